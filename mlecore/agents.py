@@ -1,0 +1,126 @@
+"""What an agent declares, is told, asks to be started, and reports back. Plain values; nothing here does anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from attrs import field, frozen
+
+from mlecore.options import Option
+
+Network = Literal["none", "llm", "open"]
+"""What a process can reach: nothing, a relay to the model's endpoint (and allowed hosts), everything."""
+
+HOME = PurePosixPath("/home")
+"""Where the sandbox tree stands wherever there is a mount namespace."""
+
+
+@frozen(kw_only=True)
+class Needs:
+    """What an agent cannot do without; a mismatch with the backend is an error before anything starts."""
+
+    gpus: int = 0
+    network: Network = "none"
+    writable_root: bool = False  # it installs things outside its home
+    model: bool = False  # --model must be given
+
+
+@frozen(kw_only=True)
+class Agent:
+    """What an agent is, for listings and for checks before a run."""
+
+    summary: str
+    options: tuple[Option, ...] = ()
+    secrets: tuple[str, ...] = ()  # names of environment variables that it may ask for
+    needs: Needs = Needs()
+
+
+@frozen(kw_only=True)
+class Recipe:
+    """What must be installed before an agent can run. Built once by a backend, cached by ``digest()``.
+
+    Docker and Kubernetes make an image of it; a bare machine makes an environment of ``pip`` and ``npm`` packages and
+    ``files``, and looks for ``programs`` (those that apt would bring elsewhere), but installs none.
+    """
+
+    image: str | None = None  # a finished image to use as it is; nothing else may be asked for then
+    base: str | None = None  # base image; None: the backend's default
+    apt: tuple[str, ...] = ()
+    pip: tuple[str, ...] = ()
+    npm: tuple[str, ...] = ()
+    files: Mapping[str, bytes] = field(factory=dict)  # absolute path in the image -> content
+    programs: tuple[str, ...] = ()  # that must be on PATH
+
+    def digest(self) -> str:
+        """SHA-256 (hex) of all that goes into it."""
+        import hashlib
+        import json
+
+        files = {path: hashlib.sha256(content).hexdigest() for path, content in sorted(self.files.items())}
+        parts = [self.image, self.base, self.apt, self.pip, self.npm, files, self.programs]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@frozen(kw_only=True)
+class Task:
+    """All that an agent may know about its run."""
+
+    competition: str  # its id; for the environment of images that expect it, not for special cases
+    title: str
+    modality: str
+    metric: str
+    direction: Literal["maximize", "minimize"]
+    instructions: str  # the whole text of instructions.txt
+    rules: str  # the part of it that says what is forbidden
+    description: str  # the text of description.md
+    time_limit: float  # seconds
+    seed: int
+    hardware: str  # in words
+    options: Mapping[str, str]
+    model: str | None = None
+    endpoint: str | None = None  # base URL of the model
+    home: PurePosixPath = HOME
+
+    @property
+    def data(self) -> PurePosixPath:
+        return self.home / "data"
+
+    @property
+    def submission(self) -> PurePosixPath:
+        """The file that is to be left."""
+        return self.home / "submission" / "submission.csv"
+
+
+@frozen(kw_only=True)
+class Launch:
+    """What to start for an agent."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(factory=dict)
+    stdin: bytes = b""
+    terminal: bool = False
+    files: Mapping[str, bytes | Path] = field(factory=dict)  # path relative to home -> content; the agent's code too
+    secrets: tuple[str, ...] = ()  # of those that it declared
+    network: Network = "none"
+    candidates: tuple[str, ...] = ("submission/submission.csv",)  # globs relative to home, best first
+    grace: float = 10.0  # seconds between SIGTERM and SIGKILL when time is up
+
+
+@frozen(kw_only=True)
+class Handin:
+    """A finished submission instead of a process: for closed systems and for grading what exists."""
+
+    submission: Path | None  # None: there is none for this task
+    files: Mapping[str, Path] = field(factory=dict)  # more to keep: path in the run's folder (logs/..., code/...)
+
+
+@frozen(kw_only=True)
+class Usage:
+    """What an agent's models used, as its own logs report it."""
+
+    models: tuple[str, ...] = ()
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None

@@ -1,0 +1,162 @@
+"""Every extension point of mlecore. A plugin author reads this file and can begin.
+
+A plugin is a module that an entry point names, in the group of its kind::
+
+    [project.entry-points."mlecore.competitions"]
+    aerial-cactus-identification = "mle_comp_aerial_cactus_identification"
+
+It implements hooks as plain functions marked with ``hookimpl``. Arguments go by name, and an implementation declares
+only those that it needs. An argument may not have a default and may not be keyword-only: pluggy would not pass it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import pluggy
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from mlecore.agents import Agent, Handin, Launch, Recipe, Task, Usage
+    from mlecore.backends import Backend
+    from mlecore.competition import Competition
+    from mlecore.detectors import Detection, Detector
+    from mlecore.grading import Report
+    from mlecore.runs.record import RunRecord
+    from mlecore.table import Table
+
+hookimpl = pluggy.HookimplMarker("mlecore")
+hookspec = pluggy.HookspecMarker("mlecore")
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def required(spec: F) -> F:
+    """Marks a hook that every plugin of the kind must implement."""
+    spec.required = True  # type: ignore[attr-defined]
+    return spec
+
+
+class CompetitionSpec:
+    """A problem: how to prepare its data, how to check and grade a submission. Facts stand in competition.toml."""
+
+    @required
+    @hookspec(firstresult=True)
+    def prepare(self, raw: Path, public: Path, private: Path, edition: str) -> None:
+        """Make what the agent gets and what grading needs from the unpacked download.
+
+        ``raw`` is read-only; archives inside it may still be packed. ``public`` and ``private`` are there and empty.
+        The same raw data give the same bytes.
+        """
+
+    @required
+    @hookspec(firstresult=True)
+    def grade(self, submission: Table, private: Path, edition: str) -> float:
+        """The score, unrounded; NaN and infinities where the competition's rules allow them.
+
+        Raises InvalidSubmission, with the reason, for what the agent did wrong. Anything else raised is our error.
+        """
+
+    @hookspec(firstresult=True)
+    def check(self, submission: Table, sample: Table, public: Path, edition: str) -> Sequence[str]:
+        """Is the submission well-formed? Sees no answers. Replaces the generic check of the ``[submission]`` table.
+
+        Raises InvalidSubmission; never refuses what ``grade`` accepts. Returns warnings about what is valid but surely
+        not meant. ``mlecore.submission.generic_check`` is there to be called first.
+        """
+
+    @hookspec(firstresult=True)
+    def fetch(self, raw: Path) -> None:
+        """Bring real data that is not Kaggle's into ``raw``, which is empty. Without this hook Kaggle is asked."""
+
+    @hookspec(firstresult=True)
+    def make_raw(self, raw: Path, seed: int, size: float) -> None:
+        """Write a small stand-in for the download into ``raw``, which is empty.
+
+        Same names, columns, formats and corner cases; the same bytes for the same seed and size; about a second at
+        size 1; a model can beat the sample submission on it. Optional where ``fetch`` needs no network.
+        """
+
+    @hookspec(firstresult=True)
+    def perfect(self, private: Path, edition: str) -> DataFrame:
+        """The best possible submission, for the conformance kit. Without this hook: the answers, read as a table."""
+
+
+class AgentSpec:
+    """Something that works on a competition: the process to start, and what it needs."""
+
+    @required
+    @hookspec(firstresult=True)
+    def agent(self) -> Agent:
+        """What it is: summary, options, secrets, needs."""
+
+    @hookspec(firstresult=True)
+    def recipe(self, options: Mapping[str, str]) -> Recipe:
+        """What must be installed. Without this hook: nothing."""
+
+    @required
+    @hookspec(firstresult=True)
+    def launch(self, task: Task) -> Launch | Handin:
+        """What to start for a task, or finished files instead. Pure: starts nothing, writes nothing."""
+
+    @hookspec(firstresult=True)
+    def usage(self, logs: Path) -> Usage | None:
+        """Tokens and cost, read from the collected logs, which may be hostile."""
+
+
+class BackendSpec:
+    """A place where an agent's process runs."""
+
+    @required
+    @hookspec(firstresult=True)
+    def backend(self, options: Mapping[str, str]) -> Backend:
+        """The place for these options, which are those that the class declares. Contacts nothing."""
+
+
+class DetectorSpec:
+    """A judge of what runs left behind."""
+
+    @required
+    @hookspec(firstresult=True)
+    def detector(self) -> Detector:
+        """What it is: summary, options, secrets, programs."""
+
+    @required
+    @hookspec(firstresult=True)
+    def detect(
+        self,
+        run: RunRecord,
+        group: Sequence[RunRecord],
+        competition: Competition,
+        public: Path | None,
+        options: Mapping[str, str],
+    ) -> Detection:
+        """Judge one run, seeing all runs of its group. ``run.folder`` holds what it left; that may be hostile."""
+
+
+class ExtensionSpec:
+    """What listens in. Each event comes at least once, in the controller's process; what fails touches no run."""
+
+    @hookspec
+    def run_started(self, run: RunRecord) -> None:
+        """The agent's process has been started (again: a retry is a new attempt)."""
+
+    @hookspec
+    def run_finished(self, run: RunRecord) -> None:
+        """What the agent left has been collected; ``run.ended`` says how it ended."""
+
+    @hookspec
+    def run_graded(self, run: RunRecord, report: Report) -> None:
+        """The run's only grading is done."""
+
+
+SPECS: Mapping[str, type] = {
+    "competition": CompetitionSpec,
+    "agent": AgentSpec,
+    "backend": BackendSpec,
+    "detector": DetectorSpec,
+    "extension": ExtensionSpec,
+}

@@ -1,0 +1,77 @@
+"""What a plugin lets its user set: declared once, checked before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from attrs import frozen
+
+from mlecore.errors import UsageError
+
+OptionType = Literal["text", "integer", "number", "boolean"]
+
+_BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
+
+
+@frozen(kw_only=True)
+class Option:
+    """One option, given as ``-A name=value`` (agent), ``-B`` (backend) or ``-D`` (detector)."""
+
+    name: str
+    help: str
+    type: OptionType = "text"
+    default: str | None = None  # None: not set
+    required: bool = False
+    choices: tuple[str, ...] = ()
+
+    def problem(self, value: str) -> str | None:
+        """Why ``value`` does not fit, or None."""
+        if self.choices and value not in self.choices:
+            return f"must be one of {', '.join(self.choices)}"
+        try:
+            if self.type == "integer":
+                int(value)
+            elif self.type == "number":
+                float(value)
+        except ValueError:
+            return f"must be a{'n' if self.type == 'integer' else ''} {self.type}"
+        if self.type == "boolean" and value.lower() not in _BOOLEANS:
+            return "must be true or false"
+        return None
+
+
+def boolean(value: str) -> bool:
+    """The truth of a boolean option's text."""
+    return _BOOLEANS[value.lower()]
+
+
+def pairs(given: Iterable[str], flag: str) -> dict[str, str]:
+    """``["name=value", ...]`` of a command line as a dictionary."""
+    out = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{flag} {item}: expected {flag} name=value")
+        out[name] = value
+    return out
+
+
+def resolve(declared: Sequence[Option], given: Mapping[str, str], owner: str) -> dict[str, str]:
+    """The value of every option that has one: given or default.
+
+    Raises UsageError for an unknown option, a value that does not fit, a required one that is missing;
+    ``owner`` names the plugin in it, such as "agent dummy".
+    """
+    known = {option.name: option for option in declared}
+    for name, value in given.items():
+        if name not in known:
+            offer = f"its options: {', '.join(known)}" if known else "it has no options"
+            raise UsageError(f"{owner} has no option {name!r}; {offer}")
+        if problem := known[name].problem(value):
+            raise UsageError(f"{owner}: option {name}={value}: {problem}")
+    for option in declared:
+        if option.required and option.name not in given:
+            raise UsageError(f"{owner} needs the option {option.name}: {option.help}")
+    defaults = {option.name: option.default for option in declared if option.default is not None}
+    return {**defaults, **given}
