@@ -1,0 +1,68 @@
+"""The command line: one file a verb beside this one, imported when it is named."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+_VERBS = {
+    "competitions": "What competitions there are, and what is prepared.",
+    "plugins": "What is installed, and what is wrong with it.",
+    "prepare": "Make the data of competitions ready.",
+    "run": "Let agents work on competitions.",
+    "runs": "Look at runs; resume, retry or cancel them.",
+    "check": "Is a submission well-formed? Needs no answers.",
+    "grade": "Grade submissions against the answers.",
+    "report": "Scores, medals and rates of groups of runs.",
+    "new": "Write a new plugin package.",
+    "doctor": "Is everything here that runs need?",
+}
+
+
+class _Verbs(click.Group):
+    """Lists verbs without importing them; plugins bring more through the entry-point group mlecore.commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from mlecore.plugins.discovery import entries
+
+        return [*_VERBS, *sorted(entry.name for entry in entries("command") if entry.name not in _VERBS)]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name in _VERBS:
+            command: click.Command = importlib.import_module(f"mlecore.cli.{name}").command
+            return command
+        from mlecore.plugins.discovery import entries
+
+        for entry in entries("command"):
+            if entry.name == name:
+                return entry.load_command()
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _VERBS.get(name, "from a plugin")) for name in self.list_commands(ctx)])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from mlecore.errors import MlecoreError
+
+        try:
+            return super().invoke(ctx)
+        except MlecoreError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(error.exit_code)
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="mlecore")
+def main() -> None:
+    """Measure how well AI agents do machine-learning engineering.
+
+    Exit codes: 0 good, 1 the thing checked is bad, 2 wrong usage, 3 undecided (our error, a place out of reach).
+    """
+
+
+if __name__ == "__main__":
+    sys.exit(main())
