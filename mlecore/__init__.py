@@ -1,1 +1,47 @@
+"""mlecore measures how well AI agents do machine-learning engineering; everything in it is a plugin.
+
+>>> import mlecore
+>>> digits = mlecore.competition("optical-digits")       # facts, prepare, check, grade, report
+>>> mlecore.run(agent="baseline", competitions=["optical-digits"], seeds=3)
+>>> mlecore.plugins("agent")                             # what is installed; imports none of it
+
+Errors: ``mlecore.InvalidSubmission`` (the agent's fault), all others below ``mlecore.MlecoreError``.
+"""
+
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mlecore.competitions import Competition, competition
+    from mlecore.errors import InvalidSubmission, MlecoreError
+    from mlecore.hookspecs import hookimpl
+    from mlecore.registry.discovery import plugins
+    from mlecore.runs.api import run
+    from mlecore.table import Table
+
+__all__ = ["Competition", "InvalidSubmission", "MlecoreError", "Table", "competition", "hookimpl", "plugins", "run"]
+
+# Names are imported when first asked for, so that `mlecore --help` and listings pay for none of them.
+_HOMES = {
+    "Competition": "mlecore.competitions",
+    "InvalidSubmission": "mlecore.errors",
+    "MlecoreError": "mlecore.errors",
+    "Table": "mlecore.table",
+    "competition": "mlecore.competitions",
+    "hookimpl": "mlecore.hookspecs",
+    "plugins": "mlecore.registry.discovery",
+    "run": "mlecore.runs.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("mlecore")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mlecore' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mlecore.agents import Agent, Handin, Launch, Recipe, Task, Usage
     from mlecore.backends import Backend
-    from mlecore.competition import Competition
+    from mlecore.competitions import Competition
     from mlecore.detectors import Detection, Detector
     from mlecore.grading import Report
     from mlecore.runs.record import RunRecord

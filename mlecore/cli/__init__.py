@@ -26,7 +26,7 @@ class _Verbs(click.Group):
     """Lists verbs without importing them; plugins bring more through the entry-point group mlecore.commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        from mlecore.plugins.discovery import entries
+        from mlecore.registry.discovery import entries
 
         return [*_VERBS, *sorted(entry.name for entry in entries("command") if entry.name not in _VERBS)]
 
@@ -34,7 +34,7 @@ class _Verbs(click.Group):
         if name in _VERBS:
             command: click.Command = importlib.import_module(f"mlecore.cli.{name}").command
             return command
-        from mlecore.plugins.discovery import entries
+        from mlecore.registry.discovery import entries
 
         for entry in entries("command"):
             if entry.name == name:

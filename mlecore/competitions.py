@@ -1,0 +1,176 @@
+"""A competition as notebooks, other harnesses and the rest of mlecore use it: its facts, and its hooks with care."""
+
+from __future__ import annotations
+
+import shutil
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlecore.errors import GradingError, MlecoreError, PluginError, UsageError
+from mlecore.facts import Facts, read_facts
+from mlecore.registry.discovery import Plugin, plugins
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from mlecore.grading.report import Report
+    from mlecore.registry.loading import Loaded
+
+
+class Competition:
+    """One competition in one edition. Its plugin is imported when a method first needs it; ``facts`` never does."""
+
+    def __init__(self, facts: Facts, plugin: Plugin, edition: str = "v1") -> None:
+        if edition != "v1" and edition not in facts.editions:
+            known = ", ".join(["v1", *facts.editions])
+            raise UsageError(f"{facts.id} has no edition {edition!r}; there are: {known}")
+        self.facts = facts
+        self.plugin = plugin
+        self.edition = edition
+
+    def __repr__(self) -> str:
+        return f"<Competition {self.facts.id} {self.edition}, {self.plugin.distribution} {self.plugin.version}>"
+
+    @property
+    def id(self) -> str:
+        return self.facts.id
+
+    @property
+    def loaded(self) -> Loaded:
+        """Its plugin, imported."""
+        from mlecore.registry.loading import load
+
+        return load("competition", self.facts.id)
+
+    def make_raw(self, raw: Path, seed: int = 0, size: float = 1.0) -> None:
+        """Write a stand-in for the download into the folder ``raw``. Raises UsageError where there is no stand-in."""
+        if not self.loaded.implements("make_raw"):
+            raise UsageError(f"{self.id} has no stand-in data; its real data need no account: mlecore prepare {self.id}")
+        raw = _folder(raw)
+        self.loaded.call("make_raw", raw=raw, seed=seed, size=size)
+
+    def fetch(self, raw: Path) -> None:
+        """Bring real data that is not Kaggle's into the folder ``raw``. Raises UsageError for Kaggle's competitions."""
+        if not self.loaded.implements("fetch"):
+            raise UsageError(f"the data of {self.id} come from Kaggle: mlecore prepare {self.id}")
+        self.loaded.call("fetch", raw=_folder(raw))
+
+    def prepare(self, raw: Path, public: Path, private: Path) -> None:
+        """Make ``public`` (with description.md) and ``private`` from an unpacked download."""
+        self.loaded.call(
+            "prepare", raw=Path(raw), public=_folder(public), private=_folder(private), edition=self.edition
+        )
+        shutil.copyfile(self.facts.folder / "description.md", Path(public) / "description.md")
+
+    def check(self, submission_csv: Path, public: Path) -> list[str]:
+        """Warnings about a submission that is well-formed. Raises InvalidSubmission for one that is not.
+
+        Needs no answers; sound: what it refuses, ``grade`` refuses too.
+        """
+        from mlecore.guard import guard
+        from mlecore.samples import open_sample, sample_bytes
+        from mlecore.submission import Format, generic_check
+        from mlecore.table import Table
+
+        guard(Path(submission_csv), sample_bytes(self.facts, Path(public)))
+        with open_sample(self.facts, Path(public)) as sample_path:
+            submission, sample = Table(Path(submission_csv)), Table(sample_path)
+            if self.loaded.implements("check"):
+                warnings = self.loaded.call(
+                    "check", submission=submission, sample=sample, public=Path(public), edition=self.edition
+                )
+                return list(warnings or ())
+            return generic_check(Format.parse(self.facts.submission), submission, sample)
+
+    def grade(self, submission_csv: Path, private: Path) -> float:
+        """The score, unrounded; NaN and infinities where the competition allows them.
+
+        Works on any prepared folders, ours or MLE-bench's. Raises InvalidSubmission with the reason, and GradingError
+        for what is not the submission's fault.
+        """
+        from mlecore.guard import guard
+        from mlecore.table import Table
+
+        submission_csv, private = Path(submission_csv), Path(private)
+        if not private.is_dir():
+            raise GradingError(f"{private} is no folder: the answers of {self.id} are not there")
+        guard(submission_csv, self._sample_bytes(private))
+        try:
+            score = self.loaded.call(
+                "grade", submission=Table(submission_csv), private=private, edition=self.edition
+            )
+        except PluginError as error:
+            raise GradingError(error.message, fix=error.fix) from error
+        return _number(score, self)
+
+    def _sample_bytes(self, private: Path) -> int | None:
+        """Size of the sample beside the answers; None where somebody keeps the answers alone."""
+        from mlecore.samples import sample_bytes
+
+        try:
+            return sample_bytes(self.facts, private.with_name("public"))
+        except MlecoreError:
+            return None
+
+    def report(self, submission_csv: Path, private: Path) -> Report:
+        """Grade and place on the human leaderboard; an invalid or missing submission makes a report that says so."""
+        from mlecore.grading.report import report
+
+        return report(self, Path(submission_csv), Path(private))
+
+    def perfect(self, private: Path) -> DataFrame:
+        """The best possible submission: the plugin's, else the answers as a table."""
+        import pandas as pd
+
+        private = Path(private)
+        if self.loaded.implements("perfect"):
+            frame: DataFrame = self.loaded.call("perfect", private=private, edition=self.edition)
+        else:
+            frame = pd.read_csv(private / Path(self.facts.answers).relative_to("private"), float_precision="round_trip")
+        return frame
+
+
+def _folder(path: Path) -> Path:
+    path = Path(path)
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _number(score: Any, competition: Competition) -> float:
+    try:
+        return float(score)
+    except (TypeError, ValueError):
+        raise GradingError(f"the grade hook of {competition.id} returned {score!r}, which is no number") from None
+
+
+def competition(id: str, edition: str = "v1") -> Competition:
+    """The installed competition of this id. Raises UsageError for one that is not there, with what to install."""
+    plugin = next((p for p in plugins("competition") if p.name == id and p.state == "ok"), None)
+    if plugin is None or plugin.origin is None:
+        from mlecore.registry.loading import load
+
+        plugin = load("competition", id).plugin  # raises, with the reason
+    assert plugin.origin is not None
+    return Competition(_facts(plugin.origin.parent), plugin, edition)
+
+
+@lru_cache(maxsize=None)
+def _facts(folder: Path) -> Facts:
+    return read_facts(folder)
+
+
+def installed() -> list[Competition]:
+    """Every competition that works, by id; imports none of them."""
+    return [competition(p.name) for p in plugins("competition") if p.state == "ok"]
+
+
+SPLITS = ("low", "medium", "high", "dev")
+
+
+def of_split(split: str) -> list[Competition]:
+    """The installed competitions of a split; "lite" is another name for "low"."""
+    split = "low" if split == "lite" else split
+    if split not in SPLITS:
+        raise UsageError(f"there is no split {split!r}; there are: lite, {', '.join(SPLITS)}")
+    return [c for c in installed() if c.facts.split == split]

@@ -1,0 +1,127 @@
+"""What is wrong with a plugin as far as its source text tells, without importing it.
+
+A syntax error, an import of a module that is not there, a missing or unknown hook, an argument that pluggy would drop:
+each is found by reading the module, so that a listing of 100 plugins can name the broken ones in a moment.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from importlib.util import find_spec
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.errors import PluginError
+
+if TYPE_CHECKING:
+    from mlecore.registry.discovery import Plugin
+
+
+def flaw(plugin: Plugin) -> str | None:
+    """Why the plugin cannot work, or None as far as can be seen."""
+    if plugin.origin is None:
+        return f"the module {plugin.module} cannot be found"
+    if plugin.origin.suffix != ".py":  # compiled: only loading can tell
+        return None
+    try:
+        tree = ast.parse(plugin.origin.read_bytes())
+    except (SyntaxError, ValueError) as error:
+        return f"fails to import: {error}"
+    except OSError as error:
+        return f"cannot be read: {error}"
+    if missing := _missing_import(tree):
+        return f"fails to import: no module named {missing!r}"
+    return _hook_flaw(tree, plugin.kind) or (_facts_flaw(plugin) if plugin.kind == "competition" else None)
+
+
+def _facts_flaw(plugin: Plugin) -> str | None:
+    from mlecore.facts import read_facts
+
+    assert plugin.origin is not None
+    try:
+        facts = read_facts(plugin.origin.parent)
+    except PluginError as error:
+        return str(error)
+    if facts.id != plugin.name:
+        return f"competition.toml says id = {facts.id!r}, the entry point {plugin.name!r}"
+    return None
+
+
+def _missing_import(tree: ast.Module) -> str | None:
+    """The first module that the top level imports and that is not installed."""
+    for node in tree.body:
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names = [node.module]
+        for name in names:
+            if not _installed(name.partition(".")[0]):
+                return name
+    return None
+
+
+@lru_cache(maxsize=None)
+def _installed(top: str) -> bool:
+    try:
+        return find_spec(top) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _hook_flaw(tree: ast.Module, kind: str) -> str | None:
+    known, required = _spec(kind)
+    bound: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            if any(alias.name == "*" for alias in node.names):
+                return None  # hooks may come from anywhere
+            bound |= {alias.asname or alias.name for alias in node.names}
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            bound.add(node.name)
+            if not any(_is_hookimpl(decorator) for decorator in node.decorator_list):
+                continue
+            if node.name not in known:
+                return f"implements an unknown hook: {node.name}"
+            if reason := _argument_flaw(node, known[node.name]):
+                return reason
+        elif isinstance(node, ast.Assign):
+            bound |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    if missing := [name for name in required if name not in bound]:
+        return f"misses the required hook {missing[0]}"
+    return None
+
+
+def _argument_flaw(node: ast.FunctionDef | ast.AsyncFunctionDef, known: tuple[str, ...]) -> str | None:
+    if node.args.defaults or any(node.args.kw_defaults):
+        return f"hook {node.name}: an argument has a default, so pluggy would not pass it"
+    if node.args.kwonlyargs:
+        return f"hook {node.name}: the argument {node.args.kwonlyargs[0].arg} is keyword-only, so pluggy would not pass it"
+    for argument in node.args.args:
+        if argument.arg not in known:
+            return f"hook {node.name}: unknown argument {argument.arg}; there are: {', '.join(known)}"
+    return None
+
+
+def _is_hookimpl(node: ast.expr) -> bool:
+    node = node.func if isinstance(node, ast.Call) else node
+    return (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")) == "hookimpl"
+
+
+@lru_cache(maxsize=None)
+def _spec(kind: str) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """Hook name -> its arguments, and the names of the required ones."""
+    from mlecore.hookspecs import SPECS
+
+    hooks = {name: hook for name, hook in vars(SPECS[kind]).items() if not name.startswith("_")}
+    arguments = {name: tuple(signature(hook).parameters)[1:] for name, hook in hooks.items()}
+    return arguments, tuple(name for name, hook in hooks.items() if getattr(hook, "required", False))
+
+
+def hook_names(path: Path) -> list[str]:
+    """Names of the hooks that a module's source marks with hookimpl."""
+    tree = ast.parse(path.read_bytes())
+    return [n.name for n in tree.body if isinstance(n, ast.FunctionDef) and any(map(_is_hookimpl, n.decorator_list))]

@@ -1,0 +1,141 @@
+"""Loading one plugin, in a pluggy manager of its own, so that no other plugin can answer for it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from functools import lru_cache
+from types import ModuleType
+from typing import Any
+
+import pluggy
+from attrs import frozen
+
+from mlecore.errors import PluginError, UsageError
+from mlecore.hookspecs import SPECS
+from mlecore.registry.discovery import Plugin, plugins
+
+
+@frozen(kw_only=True, eq=False)
+class Loaded:
+    """A plugin ready for use: ``loaded.hook.grade(submission=..., ...)``."""
+
+    plugin: Plugin
+    module: ModuleType
+    manager: pluggy.PluginManager
+
+    @property
+    def hook(self) -> Any:
+        return self.manager.hook
+
+    def implements(self, hook: str) -> bool:
+        return bool(getattr(self.manager.hook, hook).get_hookimpls())
+
+    @property
+    def hooks(self) -> list[str]:
+        """Names of the hooks that it implements."""
+        return [caller.name for caller in self.manager.get_hookcallers(self.module) or ()]
+
+    def call(self, hook: str, **arguments: object) -> Any:
+        """Call a hook of code that we did not write: what it raises, other than our own errors, names the plugin."""
+        from mlecore.errors import MlecoreError
+
+        try:
+            return getattr(self.manager.hook, hook)(**arguments)
+        except MlecoreError:
+            raise
+        except Exception as error:
+            where = f"{self.plugin.kind} {self.plugin.name}"
+            raise PluginError(f"{where}: its hook {hook} failed: {type(error).__name__}: {error}") from error
+
+
+@lru_cache(maxsize=None)
+def load(kind: str, name: str) -> Loaded:
+    """Import and check one plugin. Raises UsageError for an unknown or disabled name, PluginError for a broken one."""
+    known = plugins(kind)
+    named = [plugin for plugin in known if plugin.name == name]
+    plugin = next((p for p in named if "taken" not in p.reason), None)
+    if plugin is None:
+        raise UsageError(f"there is no {kind} called {name!r}", fix=_hint(kind, name, known))
+    if plugin.state == "disabled":
+        raise UsageError(f"{kind} {name} is disabled: {plugin.reason}")
+    if plugin.state == "broken":
+        raise PluginError(f"{kind} {name} ({plugin.distribution}) is broken: {plugin.reason}")
+    return _load(plugin)
+
+
+def _load(plugin: Plugin) -> Loaded:
+    manager = pluggy.PluginManager("mlecore")
+    manager.add_hookspecs(SPECS[plugin.kind])
+    module = _register(plugin, manager)
+    missing = [
+        name
+        for name, spec in vars(SPECS[plugin.kind]).items()
+        if getattr(spec, "required", False) and not getattr(manager.hook, name).get_hookimpls()
+    ]
+    if missing:
+        raise _broken(plugin, f"misses the required hook {missing[0]}")
+    return Loaded(plugin=plugin, module=module, manager=manager)
+
+
+def _register(plugin: Plugin, manager: pluggy.PluginManager) -> ModuleType:
+    try:
+        module = importlib.import_module(plugin.module)
+    except Exception as error:
+        raise _broken(plugin, f"fails to import: {type(error).__name__}: {error}") from error
+    try:
+        manager.register(module, name=f"{plugin.kind}:{plugin.name}")
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        raise _broken(plugin, str(error)) from None
+    for caller in manager.get_hookcallers(module) or ():
+        for implementation in caller.get_hookimpls():
+            if implementation.plugin is module and (reason := _dropped(implementation.function)):
+                raise _broken(plugin, f"hook {caller.name}: {reason}")
+    return module
+
+
+def _dropped(function: Callable[..., object]) -> str | None:
+    """The argument that pluggy would silently not pass."""
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.default is not parameter.empty:
+            return f"the argument {parameter.name} has a default, so pluggy would not pass it"
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            return f"the argument {parameter.name} is keyword-only, so pluggy would not pass it"
+    return None
+
+
+def _broken(plugin: Plugin, reason: str) -> PluginError:
+    return PluginError(f"{plugin.kind} {plugin.name} ({plugin.distribution} {plugin.version}) is broken: {reason}")
+
+
+def _hint(kind: str, name: str, known: list[Plugin]) -> str:
+    from difflib import get_close_matches
+
+    from mlecore.registry.discovery import _PREFIX
+
+    names = [plugin.name for plugin in known]
+    if close := get_close_matches(name, names, n=3, cutoff=0.6):
+        return f"Did you mean {' or '.join(close)}?"
+    package = f"{_PREFIX.get(kind, 'mle-')}{name.lower()}"
+    return f"Install it, such as with `pip install {package}`; `mlecore plugins list --kind {kind}` shows what is there."
+
+
+@lru_cache(maxsize=1)
+def load_extensions() -> tuple[pluggy.PluginManager, tuple[PluginError, ...]]:
+    """All extensions in one manager, and the errors of those that cannot be loaded."""
+    manager = pluggy.PluginManager("mlecore")
+    manager.add_hookspecs(SPECS["extension"])
+    errors: list[PluginError] = []
+    for plugin in plugins("extension"):
+        if plugin.state == "ok":
+            try:
+                _register(plugin, manager)
+            except PluginError as error:
+                if manager.get_plugin(f"extension:{plugin.name}"):
+                    manager.unregister(name=f"extension:{plugin.name}")
+                errors.append(error)
+        elif plugin.state == "broken":
+            errors.append(_broken(plugin, plugin.reason))
+    return manager, tuple(errors)
