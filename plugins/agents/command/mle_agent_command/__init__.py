@@ -1,0 +1,103 @@
+"""Agent `command`: any executable or script as an agent, for people who want to try theirs in a minute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from mle_agent_command.bring import brought
+from mle_agent_command.parse import packages, words
+from mlecore.agents import Agent, Launch, Network, Recipe, Task
+from mlecore.errors import UsageError
+from mlecore.hookspecs import hookimpl
+from mlecore.options import Option
+
+SECRETS = (
+    "ANTHROPIC_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GROQ_API_KEY",
+    "HF_TOKEN",
+    "MISTRAL_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "TOGETHER_API_KEY",
+    "XAI_API_KEY",
+)
+
+
+NETWORKS: Mapping[str, Network] = {"none": "none", "llm": "llm", "open": "open"}
+
+
+@hookimpl
+def agent() -> Agent:
+    return Agent(
+        summary="any executable or script as an agent",
+        options=(
+            Option(
+                name="argv",
+                required=True,
+                help="the command line, as in a shell: 'python my_agent.py'; local files that it names come along",
+            ),
+            Option(
+                name="files", help="a folder (or file) to bring along as agent/; default: the files that argv names"
+            ),
+            Option(name="pip", help="what to install: pandas,scikit-learn==1.9.1 or a requirements file"),
+            Option(name="image", help="a finished image to run in, unchanged, instead"),
+            Option(name="network", help="what it can reach", default="none", choices=tuple(NETWORKS)),
+            Option(name="secrets", help=f"names of variables to hand through, of {', '.join(SECRETS)}"),
+        ),
+        secrets=SECRETS,
+    )
+
+
+@hookimpl
+def recipe(options: Mapping[str, str]) -> Recipe:
+    argv = words(options["argv"])
+    if image := options.get("image"):
+        if options.get("pip"):
+            raise UsageError(
+                "agent command: an image is run as it is, so image and pip do not go together",
+                fix="Install the packages in the image, or leave image out.",
+            )
+        return Recipe(image=image)
+    program = argv[0]
+    # A path is brought along or stands in the sandbox; python is what every recipe has.
+    looked_for = () if "/" in program or program in ("python", "python3") else (program,)
+    return Recipe(pip=packages(options.get("pip", "")), programs=looked_for)
+
+
+@hookimpl
+def launch(task: Task) -> Launch:
+    options = task.options
+    argv, files = brought(words(options["argv"]), options.get("files"), Path.cwd(), image="image" in options)
+    env = {
+        "COMPETITION_ID": task.competition,
+        "MLECORE_SEED": str(task.seed),
+        "MLECORE_TIME_LIMIT": f"{task.time_limit:.0f}",
+    }
+    if task.model:
+        env["MLECORE_MODEL"] = task.model
+    if task.endpoint:
+        env["MLECORE_ENDPOINT"] = task.endpoint
+    return Launch(
+        argv=argv,
+        env=env,
+        files=files,
+        secrets=secrets(options.get("secrets", "")),
+        network=NETWORKS[options["network"]],
+    )
+
+
+def secrets(text: str) -> tuple[str, ...]:
+    """The names in a list with commas. Raises UsageError for one that was not declared."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in SECRETS:
+            raise UsageError(
+                f"agent command: {name!r} is not among the secrets that it may hand through",
+                fix=f"Put the key into one of {', '.join(SECRETS)}.",
+            )
+    return names

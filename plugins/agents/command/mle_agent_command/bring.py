@@ -1,0 +1,112 @@
+"""Which local files come along, and how the command line names them in the sandbox.
+
+What comes along lies under agent/ in the working folder of the process. Absolute paths are the sandbox's, so that
+``bash /home/agent/start.sh`` starts what an image holds, unless they lie below the folder the user is in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from mlecore.errors import UsageError
+
+PLACE = PurePosixPath("agent")
+SKIPPED = {".git", ".venv", "__pycache__", "node_modules"}
+MOST = 10_000
+SCRIPTS = {".py", ".sh", ".bash", ".r", ".jl", ".pl", ".rb", ".js", ".ts"}
+
+# Files arrive without their mode, so one that is to be executed itself gets its bit there.
+START = ("/bin/sh", "-c", 'chmod +x "$0"; exec "$0" "$@"')
+
+
+def brought(argv: Sequence[str], given: str | None, here: Path, image: bool) -> tuple[tuple[str, ...], dict[str, Path]]:
+    """The command line for the sandbox and what must lie there: path relative to home -> local file.
+
+    ``given`` is the option ``files``. Raises UsageError where argv names a script that is nowhere.
+    """
+    here = here.resolve()
+    root, files = _folder(given, here) if given is not None else (here, {})
+    out = []
+    for place, word in enumerate(argv):
+        name = _named(word, place == 0, here, root, files)
+        if name is not None:
+            out.append(name)
+            continue
+        if not image:
+            _refuse_missing(argv, place, here, given)
+        out.append(word)
+    if out[0] != argv[0]:
+        out[:1] = [*START, out[0]]
+    return tuple(out), files
+
+
+def _named(word: str, first: bool, here: Path, root: Path, files: dict[str, Path]) -> str | None:
+    """How the sandbox calls the local file that ``word`` names; None where it names none. May add to ``files``."""
+    if not word or "\0" in word or (first and "/" not in word):  # a bare program is looked up on PATH, as in a shell
+        return None
+    path = Path(word)
+    for base in (here, root):
+        local = base / path
+        if not local.is_file() or (path.is_absolute() and not local.resolve().is_relative_to(here)):
+            continue
+        # Under the name that its user gave it, not that of what a link points at.
+        inside = Path(*local.parts[len(root.parts) :]) if local.is_relative_to(root) else Path(local.name)
+        if ".." in inside.parts:
+            inside = Path(local.name)
+        name = str(PLACE / PurePosixPath(*inside.parts))
+        if files.setdefault(name, local).resolve() != local.resolve():
+            raise UsageError(
+                f"agent command: {files[name]} and {local} would both become {name}",
+                fix="Put them into one folder and name it: -A files=DIR",
+            )
+        return name
+    return None
+
+
+def _folder(given: str, here: Path) -> tuple[Path, dict[str, Path]]:
+    """The folder of option ``files`` and all that comes along from it."""
+    path = (here / Path(given).expanduser()).resolve()
+    if path.is_file():
+        return path.parent, {str(PLACE / path.name): path}
+    if not path.is_dir():
+        raise UsageError(f"agent command: files={given}: there is no {path}", fix="Name a folder or a file.")
+    files: dict[str, Path] = {}
+    for at, names, members in os.walk(path):
+        folder = Path(at)
+        names[:] = sorted(name for name in names if name not in SKIPPED)
+        relative = folder.relative_to(path)
+        if folder.name == "private" and folder.parent.name.partition("@")[0] == "prepared":
+            raise UsageError(
+                f"agent command: files={given} holds the answers of a competition ({folder})",
+                fix="Put the agent's files into a folder of their own.",
+            )
+        for member in sorted(members):
+            if (folder / member).is_file():
+                files[str(PLACE / PurePosixPath(*relative.parts) / member)] = folder / member
+        if len(files) > MOST:
+            raise UsageError(
+                f"agent command: files={given} holds more than {MOST:,} files",
+                fix="Put the agent's files into a folder of their own.",
+            )
+    if not files:
+        raise UsageError(f"agent command: files={given}: {path} is empty", fix="Name the folder of your agent.")
+    return path, files
+
+
+def _refuse_missing(argv: Sequence[str], place: int, here: Path, given: str | None) -> None:
+    """Raise where a word that names no file here can only have been meant as one: the thing to start."""
+    word = argv[place]
+    path = PurePosixPath(word)
+    if path.is_absolute() or path.parts[:1] == (str(PLACE),):
+        return
+    is_program = place == 0 and "/" in word
+    # Of an interpreter's arguments the first that is no option is its script; later ones may be files to be written.
+    is_script = place > 0 and path.suffix.lower() in SCRIPTS and all(w.startswith("-") for w in argv[1:place])
+    if is_program or is_script:
+        where = f"{here} or {given}" if given else str(here)
+        raise UsageError(
+            f"agent command: argv names {word}, but there is no such file in {where}",
+            fix="Start mlecore in the folder of your script, or name that folder: -A files=DIR",
+        )

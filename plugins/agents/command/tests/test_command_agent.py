@@ -1,0 +1,160 @@
+"""The command line and the files of agent `command`, and the errors that its user meets."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import mle_agent_command as plugin
+import pytest
+from mle_agent_command.parse import packages, words
+
+from mlecore.agents import Launch, Task
+from mlecore.errors import UsageError
+from mlecore.options import resolve
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def launch(**given: str) -> Launch:
+    task = Task(
+        competition="spaceship-titanic",
+        title="",
+        modality="tabular",
+        metric="accuracy",
+        direction="maximize",
+        instructions="",
+        rules="",
+        description="",
+        time_limit=90.0,
+        seed=3,
+        hardware="",
+        options=resolve(plugin.agent().options, given, "agent command"),
+    )
+    result: Launch = plugin.launch(task)
+    return result
+
+
+def test_a_script_named_comes_along(here: Path) -> None:
+    (here / "my_agent.py").write_text("print()")
+    result = launch(argv="python my_agent.py --fast 'two words'")
+    assert result.argv == ("python", "agent/my_agent.py", "--fast", "two words")
+    assert result.files == {"agent/my_agent.py": here / "my_agent.py"}
+    assert (result.network, result.env["COMPETITION_ID"], result.env["MLECORE_SEED"]) == (
+        "none",
+        "spaceship-titanic",
+        "3",
+    )
+
+
+def test_an_absolute_path_is_the_sandbox_s_unless_it_lies_here(here: Path) -> None:
+    (here / "my_agent.py").write_text("")
+    outside = here.parent / "other.py"
+    outside.write_text("")
+    assert launch(argv=f"python {here}/my_agent.py").argv == ("python", "agent/my_agent.py")
+    assert launch(argv=f"python {outside}").argv == ("python", str(outside))
+    assert launch(argv="/bin/sh /home/agent/start.sh").files == {}
+
+
+def test_an_image_runs_unchanged(here: Path) -> None:
+    (here / "bash").write_text("not the shell that is meant")
+    result = launch(image="aide:latest", argv="bash /home/agent/start.sh", network="open")
+    assert (result.argv, result.files, result.network) == (("bash", "/home/agent/start.sh"), {}, "open")
+    recipe = plugin.recipe({"image": "aide:latest", "argv": "bash /home/agent/start.sh"})
+    assert (recipe.image, recipe.pip, recipe.programs) == ("aide:latest", (), ())
+    assert launch(image="aide:latest", argv="bash start.sh").argv == ("bash", "start.sh")
+    with pytest.raises(UsageError, match="do not go together"):
+        plugin.recipe({"image": "aide:latest", "argv": "x", "pip": "pandas"})
+
+
+def test_an_executable_named_is_started_without_its_mode(here: Path, tmp_path: Path) -> None:
+    script = here / "go.sh"
+    script.write_text('#!/bin/sh\necho "$1" in $(pwd)\n')
+    script.chmod(0o755)
+    result = launch(argv="./go.sh 'a  b'")
+    home = tmp_path / "home"
+    for name, source in result.files.items():
+        (home / name).parent.mkdir(parents=True)
+        assert isinstance(source, Path)
+        shutil.copyfile(source, home / name)  # no mode
+    done = subprocess.run(result.argv, cwd=home, capture_output=True, text=True, check=True)
+    assert done.stdout == f"a  b in {home}\n"
+
+
+def test_a_folder_comes_along_without_its_ballast(here: Path) -> None:
+    for name in ("my_agent/main.py", "my_agent/lib/tools.py", "my_agent/.git/config", "my_agent/lib/__pycache__/x.pyc"):
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text("")
+    for argv in ("python main.py", "python my_agent/main.py", "python agent/main.py"):
+        result = launch(files="my_agent", argv=argv)
+        assert result.argv == ("python", "agent/main.py"), argv
+        assert sorted(result.files) == ["agent/lib/tools.py", "agent/main.py"]
+    (here / "run.py").write_text("")
+    assert sorted(launch(files="my_agent", argv="python run.py").files)[-1] == "agent/run.py"
+
+
+def test_answers_do_not_come_along(here: Path) -> None:
+    private = here / "data" / "spaceship-titanic" / "prepared" / "private"
+    private.mkdir(parents=True)
+    (private / "test.csv").write_text("")
+    with pytest.raises(UsageError, match="holds the answers"):
+        launch(files=".", argv="python x.py")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"argv": ""}, "argv is empty"),
+        ({"argv": "python 'my_agent.py"}, "no closing quotation"),
+        ({"argv": "python my_agnt.py"}, "there is no such file in .*here"),
+        ({"argv": "python -u my_agnt.py"}, "there is no such file in .*here"),
+        ({"argv": "./my_agnt"}, "there is no such file"),
+        ({"argv": "python x.py", "files": "nowhere"}, "files=nowhere: there is no"),
+        ({"argv": "python a/main.py b/../main.py ../main.py"}, "both become agent/main.py"),
+        ({"argv": "date", "secrets": "MY_KEY"}, "'MY_KEY' is not among the secrets"),
+    ],
+)
+def test_errors_say_what_and_how_to_mend_it(given: dict[str, str], says: str, here: Path) -> None:
+    (here / "a").mkdir()
+    (here / "b").mkdir()
+    for name in ("a/main.py", "main.py", "../main.py"):
+        (here / name).write_text("")
+    with pytest.raises(UsageError, match=says) as caught:
+        launch(**given)
+    assert caught.value.fix
+
+
+def test_a_file_to_be_written_need_not_exist(here: Path) -> None:
+    (here / "my_agent.py").write_text("")
+    assert launch(argv="python my_agent.py --save best.py").argv[-1] == "best.py"
+
+
+def test_words_are_a_shell_s() -> None:
+    assert words("python x.py --a='b c' $HOME") == ("python", "x.py", "--a=b c", "$HOME")
+
+
+def test_packages_from_a_list_or_a_file(here: Path) -> None:
+    assert packages("pandas>=2,<3, numpy,lib[a,b]==1") == ("pandas>=2,<3", "numpy", "lib[a,b]==1")
+    (here / "requirements.txt").write_text("# tools\npandas  # tables\n\nnumpy>=2\n")
+    assert packages("requirements.txt") == ("pandas", "numpy>=2")
+    for bad in ("no such file.txt", "-r other.txt", "pandas=2"):
+        with pytest.raises(UsageError, match="neither a requirement"):
+            packages(bad)
+
+
+def test_recipe_looks_for_programs_on_the_path() -> None:
+    assert plugin.recipe({"argv": "Rscript x.R"}).programs == ("Rscript",)
+    assert plugin.recipe({"argv": "python x.py", "pip": "pandas"}).programs == ()
+    assert plugin.recipe({"argv": "./x"}).programs == ()
+
+
+def test_secrets_are_those_declared() -> None:
+    assert launch(argv="date", secrets="OPENAI_API_KEY, HF_TOKEN").secrets == ("OPENAI_API_KEY", "HF_TOKEN")
+    assert set(plugin.SECRETS) == set(plugin.agent().secrets)
