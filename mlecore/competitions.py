@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,9 @@ class Competition:
     def make_raw(self, raw: Path, seed: int = 0, size: float = 1.0) -> None:
         """Write a stand-in for the download into the folder ``raw``. Raises UsageError where there is no stand-in."""
         if not self.loaded.implements("make_raw"):
-            raise UsageError(f"{self.id} has no stand-in data; its real data need no account: mlecore prepare {self.id}")
+            raise UsageError(
+                f"{self.id} has no stand-in data, as its real data need no account", fix=f"mlecore prepare {self.id}"
+            )
         raw = _folder(raw)
         self.loaded.call("make_raw", raw=raw, seed=seed, size=size)
 
@@ -81,7 +83,7 @@ class Competition:
                     "check", submission=submission, sample=sample, public=Path(public), edition=self.edition
                 )
                 return list(warnings or ())
-            return generic_check(Format.parse(self.facts.submission), submission, sample)
+            return list(generic_check(Format.parse(self.facts.submission), submission, sample))
 
     def grade(self, submission_csv: Path, private: Path) -> float:
         """The score, unrounded; NaN and infinities where the competition allows them.
@@ -97,9 +99,7 @@ class Competition:
             raise GradingError(f"{private} is no folder: the answers of {self.id} are not there")
         guard(submission_csv, self._sample_bytes(private))
         try:
-            score = self.loaded.call(
-                "grade", submission=Table(submission_csv), private=private, edition=self.edition
-            )
+            score = self.loaded.call("grade", submission=Table(submission_csv), private=private, edition=self.edition)
         except PluginError as error:
             raise GradingError(error.message, fix=error.fix) from error
         return _number(score, self)
@@ -155,7 +155,7 @@ def competition(id: str, edition: str = "v1") -> Competition:
     return Competition(_facts(plugin.origin.parent), plugin, edition)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _facts(folder: Path) -> Facts:
     return read_facts(folder)
 

@@ -99,7 +99,9 @@ def _argument_flaw(node: ast.FunctionDef | ast.AsyncFunctionDef, known: tuple[st
     if node.args.defaults or any(node.args.kw_defaults):
         return f"hook {node.name}: an argument has a default, so pluggy would not pass it"
     if node.args.kwonlyargs:
-        return f"hook {node.name}: the argument {node.args.kwonlyargs[0].arg} is keyword-only, so pluggy would not pass it"
+        return (
+            f"hook {node.name}: the argument {node.args.kwonlyargs[0].arg} is keyword-only, so pluggy would not pass it"
+        )
     for argument in node.args.args:
         if argument.arg not in known:
             return f"hook {node.name}: unknown argument {argument.arg}; there are: {', '.join(known)}"

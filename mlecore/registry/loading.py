@@ -119,7 +119,9 @@ def _hint(kind: str, name: str, known: list[Plugin]) -> str:
     if close := get_close_matches(name, names, n=3, cutoff=0.6):
         return f"Did you mean {' or '.join(close)}?"
     package = f"{_PREFIX.get(kind, 'mle-')}{name.lower()}"
-    return f"Install it, such as with `pip install {package}`; `mlecore plugins list --kind {kind}` shows what is there."
+    return (
+        f"Install it, such as with `pip install {package}`; `mlecore plugins list --kind {kind}` shows what is there."
+    )
 
 
 @lru_cache(maxsize=1)

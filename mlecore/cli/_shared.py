@@ -1,0 +1,63 @@
+"""Options that mean the same in every verb, and how tables are printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def data_option(function: F) -> F:
+    """--data DIR, repeatable: where prepared data lie."""
+    return click.option(
+        "--data",
+        type=click.Path(path_type=Path, file_okay=False),
+        multiple=True,
+        help="Data directory; may be given again, the first is written to. [env MLECORE_DATA; default: your data home]",
+    )(function)
+
+
+def edition_option(function: F) -> F:
+    """--edition v1."""
+    return click.option("--edition", default="v1", show_default=True, help="Edition of the competition.")(function)
+
+
+def standin_option(function: F) -> F:
+    """--standin: made-up data instead of the download."""
+    return click.option("--standin", is_flag=True, help="Use stand-in data: no account, no medals.")(function)
+
+
+def json_option(function: F) -> F:
+    """--json: machine-readable output."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+
+
+def runs_option(function: F) -> F:
+    """--runs DIR: where groups of runs lie."""
+    return click.option(
+        "--runs",
+        type=click.Path(path_type=Path, file_okay=False),
+        envvar="MLECORE_RUNS",
+        default=Path("runs"),
+        show_default=True,
+        help="Folder of the groups. [env MLECORE_RUNS]",
+    )(function)
+
+
+def print_json(value: object) -> None:
+    """To standard output, indented."""
+    click.echo(json.dumps(value, indent=2, default=str))
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Columns as wide as their widest cell, nothing cut: fit for a terminal, grep and a log alike."""
+    lines = [list(header), *(list(row) for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    for number, line in enumerate(lines):
+        text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        click.echo(click.style(text, bold=True) if number == 0 else text)

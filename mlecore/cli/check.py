@@ -1,0 +1,47 @@
+"""`mlecore check`: is a submission well-formed? No answers needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mlecore.cli._shared import data_option, edition_option, json_option, print_json, standin_option
+from mlecore.errors import InvalidSubmission
+
+
+@click.command("check")
+@click.argument("submission", type=click.Path(path_type=Path))
+@click.argument("competition_id")
+@standin_option
+@edition_option
+@data_option
+@json_option
+def command(
+    submission: Path, competition_id: str, standin: bool, edition: str, data: tuple[Path, ...], as_json: bool
+) -> None:
+    """Is SUBMISSION, a CSV file, a well-formed submission to the competition COMPETITION_ID?
+
+    Reads public data only. Exit code 0: yes; 1: no, with the reason.
+    """
+    from mlecore.competitions import competition
+    from mlecore.data.layout import DataDirs
+
+    target = competition(competition_id, edition)
+    prepared = DataDirs.of(data).prepared(competition_id, edition=edition, standin=standin)
+    try:
+        warnings = target.check(submission, prepared.public)
+    except InvalidSubmission as error:
+        if as_json:
+            print_json({"valid": False, "reason": str(error), "warnings": []})
+        else:
+            click.echo(f"Invalid: {error}")
+        raise click.exceptions.Exit(error.exit_code) from None
+    if as_json:
+        print_json({"valid": True, "reason": None, "warnings": warnings, "incomplete": target.facts.check_incomplete})
+        return
+    for warning in warnings:
+        click.echo(f"Warning: {warning}")
+    click.echo(f"{submission} is well-formed for {competition_id}.")
+    if target.facts.check_incomplete:
+        click.echo(f"Grading may still refuse it: {target.facts.check_incomplete}")

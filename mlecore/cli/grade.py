@@ -1,0 +1,181 @@
+"""`mlecore grade`: submissions against the answers."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlecore.cli._shared import (
+    data_option,
+    edition_option,
+    json_option,
+    print_json,
+    print_table,
+    runs_option,
+    standin_option,
+)
+from mlecore.errors import GradingError, MlecoreError, UsageError
+
+if TYPE_CHECKING:
+    from mlecore.data.layout import DataDirs
+    from mlecore.grading.batch import Line
+    from mlecore.grading.isolated import IsolatedGrader
+    from mlecore.grading.report import Report
+
+
+@click.command("grade")
+@click.argument("submission", type=click.Path(path_type=Path), required=False)
+@click.argument("competition_id", required=False)
+@click.option("--jsonl", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Grade all that it lists.")
+@click.option("--snapshots", metavar="GROUP", help="Grade the snapshots of a group's finished runs: score over time.")
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON report here as well.")
+@standin_option
+@edition_option
+@data_option
+@runs_option
+@json_option
+def command(
+    submission: Path | None,
+    competition_id: str | None,
+    jsonl: Path | None,
+    snapshots: str | None,
+    output: Path | None,
+    standin: bool,
+    edition: str,
+    data: tuple[Path, ...],
+    runs: Path,
+    as_json: bool,
+) -> None:
+    """Grade SUBMISSION, a CSV file, for the competition COMPETITION_ID; or all those that a JSON-lines file names.
+
+    A line of that file: {"competition_id": "...", "submission_path": "..."}. Exit code 1 where a submission is invalid
+    or missing, 3 where one could not be graded through no fault of its own.
+    """
+    from mlecore.data.layout import DataDirs
+    from mlecore.grading.batch import Line, read_jsonl
+
+    if snapshots:
+        _grade_snapshots(runs / snapshots, DataDirs.of(data), as_json)
+        return
+    if jsonl:
+        if submission:
+            raise UsageError("give either SUBMISSION and COMPETITION_ID, or --jsonl FILE")
+        _grade_many(read_jsonl(jsonl), DataDirs.of(data), edition, standin, output, as_json)
+        return
+    if not (submission and competition_id):
+        raise UsageError("say what to grade: mlecore grade SUBMISSION COMPETITION_ID, or mlecore grade --jsonl FILE")
+    from mlecore.grading.isolated import IsolatedGrader
+
+    with IsolatedGrader() as grader:
+        report = _graded(Line(competition_id, submission), grader, DataDirs.of(data), edition, standin)
+    if as_json:
+        print_json(report.to_json())
+    else:
+        _print(report)
+    _write(output, report.to_json())
+    if report.status != "graded":
+        raise click.exceptions.Exit(1)
+
+
+def _graded(line: Line, grader: IsolatedGrader, dirs: DataDirs, edition: str, standin: bool) -> Report:
+    from mlecore.competitions import competition
+
+    target = competition(line.competition_id, edition)
+    prepared = dirs.prepared(line.competition_id, edition=edition, standin=standin, facts=target.facts)
+    return grader.grade(
+        competition=line.competition_id,
+        edition=edition,
+        submission=line.submission_path,
+        private=prepared.private,
+        standin=prepared.standin,
+    )
+
+
+def _grade_many(
+    lines: list[Line], dirs: DataDirs, edition: str, standin: bool, output: Path | None, as_json: bool
+) -> None:
+    import os
+
+    from mlecore.grading.batch import totals
+    from mlecore.grading.isolated import IsolatedGrader
+
+    def one(line: Line) -> Report | MlecoreError:
+        try:
+            return _graded(line, grader, dirs, edition, standin)
+        except MlecoreError as error:
+            return error
+
+    with IsolatedGrader() as grader, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        results = list(pool.map(one, lines))
+    reports = [result for result in results if not isinstance(result, MlecoreError)]
+    failures = [(line, result) for line, result in zip(lines, results, strict=True) if isinstance(result, MlecoreError)]
+    batch = totals(reports)
+    if failures:
+        batch["errors"] = [{"competition_id": line.competition_id, "error": str(error)} for line, error in failures]
+    if as_json:
+        print_json(batch)
+    else:
+        print_table(["COMPETITION", "SCORE", "MEDAL", "SUBMISSION"], [_row(report) for report in reports])
+        click.echo(
+            f"{batch['total_runs']} submissions: {batch['total_valid_submissions']} valid, "
+            f"{batch['total_medals']} medals, {batch['total_above_median']} above the median"
+        )
+    _write(output, batch)
+    for line, error in failures:
+        click.echo(f"Error: {line.competition_id}, {line.submission_path}: {error}", err=True)
+    if failures:
+        raise click.exceptions.Exit(max(error.exit_code for _, error in failures))
+    if any(report.status != "graded" for report in reports):
+        raise click.exceptions.Exit(1)
+
+
+def _grade_snapshots(group: Path, dirs: DataDirs, as_json: bool) -> None:
+    from mlecore.runs.snapshots import grade_snapshots
+
+    found = grade_snapshots(group, dirs)
+    if as_json:
+        print_json([history.to_json() for history in found])
+        return
+    for history in found:
+        click.secho(history.run, bold=True)
+        for point in history.points:
+            click.echo(f"  {point.seconds:>9.0f} s  {point.score_text or point.reason}")
+
+
+def _row(report: Report) -> list[str]:
+    score = report.score_text if report.score is None else f"{report.score:.5f}"
+    return [report.competition_id, score or report.status, report.medal or "", report.submission_path]
+
+
+def _print(report: Report) -> None:
+    if report.status != "graded":
+        click.echo(f"{report.competition_id}: {'invalid' if report.status == 'invalid' else 'no submission'}")
+        click.echo(report.reason)
+        return
+    better = "lower is better" if report.is_lower_better else "higher is better"
+    click.echo(f"{report.competition_id}: {report.score_text} ({better})")
+    if report.gold_threshold is None:
+        if report.sample_score is not None:
+            verb = "beats" if report.beats_sample else "does not beat"
+            click.echo(f"It {verb} the sample submission, which scores {report.sample_score}.")
+        why = "stand-in data: the score compares with nothing" if report.standin else "it has no human leaderboard"
+        click.echo(f"No medals: {why}.")
+        return
+    medal = f"{report.medal} medal" if report.medal else "no medal"
+    click.echo(f"{medal}, {'above' if report.above_median else 'not above'} the median")
+    for name in ("gold", "silver", "bronze", "median"):
+        click.echo(f"  {name + ':':8}{getattr(report, f'{name}_threshold')}")
+
+
+def _write(path: Path | None, value: object) -> None:
+    if path is None:
+        return
+    import json
+
+    try:
+        path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise GradingError(f"the report could not be written to {path}: {error}") from None

@@ -1,0 +1,102 @@
+"""The process behind IsolatedGrader: a request a line on standard input, an answer a line on standard output."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads do not survive a fork
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a grader prints must not mix with the answers
+    import pandas  # noqa: F401  (imported here so that forks have it)
+
+    for line in sys.stdin:
+        answers.write(json.dumps(_graded(json.loads(line))) + "\n")
+        answers.flush()
+
+
+def _graded(request: dict[str, Any]) -> dict[str, Any]:
+    from mlecore.competitions import competition
+    from mlecore.errors import MlecoreError
+
+    try:
+        target = competition(request["competition"], request["edition"])
+        _ = target.loaded  # imported here, once, for all forks
+        limits = target.facts.limits
+    except MlecoreError as error:
+        return {"error": str(error)}
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        _child(request, write, int(limits.memory_gb * 2**30))
+    os.close(write)
+    text = _read(read, child, limits.seconds)
+    os.close(read)
+    _, status = os.waitpid(child, 0)
+    if text is None:
+        return {"error": f"grading {request['competition']} took more than its limit of {limits.seconds:g} s"}
+    if not text:
+        how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit code {os.WEXITSTATUS(status)}"
+        return {"error": f"grading {request['competition']} ended without a result ({how})"}
+    answer: dict[str, Any] = json.loads(text)
+    return answer
+
+
+def _read(pipe: int, child: int, seconds: float) -> bytes | None:
+    """All that the child writes; None, and the child killed, once its time is up."""
+    deadline = time.monotonic() + seconds
+    parts: list[bytes] = []
+    while True:
+        ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            return None
+        part = os.read(pipe, 1 << 16)
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+
+
+def _child(request: dict[str, Any], pipe: int, memory: int) -> None:
+    """Grade under the memory limit, write the answer, and leave without any of the parent's clean-up."""
+    from mlecore.competitions import competition
+    from mlecore.errors import MlecoreError
+    from mlecore.grading.report import grade
+
+    try:
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+        submission = Path(request["submission"] or "/nonexistent/submission.csv")
+        made = grade(
+            competition(request["competition"], request["edition"]),
+            submission,
+            Path(request["private"]),
+            standin=request["standin"],
+        )
+        answer: dict[str, Any] = {"report": {**made.to_json(), "submission_path": request["submission"] or ""}}
+    except MemoryError:
+        answer = {"error": f"grading {request['competition']} took more than its memory limit of {memory / 2**30:g} GB"}
+    except MlecoreError as error:
+        answer = {"error": str(error)}
+    except BaseException as error:
+        answer = {"error": f"grading {request['competition']} failed: {type(error).__name__}: {error}"}
+    with os.fdopen(pipe, "w") as out:
+        out.write(json.dumps(answer))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
