@@ -1,0 +1,39 @@
+# Everything is made inside the checkout: uv in .tools, packages in .venv, the demo's data and runs in .demo.
+PYTHON ?= python3
+UV_VERSION := 0.13.9
+UV := .tools/bin/uv
+MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
+
+.PHONY: demo test env lock clean
+
+demo: env  ## the whole thing, on real practice data and stand-ins
+	@scripts/demo.sh
+
+test: env  ## style, types, tests
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/pytest -n 2 --dist loadgroup
+
+env: .venv/made
+
+.venv/made: requirements.lock pyproject.toml $(MEMBERS:%=%/pyproject.toml) Makefile $(UV)
+	@echo "making .venv: locked packages, then every package of the workspace, editable"
+	@$(UV) venv -q --allow-existing --python $(PYTHON) .venv
+	@$(UV) pip install -q --python .venv --require-hashes -r requirements.lock
+	@$(UV) pip install -q --python .venv --no-deps -e . $(MEMBERS:%=-e %)
+	@touch $@
+
+$(UV):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "mlecore needs Python 3.11 or later; say which with: make PYTHON=python3.11"; exit 2; }
+	@echo "fetching uv $(UV_VERSION) into .tools"
+	@$(PYTHON) -m venv .tools
+	@.tools/bin/python -m pip install -q --disable-pip-version-check uv==$(UV_VERSION)
+
+lock: $(UV)  ## after a dependency changed
+	$(UV) lock -q --upgrade
+	$(UV) export -q --all-packages --no-emit-workspace -o requirements.lock
+
+clean:
+	rm -rf .venv .tools .demo

@@ -1,0 +1,123 @@
+"""`mlecore competitions`: what there is, and what is prepared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mlecore.cli._shared import data_option, json_option, print_json, print_table
+
+if TYPE_CHECKING:
+    from mlecore.competitions import Competition
+    from mlecore.data.layout import DataDirs
+
+
+@click.group("competitions", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """What competitions there are, and what is prepared."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_competitions)
+
+
+@command.command("list")
+@click.option("--split", help="lite, low, medium, high or dev.")
+@data_option
+@json_option
+def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_json: bool = False) -> None:
+    """Every installed competition. Imports none of them."""
+    from mlecore.competitions import installed, of_split
+    from mlecore.data.layout import DataDirs
+
+    found = of_split(split) if split else installed()
+    dirs = DataDirs.of(data)
+    rows = [_row(competition, dirs) for competition in found]
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        click.echo("No competitions are installed. `pip install 'mlecore[lite]'` brings the 22 of the low split.")
+        return
+    print_table(
+        ["ID", "SPLIT", "MODALITY", "METRIC", "", "SIZE", "PREPARED"],
+        [
+            [
+                row["id"],
+                row["split"] or "-",
+                row["modality"],
+                row["metric"],
+                "max" if row["direction"] == "maximize" else "min",
+                "-" if row["size_gb"] is None else f"{row['size_gb']:g} GB",
+                ", ".join(row["prepared"]) or "no",
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _row(competition: Competition, dirs: DataDirs) -> dict[str, Any]:
+    facts = competition.facts
+    editions = ["v1", *facts.editions]
+    prepared = [edition for edition in editions if dirs.find(facts.id, edition)]
+    if dirs.find(facts.id, standin=True):
+        prepared.append("stand-in")
+    names = ("id", "title", "split", "modality", "task", "metric", "direction", "size_gb")
+    return {**{name: getattr(facts, name) for name in names}, "prepared": prepared}
+
+
+@command.command("show")
+@click.argument("competition_id")
+@data_option
+@json_option
+def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
+    """Facts of one competition: metric, thresholds, known leaks, where its data lie."""
+    from mlecore.competitions import competition
+    from mlecore.data.layout import DataDirs
+    from mlecore.grading.medals import thresholds_for
+
+    target = competition(competition_id)
+    facts, dirs = target.facts, DataDirs.of(data)
+    thresholds = thresholds_for(facts)
+    places = {
+        name: str(found.root)
+        for name, found in (("v1", dirs.find(facts.id)), ("stand-in", dirs.find(facts.id, standin=True)))
+        if found
+    }
+    if as_json:
+        from attrs import asdict
+
+        row = _row(target, dirs) | {
+            "kaggle": facts.kaggle,
+            "thresholds": asdict(thresholds) if thresholds else None,
+            "leaks": [asdict(leak) for leak in facts.leaks],
+            "prepared_in": places,
+            "plugin": f"{target.plugin.distribution} {target.plugin.version}",
+        }
+        print_json(row)
+        return
+    click.secho(facts.title, bold=True)
+    better = "lower is better" if facts.lower_is_better else "higher is better"
+    lines = {
+        "id": facts.id,
+        "kaggle": f"https://www.kaggle.com/competitions/{facts.kaggle}" if facts.kaggle else "not on Kaggle",
+        "split": facts.split or "none",
+        "task": f"{facts.task} ({facts.modality})",
+        "metric": f"{facts.metric}, {better}",
+        "size": "unknown" if facts.size_gb is None else f"{facts.size_gb:g} GB",
+        "plugin": f"{target.plugin.distribution} {target.plugin.version}",
+    }
+    for name, value in lines.items():
+        click.echo(f"  {name + ':':10}{value}")
+    if thresholds:
+        shown = ", ".join(f"{name} {getattr(thresholds, name)}" for name in ("gold", "silver", "bronze", "median"))
+        click.echo(f"  {'medals:':10}{shown}")
+    else:
+        click.echo(f"  {'medals:':10}none: it has no human leaderboard")
+    for leak in facts.leaks:
+        click.echo(f"  {'leak:':10}{leak.file}{f', column {leak.column}' if leak.column else ''}: {leak.why}")
+    for name, place in places.items():
+        click.echo(f"  {'prepared:':10}{name} in {place}")
+    if not places:
+        click.echo(f"  {'prepared:':10}no; `mlecore prepare {facts.id}`")

@@ -1,0 +1,45 @@
+#!/bin/sh
+# What `make demo` shows: three competitions prepared, worked on in the sandbox, graded and reported.
+set -eu
+PATH="$PWD/.venv/bin:$PWD/.tools/bin:$PATH"
+export MLECORE_DATA="$PWD/.demo/data" MLECORE_RUNS="$PWD/.demo/runs"
+export MLECORE_VM_STATE="$PWD/.demo/vm" XDG_CACHE_HOME="$PWD/.demo/cache" UV_CACHE_DIR="${UV_CACHE_DIR:-$(uv cache dir)}"
+
+show() {
+  printf '\n$ %s\n' "$*"
+  "$@"
+}
+
+isolation=
+if ! bwrap --ro-bind / / --unshare-pid --unshare-net true 2>/dev/null; then
+  isolation="-B isolation=none"
+  cat <<'TEXT'
+bubblewrap is missing or does not work here, so the agent below runs with no sandbox around it (-B isolation=none).
+To get it: `apt-get install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`; it needs user namespaces.
+TEXT
+fi
+
+group="demo-$(date +%H%M%S)"
+echo "A practice competition on its real data, and two of Kaggle's on stand-in data (no account needed)."
+show mlecore prepare optical-digits
+show mlecore prepare aerial-cactus-identification spaceship-titanic --standin
+# shellcheck disable=SC2086
+show mlecore run --agent baseline --competition optical-digits --seeds 3 --time-limit 10m --group "$group" $isolation
+# shellcheck disable=SC2086
+show mlecore run --agent baseline --competition aerial-cactus-identification --competition spaceship-titanic \
+  --standin --seeds 3 --time-limit 10m --group "$group-standin" $isolation
+show mlecore report "$group" "$group-standin"
+
+cat <<TEXT
+
+That was the whole way: prepare, run, grade, report. Every run's files are below .demo/runs/.
+
+What to try next:
+  .venv/bin/mlecore --help                             what else there is
+  .venv/bin/mlecore run --agent command -A argv='python my_agent.py' --competition optical-digits
+                                                       your own agent, on the same data
+With a Kaggle account (a token from https://www.kaggle.com/settings, and the competition's rules accepted there):
+  .venv/bin/mlecore doctor                             is everything there?
+  .venv/bin/mlecore prepare spaceship-titanic          the real data
+  .venv/bin/mlecore run --agent baseline --competition spaceship-titanic
+TEXT
