@@ -1,0 +1,1 @@
+"""From runs to numbers that people compare: rates over competitions, mean and standard error over seeds."""

@@ -1,0 +1,82 @@
+"""A competition made on the spot: a module and its metadata in a folder on the import path."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from mlecore.registry import discovery, loading
+
+MODULE = """
+import time
+from mlecore import InvalidSubmission, hookimpl
+
+@hookimpl
+def prepare(raw, public, private):
+    pass
+
+@hookimpl
+def grade(submission, private):
+    frame = submission.frame()
+    if "value" not in frame:
+        raise InvalidSubmission("the column value is missing")
+    value = frame["value"].iloc[0]
+    if value == "bug":
+        raise KeyError("bug")
+    if value == "slow":
+        time.sleep(60)
+    if value == "greedy":
+        bytearray(3 << 30)
+    if value == "die":
+        import os
+        os.kill(os.getpid(), 9)
+    return float(value)
+"""
+FACTS = """
+id = "tiny"
+title = "Tiny"
+modality = "tabular"
+task = "regression"
+metric = "value"
+direction = "maximize"
+answers = "private/answers.csv"
+sample = "public/sample.csv"
+[thresholds]
+gold = 0.9
+silver = 0.8
+bronze = 0.7
+median = 0.5
+[limits]
+seconds = 2
+memory_gb = 1.5
+[submission]
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Installs the competition "tiny"; gives a prepared folder of it."""
+    site = tmp_path / "site"
+    package = site / "mle_comp_tiny"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(MODULE)
+    (package / "competition.toml").write_text(FACTS)
+    (package / "description.md").write_text("# Tiny\n")
+    info = site / "mle_comp_tiny-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mle-comp-tiny\nVersion: 1.0\n\n")
+    (info / "entry_points.txt").write_text("[mlecore.competitions]\ntiny = mle_comp_tiny\n")
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    caches = (discovery._all_entries, discovery._all_plugins, loading.load)
+    for cache in caches:
+        cache.cache_clear()
+    prepared = tmp_path / "tiny" / "prepared"
+    for folder in ("public", "private"):
+        (prepared / folder).mkdir(parents=True)
+    (prepared / "public" / "sample.csv").write_text("id,value\n1,0.1\n")
+    (prepared / "private" / "answers.csv").write_text("id,value\n1,1.0\n")
+    yield prepared
+    sys.modules.pop("mle_comp_tiny", None)
+    for cache in caches:
+        cache.cache_clear()
