@@ -1,0 +1,20 @@
+"""Accuracy: the share of rows where prediction and answer are equal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def accuracy(truth: ArrayLike, guess: ArrayLike) -> float:
+    """For labels of one kind: ``labels(...)`` against numbers or booleans, ``texts(...)`` against text."""
+    return float(np.mean(_comparable(truth) == _comparable(guess)))
+
+
+def _comparable(values: ArrayLike) -> NDArray[Any]:
+    """Text as objects, so that trailing NULs count and no row is padded to the longest."""
+    return np.asarray(values, dtype=object) if isinstance(values, list) else np.asarray(values)

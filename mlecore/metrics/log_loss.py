@@ -1,0 +1,33 @@
+"""Log loss, natural logarithm, as scikit-learn computes it since 1.5: clipped at double precision, never rescaled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mlecore.errors import GradingError, InvalidSubmission
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+EPSILON = 2.220446049250313e-16  # of float64: one fully wrong answer costs 36.0437
+
+
+def log_loss(truth: ArrayLike, probability: ArrayLike) -> float:
+    """Mean over rows of -ln(p of the true class), p clipped to [EPSILON, 1 - EPSILON].
+
+    Binary: both of one dimension, truth 0/1, probability that of 1. Multi-class: both rows x classes, truth one-hot
+    (or shares that weigh the classes). No softmax, no rescaling of rows, whatever they add up to.
+
+    Raises InvalidSubmission where a binary truth has one class only: the published grader fails then.
+    """
+    y, p = np.asarray(truth, dtype=np.float64), np.asarray(probability, dtype=np.float64)
+    if y.shape != p.shape or y.ndim not in (1, 2):
+        raise GradingError(f"truth and probabilities differ in shape: {y.shape} and {p.shape}")
+    if y.ndim == 1:
+        if len(np.unique(y)) < 2:
+            raise InvalidSubmission("the answers hold one class only, so log loss is undefined for every submission")
+        y, p = np.column_stack([1 - y, y]), np.column_stack([1 - p, p])
+    p = np.clip(p, EPSILON, 1 - EPSILON)
+    return float(-(y * np.log(p)).sum(axis=1).mean())

@@ -1,0 +1,52 @@
+"""Area under the ROC curve: the chance that a positive is ranked above a negative, ties counting half."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mlecore.errors import GradingError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def roc_auc(truth: ArrayLike, score: ArrayLike) -> float:
+    """AUROC of finite scores against truth of 0/1 (or booleans). NaN where truth has one class only.
+
+    Mann-Whitney's U over the number of pairs; equals scikit-learn's ``roc_auc_score``, which up to 1.5 raised for one
+    class and gives NaN since. Memory: a few arrays of the rows.
+    """
+    positive = _positive(truth)
+    values = np.asarray(score, dtype=np.float64)
+    if positive.shape != values.shape or positive.ndim != 1:
+        raise GradingError(f"truth and score differ in shape: {positive.shape} and {values.shape}")
+    positives = int(positive.sum())
+    negatives = len(positive) - positives
+    if not positives or not negatives:
+        return float("nan")
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])  # of each group of equal scores
+    hits = np.add.reduceat(positive[order].astype(np.int64), starts)
+    misses = np.diff(np.r_[starts, len(ordered)]) - hits
+    below = np.cumsum(misses) - misses
+    twice = int((hits * (2 * below + misses)).sum())  # whole numbers: exact
+    return twice / (2 * positives * negatives)
+
+
+def mean_roc_auc(truth: Any, score: Any) -> float:
+    """The plain mean of the columns' AUROCs (rows x columns, paired by place); NaN where one of them is."""
+    truths, scores = np.asarray(truth), np.asarray(score, dtype=np.float64)
+    if truths.shape != scores.shape or truths.ndim != 2:
+        raise GradingError(f"truth and score differ in shape: {truths.shape} and {scores.shape}")
+    return float(np.mean([roc_auc(truths[:, k], scores[:, k]) for k in range(truths.shape[1])]))
+
+
+def _positive(truth: ArrayLike) -> NDArray[np.bool_]:
+    values = np.asarray(truth)
+    positive = values == 1
+    if not (positive | (values == 0)).all():
+        raise GradingError("the answers hold something other than 0 and 1")
+    return np.asarray(positive)

@@ -1,0 +1,87 @@
+"""The shared metrics: against scikit-learn on random data, and by hand where versions differ."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+from mlecore import metrics
+from mlecore.errors import GradingError, InvalidSubmission
+
+RNG = np.random.default_rng(0)
+TRUTH = RNG.integers(0, 2, 500)
+SCORES = np.round(RNG.random(500), 2)  # with ties
+
+
+def close(value: float) -> object:
+    return pytest.approx(value, rel=1e-12, abs=1e-12)
+
+
+def test_roc_auc():
+    assert metrics.roc_auc(TRUTH, SCORES) == close(sk.roc_auc_score(TRUTH, SCORES))
+    assert metrics.roc_auc([0, 0, 1], [0.1, 0.3, 0.3]) == 0.75
+    assert metrics.roc_auc([False, True], [-1e308, 1e308]) == 1
+    assert metrics.roc_auc([0, 1], [5e-324, 0]) == 0
+    assert math.isnan(metrics.roc_auc([1, 1], [0, 1]))
+    assert math.isnan(metrics.roc_auc([], []))
+    with pytest.raises(GradingError):
+        metrics.roc_auc([0, 2], [0, 1])
+
+
+def test_mean_roc_auc():
+    truth, scores = TRUTH.reshape(100, 5), SCORES.reshape(100, 5)
+    assert metrics.mean_roc_auc(truth, scores) == close(sk.roc_auc_score(truth, scores))
+    truth[:, 2] = 1
+    assert math.isnan(metrics.mean_roc_auc(truth, scores))
+
+
+def test_log_loss():
+    edge = np.where(SCORES < 0.1, 0, np.where(SCORES > 0.9, 1, SCORES))
+    assert metrics.log_loss(TRUTH, edge) == close(sk.log_loss(TRUTH, edge))
+    assert metrics.log_loss([1, 0], [0.0, 0.0]) == close(36.04365338911715 / 2)
+    assert 0 < metrics.log_loss([1, 0], [1.0, 0.0]) < 3e-16
+    with pytest.raises(InvalidSubmission, match="one class"):
+        metrics.log_loss([1, 1], [0.5, 0.5])
+
+
+@pytest.mark.filterwarnings("ignore:The y_prob values do not sum to one")
+def test_log_loss_of_classes_is_not_rescaled():
+    p = RNG.random((200, 4)) * 0.3
+    y = RNG.integers(0, 4, 200)
+    assert metrics.log_loss(np.eye(4)[y], p) == close(float(-np.log(p[np.arange(200), y]).mean()))
+    p /= p.sum(axis=1, keepdims=True)
+    assert metrics.log_loss(np.eye(4)[y], p) == close(sk.log_loss(np.eye(4)[y], p))
+
+
+def test_accuracy():
+    assert metrics.accuracy([True, False, True], [1, 0, 2]) == close(2 / 3)
+    assert metrics.accuracy(["a", "b "], ["a", "b"]) == 0.5
+    assert metrics.accuracy(["a\0"], ["a"]) == 0
+    assert metrics.accuracy(np.array([2**53]), np.array([2**64 - 1], dtype=np.uint64)) == 0
+
+
+def test_kappa():
+    y, p = RNG.integers(0, 5, 300), RNG.integers(0, 5, 300) * 7 - 3
+    assert metrics.quadratic_weighted_kappa(y, p) == close(sk.cohen_kappa_score(y, p, weights="quadratic"))
+    assert metrics.quadratic_weighted_kappa([0, 4, 0, 4], [0, 4, 4, 4]) == close(
+        metrics.quadratic_weighted_kappa([0, 1, 0, 1], [0, 1, 1, 1])
+    )
+    assert metrics.quadratic_weighted_kappa([0, 1, 2], [1, 1, 1]) == 0
+    assert math.isnan(metrics.quadratic_weighted_kappa([2, 2], [2, 2]))
+    assert metrics.quadratic_weighted_kappa(np.array([0, 1]), np.array([0, 2**64 - 1], dtype=np.uint64)) == close(2 / 3)
+
+
+def test_mean_errors():
+    y, p = RNG.random((50, 3)), RNG.random((50, 3))
+    assert metrics.rmse(y[:, 0], p[:, 0]) == close(sk.root_mean_squared_error(y[:, 0], p[:, 0]))
+    assert metrics.rmse(y, p) == close(sk.root_mean_squared_error(y, p))
+    assert metrics.rmsle(y, p) == close(sk.root_mean_squared_log_error(y, p))
+    assert metrics.mae(y[:, 0], p[:, 0]) == close(sk.mean_absolute_error(y[:, 0], p[:, 0]))
+    assert metrics.rmse([0.0], [1e200]) == math.inf
+
+
+def test_log_error_begins_above_minus_one():
+    assert metrics.rmsle([0.0, 1.0], [-0.5, 1.0]) == close(math.sqrt(math.log(0.5) ** 2 / 2))
+    with pytest.raises(InvalidSubmission, match="greater than -1"):
+        metrics.rmsle([0.0, 1.0], [-1.0, 1.0])
