@@ -1,0 +1,48 @@
+"""What preparations have in common, so that a competition's module reads like its sheet.
+
+Raw files are read-only: everything here writes new files, and refuses to write to one that is there.
+"""
+
+from __future__ import annotations
+
+from mlecore.prepare.archives import extract, members
+from mlecore.prepare.asserts import ensure, ensure_columns, ensure_disjoint, ensure_unique
+from mlecore.prepare.columns import one_hot, renumber
+from mlecore.prepare.documents import read_json, write_json
+from mlecore.prepare.files import link_file, link_files, link_tree
+from mlecore.prepare.paths import safe_name
+from mlecore.prepare.splits import split, split_blocks, split_groups, split_positions
+from mlecore.prepare.standin import encode, hex_ids, picture, wav
+from mlecore.prepare.tables import read_csv, write_csv
+from mlecore.prepare.zips import ZipWriter, move_members, open_member, open_zip
+
+__all__ = [
+    "ZipWriter",
+    "encode",
+    "ensure",
+    "ensure_columns",
+    "ensure_disjoint",
+    "ensure_unique",
+    "extract",
+    "hex_ids",
+    "link_file",
+    "link_files",
+    "link_tree",
+    "members",
+    "move_members",
+    "one_hot",
+    "open_member",
+    "open_zip",
+    "picture",
+    "read_csv",
+    "read_json",
+    "renumber",
+    "safe_name",
+    "split",
+    "split_blocks",
+    "split_groups",
+    "split_positions",
+    "wav",
+    "write_csv",
+    "write_json",
+]

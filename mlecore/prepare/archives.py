@@ -1,0 +1,139 @@
+"""Archives of any kind that Kaggle uses (zip, tar, 7z): what is in them, and members streamed to files.
+
+The kind is seen by the content, not by the name. No member can get outside of the folder it is unpacked to; links
+and devices are refused.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from mlecore.errors import DataError
+from mlecore.prepare.paths import safe_name
+from mlecore.prepare.zips import find, open_zip
+
+_BLOCK = 1 << 20
+
+
+def members(archive: Path) -> list[str]:
+    """Names of the files in an archive, in its order, folders left out."""
+    kind = _kind(archive)
+    if kind == "zip":
+        with open_zip(archive) as source:
+            return [member.filename for member in source.infolist() if not member.is_dir()]
+    if kind == "tar":
+        with _open_tar(archive) as source:
+            return [member.name for member in source if not member.isdir()]
+    with _open_7z(archive) as source:
+        return [member.filename for member in source.list() if not member.is_directory]
+
+
+def extract(archive: Path, into: Path, names: Mapping[str, str] | None = None) -> int:
+    """Stream members to new files below folder ``into``; returns how many.
+
+    ``names`` says which, and what each becomes: member name to relative path; None: all, under their own names.
+    Memory does not grow with the archive. Raises DataError when one is missing, damaged, a link or a device, or would
+    lie outside of ``into``, or when its file is there already.
+    """
+    into.mkdir(parents=True, exist_ok=True)
+    kind = _kind(archive)
+    if kind == "zip":
+        return _extract_zip(archive, into, names)
+    if kind == "tar":
+        return _extract_tar(archive, into, names)
+    return _extract_7z(archive, into, names)
+
+
+def _kind(archive: Path) -> Literal["zip", "tar", "7z"]:
+    try:
+        with archive.open("rb") as file:
+            start = file.read(6)
+    except FileNotFoundError:
+        raise DataError(f"{archive} is missing") from None
+    if start == b"7z\xbc\xaf\x27\x1c":
+        return "7z"
+    if start[:4] in (b"PK\x03\x04", b"PK\x05\x06") or zipfile.is_zipfile(archive):
+        return "zip"
+    if tarfile.is_tarfile(archive):
+        return "tar"
+    raise DataError(f"{archive} is neither a zip nor a tar nor a 7z archive")
+
+
+def _extract_zip(archive: Path, into: Path, names: Mapping[str, str] | None) -> int:
+    with open_zip(archive) as source:
+        if names is None:
+            names = {member.filename: member.filename for member in source.infolist() if not member.is_dir()}
+        for member in sorted((find(source, name) for name in names), key=lambda member: member.header_offset):
+            if (member.external_attr >> 28) == 0xA:  # S_IFLNK
+                raise DataError(f"{archive}: member {member.filename} is a link")
+            with source.open(member) as reader:
+                _save(reader, into, names[member.filename])
+    return len(names)
+
+
+def _extract_tar(archive: Path, into: Path, names: Mapping[str, str] | None) -> int:
+    found: set[str] = set()
+    with _open_tar(archive) as source:
+        for member in source:
+            if member.isdir() or (names is not None and member.name not in names):
+                continue
+            reader = source.extractfile(member) if member.isreg() else None
+            if reader is None:
+                raise DataError(f"{archive}: member {member.name} is no regular file")
+            _save(reader, into, names[member.name] if names else member.name)
+            found.add(member.name)
+    _ensure_all(archive, found, names)
+    return len(found)
+
+
+def _extract_7z(archive: Path, into: Path, names: Mapping[str, str] | None) -> int:
+    there = set(members(archive))
+    _ensure_all(archive, there, names)
+    renamed = {name: name for name in there} if names is None else names
+    for old, new in renamed.items():
+        safe_name(old), safe_name(new)
+    with tempfile.TemporaryDirectory(dir=into) as folder, _open_7z(archive) as source:
+        source.extract(path=folder, targets=list(renamed))
+        for old, new in renamed.items():
+            file, target = Path(folder, old), into / new
+            if file.is_symlink() or not file.is_file():
+                raise DataError(f"{archive}: member {old} is no regular file")
+            if target.exists():
+                raise DataError(f"{target} is there already")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file.rename(target)
+    return len(renamed)
+
+
+def _save(reader: IO[bytes], into: Path, name: str) -> None:
+    target = into / safe_name(name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with target.open("xb") as writer:
+            shutil.copyfileobj(reader, writer, _BLOCK)
+    except FileExistsError:
+        raise DataError(f"{target} is there already") from None
+
+
+def _ensure_all(archive: Path, there: set[str], names: Mapping[str, str] | None) -> None:
+    missing = [name for name in names or () if name not in there]
+    if missing:
+        raise DataError(f"{archive} has no member {missing[0]} ({len(missing)} are missing)")
+
+
+def _open_tar(archive: Path) -> tarfile.TarFile:
+    return tarfile.open(archive, "r|*")  # one pass, whatever the compression
+
+
+def _open_7z(archive: Path) -> Any:
+    try:
+        import py7zr
+    except ImportError:
+        raise DataError(f"{archive} is a 7z archive", fix="Install py7zr to read it.") from None
+    return py7zr.SevenZipFile(archive)

@@ -1,0 +1,44 @@
+"""What a sheet asserts on any data, stand-ins included: a clear error instead of wrong tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mlecore.errors import DataError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_SHOWN = 3
+
+
+def ensure(condition: object, message: str) -> None:
+    """Raise DataError with ``message`` unless ``condition`` is true."""
+    if not condition:
+        raise DataError(message)
+
+
+def ensure_columns(frame: DataFrame, columns: Sequence[str], what: str) -> None:
+    """``frame`` has exactly these columns in this order; ``what`` names it in the error."""
+    found = list(frame.columns)
+    if found != list(columns):
+        raise DataError(f"{what} has the columns {', '.join(map(str, found))}; expected {', '.join(columns)}")
+
+
+def ensure_unique(values: Iterable[Any], what: str) -> None:
+    """No value twice; ``what`` names them in the error, such as "ids of train.csv"."""
+    seen: set[Any] = set()
+    repeated = [value for value in values if value in seen or seen.add(value)]  # type: ignore[func-returns-value]
+    if repeated:
+        raise DataError(f"{what}: {len(repeated)} repeated, such as {_some(repeated)}")
+
+
+def ensure_disjoint(train: Iterable[Any], test: Iterable[Any], what: str) -> None:
+    """No value in both parts."""
+    if both := set(train) & set(test):
+        raise DataError(f"{what}: {len(both)} in both parts of the split, such as {_some(sorted(both, key=str))}")
+
+
+def _some(values: Sequence[Any]) -> str:
+    return ", ".join(repr(value) for value in values[:_SHOWN])

@@ -1,0 +1,17 @@
+"""Names that come out of data, as paths that stay inside their folder."""
+
+from __future__ import annotations
+
+import re
+
+from mlecore.errors import DataError
+
+# absolute, a drive, a part "..", a NUL, or nothing at all; a backslash counts as a slash, as it does on Windows
+_OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:|(.*[/\\])?\.\.([/\\]|$)|.*\x00|$", re.DOTALL)
+
+
+def safe_name(name: str) -> str:
+    """``name`` itself, a relative path with ``/``; DataError where it could lead out of its folder."""
+    if _OUTSIDE.match(name):
+        raise DataError(f"{name!r} would lie outside the folder that it belongs to")
+    return name

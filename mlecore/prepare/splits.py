@@ -1,0 +1,92 @@
+"""The published splits: exactly scikit-learn's ``train_test_split``, without importing scikit-learn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from mlecore.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+
+T = TypeVar("T")
+
+
+def split(items: T, *, test_size: float | None = None, train_size: float | None = None, seed: int = 0) -> tuple[T, T]:
+    """(train, test) of a DataFrame, Series, array or sequence, as ``train_test_split(..., random_state=seed)``.
+
+    A size is a number of items (int) or a share (float); a test share is rounded up, a train share down. Both parts
+    come in shuffled order; tables keep their index. Raises DataError where a part would be empty.
+    """
+    train, test = split_positions(len(cast("Sequence[Any]", items)), test_size, train_size, seed)
+    return _take(items, train), _take(items, test)
+
+
+def split_positions(
+    count: int, test_size: float | None = None, train_size: float | None = None, seed: int = 0
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(train, test) positions of ``count`` items: see ``split``."""
+    import numpy as np
+
+    n_train, n_test = _sizes(count, test_size, train_size)
+    order = np.random.RandomState(seed).permutation(count)
+    return order[n_test : n_test + n_train], order[:n_test]
+
+
+def split_groups(frame: DataFrame, by: str, *, test_size: float, seed: int = 0) -> tuple[DataFrame, DataFrame]:
+    """(train, test) rows, whole groups together, in file order.
+
+    The distinct values of column ``by``, in order of first appearance, are split; a row goes where its group goes.
+    """
+    _, test = split(frame[by].unique(), test_size=test_size, seed=seed)
+    in_test = frame[by].isin(test)
+    return frame[~in_test], frame[in_test]
+
+
+def split_blocks(frame: DataFrame, by: str, *, test_size: float, seed: int = 0) -> tuple[DataFrame, DataFrame]:
+    """(train, test) rows, group after group in the shuffled order of the split.
+
+    The groups of column ``by`` in ascending order are split; within a group rows keep file order. Rows without a
+    group are dropped, as ``DataFrame.groupby`` drops them.
+    """
+    import numpy as np
+
+    positions = list(frame.groupby(by).indices.values())
+    train, test = split_positions(len(positions), test_size, seed=seed)
+    parts = (np.concatenate([positions[group] for group in part]) for part in (train, test))
+    return cast("tuple[DataFrame, DataFrame]", tuple(frame.iloc[part] for part in parts))
+
+
+def _sizes(count: int, test_size: float | None, train_size: float | None) -> tuple[int, int]:
+    """Numbers of train and test items by scikit-learn's rules."""
+    if test_size is None and train_size is None:
+        raise TypeError("split needs test_size or train_size")
+    for name, size in (("test_size", test_size), ("train_size", train_size)):
+        limit = 1.0 if isinstance(size, float) else count
+        if size is not None and not 0 < size < limit:
+            raise DataError(f"cannot split {count} items with {name}={size}: there must be more than it takes")
+    n_test = None if test_size is None else _number(test_size, count, math.ceil)
+    n_train = None if train_size is None else _number(train_size, count, math.floor)
+    if n_train is None:
+        n_train = count - cast("int", n_test)
+    if n_test is None:
+        n_test = count - n_train
+    if n_train <= 0 or n_train + n_test > count:
+        raise DataError(f"cannot split {count} items into {n_train} for training and {n_test} for testing")
+    return n_train, n_test
+
+
+def _number(size: float, count: int, rounding: Any) -> int:
+    return int(rounding(size * count)) if isinstance(size, float) else int(size)
+
+
+def _take(items: Any, positions: Any) -> Any:
+    if hasattr(items, "iloc"):
+        return items.iloc[positions]
+    if hasattr(items, "dtype"):
+        return items[positions]
+    return [items[position] for position in positions.tolist()]

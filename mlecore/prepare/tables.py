@@ -1,0 +1,81 @@
+"""Tables read and written with the published bytes: pandas 2's readers and ``to_csv(index=False)``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal, cast
+
+from mlecore.errors import DataError
+from mlecore.prepare import fastcsv
+from mlecore.prepare.zips import open_member
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_ROWS = 200_000  # turned into text at once
+
+
+def read_csv(
+    path: Path,
+    *,
+    member: str | None = None,
+    float_precision: Literal["round_trip"] | None = "round_trip",
+    **options: Any,
+) -> DataFrame:
+    """``pandas.read_csv(path, float_precision="round_trip", **options)``; of ``member``, if ``path`` is a zip.
+
+    Where a sheet says "plain ``read_csv``", give ``float_precision=None``: long decimals then come out as pandas 2
+    rounds them. Raises DataError when the file is missing or cannot be read as a table.
+    """
+    import pandas as pd
+
+    source = open_member(path, member) if member else nullcontext(path)
+    try:
+        with source as stream:
+            return cast("DataFrame", pd.read_csv(stream, float_precision=float_precision, **options))
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing") from None
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}{f'!{member}' if member else ''} cannot be read as a table: {error}") from None
+
+
+def write_csv(
+    table: DataFrame | Iterable[DataFrame],
+    target: Path | IO[bytes],
+    *,
+    quoting: int = csv.QUOTE_MINIMAL,
+    float_format: str | None = None,
+) -> None:
+    """The bytes of ``table.to_csv(target, index=False, quoting=..., float_format=...)``, faster where that is safe.
+
+    ``table`` may be an iterator of pieces with the same columns, so that a large one is never whole in memory.
+    ``target`` is a new file (DataError if it is there: it might be linked to a raw file) or a stream, such as a member
+    of a ``ZipWriter``.
+    """
+    import pandas as pd
+
+    def written(rows: DataFrame, *, header: bool = False) -> bytes:
+        text = rows.to_csv(index=False, header=header, quoting=quoting, float_format=float_format, lineterminator="\n")
+        return cast("str", text).encode("utf-8")
+
+    with new_file(target) if isinstance(target, Path) else nullcontext(target) as stream:
+        for number, piece in enumerate([table] if isinstance(table, pd.DataFrame) else table):
+            if number == 0:
+                stream.write(written(piece.iloc[:0], header=True))
+            fast = float_format is None and fastcsv.worthwhile(piece)
+            for start in range(0, len(piece), _ROWS):
+                rows = piece.iloc[start : start + _ROWS]
+                data = fastcsv.lines(rows, quoting) if fast else None
+                stream.write(written(rows) if data is None else data)
+
+
+def new_file(path: Path) -> IO[bytes]:
+    """Open a file for writing that is not there yet, making its folders."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        return path.open("xb")
+    except FileExistsError:
+        raise DataError(f"{path} is there already") from None

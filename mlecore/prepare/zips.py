@@ -1,0 +1,136 @@
+"""Zip archives: members read as streams, moved from archive to archive without inflating them, written anew.
+
+What is written is the same for the same input: fixed time stamps and modes, members in the order given.
+"""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from mlecore.errors import DataError
+from mlecore.prepare.paths import safe_name
+
+_TIME = (1980, 1, 1, 0, 0, 0)
+_MODE = (stat.S_IFREG | 0o644) << 16
+_LOCAL_HEADER = 30  # bytes before the name
+_BLOCK = 1 << 20
+
+
+@contextmanager
+def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """A zip for reading. Raises DataError, also later, where it is missing or damaged."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing") from None
+    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+        raise DataError(f"{path} cannot be read as a zip: {error}") from None
+
+
+@contextmanager
+def open_member(path: Path, name: str) -> Iterator[IO[bytes]]:
+    """One member of a zip as a stream; DataError where it is missing."""
+    with open_zip(path) as archive, archive.open(find(archive, name)) as stream:
+        yield stream
+
+
+def find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    """A member by name; DataError where it is missing or encrypted."""
+    try:
+        member = archive.getinfo(name)
+    except KeyError:
+        raise DataError(f"{archive.filename} has no member {name}") from None
+    if member.flag_bits & 1:
+        raise DataError(f"{archive.filename}: member {name} is encrypted")
+    return member
+
+
+def move_members(source: zipfile.ZipFile, target: Path, names: Mapping[str, str]) -> int:
+    """Write a new zip of members of ``source``, old name to new name, compressed as they are; returns how many.
+
+    Nothing is inflated: their compressed bytes are copied, in the order in which they lie in ``source``. Raises
+    DataError when one is missing or the source is damaged where it matters.
+    """
+    members = sorted((find(source, name) for name in names), key=lambda member: member.header_offset)
+    with ZipWriter(target) as writer:
+        for member in members:
+            writer.move(source, member, names[member.filename])
+    return len(members)
+
+
+class ZipWriter:
+    """A zip being written, as a context manager; the file must not be there yet.
+
+    Members are deflated unless ``stored``. Sizes beyond 4 GiB are fine.
+    """
+
+    def __init__(self, path: Path, *, stored: bool = False) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._compression = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+        try:
+            self._zip = zipfile.ZipFile(path, "x", self._compression)
+        except FileExistsError:
+            raise DataError(f"{path} is there already") from None
+
+    def __enter__(self) -> ZipWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._zip.close()
+
+    def add(self, name: str, data: bytes) -> None:
+        """A member with this content; a name that ends in a slash is a folder."""
+        self._zip.writestr(self._info(name), data)
+
+    def add_file(self, name: str, source: Path) -> None:
+        """A member with a file's content."""
+        with source.open("rb") as reader, self.open(name) as writer:
+            shutil.copyfileobj(reader, writer, _BLOCK)
+
+    def open(self, name: str) -> IO[bytes]:
+        """A member to write to as a stream, of any size; close it before the next one."""
+        return self._zip.open(self._info(name), "w", force_zip64=True)
+
+    def move(self, source: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
+        """A member of another zip under a new name, its compressed bytes copied as they are."""
+        info = self._info(name)
+        info.compress_type = member.compress_type
+        info.CRC, info.compress_size, info.file_size = member.CRC, member.compress_size, member.file_size
+        reader, writer = source.fp, self._zip.fp
+        assert reader is not None and writer is not None  # both archives are open
+        reader.seek(member.header_offset)
+        header = reader.read(_LOCAL_HEADER)
+        if len(header) != _LOCAL_HEADER or header[:4] != b"PK\x03\x04":
+            raise DataError(f"{source.filename}: member {member.filename} is damaged")
+        reader.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
+        writer.seek(self._zip.start_dir)
+        info.header_offset = self._zip.start_dir
+        writer.write(info.FileHeader())
+        left = member.compress_size
+        while left:
+            block = reader.read(min(left, _BLOCK))
+            if not block:
+                raise DataError(f"{source.filename}: member {member.filename} is cut off")
+            writer.write(block)
+            left -= len(block)
+        self._zip.filelist.append(info)
+        self._zip.NameToInfo[info.filename] = info
+        self._zip.start_dir = writer.tell()
+        self._zip.comment = b""  # as side effect, the directory will be written
+
+    def _info(self, name: str) -> zipfile.ZipInfo:
+        info = zipfile.ZipInfo(safe_name(name), _TIME)
+        info.create_system = 3  # Unix, wherever this runs
+        info.external_attr = (stat.S_IFDIR | 0o755) << 16 | 0x10 if name.endswith("/") else _MODE
+        info.compress_type = self._compression
+        return info
