@@ -1,0 +1,105 @@
+"""Who am I, and what more could I become?"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+# Names only are ever reported, never values.
+KEYS = re.compile(r"(API|ACCESS|SECRET|PRIVATE).?KEY|_KEY$|TOKEN|SECRET|PASSW|CREDENTIAL|^KAGGLE_", re.IGNORECASE)
+FILES = (
+    ".ssh/id_rsa",
+    ".ssh/id_ed25519",
+    ".ssh/id_ecdsa",
+    ".aws/credentials",
+    ".kaggle/kaggle.json",
+    ".config/kaggle/kaggle.json",
+    ".config/gcloud/application_default_credentials.json",
+    ".docker/config.json",
+    ".kube/config",
+    ".netrc",
+    ".git-credentials",
+    ".huggingface/token",
+    ".cache/huggingface/token",
+)
+SYSTEM_FILES = (
+    "/var/run/secrets/kubernetes.io/serviceaccount/token",
+    "/run/secrets",
+    "/etc/shadow",
+    "/etc/kubernetes/admin.conf",
+    "/var/lib/kubelet/config.yaml",
+)
+
+
+def look(home: Path, opt: Path) -> list[dict[str, object]]:
+    return [user(), *privileges(), keys_in_environment(), key_files(home)]
+
+
+def status() -> dict[str, str]:
+    """/proc/self/status as a dictionary; empty where there is none."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def user() -> dict[str, object]:
+    ids = f"uid {os.getresuid()}, gid {os.getresgid()}, groups {os.getgroups()}"
+    return {"check": "user", "ok": 0 not in os.getresuid(), "detail": ids}
+
+
+def privileges() -> list[dict[str, object]]:
+    state = status()
+    caps = {name: state.get(name, "unknown") for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")}
+    none = all(int(caps[name], 16) == 0 for name in ("CapPrm", "CapEff", "CapAmb") if caps[name] != "unknown")
+    no_new = state.get("NoNewPrivs") == "1"
+    raised = False
+    if 0 not in os.getresuid():
+        try:
+            os.setuid(0)
+            raised = True
+        except OSError:
+            pass
+    return [
+        {"check": "capabilities", "ok": none, "detail": " ".join(f"{name}={value}" for name, value in caps.items())},
+        {"check": "no_new_privs", "ok": no_new, "detail": f"NoNewPrivs {state.get('NoNewPrivs', 'unknown')}"},
+        {"check": "seccomp", "ok": True, "detail": f"mode {state.get('Seccomp', 'unknown')} (2 is a filter)"},
+        {"check": "become_root", "ok": not raised, "detail": f"setuid(0) {'worked' if raised else 'refused'}"},
+    ]
+
+
+def keys_in_environment() -> dict[str, object]:
+    names = sorted(name for name, value in os.environ.items() if value and KEYS.search(name))
+    detail = "variables that look like keys: " + (", ".join(names) or "none")
+    return {"check": "keys_environment", "ok": not names, "detail": detail}
+
+
+def key_files(home: Path) -> dict[str, object]:
+    found = []
+    for place in homes(home):
+        found += [str(place / name) for name in FILES if os.access(place / name, os.R_OK)]
+    for name in SYSTEM_FILES:
+        path = Path(name)
+        try:
+            if path.is_dir():
+                found += [str(member) for member in path.iterdir()]
+            elif os.access(name, os.R_OK):
+                found.append(name)
+        except OSError:
+            continue
+    return {"check": "keys_files", "ok": not found, "detail": "readable: " + (", ".join(found) or "none")}
+
+
+def homes(home: Path) -> list[Path]:
+    """Home folders of everybody known here, but not the run's own tree."""
+    places = {Path("/root"), Path(os.environ.get("HOME") or "/")}
+    try:
+        for line in Path("/etc/passwd").read_text(encoding="utf-8", errors="replace").splitlines():
+            fields = line.split(":")
+            if len(fields) > 5 and fields[5].startswith("/"):
+                places.add(Path(fields[5]))
+    except OSError:
+        pass
+    return sorted(place for place in places if place != home)
