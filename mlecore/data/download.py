@@ -1,0 +1,273 @@
+"""Bringing one file over HTTP: resumed where it stopped, hashed as it arrives, patient with a bad link.
+
+``FILE.partial`` holds what has come, ``FILE.partial.json`` what it is a part of; both stay when a download is killed.
+``FILE.json`` beside a finished one has its MD5, so that it is not read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from email.utils import parsedate_to_datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from mlecore.data import folders, manifest
+from mlecore.errors import DataError
+
+if TYPE_CHECKING:
+    from mlecore.backends import Progress
+    from mlecore.facts import Facts
+
+CHUNK = 1 << 20
+TIMEOUT = (20.0, 60.0)  # seconds to connect, and without a byte
+PATIENCE = 8  # failures in a row, without a byte between them
+LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server names a time
+_LONGEST_ASKED = 900.0
+
+
+class Transient(Exception):
+    """What may be over the next time; ``after`` seconds if the server says so."""
+
+    def __init__(self, message: str, after: float | None = None) -> None:
+        super().__init__(message)
+        self.after = after
+
+
+@frozen(kw_only=True)
+class Body:
+    """What a server sends from ``offset`` on."""
+
+    offset: int  # 0 although more was asked for: it is another file now, or the server cannot resume
+    size: int | None  # of the whole file
+    validator: str | None  # ETag or Last-Modified: the same, the same bytes
+    chunks: Iterator[bytes]
+
+
+Open = Callable[[int, str | None], Body]
+"""``open(offset, validator)`` asks for the file from ``offset`` on if it is still the one that ``validator`` names."""
+
+
+def fetch_file(
+    open: Open, target: Path, progress: Progress | None = None, room: Callable[[int], int] = lambda size: size
+) -> str:
+    """Download to ``target`` (whole or not there) and return its MD5.
+
+    ``room(size)`` is how much the disk must have free for a download of ``size`` bytes and what will follow.
+    Raises DataError when the link stays bad or the disk is too small; what has come stays for the next time.
+    """
+    arriving, state = _partial(target)
+    failures = 0
+    while True:
+        before = arriving.stat().st_size if arriving.exists() else 0
+        try:
+            digest = _attempt(open, target, arriving, state, progress, room)
+            break
+        except Transient as error:
+            now = arriving.stat().st_size if arriving.exists() else 0
+            failures = 1 if now > before else failures + 1
+            if failures >= PATIENCE:
+                raise DataError(
+                    f"the download of {target.name} does not come: {error} ({failures} times in a row); "
+                    f"{folders.human(now)} have come and are kept",
+                    fix="Try again later: it goes on where it stopped",
+                ) from None
+            pause(failures, error.after)
+    status = arriving.stat()
+    record = {"md5": digest, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
+    manifest.replace(_record(target), json.dumps(record) + "\n")
+    arriving.replace(target)
+    state.unlink(missing_ok=True)
+    return digest
+
+
+def pause(failures: int, after: float | None = None) -> None:
+    """Wait before the next attempt: what the server asked for, else longer each time."""
+    time.sleep(min(after, _LONGEST_ASKED) if after is not None else backoff(failures))
+
+
+def backoff(failures: int) -> float:
+    return min(2.0**failures, LONGEST_WAIT) * random.uniform(0.5, 1.0)
+
+
+def _attempt(
+    open: Open,
+    target: Path,
+    arriving: Path,
+    state: Path,
+    progress: Progress | None,
+    room: Callable[[int], int],
+) -> str:
+    known = _read(state)
+    offset = arriving.stat().st_size if arriving.exists() and known.get("validator") else 0
+    if offset and offset == known.get("size"):
+        return _md5(arriving)
+    body = open(offset, known.get("validator"))
+    digest = hashlib.md5(usedforsecurity=False)
+    if body.offset:
+        digest = _md5_so_far(arriving)
+    if body.size is not None:
+        needed = room(body.size) - body.offset
+        folders.require(target.parent, needed, f"the download {target.name} and what comes of it")
+    if not body.offset:  # another file: what has come must be gone before the new one is named
+        arriving.unlink(missing_ok=True)
+    manifest.replace(state, json.dumps({"validator": body.validator, "size": body.size}))
+    done = body.offset
+    with arriving.open("r+b" if body.offset else "wb") as file:
+        file.seek(done)
+        for chunk in body.chunks:
+            file.write(chunk)
+            digest.update(chunk)
+            done += len(chunk)
+            if progress is not None:
+                progress(done, body.size or 0, "downloading")
+        file.flush()
+        os.fsync(file.fileno())
+    if body.size is not None and done != body.size:
+        if done > body.size:
+            arriving.unlink()
+        raise Transient(f"the link dropped after {folders.human(done)} of {folders.human(body.size)}")
+    return digest.hexdigest()
+
+
+def ask(url: str, offset: int, validator: str | None) -> Body:
+    """Ask a server for a file from ``offset`` on. Raises Transient, and DataError for what will not change."""
+    import requests
+
+    headers = {"Accept-Encoding": "identity"}
+    if offset and validator:
+        headers |= {"Range": f"bytes={offset}-", "If-Range": validator}
+    try:
+        response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUT)
+    except requests.exceptions.RequestException as error:
+        raise Transient(str(error)) from None
+    return body(response, url)
+
+
+def body(response: Any, url: str) -> Body:
+    """The body of a response of requests; raises as ask() does."""
+    status = response.status_code
+    if status == 416:  # what we have is longer than what there is: begin anew
+        return Body(offset=0, size=None, validator=None, chunks=_refuse(response, "the server cannot resume here"))
+    if status in (408, 425, 429) or status >= 500:
+        response.close()
+        raise Transient(f"the server answers {status} {response.reason}", after=retry_after(response))
+    if status not in (200, 206):
+        response.close()
+        raise DataError(f"{url.partition('?')[0]}: the server answers {status} {response.reason}")
+    offset = size = None
+    if status == 206:
+        span, _, whole = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
+        offset, size = int(span.partition("-")[0] or 0), int(whole) if whole.isdigit() else None
+    elif response.headers.get("Content-Length", "").isdigit():
+        size = int(response.headers["Content-Length"])
+    headers = response.headers
+    resumable = status == 206 or headers.get("Accept-Ranges") == "bytes"
+    validator = (headers.get("ETag") or headers.get("Last-Modified")) if resumable else None
+    return Body(offset=offset or 0, size=size, validator=validator, chunks=_chunks(response))
+
+
+def _chunks(response: Any) -> Iterator[bytes]:
+    import requests
+    import urllib3
+
+    try:
+        yield from response.iter_content(CHUNK)
+    except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+        raise Transient(f"the link dropped: {error}") from None
+    finally:
+        response.close()
+
+
+def _refuse(response: Any, why: str) -> Iterator[bytes]:
+    response.close()
+    raise Transient(why)
+    yield b""
+
+
+def retry_after(response: Any) -> float | None:
+    """Seconds that the server asks for, given as such or as a date."""
+    text = response.headers.get("Retry-After", "")
+    if text.isdigit():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
+def archive_md5(archive: Path) -> str:
+    """The MD5 of a file: as recorded when it was downloaded, if it is that file still, else read."""
+    record, status = _read(_record(archive)), archive.stat()
+    if (record.get("size"), record.get("mtime_ns")) == (status.st_size, status.st_mtime_ns):
+        return str(record["md5"])
+    return _md5(archive)
+
+
+def downloaded(target: Path) -> bool:
+    """Did fetch_file bring this file, or did somebody else put it there?"""
+    return _record(target).exists()
+
+
+def forget(target: Path) -> None:
+    """Remove a download, finished or not, and what was noted about it."""
+    for path in (target, *_partial(target), _record(target)):
+        path.unlink(missing_ok=True)
+
+
+def add_sources(facts: Facts, folder: Path, raw: Path, progress: Progress | None) -> None:
+    """Bring what a competition needs besides Kaggle's archive into ``raw``, unless it is there already."""
+    for source in facts.sources:
+        target = raw / source.path
+        if target.exists():
+            continue
+        if not target.resolve().is_relative_to(raw.resolve()):
+            raise DataError(f"{facts.id}: the source {source.path} would leave the raw folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        kept = folder / "sources" / Path(source.path).name
+        kept.parent.mkdir(exist_ok=True)
+        if not kept.exists():
+            fetch_file(partial(ask, source.url), kept, progress)
+        with kept.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if source.sha256 is not None and found != source.sha256:
+            wrong = kept.with_name(kept.name + ".wrong")
+            kept.replace(wrong)
+            raise DataError(
+                f"{source.url} is not what {facts.id} needs: SHA-256 {found}, expected {source.sha256}",
+                fix=f"It is kept as {wrong}. The next call downloads it again",
+            )
+        folders.link(kept, target)
+
+
+def _partial(target: Path) -> tuple[Path, Path]:
+    return target.with_name(target.name + ".partial"), target.with_name(target.name + ".partial.json")
+
+
+def _record(target: Path) -> Path:
+    return target.with_name(target.name + ".json")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _md5(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "md5").hexdigest()
+
+
+def _md5_so_far(path: Path) -> Any:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))

@@ -1,0 +1,151 @@
+"""From a source to a prepared folder: built beside its place and renamed into it, so that it is whole or not there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from mlecore.data import folders, manifest
+from mlecore.data.adopting import adopt
+from mlecore.data.layout import DataDirs, Prepared
+from mlecore.data.lock import lock
+from mlecore.data.raw import Raw, drop_raw, get_raw
+from mlecore.data.sources import Fetch, RawFolder, Source, Standin, usual
+from mlecore.data.verifying import wrong_checksums, wrong_counts
+from mlecore.errors import DataError, PluginError
+
+if TYPE_CHECKING:
+    from mlecore.backends import Progress
+    from mlecore.competitions import Competition
+
+
+@frozen(kw_only=True)
+class Outcome:
+    """What prepare() did. ``notes`` are for the user: nothing that is wrong, but worth knowing."""
+
+    prepared: Prepared
+    done: bool  # False: it was there already
+    notes: tuple[str, ...] = ()
+
+
+def prepare(
+    competition: Competition,
+    dirs: DataDirs,
+    source: Source | None = None,
+    *,
+    force: bool = False,
+    keep_raw: bool = False,
+    verify: bool = True,
+    progress: Progress | None = None,
+    wait: Callable[[str], bool] | None = None,
+) -> Outcome:
+    """Make the data of a competition (in its edition) ready; what is there already is left alone unless ``force``.
+
+    ``verify``: real data must have the published checksums and counts. ``wait``: see mlecore.data.lock. Killed at any
+    moment, the next call cleans up and goes on. Raises DataError, PluginError, UsageError, Locked.
+    """
+    source = source or usual(competition)
+    standin = isinstance(source, Standin)
+    target = dirs.target(competition.id, competition.edition, standin)
+    with lock(dirs.folder(competition.id), f"preparing {competition.id}", wait):
+        folders.recover(target)
+        found = None if force else dirs.find(competition.id, competition.edition, standin)
+        if found is None or (found.manifest is not None and not _suits(found.manifest, source)):
+            return _prepare(competition, dirs, source, target, keep_raw, verify, progress)
+    if found.manifest is None:
+        return Outcome(prepared=adopt(found, dirs, competition.facts, progress, verify=verify), done=True)
+    return Outcome(prepared=found, done=False)
+
+
+def _suits(there: manifest.Manifest, source: Source) -> bool:
+    """Another stand-in than the one that is there may be wanted."""
+    if not isinstance(source, Standin):
+        return True
+    return source.seed in (None, there.seed) and source.size in (None, there.size)
+
+
+def _prepare(
+    competition: Competition,
+    dirs: DataDirs,
+    source: Source,
+    target: Path,
+    keep_raw: bool,
+    verify: bool,
+    progress: Progress | None,
+) -> Outcome:
+    folder = dirs.folder(competition.id)
+    partial = target.with_name(target.name + ".partial")
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    with folders.full_disk(folder, f"preparing {competition.id}"):
+        raw = get_raw(competition, dirs, source, verify, progress)
+        try:
+            _build(competition, raw.path, partial)
+            wrong = [] if isinstance(source, Standin) else _wrong(partial, competition)
+            if wrong and verify and not isinstance(source, RawFolder):
+                aside = target.with_name(target.name + ".wrong")
+                folders.remove(aside)
+                partial.rename(aside)
+                raise DataError(
+                    f"{competition.id}: prepared data are not what they should be:\n  " + "\n  ".join(wrong),
+                    fix=f"They are kept in {aside}. To use such data all the same: --skip-verification",
+                )
+            verified = _checks(competition, source) and not wrong
+            _finish(competition, source, raw, partial, verified, progress)
+            folders.replace(partial, target)
+        except BaseException:
+            folders.remove(partial)
+            raise
+    if not keep_raw:
+        drop_raw(dirs, competition.id, source)
+    found = dirs.find(competition.id, competition.edition, isinstance(source, Standin))
+    assert found is not None
+    notes = [*raw.notes, *(f"not as published: {line}" for line in wrong)]
+    return Outcome(prepared=found, done=True, notes=tuple(notes))
+
+
+def _build(competition: Competition, raw: Path, partial: Path) -> None:
+    for part in manifest.PARTS:
+        (partial / part).mkdir(parents=True)
+    competition.prepare(raw, partial / "public", partial / "private")
+    facts = competition.facts
+    for name in (facts.answers, facts.sample, facts.gold_submission):
+        if name is not None and not (partial / name.partition("!")[0]).is_file():
+            raise PluginError(f"competition {competition.id}: prepare did not write {name}, which its facts name")
+
+
+def _wrong(root: Path, competition: Competition) -> list[str]:
+    if competition.edition != "v1":  # the published figures are v1's
+        return []
+    return wrong_checksums(root, competition.facts) + wrong_counts(root, competition.facts)
+
+
+def _checks(competition: Competition, source: Source) -> bool:
+    """Is there anything to verify such data against?"""
+    published = any(path != "zip" for path in competition.facts.md5) or competition.facts.expect
+    return bool(published) and competition.edition == "v1" and not isinstance(source, Standin)
+
+
+def _finish(
+    competition: Competition, source: Source, raw: Raw, partial: Path, verified: bool, progress: Progress | None
+) -> None:
+    entries = manifest.hash_files(partial, manifest.scan(partial), progress)
+    if not isinstance(source, Standin | Fetch) and hasattr(os, "sync"):
+        os.sync()  # the manifest promises that the files are whole, after a power cut too
+    manifest.write(
+        partial,
+        entries,
+        competition=competition.id,
+        edition=competition.edition,
+        plugin_version=competition.plugin.version,
+        source=source.name,
+        verified=verified,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        seed=raw.seed,
+        size=raw.size,
+        archive_md5=raw.archive_md5,
+    )

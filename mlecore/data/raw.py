@@ -1,0 +1,153 @@
+"""The raw data that preparing starts from: made, fetched, unpacked, or somebody's folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from mlecore.data import folders, manifest
+from mlecore.data.download import add_sources, archive_md5
+from mlecore.data.layout import DataDirs
+from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Standin
+from mlecore.data.unpack import unpack
+from mlecore.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from mlecore.backends import Progress
+    from mlecore.competitions import Competition
+
+
+@frozen(kw_only=True)
+class Raw:
+    """A folder that is complete and only read."""
+
+    path: Path
+    seed: int | None = None
+    size: float | None = None
+    archive_md5: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def get_raw(
+    competition: Competition, dirs: DataDirs, source: Source, verify: bool, progress: Progress | None
+) -> Raw:
+    """Bring the raw data of ``source`` into their place. The competition's lock is held."""
+    folder = dirs.folder(competition.id)
+    match source:
+        case Standin(seed=seed, size=size):
+            seed, size = seed or 0, 1.0 if size is None else size
+            path = folder / "standin" / "raw"
+            _fill(path, lambda raw: competition.make_raw(raw, seed=seed, size=size))
+            return Raw(path=path, seed=seed, size=size)
+        case Fetch():
+            path = folder / "raw"
+            _fill(path, competition.fetch)
+            return Raw(path=path)
+        case RawFolder(path=path):
+            if not path.is_dir():
+                raise UsageError(f"--raw {path}: no such folder")
+            _require_sources(competition, path)
+            return Raw(path=path.absolute())
+        case Archive(path=path):
+            if not path.is_file():
+                raise UsageError(f"--archive {path}: no such file")
+            return _unpacked(competition, folder, path, verify, progress)
+        case Kaggle():
+            from mlecore.kaggle.download import download
+
+            archive = download(competition.facts, dirs, verify=verify, progress=progress)
+            return _unpacked(competition, folder, archive, verify, progress)
+
+
+def drop_raw(dirs: DataDirs, competition: str, source: Source) -> None:
+    """Remove what preparing needed and nobody asked to keep: what was unpacked, fetched or downloaded here."""
+    folder = dirs.folder(competition)
+    if isinstance(source, Archive | Fetch | Kaggle):
+        (folder / "raw.json").unlink(missing_ok=True)
+        folders.remove(folder / "raw")
+    if isinstance(source, Kaggle):
+        from mlecore.kaggle.download import drop_download
+
+        drop_download(folder, competition)
+
+
+def _fill(path: Path, write: Callable[[Path], None]) -> None:
+    """A fresh raw folder, whole or not there."""
+    folders.recover(path)
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.mkdir(parents=True)
+        write(partial)
+        folders.freeze(partial)
+        folders.replace(partial, path)
+    except BaseException:
+        folders.remove(partial)
+        raise
+
+
+def _unpacked(
+    competition: Competition, folder: Path, archive: Path, verify: bool, progress: Progress | None
+) -> Raw:
+    """``raw/`` unpacked from ``archive``, or as it is when it was unpacked from one with the same bytes.
+
+    ``raw.json`` says what ``raw/`` holds. It is written just before the folder gets its name, so that a folder with it
+    is whole, and one without it is somebody else's.
+    """
+    raw, marker = folder / "raw", folder / "raw.json"
+    partial = folder / "raw.partial"
+    folders.remove(partial)
+    expected = competition.facts.md5.get("zip")
+    unpacked = _marked(raw, marker)
+    with ThreadPoolExecutor(1) as pool:  # hashing one file takes one core: unpack meanwhile
+        hashing = pool.submit(archive_md5, archive)
+        try:
+            if unpacked is None:
+                unpack(archive, partial, progress)
+            found = hashing.result()
+            if expected is not None and found != expected and verify:
+                raise DataError(
+                    f"{archive} is not the published download: MD5 {found}, expected {expected}",
+                    fix="Kaggle may have changed it. To use it all the same: --skip-verification",
+                )
+            if unpacked is not None and unpacked != found:
+                unpacked = None
+                unpack(archive, partial, progress)
+            if unpacked is None:
+                add_sources(competition.facts, folder, partial, progress)
+                folders.freeze(partial)
+                folders.remove(raw)
+                manifest.replace(marker, json.dumps({"archive_md5": found}) + "\n")
+                partial.rename(raw)
+        except BaseException:
+            folders.remove(partial)
+            raise
+    notes = () if found == expected or expected is None else (f"the download has MD5 {found}, published is {expected}",)
+    return Raw(path=raw, archive_md5=found, notes=notes)
+
+
+def _marked(raw: Path, marker: Path) -> str | None:
+    """The MD5 of the archive that ``raw`` was unpacked from, or None where there is no such folder."""
+    if not raw.exists():
+        return None
+    try:
+        return str(json.loads(marker.read_bytes())["archive_md5"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataError(
+            f"{raw} was not unpacked by mlecore; it may have been changed since it was downloaded",
+            fix=f"Remove it, or prepare from it as it is: --raw {raw}",
+        ) from None
+
+
+def _require_sources(competition: Competition, raw: Path) -> None:
+    missing = [source for source in competition.facts.sources if not (raw / source.path).exists()]
+    if missing:
+        raise UsageError(
+            f"{raw} lacks what {competition.id} needs besides Kaggle's archive: "
+            + ", ".join(source.path for source in missing),
+            fix="\n".join(f"Put {source.url} there as {source.path}" for source in missing),
+        )

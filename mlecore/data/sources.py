@@ -1,0 +1,67 @@
+"""Where the data of a competition may come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from mlecore.errors import UsageError
+
+if TYPE_CHECKING:
+    from mlecore.competitions import Competition
+
+
+@frozen(kw_only=True)
+class Standin:
+    """What make_raw writes. None: whatever stand-in is there already, else seed 0, size 1."""
+
+    seed: int | None = None
+    size: float | None = None
+    name = "standin"
+
+
+@frozen
+class RawFolder:
+    """An unpacked download that somebody has; it is only read."""
+
+    path: Path
+    name = "raw"
+
+
+@frozen
+class Archive:
+    """A download that somebody has; it is only read."""
+
+    path: Path
+    name = "archive"
+
+
+@frozen
+class Fetch:
+    """The competition's own fetch hook: real data that are not Kaggle's."""
+
+    name = "fetch"
+
+
+@frozen
+class Kaggle:
+    """Download with the user's account."""
+
+    name = "kaggle"
+
+
+Source = Standin | RawFolder | Archive | Fetch | Kaggle
+
+
+def usual(competition: Competition) -> Source:
+    """Where the real data of a competition come from."""
+    if competition.loaded.implements("fetch"):
+        return Fetch()
+    if competition.facts.kaggle is not None:
+        return Kaggle()
+    raise UsageError(
+        f"{competition.id} says neither where Kaggle has its data nor how to fetch them",
+        fix=f"Prepare it from a folder: mlecore prepare {competition.id} --raw DIR",
+    )

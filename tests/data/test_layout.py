@@ -1,0 +1,111 @@
+"""Data directories: which ones, and what is found in them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mlecore.data import DataDirs
+from mlecore.data.preparing import prepare
+from mlecore.data.sources import Standin
+from mlecore.errors import DataError, NotPrepared, UsageError
+
+
+def mle_bench(root: Path) -> Path:
+    prepared = root / "tiny" / "prepared"
+    for path, text in {"public/sample.csv": "id,y\n0,0\n", "private/test.csv": "id,y\n0,1\n"}.items():
+        (prepared / path).parent.mkdir(parents=True, exist_ok=True)
+        (prepared / path).write_text(text)
+    return prepared
+
+
+def test_directories_come_from_the_flag_the_variable_or_the_default(tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path)}
+    assert DataDirs.of((), home).dirs == (tmp_path / ".local/share/mlecore/data",)
+    assert DataDirs.of((), home | {"XDG_DATA_HOME": "/x"}).first == Path("/x/mlecore/data")
+    several = {"MLECORE_DATA": os.pathsep.join(["/a", "/b"])}
+    assert DataDirs.of((), home | several).dirs == (Path("/a"), Path("/b"))
+    assert DataDirs.of(["/c"], home | several).dirs == (Path("/c"),)
+
+
+def test_mle_bench_own_directory_is_found_by_itself_and_comes_last(tmp_path: Path) -> None:
+    bench = tmp_path / ".cache/mle-bench/data"
+    bench.mkdir(parents=True)
+    assert DataDirs.of(["/c"], {"HOME": str(tmp_path)}).dirs == (Path("/c"), bench)
+
+
+@pytest.mark.parametrize("name", ["", "..", "../x", "a/b", ".hidden", "a\0"])
+def test_a_name_cannot_lead_out_of_the_directory(dirs: DataDirs, name: str) -> None:
+    with pytest.raises(UsageError):
+        dirs.find(name)
+    with pytest.raises(UsageError):
+        dirs.find("tiny", edition=name or "@")
+
+
+def test_what_is_not_there_comes_with_the_command_to_run(dirs: DataDirs) -> None:
+    assert dirs.find("tiny") is None
+    with pytest.raises(NotPrepared, match="mlecore prepare tiny --standin$"):
+        dirs.prepared("tiny", standin=True)
+    with pytest.raises(NotPrepared, match="mlecore prepare tiny --edition v2$"):
+        dirs.prepared("tiny", edition="v2")
+
+
+def test_editions_and_standins_lie_apart(dirs: DataDirs, tiny) -> None:  # type: ignore[no-untyped-def]
+    v1 = prepare(tiny, dirs, Standin()).prepared
+    tiny.edition = "v2"
+    v2 = prepare(tiny, dirs, Standin()).prepared
+    assert v1.root == dirs.first / "tiny/standin/prepared"
+    assert v2.root == dirs.first / "tiny/standin/prepared@v2"
+    assert dirs.find("tiny") is None
+    assert [(found.edition, found.standin) for found in dirs.all()] == [("v1", True), ("v2", True)]
+
+
+def test_the_first_directory_that_has_it_counts(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
+    near, far = DataDirs((tmp_path / "near", tmp_path / "far")), DataDirs((tmp_path / "far",))
+    prepare(tiny, far, Standin())
+    assert near.prepared("tiny", standin=True).root.is_relative_to(tmp_path / "far")
+    prepare(tiny, near, Standin(), force=True)
+    assert near.prepared("tiny", standin=True).root.is_relative_to(tmp_path / "near")
+
+
+def test_mle_bench_data_are_used_where_they_lie_and_verified_once(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
+    root = mle_bench(tmp_path / "bench")
+    before = sorted((tmp_path / "bench").rglob("*"))
+    dirs = DataDirs((tmp_path / "data", tmp_path / "bench"))
+    found = dirs.find("tiny")
+    assert found is not None and found.root == root and found.manifest is None
+    with pytest.raises(NotPrepared):
+        _ = found.digest
+    adopted = dirs.prepared("tiny", facts=tiny.facts)
+    assert adopted.manifest is not None and adopted.manifest.source == "mle-bench"
+    again = dirs.find("tiny")
+    assert again is not None and again.digest == adopted.digest
+    assert sorted((tmp_path / "bench").rglob("*")) == before
+
+
+def test_mle_bench_data_with_wrong_checksums_are_refused_with_both_values(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
+    mle_bench(tmp_path / "bench")
+    dirs = DataDirs((tmp_path / "data", tmp_path / "bench"))
+    facts = tiny.with_facts(md5={"public/sample.csv": "0" * 32}).facts
+    with pytest.raises(DataError, match=r"public/sample.csv: MD5 [0-9a-f]{32}, expected 0{32}"):
+        dirs.prepared("tiny", facts=facts)
+    taken = prepare(tiny, dirs, verify=False).prepared
+    assert taken.manifest is not None and not taken.manifest.verified
+
+
+def test_mle_bench_data_that_were_prepared_again_are_verified_again(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
+    root = mle_bench(tmp_path / "bench")
+    dirs = DataDirs((tmp_path / "data", tmp_path / "bench"))
+    first = dirs.prepared("tiny", facts=tiny.facts).digest
+    (root / "public" / "new.csv").write_text("more")
+    found = dirs.find("tiny")
+    assert found is not None and found.manifest is None
+    assert dirs.prepared("tiny", facts=tiny.facts).digest != first
+
+
+def test_folders_that_mle_bench_made_and_never_filled_are_no_data(tmp_path: Path) -> None:
+    for part in ("public", "private"):
+        (tmp_path / "tiny" / "prepared" / part).mkdir(parents=True)
+    assert DataDirs((tmp_path,)).find("tiny") is None

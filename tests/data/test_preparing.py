@@ -1,0 +1,251 @@
+"""Preparing: whole or not there, from every source, whatever kills it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from mlecore.data import DataDirs, manifest
+from mlecore.data.preparing import prepare
+from mlecore.data.sources import Archive, Fetch, RawFolder, Standin
+from mlecore.errors import DataError, PluginError, UsageError
+
+
+def files(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def test_a_standin_is_made_prepared_and_listed(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    outcome = prepare(tiny, dirs, Standin(seed=3, size=2))
+    head = outcome.prepared.manifest
+    assert outcome.done and head is not None
+    assert (head.source, head.seed, head.size, head.plugin_version, head.verified) == ("standin", 3, 2, "1.2", False)
+    entries = {entry.path: entry for entry in manifest.read_files(outcome.prepared.root)}
+    there = {name: content for name, content in files(outcome.prepared.root).items() if "/" in name}
+    assert {path: entry.sha256 for path, entry in entries.items()} == {
+        name: hashlib.sha256(content).hexdigest() for name, content in there.items()
+    }
+    assert head.public.files == 4 and head.private.files == 1
+    assert manifest.differences(outcome.prepared.root, entries.values()) == []
+
+
+def test_the_same_seed_gives_the_same_digest_and_another_one_does_not(tiny, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    digests = [
+        prepare(tiny, DataDirs((tmp_path / name,)), Standin(seed=seed)).prepared.digest
+        for name, seed in (("a", 0), ("b", 0), ("c", 1))
+    ]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_what_is_there_is_left_alone(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    first = prepare(tiny, dirs, Standin(seed=5))
+    tiny.calls.clear()
+    assert not prepare(tiny, dirs, Standin()).done
+    assert tiny.calls == []
+    assert prepare(tiny, dirs, Standin(seed=6)).prepared.digest != first.prepared.digest
+    assert prepare(tiny, dirs, Standin(), force=True).done
+
+
+def test_preparing_from_somebodys_folder_only_reads_it(tiny, dirs: DataDirs, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    raw = tmp_path / "mine"
+    raw.mkdir()
+    tiny.make_raw(raw)
+    before = {path: path.stat() for path in raw.rglob("*")}
+    prepared = prepare(tiny, dirs, RawFolder(raw)).prepared
+    assert prepared.root == dirs.first / "tiny/prepared"
+    assert {path: path.stat() for path in raw.rglob("*")} == before
+    with pytest.raises(UsageError, match="no such folder"):
+        prepare(tiny, dirs, RawFolder(tmp_path / "nowhere"), force=True)
+
+
+def test_fetched_data_need_no_account(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    tiny.hooks = ("fetch",)
+    prepared = prepare(tiny, dirs).prepared
+    assert prepared.manifest is not None and prepared.manifest.source == "fetch"
+    assert not (dirs.folder("tiny") / "raw").exists()
+    prepare(tiny, dirs, Fetch(), force=True, keep_raw=True)
+    assert (dirs.folder("tiny") / "raw" / "train.csv").exists()
+
+
+def test_an_archive_is_verified_unpacked_and_kept(tiny, dirs: DataDirs, tiny_archive: Path) -> None:  # type: ignore[no-untyped-def]
+    md5 = hashlib.md5(tiny_archive.read_bytes()).hexdigest()
+    head = prepare(tiny.with_facts(md5={"zip": md5}), dirs, Archive(tiny_archive), keep_raw=True).prepared.manifest
+    assert head is not None and head.archive_md5 == md5
+    raw = dirs.folder("tiny") / "raw"
+    assert (raw / "deep/er/nested.zip").read_bytes() == b"stays packed"
+    assert not os.access(raw / "train.csv", os.W_OK) or os.geteuid() == 0
+    assert (raw / "train.csv").stat().st_mode & 0o222 == 0
+    assert tiny_archive.exists()
+
+
+def test_a_wrong_archive_is_refused_with_both_values_unless_told_otherwise(  # type: ignore[no-untyped-def]
+    tiny, dirs: DataDirs, tiny_archive: Path
+) -> None:
+    tiny.with_facts(md5={"zip": "0" * 32})
+    with pytest.raises(DataError, match=r"MD5 [0-9a-f]{32}, expected 0{32}"):
+        prepare(tiny, dirs, Archive(tiny_archive))
+    assert not (dirs.folder("tiny") / "raw").exists() and not (dirs.folder("tiny") / "raw.partial").exists()
+    outcome = prepare(tiny, dirs, Archive(tiny_archive), verify=False)
+    assert "published is 000" in outcome.notes[0]
+
+
+def test_what_was_unpacked_before_is_used_only_if_it_came_from_the_same_archive(  # type: ignore[no-untyped-def]
+    tiny, dirs: DataDirs, tiny_archive: Path
+) -> None:
+    prepare(tiny, dirs, Archive(tiny_archive), keep_raw=True)
+    raw = dirs.folder("tiny") / "raw"
+    first = raw.stat().st_ino
+    prepare(tiny, dirs, Archive(tiny_archive), keep_raw=True, force=True)
+    assert raw.stat().st_ino == first
+    with tiny_archive.open("ab") as file:  # a zip may have a comment; its bytes are others now
+        file.seek(-2, 2)
+        file.write(b"\x01\x00x")
+    prepare(tiny, dirs, Archive(tiny_archive), keep_raw=True, force=True)
+    assert raw.stat().st_ino != first
+
+
+def test_a_raw_folder_that_is_not_ours_is_not_trusted(tiny, dirs: DataDirs, tiny_archive: Path) -> None:  # type: ignore[no-untyped-def]
+    (dirs.folder("tiny") / "raw").mkdir(parents=True)
+    with pytest.raises(DataError, match="--raw"):
+        prepare(tiny, dirs, Archive(tiny_archive))
+
+
+@pytest.mark.parametrize(
+    ("facts", "line"),
+    [
+        ({"md5": {"public/train.csv": "0" * 32}}, r"public/train.csv: MD5 [0-9a-f]{32}, expected 0{32}"),
+        ({"md5": {"public/none.csv": "0" * 32}}, "public/none.csv: is missing"),
+        ({"expect": {"public/train.csv": {"rows": 14}}}, "public/train.csv: 15 rows, expected 14"),
+        ({"expect": {"public/images": {"files": 2}}}, "public/images: 1 files, expected 2"),
+    ],
+)
+def test_real_data_must_be_as_published(tiny, dirs: DataDirs, tiny_archive: Path, facts: dict, line: str) -> None:  # type: ignore[no-untyped-def,type-arg]
+    tiny.with_facts(**facts)
+    with pytest.raises(DataError, match=line) as caught:
+        prepare(tiny, dirs, Archive(tiny_archive))
+    assert dirs.find("tiny") is None
+    assert (dirs.folder("tiny") / "prepared.wrong/public/train.csv").exists() and "kept in" in str(caught.value)
+    assert prepare(tiny, dirs, Archive(tiny_archive), verify=False).prepared.manifest.verified is False  # type: ignore[union-attr]
+    assert prepare(tiny, dirs, Standin()).done  # published figures are not those of stand-ins
+
+
+def test_checksums_that_only_inform_do_not_stop(tiny, dirs: DataDirs, tiny_archive: Path) -> None:  # type: ignore[no-untyped-def]
+    tiny.with_facts(md5={"public/train.csv": "0" * 32}, md5_informs=("public/train.csv",))
+    assert prepare(tiny, dirs, Archive(tiny_archive)).done
+
+
+def test_a_plugin_that_fails_leaves_what_was_there(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    digest = prepare(tiny, dirs, Standin()).prepared.digest
+    good = tiny.prepare
+    tiny.prepare = lambda raw, public, private: (public / "half.csv").write_text("x")
+    with pytest.raises(PluginError, match="did not write private/test.csv"):
+        prepare(tiny, dirs, Standin(), force=True)
+    assert dirs.prepared("tiny", standin=True).digest == digest
+    assert not list(dirs.folder("tiny").rglob("*.partial"))
+    tiny.prepare = good
+
+
+def test_links_are_refused(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    good = tiny.prepare
+
+    def linking(raw: Path, public: Path, private: Path) -> None:
+        good(raw, public, private)
+        (public / "answers.csv").symlink_to(private / "test.csv")
+
+    tiny.prepare = linking
+    with pytest.raises(DataError, match="neither a file nor a folder"):
+        prepare(tiny, dirs, Standin())
+
+
+def test_a_full_disk_is_said_in_words(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    def full(raw: Path, public: Path, private: Path) -> None:
+        try:
+            raise OSError(28, "No space left on device")
+        except OSError as error:
+            raise PluginError("its hook prepare failed") from error
+
+    tiny.prepare = full
+    with pytest.raises(DataError, match="ran full while preparing tiny"):
+        prepare(tiny, dirs, Standin())
+
+
+def test_damaged_files_are_found_by_the_manifest(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    root = prepare(tiny, dirs, Standin()).prepared.root
+    (root / "public/train.csv").write_text((root / "public/train.csv").read_text()[:-1] + " ")
+    (root / "public/sample.csv").write_text("short")
+    (root / "public/more.csv").write_text("")
+    (root / "private/test.csv").unlink()
+    found = "\n".join(manifest.differences(root, manifest.read_files(root)))
+    assert "public/train.csv: has other content" in found
+    assert "public/sample.csv: has 5 bytes" in found
+    assert "public/more.csv: does not belong there" in found
+    assert "private/test.csv: is missing" in found
+
+
+def test_a_damaged_manifest_is_said_so(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    root = prepare(tiny, dirs, Standin()).prepared.root
+    (root / "manifest.json").write_text("{")
+    with pytest.raises(DataError, match="--force"):
+        dirs.find("tiny", standin=True)
+
+
+def test_a_kill_between_the_two_renames_loses_nothing(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    root = prepare(tiny, dirs, Standin()).prepared.root
+    root.rename(root.with_name("prepared.old"))
+    (root.with_name("prepared.partial") / "public").mkdir(parents=True)
+    tiny.calls.clear()
+    assert not prepare(tiny, dirs, Standin()).done
+    assert tiny.calls == [] and root.exists() and not root.with_name("prepared.partial").exists()
+
+
+KILLED = """
+    import sys, time
+    from pathlib import Path
+    sys.path.insert(0, {here!r})
+    from conftest import Tiny
+    from mlecore.data import DataDirs
+    from mlecore.data.preparing import prepare
+    from mlecore.data.sources import Standin
+    class Slow(Tiny):
+        def prepare(self, raw, public, private):
+            super().prepare(raw, public, private)
+            print("here", flush=True)
+            time.sleep(60)
+    prepare(Slow(Path({folder!r})), DataDirs((Path({folder!r}) / "data",)), Standin())
+"""
+
+
+def test_two_at_once_wait_for_each_other_and_a_killed_one_is_cleaned_up(tiny, dirs: DataDirs, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    script = textwrap.dedent(KILLED).format(here=str(Path(__file__).parent), folder=str(tmp_path))
+    other = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert other.stdout is not None and other.stdout.readline() == "here\n"
+    with pytest.raises(DataError, match=rf"process {other.pid} on .* is preparing tiny since"):
+        prepare(tiny, dirs, Standin())
+    heard: list[str] = []
+
+    def wait(holder: str) -> bool:
+        heard.append(holder)
+        os.kill(other.pid, signal.SIGKILL)
+        return True
+
+    assert dirs.find("tiny", standin=True) is None
+    started = time.monotonic()
+    assert prepare(tiny, dirs, Standin(), wait=wait).done
+    assert str(other.pid) in heard[0] and time.monotonic() - started < 30
+    assert other.wait() == -signal.SIGKILL
+    assert not list(dirs.folder("tiny").rglob("*.partial"))
+
+
+def test_the_manifest_head_is_json_that_others_can_read(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    root = prepare(tiny, dirs, Standin()).prepared.root
+    head = json.loads((root / "manifest.json").read_text())
+    assert head["competition"] == "tiny" and head["public"]["files"] == 4 and head["format"] == 1
