@@ -1,4 +1,4 @@
-"""Writes docs/competitions.md from the facts of the installed competitions: .venv/bin/python scripts/competitions_page.py"""
+"""Writes docs/competitions.md from the facts of the installed competitions."""
 
 from __future__ import annotations
 
