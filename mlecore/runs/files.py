@@ -1,0 +1,195 @@
+"""The only place that writes into groups of runs: atomic, durable, and stoppable at every write by a test."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+Fault = Callable[[str, Path], None]
+
+_fault: Fault | None = None
+_MANY = 500  # files; beyond it one sync of everything is cheaper than one a file
+
+
+def _before(operation: str, path: Path) -> None:
+    if _fault is not None:
+        _fault(operation, path)
+
+
+@contextmanager
+def faults(fault: Fault) -> Iterator[None]:
+    """For tests: ``fault(operation, path)`` is called before every operation; what it raises happens instead."""
+    global _fault
+    _fault = fault
+    try:
+        yield
+    finally:
+        _fault = None
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a power loss, where the file system can."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):  # no such thing here (some network mounts)
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    _before("write", path)
+    with path.open("wb") as out:
+        out.write(content)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def replace(path: Path, content: bytes, *, keep_previous: bool = False) -> None:
+    """Give a file new content: whole, or not at all. With ``keep_previous`` the old content stays beside it.
+
+    Our own rename cannot tear a file; a disk that lies about fsync can, and then the previous content is the way back.
+    """
+    temporary = path.with_name(f".{path.name}.tmp")
+    _write_new(temporary, content)
+    if keep_previous and path.exists():
+        _link(path, previous(path))
+    _before("rename", path)
+    temporary.replace(path)
+    _before("sync", path.parent)
+    sync_folder(path.parent)
+
+
+def previous(path: Path) -> Path:
+    """Where ``replace`` leaves the content before the last one."""
+    return path.with_name(f".{path.name}.previous")
+
+
+def _link(path: Path, target: Path) -> None:
+    temporary = target.with_name(f"{target.name}.tmp")
+    _before("link", target)
+    temporary.unlink(missing_ok=True)
+    try:
+        os.link(path, temporary)
+    except OSError as error:
+        if not _no_links(error):
+            raise
+        shutil.copyfile(path, temporary)
+    temporary.replace(target)
+
+
+def publish(path: Path, content: bytes) -> bool:
+    """Put a file in place that must never be replaced. False: it was there already, and stays as it is."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    _write_new(temporary, content)
+    _before("publish", path)
+    try:
+        os.link(temporary, path)
+        published = True
+    except FileExistsError:
+        published = False
+    except OSError as error:
+        if not _no_links(error):
+            raise
+        published = not path.exists()  # the lock holder is the only writer, so that this is no race
+        if published:
+            temporary.replace(path)
+    _before("unlink", temporary)
+    temporary.unlink(missing_ok=True)
+    _before("sync", path.parent)
+    sync_folder(path.parent)
+    return published
+
+
+def _no_links(error: OSError) -> bool:
+    return error.errno in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV, errno.ENOSYS)
+
+
+def link_or_copy(path: Path, target: Path) -> None:
+    """The same content under another name, atomically; replaces what is there."""
+    _link(path, target)
+    _before("sync", target.parent)
+    sync_folder(target.parent)
+
+
+def rename(path: Path, target: Path) -> None:
+    """Move a file or folder to a name that is free, durably."""
+    _before("rename", target)
+    path.rename(target)
+    _before("sync", target.parent)
+    sync_folder(target.parent)
+
+
+def make_folder(path: Path, *, exist_ok: bool = True) -> None:
+    """Make a folder and its parents, durably."""
+    if exist_ok and path.is_dir():
+        return
+    _before("mkdir", path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir(exist_ok=exist_ok)
+    _before("sync", path.parent)
+    sync_folder(path.parent)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a whole folder, if it is there."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    _before("remove", path)
+    if stat.S_ISDIR(mode):
+        remove_tree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder even where an agent left parts of it without permissions."""
+
+    def unlock(function: Callable[..., object], name: str, _: object) -> None:
+        parent = Path(name).parent
+        parent.chmod(0o700)
+        if Path(name).is_dir() and not Path(name).is_symlink():
+            Path(name).chmod(0o700)
+        function(name)
+
+    shutil.rmtree(path, onerror=unlock)
+
+
+def append(path: Path, line: str) -> None:
+    """Add one line to a journal. Not synced: a journal may lose its last lines in a power loss, a record may not."""
+    _before("append", path)
+    with path.open("ab", buffering=0) as out:
+        out.write(line.encode() + b"\n")
+
+
+def sync_tree(folder: Path) -> None:
+    """Make all that lies below a folder survive a power loss."""
+    _before("sync tree", folder)
+    paths = []
+    for where, _, names in os.walk(folder):
+        paths.append(Path(where))
+        paths.extend(Path(where, name) for name in names)
+        if len(paths) > _MANY:
+            os.sync()
+            return
+    for path in reversed(paths):
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except PermissionError:
+            continue
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,233 @@
+"""One controller a group: the holder of controller.lock writes, all others are told who that is."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mlecore.errors import MlecoreError
+from mlecore.runs import files
+
+BEAT = 5.0  # seconds between heartbeats
+PATIENCE = 3.5 * BEAT  # a heartbeat that rests so long has stopped; counted here, so that no clock needs to be right
+
+
+class GroupLocked(MlecoreError):
+    """Another controller holds the group."""
+
+
+class LockLost(MlecoreError):
+    """The lock file was removed or taken over while we held it; nothing more may be written."""
+
+
+class GroupLock:
+    """Held from ``acquire`` to ``release``; the holder calls ``beat`` every few seconds.
+
+    flock where the file system has it: the kernel frees it when the holder dies. It may be local to a host on network
+    mounts, so a lock that was last held elsewhere is watched for its heartbeat first. Where there is no flock at all,
+    a claim that is created exclusively takes its place, and the heartbeat alone says whether its holder lives.
+    """
+
+    def __init__(self, group: Path, say: Callable[[str], None] = lambda text: None) -> None:
+        self.path = group / "controller.lock"
+        self.claim = group / "controller.claim"
+        self._say = say
+        self._descriptor: int | None = None
+        self._claimed = False
+        self._held = False
+        self._me = {"host": socket.gethostname(), "pid": os.getpid(), "boot": _boot(), "token": secrets.token_hex(8)}
+        self._beats = 0
+        self._next = 0.0
+
+    def __enter__(self) -> GroupLock:
+        self.acquire()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def acquire(self) -> None:
+        """Raises GroupLocked, naming the holder, if it lives."""
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            if self._flock():
+                self._watch_other_host(self.path)
+            else:
+                self._take_claim()
+            self._held = True
+            self.beat(now=True)
+        except BaseException:
+            self.release()
+            raise
+
+    def _flock(self) -> bool:
+        """False where the file system knows no such locks."""
+        import fcntl
+
+        assert self._descriptor is not None
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                raise _locked(self.path.parent, _read(self.path)) from None
+            if error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL):
+                return False
+            raise
+        return True
+
+    def _take_claim(self) -> None:
+        for _ in range(3):
+            try:
+                descriptor = os.open(self.claim, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+            except FileExistsError:
+                holder = _read(self.claim)
+                if holder.get("host") == self._me["host"]:
+                    if _alive(holder, self._me):
+                        raise _locked(self.path.parent, holder) from None
+                else:
+                    self._watch_other_host(self.claim)
+                # Only one of two that find the same stale claim can move it away.
+                stale = self.claim.with_name(f"controller.claim.stale-{self._me['token']}")
+                try:
+                    self.claim.rename(stale)
+                except FileNotFoundError:
+                    continue
+                stale.unlink(missing_ok=True)
+                self._say(f"took over the stale lock of {_who(holder)}")
+                continue
+            os.write(descriptor, json.dumps(self._me).encode())
+            os.close(descriptor)
+            self._claimed = True
+            self._say("this file system has no flock: holding the group by a claim with a heartbeat")
+            return
+        raise _locked(self.path.parent, _read(self.claim))
+
+    def _watch_other_host(self, path: Path) -> None:
+        """Wait for a heartbeat of a holder on another host; none within PATIENCE means that it is gone."""
+        first = _read(path)
+        if not first or first.get("host") == self._me["host"]:
+            return
+        self._say(f"the group was last held by {_who(first)}; watching its heartbeat for {PATIENCE:.0f} s")
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            time.sleep(min(1.0, PATIENCE / 10))
+            seen = _read(path)
+            if seen != first:
+                if seen:
+                    raise _locked(self.path.parent, seen)
+                return
+        self._say(f"{_who(first)} shows no heartbeat: taking over")
+
+    def beat(self, *, now: bool = False) -> None:
+        """Show that we live, at most every BEAT seconds. Raises LockLost where the lock is no longer ours."""
+        if not now and time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + BEAT
+        self._beats += 1
+        content = json.dumps({**self._me, "beat": self._beats, "at": time.strftime("%Y-%m-%dT%H:%M:%S%z")}).encode()
+        if self._claimed:
+            if _read(self.claim).get("token") != self._me["token"]:
+                raise _lost(self.claim)
+            files.replace(self.claim, content)
+            return
+        assert self._descriptor is not None
+        try:
+            same = os.path.samestat(os.fstat(self._descriptor), self.path.stat())
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise _lost(self.path)
+        os.pwrite(self._descriptor, content.ljust(400), 0)
+
+    def release(self) -> None:
+        """Idempotent. An empty lock file says that its holder left in order."""
+        if self._claimed:
+            self._claimed = False
+            self.claim.unlink(missing_ok=True)
+        if self._descriptor is not None:
+            descriptor, self._descriptor = self._descriptor, None
+            held, self._held = self._held, False
+            try:
+                if held:
+                    os.ftruncate(descriptor, 0)
+            except OSError:  # the folder may be gone or the disk unwell; closing frees the lock all the same
+                return
+            finally:
+                os.close(descriptor)
+
+
+def holder(group: Path) -> dict[str, Any] | None:
+    """Who holds the group now, as far as can be told without taking the lock for more than a moment."""
+    lock = GroupLock(group)
+    if not lock.path.exists():
+        return None
+    try:
+        descriptor = os.open(lock.path, os.O_RDWR)
+    except PermissionError:
+        return _read(lock.path) or None
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+            return _read(lock.path) or {"host": "?", "pid": "?"}
+        return _read(lock.claim) or None
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_bytes()[:4096] or b"{}")
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _boot() -> str:
+    """Changes with every boot, so that a pid of before is not taken for one of now."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _alive(holder: dict[str, Any], me: dict[str, Any]) -> bool:
+    pid = holder.get("pid")
+    if holder.get("boot") != me["boot"] or not isinstance(pid, int):
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _who(holder: dict[str, Any]) -> str:
+    return f"process {holder.get('pid', '?')} on host {holder.get('host', '?')}"
+
+
+def _locked(group: Path, holder: dict[str, Any]) -> GroupLocked:
+    last = f" (last heartbeat {holder['at']})" if "at" in holder else ""
+    return GroupLocked(
+        f"the group {group.name} is being run by {_who(holder)}{last}",
+        fix=f"Wait for it, or end that process; its runs go on. To watch: mlecore runs list {group.name}",
+    )
+
+
+def _lost(path: Path) -> LockLost:
+    return LockLost(
+        f"{path} was removed or taken over by another controller: this one stops and writes nothing more",
+        fix=f"Nothing is lost. To go on: mlecore runs resume {path.parent.name}",
+    )

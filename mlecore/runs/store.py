@@ -1,0 +1,242 @@
+"""Groups of runs on disk: made, found, listed. Runs that have not begun have no folder; the plan tells of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen, mutable
+
+from mlecore.errors import DataError, UsageError
+from mlecore.runs import files
+from mlecore.runs.events import now
+from mlecore.runs.plan import Plan, parse_plan, write_plan
+from mlecore.runs.record import PluginUse, RecordError, RunRecord
+
+RECORD = "run.json"
+PLAN = "plan.toml"
+GROUP = "group.json"
+_LIMIT = 16 * 2**20  # bytes; no record is as long
+
+
+@frozen(kw_only=True)
+class GroupInfo:
+    """group.json: what is decided once, when the group is made."""
+
+    uid: str
+    name: str
+    created_at: str
+    data: tuple[str, ...] = ()  # data directories, so that resuming finds them
+
+
+@frozen(kw_only=True)
+class Group:
+    """A group's folder with its plan."""
+
+    folder: Path
+    info: GroupInfo
+    plan: Plan
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+
+@mutable
+class Listing:
+    """Runs of a group, and in words what could not be read."""
+
+    records: list[RunRecord] = field(factory=list)
+    problems: list[str] = field(factory=list)
+
+
+def create_group(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...] = ()) -> Group:
+    """A new group's folder. Raises UsageError where the name is taken or is no name."""
+    if name is not None and (not name or name.startswith(".") or "/" in name or "\\" in name or len(name) > 200):
+        raise UsageError(f"{name!r} cannot be the name of a group")
+    stem = name or time.strftime("%Y%m%d-%H%M%S-") + plan.agents[0].label[:40]
+    for number in range(1, 1000):
+        folder = runs / (stem if number == 1 else f"{stem}-{number}")
+        try:
+            files.make_folder(folder, exist_ok=False)
+            break
+        except FileExistsError:
+            if name is not None and not (folder / GROUP).exists() and not any(folder.iterdir()):
+                break  # made by a controller that died before it wrote anything, or by hand
+            if name is not None:
+                raise UsageError(f"the group {name} is there already in {runs}") from None
+    else:
+        raise UsageError(f"no name is free for the group in {runs}")
+    info = GroupInfo(uid=secrets.token_hex(8), name=folder.name, created_at=now(), data=data)
+    files.replace(folder / PLAN, write_plan(plan).encode())
+    head = {"format": 1, "uid": info.uid, "name": info.name, "created_at": info.created_at, "data": list(data)}
+    files.replace(folder / GROUP, (json.dumps(head, indent=1) + "\n").encode())  # last: it makes the folder a group
+    return Group(folder=folder, info=info, plan=plan)
+
+
+def is_group(folder: Path) -> bool:
+    return (folder / GROUP).is_file()
+
+
+def open_group(folder: Path) -> Group:
+    """A group with its plan. Raises UsageError where there is none, DataError where its files are damaged."""
+    if not folder.is_dir():
+        raise UsageError(f"there is no group {folder.name} in {folder.parent}", fix="To see them: mlecore runs list")
+    try:
+        head = json.loads((folder / GROUP).read_bytes())
+        info = GroupInfo(
+            uid=str(head["uid"]),
+            name=str(head["name"]),
+            created_at=str(head["created_at"]),
+            data=tuple(map(str, head.get("data", ()))),
+        )
+    except FileNotFoundError:
+        raise DataError(
+            f"{folder} has no {GROUP}: it is no group, or was left by a controller that died while making it",
+            fix="Remove the folder, or use another name.",
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{folder / GROUP} cannot be read: {error}") from None
+    try:
+        plan = parse_plan((folder / PLAN).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, UsageError) as error:
+        raise DataError(f"{folder / PLAN} cannot be read: {error}") from None
+    return Group(folder=folder, info=info, plan=plan)
+
+
+def read_record(folder: Path) -> RunRecord:
+    """The record of a run's folder. Raises RecordError (damaged) and FileNotFoundError."""
+    return parse_record((folder / RECORD).read_bytes(), folder)
+
+
+def parse_record(content: bytes, folder: Path) -> RunRecord:
+    if len(content) > _LIMIT:
+        raise RecordError(f"{folder.name}/{RECORD} has {len(content)} bytes")
+    try:
+        return RunRecord.from_json(json.loads(content), folder)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{folder.name}/{RECORD} cannot be read: {error}") from None
+    except RecordError as error:
+        raise RecordError(f"{folder.name}/{RECORD} cannot be used: {error.message}", fix=error.fix) from None
+
+
+def recover_record(folder: Path) -> tuple[RunRecord, str]:
+    """The record, and a remark where it had to be taken from the one before.
+
+    Every step can be done again, so the previous record is as good a place to go on from. Raises RecordError where
+    neither can be read, FileNotFoundError where neither is there.
+    """
+    try:
+        return read_record(folder), ""
+    except (RecordError, FileNotFoundError) as error:
+        try:
+            content = files.previous(folder / RECORD).read_bytes()
+        except FileNotFoundError:
+            raise error from None
+        record = parse_record(content, folder)
+        why = error.message if isinstance(error, RecordError) else f"{folder.name}/{RECORD} is gone"
+        return record, f"{why}; going on from the record before it ({record.state})"
+
+
+def write_record(record: RunRecord) -> None:
+    """Durably; the folder must be there."""
+    files.replace(record.folder / RECORD, record.dumps(), keep_previous=True)
+
+
+def read_group(folder: Path) -> Listing:
+    """Every run of a group, those that have not begun too. Never raises for one damaged run."""
+    group = open_group(folder) if is_group(folder) else None
+    listing = Listing()
+    found: dict[str, RunRecord | None] = {}
+    for run_folder in _folders(folder):
+        try:
+            record = read_record(run_folder)
+        except FileNotFoundError:
+            continue  # a request for a run that has not begun, or no run at all
+        except (RecordError, OSError) as error:
+            listing.problems.append(f"{folder.name}: {error}")
+            found[run_folder.name] = None
+            continue
+        if group and record.group_uid != group.info.uid:
+            listing.problems.append(f"{folder.name}: {run_folder.name} belongs to another group ({record.group})")
+        elif record.name != run_folder.name and group:
+            listing.problems.append(f"{folder.name}: {run_folder.name} is a copy of the run {record.name}")
+        else:
+            found[run_folder.name] = record
+    if group is None:
+        listing.records = [record for record in found.values() if record]
+        return listing
+    missing = object()
+    for planned in planned_records(group):
+        record_there = found.pop(planned.name, missing)
+        if record_there is missing:
+            listing.records.append(planned)
+        elif isinstance(record_there, RunRecord):
+            listing.records.append(record_there)
+    listing.problems += [f"{folder.name}: {name} is not in the plan" for name, record in found.items() if record]
+    return listing
+
+
+def _folders(folder: Path) -> list[Path]:
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return [folder / name for name in sorted(names) if not name.startswith(".")]
+
+
+def planned_records(group: Group) -> Iterator[RunRecord]:
+    """A record for each run of the plan, as it is before the run begins."""
+    plan, info = group.plan, group.info
+    backend = PluginUse(name=plan.backend, options=plan.backend_options)
+    uses = {agent.label: PluginUse(name=agent.name, options=agent.options) for agent in plan.agents}
+    for run in plan.runs():
+        yield RunRecord(
+            uid=run.uid(info.uid),
+            name=run.name,
+            group=group.name,
+            group_uid=info.uid,
+            folder=group.folder / run.name,
+            competition=run.competition,
+            edition=plan.edition,
+            standin=plan.standin,
+            agent=uses[run.agent.label],
+            label=run.agent.label,
+            backend=backend,
+            seed=run.seed,
+            model=run.agent.model,
+            endpoint=run.agent.endpoint,
+            limits=plan.limits,
+            created_at=info.created_at,
+        )
+
+
+def load_group(path: Path, problems: list[str] | None = None) -> list[RunRecord]:
+    """Records of all runs in a group's folder (or of one run's folder); what cannot be read goes to ``problems``."""
+    if (path / RECORD).is_file() and not is_group(path):
+        return [read_record(path)]
+    if not path.is_dir():
+        raise UsageError(f"there is no group {path}", fix="To see them: mlecore runs list")
+    listing = read_group(path)
+    if problems is not None:
+        problems += listing.problems
+    return listing.records
+
+
+def groups(runs: Path) -> list[Path]:
+    """Folders of all groups, oldest name first."""
+    if not runs.is_dir():
+        return []
+    return [folder for folder in _folders(runs) if is_group(folder)]
+
+
+def grade_of(folder: Path) -> dict[str, Any] | None:
+    """grade.json of a run, if it is there and whole."""
+    try:
+        value = json.loads((folder / "grade.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,56 @@
+"""Durations and sizes as people write them."""
+
+from __future__ import annotations
+
+import re
+
+from mlecore.errors import UsageError
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_BYTES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+def duration(text: str | float) -> float:
+    """Seconds of "24h", "90m", "1h30m" or a plain number of seconds."""
+    given = str(text).strip().lower()
+    if re.fullmatch(r"\d+(\.\d+)?(e[+-]?\d+)?", given):
+        seconds = float(given)
+    elif re.fullmatch(r"(\d+(\.\d+)?[smhd]\s*)+", given):
+        parts = re.findall(r"(\d+(?:\.\d+)?)([smhd])", given)
+        seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    else:
+        raise UsageError(f"{text!r} is no duration; write it like 24h, 90m, 1h30m or 3600")
+    if not 0 < seconds < 10**9:
+        raise UsageError(f"{text!r} is no possible duration")
+    return seconds
+
+
+def size(text: str | int) -> int:
+    """Bytes of "16GB", "512MiB", "2T" or a plain number."""
+    if isinstance(text, int) and not isinstance(text, bool):
+        return text
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]I?|)B?", str(text).strip().upper())
+    if not match:
+        raise UsageError(f"{text!r} is no size; write it like 16GB, 512MiB or a number of bytes")
+    return int(float(match[1]) * _BYTES[match[2]])
+
+
+def show_duration(seconds: float) -> str:
+    """Short: 45s, 12m 5s, 3h 20m, 2d 4h."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole}s" if seconds == whole or seconds >= 10 else f"{seconds:.1f}s"
+    for big, small, name, below in ((86400, 3600, "d", "h"), (3600, 60, "h", "m"), (60, 1, "m", "s")):
+        if whole >= big:
+            rest = whole % big // small
+            return f"{whole // big}{name} {rest}{below}" if rest else f"{whole // big}{name}"
+    raise AssertionError(whole)
+
+
+def show_size(count: float) -> str:
+    """Short: 812 B, 3.4 MB."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
