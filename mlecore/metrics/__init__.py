@@ -6,6 +6,7 @@ whichever version of scikit-learn is installed.
 """
 
 from mlecore.metrics.accuracy import accuracy
+from mlecore.metrics.f1 import macro_f1, micro_f1
 from mlecore.metrics.inputs import aligned, columns_of, known_ids, paired, read_answers, same_count, same_ids
 from mlecore.metrics.kappa import quadratic_weighted_kappa
 from mlecore.metrics.log_loss import log_loss
@@ -21,8 +22,10 @@ __all__ = [
     "known_ids",
     "labels",
     "log_loss",
+    "macro_f1",
     "mae",
     "mean_roc_auc",
+    "micro_f1",
     "numbers",
     "paired",
     "quadratic_weighted_kappa",

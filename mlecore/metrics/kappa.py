@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 
 def quadratic_weighted_kappa(truth: ArrayLike, guess: ArrayLike) -> float:
@@ -19,13 +19,20 @@ def quadratic_weighted_kappa(truth: ArrayLike, guess: ArrayLike) -> float:
     proportion to the rows only.
     """
     y, p = np.asarray(truth), np.asarray(guess)
-    if y.dtype != p.dtype:  # int64 beside uint64 would become float64 and merge neighbours
-        y, p = y.astype(object), p.astype(object)
-    _, places = np.unique(np.concatenate([y, p]), return_inverse=True)
+    both = np.concatenate([y, p])
+    _, places = np.unique(both, return_inverse=True)
     i, j = places[: len(y)].astype(np.float64), places[len(y) :].astype(np.float64)
+    if both.dtype.kind == "f":  # int64 beside uint64: scikit-learn's list of labels holds doubles then, and
+        kept = _double(y) & _double(p)  # rows with a label that no double equals find no place in it
+        i, j = i[kept], j[kept]
     observed = ((i - j) ** 2).sum()
     # sum over all pairs (k, l) of (i_k - j_l)^2 / n, without the table of labels x labels
     expected = (i**2).sum() + (j**2).sum() - 2 * i.sum() * j.sum() / len(i)
     if expected == 0:
         return float("nan")
     return float(1 - observed / expected)
+
+
+def _double(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which of these whole numbers are doubles?"""
+    return np.array([int(value) == int(float(value)) for value in values.tolist()], dtype=bool)

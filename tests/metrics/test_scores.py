@@ -69,7 +69,13 @@ def test_kappa():
     )
     assert metrics.quadratic_weighted_kappa([0, 1, 2], [1, 1, 1]) == 0
     assert math.isnan(metrics.quadratic_weighted_kappa([2, 2], [2, 2]))
-    assert metrics.quadratic_weighted_kappa(np.array([0, 1]), np.array([0, 2**64 - 1], dtype=np.uint64)) == close(2 / 3)
+
+
+def test_kappa_of_labels_beyond_63_bits():
+    y = np.array([0, 1, 2, 1])
+    for odd in (2**63, 2**64 - 1):  # a double, and none: its row is left out, but its label has a place
+        p = np.array([0, 1, 1, odd], dtype=np.uint64)
+        assert metrics.quadratic_weighted_kappa(y, p) == close(sk.cohen_kappa_score(p, y, weights="quadratic"))
 
 
 def test_mean_errors():
@@ -85,3 +91,15 @@ def test_log_error_begins_above_minus_one():
     assert metrics.rmsle([0.0, 1.0], [-0.5, 1.0]) == close(math.sqrt(math.log(0.5) ** 2 / 2))
     with pytest.raises(InvalidSubmission, match="greater than -1"):
         metrics.rmsle([0.0, 1.0], [-1.0, 1.0])
+
+
+def test_macro_f1():
+    y, p = RNG.integers(0, 9, 300), RNG.integers(-2, 30, 300)
+    assert metrics.macro_f1(y, p) == close(sk.f1_score(y, p, average="macro", zero_division=0))
+    assert metrics.macro_f1([1, 1], [1, 2]) == close((2 / 3 + 0) / 2)
+
+
+def test_micro_f1_drops_labels_that_are_never_true():
+    assert metrics.micro_f1([["a", "b"], ["c"]], [["a", "a", "z"], []]) == 0.5
+    assert metrics.micro_f1([["a"], ["b"]], [["b"], ["a"]]) == 0
+    assert metrics.micro_f1([["a"]], [[]]) == 0

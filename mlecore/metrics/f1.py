@@ -1,0 +1,40 @@
+"""F1 over single labels (macro) and over sets of labels (micro)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def macro_f1(truth: ArrayLike, guess: ArrayLike) -> float:
+    """The plain mean of 2TP/(2TP + FP + FN) over the labels that occur in truth or guess.
+
+    A guessed label that is never true is one more class of F1 = 0. As scikit-learn's ``f1_score(average="macro")``.
+    """
+    y, p = np.asarray(truth), np.asarray(guess)
+    names, places = np.unique(np.concatenate([y, p]), return_inverse=True)
+    i, j = places[: len(y)], places[len(y) :]
+    hits = np.bincount(i[i == j], minlength=len(names))
+    size = np.bincount(i, minlength=len(names)) + np.bincount(j, minlength=len(names))
+    return float((2 * hits / size).mean())
+
+
+def micro_f1(truth: Iterable[Iterable[str]], guess: Iterable[Iterable[str]]) -> float:
+    """2TP/(2TP + FP + FN) over all (row, label) pairs; 0 where no pair is right.
+
+    Each row is a collection of labels, of which repeats count once. **The classes are the labels of the truth**: any
+    other guessed label is dropped without penalty, as scikit-learn's ``MultiLabelBinarizer`` does.
+    """
+    true_sets = [frozenset(labels) for labels in truth]
+    classes = frozenset().union(*true_sets)
+    hits = size = 0
+    for wanted, given in zip(true_sets, guess, strict=True):
+        known = classes.intersection(given)
+        hits += len(wanted & known)
+        size += len(wanted) + len(known)
+    return 2 * hits / size if size else 0.0

@@ -1,0 +1,254 @@
+"""Graders written the way the published ones are, with pandas and scikit-learn and no care: an oracle for ours.
+
+Each is a ``[submission]`` table, a grade made of ``mlecore.metrics``, and the oracle, whose crash means invalid.
+"""
+
+import warnings
+from collections.abc import Callable
+
+import pandas as pd
+from attrs import frozen
+from pandas import DataFrame
+from sklearn import metrics as sk
+
+from mlecore import metrics
+from mlecore.table import Table
+
+
+@frozen(kw_only=True)
+class Case:
+    table: dict
+    answers: DataFrame
+    sample: str
+    grade: Callable[[Table, DataFrame], float]
+    oracle: Callable[[DataFrame, DataFrame], float]
+    odd: tuple[str, ...] = ()  # more cells to try in the place of predictions
+
+
+def ensure(condition: object) -> None:
+    if not condition:
+        raise ValueError
+
+
+def sorted_pair(guess: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, DataFrame]:
+    ensure(len(guess) == len(answers))
+    guess, answers = guess.sort_values(on).reset_index(drop=True), answers.sort_values(on).reset_index(drop=True)
+    ensure((guess[on].values == answers[on].values).all())
+    return answers, guess
+
+
+IDS = [f"row_{k:02d}" for k in range(8)]
+NUMBERED = list(range(10, 18))
+
+
+def probability() -> Case:
+    def grade(submission: Table, answers: DataFrame) -> float:
+        truth, guess = metrics.aligned(submission, answers, on="id", columns=["p"])
+        return metrics.roc_auc(truth["p"], metrics.numbers(guess, "p", low=0, high=1))
+
+    def oracle(guess: DataFrame, answers: DataFrame) -> float:
+        answers, guess = sorted_pair(guess, answers, "id")
+        values = pd.to_numeric(guess["p"])
+        ensure(values.min() >= 0 and values.max() <= 1)
+        return sk.roc_auc_score(answers["p"], guess["p"])
+
+    return Case(
+        table={"id": "id", "columns": {"p": {"type": "number", "low": 0, "high": 1}}},
+        answers=DataFrame({"id": IDS, "p": [0, 1, 1, 0, 1, 0, 0, 1]}),
+        sample="id,p\n" + "".join(f"{i},0.5\n" for i in IDS),
+        grade=grade,
+        oracle=oracle,
+    )
+
+
+def two_scores() -> Case:
+    def grade(submission: Table, answers: DataFrame) -> float:
+        truth, guess = metrics.aligned(submission, answers, on="id", columns=["a", "b"], only=True)
+        return metrics.mean_roc_auc(truth[["a", "b"]], metrics.numbers(guess, ["a", "b"], from_text=True))
+
+    def oracle(guess: DataFrame, answers: DataFrame) -> float:
+        ensure(set(guess.columns) == {"id", "a", "b"})
+        answers, guess = sorted_pair(guess, answers, "id")
+        return sum(sk.roc_auc_score(answers[c], guess[c]) for c in "ab") / 2
+
+    return Case(
+        table={"id": "id", "extra": "refused", "columns": {"*": {"type": "number", "from_text": True}}},
+        answers=DataFrame({"id": NUMBERED, "a": [0, 1] * 4, "b": [1, 1, 0, 0] * 2}),
+        sample="id,a,b\n" + "".join(f"{i},0.5,0.5\n" for i in NUMBERED),
+        grade=grade,
+        oracle=oracle,
+    )
+
+
+def class_label() -> Case:
+    def grade(submission: Table, answers: DataFrame) -> float:
+        truth, guess = metrics.aligned(submission, answers, on="id", columns=["y"])
+        return metrics.accuracy(truth["y"], metrics.labels(guess, "y"))
+
+    def oracle(guess: DataFrame, answers: DataFrame) -> float:
+        answers, guess = sorted_pair(guess, answers, "id")
+        return sk.accuracy_score(answers["y"], guess["y"])
+
+    return Case(
+        table={"id": "id", "columns": {"y": {"type": "label"}}},
+        answers=DataFrame({"id": NUMBERED, "y": [1, 2, 3, 0, 1, 1, 2, 3]}),
+        sample="id,y\n" + "".join(f"{i},1\n" for i in NUMBERED),
+        grade=grade,
+        oracle=oracle,
+    )
+
+
+def truth_value() -> Case:
+    case = class_label()
+    answers = DataFrame({"id": IDS, "y": [True, False] * 4})
+    return Case(
+        table=case.table,
+        answers=answers,
+        sample="id,y\n" + "".join(f"{i},False\n" for i in IDS),
+        grade=case.grade,
+        oracle=case.oracle,
+    )
+
+
+def ordered_label() -> Case:
+    def grade(submission: Table, answers: DataFrame) -> float:
+        truth, guess = metrics.aligned(submission, answers, on="id", columns=["y"])
+        return metrics.quadratic_weighted_kappa(truth["y"], metrics.labels(guess, "y"))
+
+    def oracle(guess: DataFrame, answers: DataFrame) -> float:
+        answers, guess = sorted_pair(guess, answers, "id")
+        return sk.cohen_kappa_score(guess["y"], answers["y"], weights="quadratic")
+
+    case = class_label()
+    return Case(table=case.table, answers=case.answers, sample=case.sample, grade=grade, oracle=oracle)
+
+
+def cut_integer() -> Case:
+    def grade(submission: Table, answers: DataFrame) -> float:
+        truth, guess = metrics.aligned(submission, answers, on="id", columns=["y"])
+        return metrics.macro_f1(truth["y"], metrics.integers(guess, "y"))
+
+    def oracle(guess: DataFrame, answers: DataFrame) -> float:
+        answers, guess = sorted_pair(guess, answers, "id")
+        cut = [int(value) for value in guess["y"]]
+        ensure(all(-(2**63) <= value < 2**63 for value in cut))
+        return sk.f1_score(answers["y"], cut, average="macro")
+
+    case = class_label()
+    return Case(
+        table={"id": "id", "columns": {"y": {"type": "integer"}}},
+        answers=case.answers,
+        sample=case.sample,
+        grade=grade,
+        oracle=oracle,
+    )
+
+
+def text_label() -> Case:
+    def grade(submission: Table, answers: DataFrame) -> float:
+        truth, guess = metrics.aligned(submission, answers, on="id", columns=["y"])
+        return metrics.accuracy(truth["y"], metrics.texts(guess, "y"))
+
+    def oracle(guess: DataFrame, answers: DataFrame) -> float:
+        answers, guess = sorted_pair(guess, answers, "id")
+        return sk.accuracy_score(answers["y"], guess["y"])
+
+    return Case(
+        table={"id": "id", "columns": {"y": {"type": "text"}}},
+        answers=DataFrame({"id": IDS, "y": list("xyzxyzxy")}),
+        sample="id,y\n" + "".join(f"{i},x\n" for i in IDS),
+        grade=grade,
+        oracle=oracle,
+    )
+
+
+def word_sets() -> Case:
+    def grade(submission: Table, answers: DataFrame) -> float:
+        truth, guess = metrics.aligned(submission, answers, on="id", columns=["y"])
+        return metrics.micro_f1(
+            truth["y"].str.split(), [words.split() for words in metrics.texts(guess, "y", missing="")]
+        )
+
+    def oracle(guess: DataFrame, answers: DataFrame) -> float:
+        from sklearn.preprocessing import MultiLabelBinarizer
+
+        answers, guess = sorted_pair(guess, answers, "id")
+        binarizer = MultiLabelBinarizer(sparse_output=True)
+        truth = binarizer.fit_transform(answers["y"].str.split())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return sk.f1_score(truth, binarizer.transform(guess["y"].fillna("").str.split()), average="micro")
+
+    return Case(
+        table={"id": "id", "columns": {"y": {"type": "text", "missing": True}}},
+        answers=DataFrame({"id": IDS, "y": ["x", "x y", "z", "x y z", "y", "z x", "x", "y"]}),
+        sample="id,y\n" + "".join(f"{i},x\n" for i in IDS),
+        grade=grade,
+        oracle=oracle,
+        odd=("x z", "x x  y", " ", "q"),
+    )
+
+
+def logarithm() -> Case:
+    def grade(submission: Table, answers: DataFrame) -> float:
+        truth, guess = metrics.paired(submission, answers, ["a"])
+        return metrics.rmse(truth["a"], metrics.numbers(guess, "a", from_text=True))
+
+    def oracle(guess: DataFrame, answers: DataFrame) -> float:
+        return sk.root_mean_squared_error(answers["a"], guess["a"])
+
+    return Case(
+        table={
+            "id": "id",
+            "rows": "count",
+            "order": "sample",
+            "columns": {"a": {"type": "number", "from_text": True}},
+        },
+        answers=DataFrame({"id": NUMBERED, "a": [0.5 * k for k in range(8)]}),
+        sample="id,a\n" + "".join(f"{i},0\n" for i in NUMBERED),
+        grade=grade,
+        oracle=oracle,
+    )
+
+
+def shares() -> Case:
+    import numpy as np
+
+    names = ["a", "b"]
+
+    def grade(submission: Table, answers: DataFrame) -> float:
+        truth, guess = metrics.aligned(submission, answers, on="id", columns=names)
+        values = metrics.rows_sum_to_one(guess, metrics.numbers(guess, names, low=0, high=1))
+        return metrics.log_loss(truth[names], values)
+
+    def oracle(guess: DataFrame, answers: DataFrame) -> float:
+        answers, guess = sorted_pair(guess, answers, "id")
+        ensure(np.isclose(guess[names].sum(axis=1), 1, atol=1e-6).all())
+        ensure(((guess[names] >= 0) & (guess[names] <= 1)).all(axis=None))
+        return sk.log_loss(answers[names], guess[names])
+
+    return Case(
+        table={"id": "id", "sum_to_one": 1.1e-5, "columns": {"*": {"type": "number", "low": 0, "high": 1}}},
+        answers=DataFrame({"id": IDS, "a": [0, 1] * 4, "b": [1, 0] * 4}),
+        sample="id,a,b\n" + "".join(f"{i},0.5,0.5\n" for i in IDS),
+        grade=grade,
+        oracle=oracle,
+        odd=("0.50001", "0.5000111", "0.49999"),
+    )
+
+
+CASES: dict[str, Callable[[], Case]] = {
+    make.__name__: make
+    for make in (
+        probability,
+        two_scores,
+        class_label,
+        truth_value,
+        ordered_label,
+        cut_integer,
+        text_label,
+        word_sets,
+        logarithm,
+        shares,
+    )
+}
