@@ -1,0 +1,16 @@
+"""The conformance kit: one call puts a plugin through its paces, and names every rule that it breaks.
+
+A plugin's tests need one line::
+
+    from mlecore.testing import check_competition
+
+    def test_conformance():
+        check_competition("spaceship-titanic")
+"""
+
+from __future__ import annotations
+
+from mlecore.testing.competitions import check_competition
+from mlecore.testing.rules import ConformanceError, Skipped
+
+__all__ = ["ConformanceError", "Skipped", "check_competition"]

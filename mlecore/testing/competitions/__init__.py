@@ -1,0 +1,71 @@
+"""The kit for competitions: what must hold of each, and the one call that tries it all."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from mlecore.competitions import Competition, competition
+from mlecore.testing.competitions import data, verdicts
+from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.competitions.defects import defects
+from mlecore.testing.competitions.description import description, description_fits
+from mlecore.testing.competitions.facts import facts
+from mlecore.testing.competitions.layout import layout
+from mlecore.testing.competitions.leaks import leaks
+from mlecore.testing.competitions.submissions import best, perfect, sample
+from mlecore.testing.light import light
+from mlecore.testing.rules import Broken, Rule, Skipped, judge
+from mlecore.testing.trees import writable
+
+
+def _light(bench: Bench) -> Iterator[Broken]:
+    return light(bench.competition.plugin)
+
+
+RULES: tuple[Rule[Bench], ...] = (
+    Rule(name="facts", says="competition.toml is complete and makes sense", test=facts),
+    Rule(name="light", says="importing the plugin brings in nothing heavy", test=_light),
+    Rule(name="description", says="description.md names the metric, and no place on this machine", test=description),
+    Rule(name="raw", says="the same raw data twice, in another process, at another time", test=data.raw),
+    Rule(name="prepare", says="the same prepared data twice, from read-only raw", test=data.prepare, needs=("raw",)),
+    Rule(name="raw-untouched", says="preparing leaves raw data alone", test=data.raw_untouched, needs=("prepare",)),
+    Rule(name="layout", says="public and private hold what the facts say", test=layout, needs=("prepare", "facts")),
+    Rule(
+        name="description-fits",
+        says="description.md names the submission's columns and the public files",
+        test=description_fits,
+        needs=("layout", "description"),
+    ),
+    Rule(name="sample", says="the sample submission is valid and graded", test=sample, needs=("layout",)),
+    Rule(name="perfect", says="the perfect submission is valid and beats the sample", test=perfect, needs=("layout",)),
+    Rule(name="best", says="nothing scores better than the perfect submission", test=best, needs=("perfect",)),
+    Rule(name="defects", says="what [submission] rules out is invalid", test=defects, needs=("sample",)),
+    Rule(name="errors", says="neither check nor grade crashes", test=verdicts.errors, needs=("perfect",)),
+    Rule(name="sound", says="check never refuses what grade accepts", test=verdicts.sound, needs=("perfect",)),
+    Rule(name="complete", says="check refuses all that grade refuses", test=verdicts.complete, needs=("perfect",)),
+    Rule(name="reasons", says="a refusal says why, in a sentence", test=verdicts.reasons, needs=("perfect",)),
+    Rule(name="leaks", says="public files do not hold the answers", test=leaks, needs=("layout",)),
+)
+
+
+def check_competition(
+    subject: str | Competition, *, edition: str = "v1", seed: int = 0, size: float = 1.0
+) -> list[Skipped]:
+    """Put an installed competition through its paces, on its stand-in data (or its own, where no account is needed).
+
+    Raises ConformanceError, an AssertionError, with every rule that is broken and where. Returns the rules that could
+    not be tried here, with the reason. A rule that edition v1 breaks by design is waived in competition.toml::
+
+        [[waive]]
+        rule = "best"
+        why = "the published metric rewards an empty mask on some images"
+    """
+    chosen = competition(subject, edition) if isinstance(subject, str) else subject
+    with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
+        bench = Bench(chosen, Path(folder), seed=seed, size=size)
+        try:
+            return judge(f"competition {chosen.id} {chosen.edition}", bench, RULES, chosen.facts.waive)
+        finally:
+            writable(Path(folder))

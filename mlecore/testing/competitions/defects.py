@@ -1,0 +1,90 @@
+"""Rule: what [submission] calls a defect is one, for check and for grade alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlecore.submission import Column
+from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.mutants.columns import some
+from mlecore.testing.mutants.grid import Grid
+from mlecore.testing.rules import Broken
+
+Made = tuple[str, bytes]
+_UNKNOWN = "no-such-id"
+
+
+def defects(bench: Bench) -> Iterator[Broken]:
+    for what, data in _listed(bench):
+        for hook, outcome in (("check", bench.check(data)), ("grade", bench.grade(data))):
+            if outcome.accepted:
+                yield Broken(f"{hook} accepts it, though [submission] rules it out", what)
+
+
+def _listed(bench: Bench) -> Iterator[Made]:
+    grid, format = bench.grid, bench.format
+    yield "a blank file", b""
+    if format.id_required and format.id:
+        yield f"the column {format.id} is missing", _without(grid, format.id)
+    for place in some(len(bench.targets)):
+        yield f"the column {bench.targets[place]} is missing", _without(grid, bench.targets[place])
+    if format.extra == "refused":
+        yield "an extra column", grid.adding("one_too_many", ["0"] * len(grid.rows)).render()
+    yield from _rows(bench)
+    rules = format.expand(list(grid.header))
+    for place in some(len(bench.targets)):
+        name = bench.targets[place]
+        for what, cell in _cells(rules[name]):
+            yield f"{what} in the column {name}", grid.with_cell(0, name, cell).render()
+        if rules[name].type == "text":
+            yield f"only numbers in the column {name}", grid.with_column(name, ["7"] * len(grid.rows)).render()
+    if format.sum_to_one is not None:
+        first = next(name for name in bench.targets if rules[name].type == "number")
+        cell = repr(abs(float(grid.column(first)[0]) - 0.5))
+        yield "a row that does not add up to 1", grid.with_cell(0, first, cell).render()
+
+
+def _rows(bench: Bench) -> Iterator[Made]:
+    grid, format = bench.grid, bench.format
+    rows = list(grid.rows)
+    if format.rows in ("sample", "count"):
+        yield "no rows", grid.with_rows([]).render()
+        if format.rows == "count" or format.ids == "list":
+            yield "a row is missing", grid.with_rows(rows[:-1]).render()
+            yield "a row is repeated", grid.with_rows([*rows, rows[0]]).render()
+    if format.id is None or format.id not in grid.header or format.rows not in ("sample", "subset"):
+        return
+    if format.rows == "sample":
+        gone = grid.column(format.id)[0]
+        yield (
+            f"no row of {gone}",
+            grid.with_rows(row for row, id in zip(rows, grid.column(format.id), strict=True) if id != gone).render(),
+        )
+    yield "an unknown id", grid.with_cell(0, format.id, _UNKNOWN).render()
+    more = grid.with_rows([*rows, rows[0]]).with_cell(len(rows), format.id, _UNKNOWN)
+    yield "a row more, of an unknown id", more.render()
+    if format.rows == "sample" and format.ids == "list" and len(set(grid.column(format.id))) > 1:
+        other = next(id for id in grid.column(format.id) if id != grid.column(format.id)[0])
+        yield "a repeated id", grid.with_cell(0, format.id, other).render()
+
+
+def _cells(rule: Column) -> Iterator[tuple[str, str]]:
+    if rule.type in ("number", "label", "integer"):
+        yield "text", "seven"
+    if rule.type == "any":
+        return
+    if not rule.missing:
+        yield "a missing cell", ""
+    if rule.type == "number" and not rule.infinite:
+        yield "infinity", "inf"
+        yield "minus infinity", "-inf"
+    if rule.low > float("-inf"):
+        yield f"a number below {rule.low}", repr(rule.low - 0.5)
+    if rule.high < float("inf"):
+        yield f"a number above {rule.high}", repr(rule.high + 0.5)
+    if rule.type in ("label", "integer"):
+        yield "a fraction", "0.5"
+
+
+def _without(grid: Grid, name: str) -> bytes:
+    return grid.with_columns([place for place, column in enumerate(grid.header) if column != name]).render()

@@ -1,0 +1,36 @@
+"""Rule: prepared data lie where the facts say, and nothing else than files and folders is among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlecore.data.manifest import scan
+from mlecore.errors import DataError
+from mlecore.samples import sample_bytes
+from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.rules import Broken, Stop
+
+
+def layout(bench: Bench) -> Iterator[Broken]:
+    try:
+        files = scan(bench.prepared)
+    except DataError as error:
+        raise Stop(str(error)) from None
+    facts = bench.facts
+    if not (bench.prepared / facts.answers).is_file():
+        raise Stop(f"prepare wrote no {facts.answers}, where the answers should be")
+    try:
+        sample_bytes(facts, bench.public)
+    except DataError as error:
+        raise Stop(error.message) from None
+    if facts.gold_submission and facts.gold_submission not in files:
+        yield Broken(f"there is no {facts.gold_submission}", "competition.toml, gold_submission")
+    for table, paths in (("md5", facts.md5), ("expect", facts.expect)):
+        for path in paths:
+            if path.startswith(("public/", "private/")) and not (bench.prepared / path).exists():
+                yield Broken(f"prepare wrote no {path}", f"competition.toml, [{table}]")
+    for path in files:
+        if not path.isprintable() or "\\" in path or any(ord(letter) > 0xFFFF for letter in path):
+            yield Broken("a file name that not every system can hold", ascii(path))
+    if bench.public.joinpath("description.md").read_bytes() != (facts.folder / "description.md").read_bytes():
+        yield Broken("prepare wrote a description.md of its own; the package's is the one that counts", "public/")

@@ -1,0 +1,49 @@
+"""Submissions that differ from a good one: hundreds, seeded, each with a name that says how."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import frozen
+
+from mlecore.testing.mutants.cells import cells
+from mlecore.testing.mutants.columns import columns
+from mlecore.testing.mutants.grid import Edit, Grid
+from mlecore.testing.mutants.rows import rows
+from mlecore.testing.mutants.text import files
+
+__all__ = ["Grid", "Mutant", "mutants"]
+
+
+@frozen
+class Mutant:
+    """One mutated submission."""
+
+    name: str  # "sample: row 3 missing"
+    data: bytes
+
+
+def mutants(bases: Mapping[str, bytes], ids: Sequence[str], seed: int) -> Iterator[Mutant]:
+    """All mutations of the shape, then all of the predictions in random order, then pairs without end.
+
+    ``bases`` are submissions by name, ``ids`` the columns that name a row. The same arguments give the same stream.
+    """
+    dice = random.Random(seed)
+    grids = {name: Grid.parse(data) for name, data in bases.items()}
+    values: list[tuple[str, Edit]] = []
+    shapes: list[tuple[str, Edit]] = []
+    for name, grid in grids.items():
+        for what, data in files(grid):
+            yield Mutant(f"{name}: {what}", data)
+        targets = [column for column in grid.header if column not in ids]
+        values += [(name, edit) for edit in cells(grid, targets, dice)]
+        shapes += [(name, edit) for edit in (*rows(grid, ids, dice), *columns(grid))]
+    dice.shuffle(values)
+    for name, edit in (*shapes, *values):
+        yield Mutant(f"{name}: {edit.name}", edit.apply(grids[name]).render())
+    while values and shapes:
+        name, first = dice.choice(values)
+        second = dice.choice([edit for of, edit in shapes if of == name])
+        made = second.apply(first.apply(grids[name]))  # columns may be gone after the second, never before it
+        yield Mutant(f"{name}: {first.name}; {second.name}", made.render())
