@@ -1,0 +1,41 @@
+"""Optical Digits: read handwritten digits of 8x8 pixels. For practice: real data, no account, no network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import accuracy, aligned, labels, read_answers
+from mlecore.prepare import read_csv, split, write_csv
+from mlecore.table import Table
+
+
+@hookimpl
+def fetch(raw: Path) -> None:
+    import pandas as pd
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    pixels = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
+    table = pd.DataFrame(digits.data.astype(int), columns=pixels).assign(digit=digits.target)
+    write_csv(table, raw / "digits.csv")
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    digits = read_csv(raw / "digits.csv")
+    train, test = split(digits, test_size=0.2)
+    # numbered after the shuffle: in the file's own order, its first hundred digits repeat 0 to 9
+    train.insert(0, "id", range(len(train)))
+    test.insert(0, "id", range(len(train), len(digits)))
+    write_csv(train, public / "train.csv")
+    write_csv(test.drop(columns="digit"), public / "test.csv")
+    write_csv(test[["id", "digit"]], private / "test.csv")
+    write_csv(test[["id"]].assign(digit=0), public / "sample_submission.csv")
+
+
+@hookimpl
+def grade(submission: Table, private: Path) -> float:
+    answers = read_answers(private / "test.csv", ["id", "digit"])
+    truth, guess = aligned(submission, answers, on="id", columns=["digit"])
+    return accuracy(truth["digit"], labels(guess, "digit"))
