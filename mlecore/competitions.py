@@ -127,7 +127,8 @@ class Competition:
         if self.loaded.implements("perfect"):
             frame: DataFrame = self.loaded.call("perfect", private=private, edition=self.edition)
         else:
-            frame = pd.read_csv(private / Path(self.facts.answers).relative_to("private"), float_precision="round_trip")
+            best = Path(self.facts.gold_submission or self.facts.answers).relative_to("private")
+            frame = pd.read_csv(private / best, float_precision="round_trip")
         return frame
 
 

@@ -82,6 +82,9 @@ class Bench:
 
     @cached_property
     def perfect(self) -> bytes:
+        """The best possible submission; without a hook the very bytes of the answers, so that no cell is read anew."""
+        if not self.competition.loaded.implements("perfect"):
+            return (self.prepared / (self.facts.gold_submission or self.facts.answers)).read_bytes()
         data: bytes = self.competition.perfect(self.private).to_csv(index=False, lineterminator="\n").encode()
         return data
 
