@@ -1,0 +1,135 @@
+"""Refuses hostile files before anything parses them: in bounded time and memory, with a reason.
+
+What passes is a regular file of a sane size that holds UTF-8 text in lines of sane length. The sandbox's ``validate``
+applies the same rules.
+"""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from mlecore.errors import InvalidSubmission
+
+LARGEST = 64 * 2**20  # bytes that any submission may have; ten times the sample where that is more
+LONGEST_LINE = 64 * 2**20  # bytes of one line; a picture's mask on one line has some ten million
+MOST_COLUMNS = 10_000  # cells of one line; the widest submission here has some hundred, and pandas is slow at more
+_CHUNK = 2**20
+_FLAGS = os.O_RDONLY | sum(
+    getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY")
+)
+_KINDS = (
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISCHR, "a device"),
+)
+
+
+def guard(path: Path, sample_bytes: int | None = None) -> None:
+    """Raises InvalidSubmission unless ``path`` is a file that is safe to parse.
+
+    ``sample_bytes``: size of the sample submission, where known. Reads at most the size allowed, once, and keeps no
+    more than one line.
+    """
+    limit = max(LARGEST, 10 * (sample_bytes or 0))
+    try:
+        _refuse_unless_regular(path, os.lstat(path), limit)  # before opening: opening a device may do something
+        descriptor = os.open(path, _FLAGS)
+    except OSError as error:
+        raise _cannot_open(path, error) from None
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        _refuse_unless_regular(path, os.fstat(descriptor), limit)
+        try:
+            _scan(path, file, limit)
+        except OSError as error:
+            raise InvalidSubmission(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _cannot_open(path: Path, error: OSError) -> InvalidSubmission:
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return InvalidSubmission(f"there is no file {path}")
+    if error.errno == errno.ELOOP:
+        return InvalidSubmission(f"{path} is a symbolic link; expected a regular file")
+    return InvalidSubmission(f"{path} cannot be opened: {error.strerror}")
+
+
+def _refuse_unless_regular(path: Path, status: os.stat_result, limit: int) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = next((name for test, name in _KINDS if test(status.st_mode)), "no regular file")
+        raise InvalidSubmission(f"{path} is {kind}; expected a regular file")
+    if status.st_size > limit:
+        raise InvalidSubmission(f"{path} has {status.st_size:,} bytes; at most {limit:,} are allowed")
+
+
+def _scan(path: Path, file: BinaryIO, limit: int) -> None:
+    """Reads it all: NUL bytes, UTF-8, lines."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    done, number, line = 0, 1, bytearray()  # bytes before this chunk, number of the line that goes on in it, its start
+    while chunk := file.read(_CHUNK):
+        if (nul := chunk.find(b"\0")) >= 0:
+            hint = "; is it UTF-16? UTF-8 is expected" if done == 0 and nul < 4 else ""
+            raise InvalidSubmission(f"{path} holds a NUL byte at offset {done + nul:,}{hint}")
+        try:
+            decoder.decode(chunk)
+        except UnicodeDecodeError as error:
+            raise _not_utf8(path, done, chunk, error) from None
+        number, line = _lines(path, number, line, chunk)
+        done += len(chunk)
+        if done > limit:
+            raise InvalidSubmission(f"{path} grew beyond the {limit:,} bytes that are allowed while it was read")
+    _line(path, number, line)
+    try:
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        raise InvalidSubmission(f"{path} is not UTF-8: it ends within a character") from None
+
+
+def _not_utf8(path: Path, done: int, chunk: bytes, error: UnicodeDecodeError) -> InvalidSubmission:
+    offset = done + error.start - (len(error.object) - len(chunk))  # the decoder may have kept bytes of the last chunk
+    return InvalidSubmission(f"{path} is not UTF-8: byte 0x{error.object[error.start]:02x} at offset {offset:,}")
+
+
+def _lines(path: Path, number: int, line: bytearray, chunk: bytes) -> tuple[int, bytearray]:
+    """Looks at the lines that end in this chunk if they are long; returns the last one's number and start."""
+    ends = chunk.replace(b"\r", b"\n") if b"\r" in chunk else chunk  # a lone \r ends a line too
+    start = 0
+    while True:
+        # the last end within reach: no line up to there is long enough to have too many columns, but perhaps the first
+        end = ends.rfind(b"\n", start, start + MOST_COLUMNS)
+        if end < 0:
+            end = ends.find(b"\n", start)
+        if end < 0:
+            break
+        first = ends.find(b"\n", start)
+        _line(path, number, line + chunk[start:first])
+        number += 1 + ends.count(b"\n", first + 1, end + 1)
+        line, start = bytearray(), end + 1
+    line += chunk[start:]
+    if len(line) > LONGEST_LINE:
+        raise InvalidSubmission(f"line {number:,} of {path} has more than {LONGEST_LINE:,} bytes")
+    return number, line
+
+
+def _line(path: Path, number: int, line: bytearray) -> None:
+    """Refuses a line with too many cells; commas within quotes separate none."""
+    if len(line) < MOST_COLUMNS:
+        return
+    line = line.replace(b'""', b"")  # doubled quotes in a quoted cell, or an empty cell
+    cells, at = 1, 0
+    while at < len(line):
+        if line.startswith(b'"', at):
+            closing = line.find(b'"', at + 1)
+            at = len(line) if closing < 0 else closing + 1
+        comma = line.find(b",", at)
+        if comma < 0:
+            return
+        cells, at = cells + 1, comma + 1
+        if cells > MOST_COLUMNS:
+            raise InvalidSubmission(f"line {number:,} of {path} has more than {MOST_COLUMNS:,} cells")
