@@ -6,15 +6,19 @@ and devices are refused.
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from mlecore.errors import DataError
+from mlecore.prepare.files import link_file
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.zips import find, open_zip
 
@@ -93,21 +97,18 @@ def _extract_tar(archive: Path, into: Path, names: Mapping[str, str] | None) -> 
 
 
 def _extract_7z(archive: Path, into: Path, names: Mapping[str, str] | None) -> int:
-    there = set(members(archive))
-    _ensure_all(archive, there, names)
-    renamed = {name: name for name in there} if names is None else names
+    with _open_7z(archive) as source:
+        links = {member.filename: member.is_symlink for member in source.list() if not member.is_directory}
+    _ensure_all(archive, set(links), names)
+    renamed = {name: name for name in links} if names is None else names
     for old, new in renamed.items():
-        safe_name(old), safe_name(new)
+        if safe_name(old) and links[old]:
+            raise DataError(f"{archive}: member {old} is no regular file")
+        safe_name(new)
     with tempfile.TemporaryDirectory(dir=into) as folder, _open_7z(archive) as source:
         source.extract(path=folder, targets=list(renamed))
         for old, new in renamed.items():
-            file, target = Path(folder, old), into / new
-            if file.is_symlink() or not file.is_file():
-                raise DataError(f"{archive}: member {old} is no regular file")
-            if target.exists():
-                raise DataError(f"{target} is there already")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            file.rename(target)
+            link_file(Path(folder, old), into / new)
     return len(renamed)
 
 
@@ -127,13 +128,27 @@ def _ensure_all(archive: Path, there: set[str], names: Mapping[str, str] | None)
         raise DataError(f"{archive} has no member {missing[0]} ({len(missing)} are missing)")
 
 
-def _open_tar(archive: Path) -> tarfile.TarFile:
-    return tarfile.open(archive, "r|*")  # one pass, whatever the compression
+@contextmanager
+def _open_tar(archive: Path) -> Iterator[tarfile.TarFile]:
+    try:
+        with tarfile.open(archive, "r|*") as source:  # one pass, whatever the compression
+            yield source
+    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise _damaged(archive, error) from None
 
 
-def _open_7z(archive: Path) -> Any:
+@contextmanager
+def _open_7z(archive: Path) -> Iterator[Any]:
     try:
         import py7zr
     except ImportError:
         raise DataError(f"{archive} is a 7z archive", fix="Install py7zr to read it.") from None
-    return py7zr.SevenZipFile(archive)
+    try:
+        with py7zr.SevenZipFile(archive) as source:
+            yield source
+    except (py7zr.exceptions.ArchiveError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise _damaged(archive, error) from None
+
+
+def _damaged(archive: Path, error: Exception) -> DataError:
+    return DataError(f"{archive} is damaged, or of a kind that cannot be read: {error}")

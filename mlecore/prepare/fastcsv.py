@@ -58,12 +58,12 @@ def _column(values: Series, quoting: int) -> Any:
     if quoting != csv.QUOTE_MINIMAL:  # these would be text to polars, and get quotes
         return None
     if array.dtype.kind == "b":
-        return pl.Series(np.array(["False", "True"], dtype=object)[array.astype(int)], dtype=pl.String)
+        return pl.Series(np.array(["False", "True"], dtype=object)[array.astype(int)].tolist(), dtype=pl.String)
     if array.dtype == np.float64:
         codes, bits = pd.factorize(np.ascontiguousarray(array).view(np.int64))  # bits: 0.0 is not -0.0
         numbers = bits.view(np.float64)
         texts = np.array([None if number != number else repr(number) for number in numbers.tolist()], dtype=object)
-        return pl.Series(texts[codes], dtype=pl.String)
+        return pl.Series(texts[codes].tolist(), dtype=pl.String)
     return None
 
 
@@ -73,7 +73,7 @@ def _text(array: Any, missing: Any, quoting: int) -> Any:
 
     none = None if quoting == csv.QUOTE_MINIMAL else ""  # bare, or ""
     try:
-        column = pl.Series(np.where(missing, none, array), dtype=pl.String)
+        column = pl.Series(np.where(missing, none, array).tolist(), dtype=pl.String)
     except (TypeError, UnicodeError, pl.exceptions.PolarsError):  # a lone surrogate, say: pandas raises the right error
         return None
     if column.str.contains("\r", literal=True).any():  # quoted by polars, and by Python's csv from 3.13 on only

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,7 +32,7 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except FileNotFoundError:
         raise DataError(f"{path} is missing") from None
-    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError) as error:
         raise DataError(f"{path} cannot be read as a zip: {error}") from None
 
 

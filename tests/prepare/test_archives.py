@@ -1,0 +1,213 @@
+"""Archives: members moved, read and unpacked; hostile ones refused."""
+
+from __future__ import annotations
+
+import io
+import stat
+import subprocess
+import tarfile
+import zipfile
+import zlib
+from pathlib import Path
+
+import py7zr
+import pytest
+
+from mlecore.errors import DataError
+from mlecore.prepare import ZipWriter, extract, members, move_members, open_member, open_zip
+
+CONTENT = {"top/a.txt": b"a" * 1000, "top/deep/b.txt": b"bee", "c.txt": b""}
+
+
+def make(kind: str, path: Path, content: dict[str, bytes] = CONTENT) -> Path:
+    if kind == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.mkdir("top")
+            for name, data in content.items():
+                archive.writestr(name, data)
+    elif kind == "7z":
+        with py7zr.SevenZipFile(path, "w") as archive:
+            for name, data in content.items():
+                archive.writestr(data, name)
+    else:
+        with tarfile.open(path, f"w:{kind}") as archive:
+            for name, data in content.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(data)
+                archive.addfile(info, io.BytesIO(data))
+    return path
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+KINDS = ["zip", "7z", "", "gz", "xz"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_members_are_listed_and_unpacked(tmp_path: Path, kind: str) -> None:
+    archive = make(kind, tmp_path / "archive.whatever")
+    assert members(archive) == list(CONTENT)
+    assert extract(archive, tmp_path / "all") == 3
+    assert tree(tmp_path / "all") == CONTENT
+    assert extract(archive, tmp_path / "some", {"top/deep/b.txt": "x/1.txt", "c.txt": "c.txt"}) == 2
+    assert tree(tmp_path / "some") == {"x/1.txt": b"bee", "c.txt": b""}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_missing_or_there_already_is_said(tmp_path: Path, kind: str) -> None:
+    archive = make(kind, tmp_path / "archive")
+    with pytest.raises(DataError, match=r"no member nope\.txt"):
+        extract(archive, tmp_path / "new", {"nope.txt": "x"})
+    (tmp_path / "c.txt").write_text("mine")
+    with pytest.raises(DataError, match=r"c\.txt is there already"):
+        extract(archive, tmp_path, {"c.txt": "c.txt"})
+    assert (tmp_path / "c.txt").read_text() == "mine"
+    with pytest.raises(DataError, match="outside"):
+        extract(archive, tmp_path / "new", {"c.txt": "../x"})
+
+
+@pytest.mark.parametrize("kind", ["zip", "gz"])
+@pytest.mark.parametrize("name", ["../evil", "/tmp/evil", "a/../../evil"])
+def test_no_member_escapes(tmp_path: Path, kind: str, name: str) -> None:
+    archive = make(kind, tmp_path / "archive", {name: b"x"})
+    with pytest.raises(DataError, match="outside"):
+        extract(archive, tmp_path / "in" / "ner")
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["archive"]
+
+
+def test_links_are_refused(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "x.tar", "w") as archive:
+        info = tarfile.TarInfo("link")
+        info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(info)
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        entry = zipfile.ZipInfo("link")
+        entry.create_system, entry.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(entry, "/etc/passwd")
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    with py7zr.SevenZipFile(tmp_path / "x.7z", "w") as archive:
+        archive.write(tmp_path / "link", "link")
+    for kind in ("tar", "zip", "7z"):
+        with pytest.raises(DataError):
+            extract(tmp_path / f"x.{kind}", tmp_path / kind)
+        assert not list((tmp_path / kind).rglob("*"))
+
+
+def test_damaged_archives_are_said(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"no archive at all")
+    with pytest.raises(DataError, match="neither"):
+        members(tmp_path / "x")
+    with pytest.raises(DataError, match="missing"):
+        members(tmp_path / "y")
+    for kind in KINDS:
+        archive = make(kind, tmp_path / f"cut.{kind}", {"a": bytes(range(256)) * 500, "b": bytes(100_000)})
+        archive.write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
+        with pytest.raises(DataError):
+            extract(archive, tmp_path / "out" / kind)
+
+
+def test_members_move_without_being_inflated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = make("zip", tmp_path / "source.zip")
+    packed = zipfile.ZipFile(source).getinfo("top/a.txt").compress_size
+    monkeypatch.setattr(zlib, "decompressobj", lambda *_: pytest.fail("inflated"))
+    monkeypatch.setattr(zlib, "compressobj", lambda *_: pytest.fail("deflated"))
+    with open_zip(source) as archive:
+        assert move_members(archive, tmp_path / "x" / "moved.zip", {"c.txt": "sea.txt", "top/a.txt": "à.txt"}) == 2
+    monkeypatch.undo()
+    with zipfile.ZipFile(tmp_path / "x" / "moved.zip") as moved:
+        assert moved.namelist() == ["à.txt", "sea.txt"]  # in the order of the source
+        assert moved.getinfo("à.txt").compress_size == packed
+        assert moved.testzip() is None
+        assert moved.read("à.txt") == CONTENT["top/a.txt"]
+
+
+def test_a_moved_archive_is_one_to_other_programs_too(tmp_path: Path) -> None:
+    class Pipe(io.RawIOBase):  # members written to what cannot seek have their sizes behind the data
+        def write(self, data: bytes) -> int:
+            return whole.write(data)
+
+    whole = io.BytesIO()
+    with zipfile.ZipFile(Pipe(), "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[arg-type]
+        archive.writestr("a", b"hello " * 100)
+    (tmp_path / "source.zip").write_bytes(b"some prefix" + whole.getvalue())
+    with open_zip(tmp_path / "source.zip") as source:
+        assert source.getinfo("a").flag_bits & 8
+        move_members(source, tmp_path / "moved.zip", {"a": "b"})
+    subprocess.run(["unzip", "-tq", tmp_path / "moved.zip"], check=True, capture_output=True)
+    assert zipfile.ZipFile(tmp_path / "moved.zip").read("b") == b"hello " * 100
+
+
+def test_the_same_members_give_the_same_bytes(tmp_path: Path) -> None:
+    source = make("zip", tmp_path / "source.zip")
+    with open_zip(source) as archive:
+        move_members(archive, tmp_path / "1.zip", {"c.txt": "c", "top/a.txt": "a"})
+        move_members(archive, tmp_path / "2.zip", {"top/a.txt": "a", "c.txt": "c"})
+    assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
+
+
+def test_nothing_to_move_makes_an_empty_archive(tmp_path: Path) -> None:
+    with open_zip(make("zip", tmp_path / "source.zip")) as archive:
+        assert move_members(archive, tmp_path / "empty.zip", {}) == 0
+    assert zipfile.ZipFile(tmp_path / "empty.zip").namelist() == []
+
+
+def test_what_cannot_be_moved_is_said(tmp_path: Path) -> None:
+    source = make("zip", tmp_path / "source.zip")
+    data = bytearray(source.read_bytes())
+    with open_zip(source) as archive, pytest.raises(DataError, match="no member nope"):
+        move_members(archive, tmp_path / "1.zip", {"nope": "nope"})
+    with open_zip(source) as archive, pytest.raises(DataError, match="outside"):
+        move_members(archive, tmp_path / "2.zip", {"c.txt": "../c.txt"})
+    with open_zip(source) as archive, pytest.raises(DataError, match="there already"):
+        move_members(archive, source, {"c.txt": "c.txt"})
+    assert source.read_bytes() == data
+    offset = zipfile.ZipFile(source).getinfo("c.txt").header_offset
+    data[offset : offset + 4] = b"ruin"
+    source.write_bytes(data)
+    with open_zip(source) as archive, pytest.raises(DataError, match=r"c\.txt is damaged"):
+        move_members(archive, tmp_path / "3.zip", {"c.txt": "c.txt"})
+
+
+def test_an_encrypted_member_is_said(tmp_path: Path) -> None:
+    source = make("zip", tmp_path / "source.zip")
+    data = bytearray(source.read_bytes())
+    data[data.rindex(b"PK\x01\x02") + 8] |= 1
+    source.write_bytes(data)
+    with pytest.raises(DataError, match=r"c\.txt is encrypted"), open_member(source, "c.txt"):
+        pass
+
+
+def test_a_zip_is_written_with_fixed_times_and_modes(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"from a file")
+    for name in ("1.zip", "2.zip"):
+        with ZipWriter(tmp_path / name) as archive:
+            archive.add("folder/", b"")
+            archive.add("folder/a", b"a" * 1000)
+            archive.add_file("b", tmp_path / "file")
+            with archive.open("c") as stream:
+                stream.write(b"in ")
+                stream.write(b"pieces")
+        (tmp_path / "file").touch()
+    assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "1.zip") as archive:
+        assert {i.filename: i.date_time for i in archive.infolist()} == dict.fromkeys(
+            ["folder/", "folder/a", "b", "c"], (1980, 1, 1, 0, 0, 0)
+        )
+        assert archive.read("b") == b"from a file" and archive.read("c") == b"in pieces"
+        assert archive.getinfo("folder/a").compress_size < 100 and archive.getinfo("folder/").is_dir()
+        assert archive.getinfo("b").external_attr >> 16 == stat.S_IFREG | 0o644
+    with ZipWriter(tmp_path / "stored.zip", stored=True) as archive:
+        archive.add("a", b"a" * 1000)
+    assert zipfile.ZipFile(tmp_path / "stored.zip").getinfo("a").compress_type == zipfile.ZIP_STORED
+    with pytest.raises(DataError, match="there already"):
+        ZipWriter(tmp_path / "stored.zip")
+
+
+def test_a_member_is_read_as_a_stream(tmp_path: Path) -> None:
+    source = make("zip", tmp_path / "source.zip")
+    with open_member(source, "top/deep/b.txt") as stream:
+        assert stream.read(2) == b"be"
+    with pytest.raises(DataError, match="no member nope"), open_member(source, "nope"):
+        pass
