@@ -42,8 +42,7 @@ def adopt(
             if not (found.root / name.partition("!")[0]).is_file():
                 raise DataError(
                     f"{found.root} is not whole: {name} is missing",
-                    fix="Let MLE-bench prepare it again, or mlecore: "
-                    f"mlecore prepare {found.competition} --force",
+                    fix=f"Let MLE-bench prepare it again, or mlecore: mlecore prepare {found.competition} --force",
                 )
         if verify and (wrong := wrong_checksums(found.root, facts)):
             raise DataError(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mlecore.backends import Progress
     from mlecore.facts import Facts
 
-CHUNK = 1 << 20
+CHUNK = 1 << 16  # what a dropping link can cost
 TIMEOUT = (20.0, 60.0)  # seconds to connect, and without a byte
 PATIENCE = 8  # failures in a row, without a byte between them
 LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server names a time
@@ -39,6 +39,10 @@ class Transient(Exception):
     def __init__(self, message: str, after: float | None = None) -> None:
         super().__init__(message)
         self.after = after
+
+
+class Stale(Transient):
+    """What has come is no part of what is there now: begin anew."""
 
 
 @frozen(kw_only=True)
@@ -73,6 +77,8 @@ def fetch_file(
         except Transient as error:
             now = arriving.stat().st_size if arriving.exists() else 0
             failures = 1 if now > before else failures + 1
+            if isinstance(error, Stale):
+                arriving.unlink(missing_ok=True)
             if failures >= PATIENCE:
                 raise DataError(
                     f"the download of {target.name} does not come: {error} ({failures} times in a row); "
@@ -141,27 +147,31 @@ def ask(url: str, offset: int, validator: str | None) -> Body:
     """Ask a server for a file from ``offset`` on. Raises Transient, and DataError for what will not change."""
     import requests
 
-    headers = {"Accept-Encoding": "identity"}
-    if offset and validator:
-        headers |= {"Range": f"bytes={offset}-", "If-Range": validator}
     try:
-        response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUT)
+        response = requests.get(url, headers=range_headers(offset, validator), stream=True, timeout=TIMEOUT)
     except requests.exceptions.RequestException as error:
         raise Transient(str(error)) from None
-    return body(response, url)
+    return body(response)
 
 
-def body(response: Any, url: str) -> Body:
+def range_headers(offset: int, validator: str | None) -> dict[str, str]:
+    """Ask for the rest only, and only if it is the rest of the same file; the bytes as they are."""
+    rest = {"Range": f"bytes={offset}-", "If-Range": validator} if offset and validator else {}
+    return {"Accept-Encoding": "identity", **rest}
+
+
+def body(response: Any) -> Body:
     """The body of a response of requests; raises as ask() does."""
     status = response.status_code
-    if status == 416:  # what we have is longer than what there is: begin anew
-        return Body(offset=0, size=None, validator=None, chunks=_refuse(response, "the server cannot resume here"))
+    if status == 416:
+        response.close()
+        raise Stale("what has come is no part of what is there")
     if status in (408, 425, 429) or status >= 500:
         response.close()
         raise Transient(f"the server answers {status} {response.reason}", after=retry_after(response))
     if status not in (200, 206):
         response.close()
-        raise DataError(f"{url.partition('?')[0]}: the server answers {status} {response.reason}")
+        raise DataError(f"{response.url.partition('?')[0]}: the server answers {status} {response.reason}")
     offset = size = None
     if status == 206:
         span, _, whole = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
@@ -184,12 +194,6 @@ def _chunks(response: Any) -> Iterator[bytes]:
         raise Transient(f"the link dropped: {error}") from None
     finally:
         response.close()
-
-
-def _refuse(response: Any, why: str) -> Iterator[bytes]:
-    response.close()
-    raise Transient(why)
-    yield b""
 
 
 def retry_after(response: Any) -> float | None:

@@ -101,9 +101,7 @@ class DataDirs:
                     manifest = None  # prepared again since then
             elif manifest is None:
                 continue
-            return Prepared(
-                competition=competition, edition=edition, standin=standin, root=root, manifest=manifest
-            )
+            return Prepared(competition=competition, edition=edition, standin=standin, root=root, manifest=manifest)
         return None
 
     def prepared(

@@ -84,6 +84,8 @@ def _prepare(
     with folders.full_disk(folder, f"preparing {competition.id}"):
         raw = get_raw(competition, dirs, source, verify, progress)
         try:
+            if progress is not None:
+                progress(0, 0, "preparing")
             _build(competition, raw.path, partial)
             wrong = [] if isinstance(source, Standin) else _wrong(partial, competition)
             if wrong and verify and not isinstance(source, RawFolder):

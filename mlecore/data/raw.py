@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mlecore.data import folders, manifest
 from mlecore.data.download import add_sources, archive_md5
@@ -33,9 +33,7 @@ class Raw:
     notes: tuple[str, ...] = ()
 
 
-def get_raw(
-    competition: Competition, dirs: DataDirs, source: Source, verify: bool, progress: Progress | None
-) -> Raw:
+def get_raw(competition: Competition, dirs: DataDirs, source: Source, verify: bool, progress: Progress | None) -> Raw:
     """Bring the raw data of ``source`` into their place. The competition's lock is held."""
     folder = dirs.folder(competition.id)
     match source:
@@ -60,8 +58,9 @@ def get_raw(
         case Kaggle():
             from mlecore.kaggle.download import download
 
-            archive = download(competition.facts, dirs, verify=verify, progress=progress)
-            return _unpacked(competition, folder, archive, verify, progress)
+            got = download(competition.facts, dirs, verify=verify, progress=progress)
+            raw = _unpacked(competition, folder, got.archive, verify, progress)
+            return evolve(raw, notes=got.notes + raw.notes)
 
 
 def drop_raw(dirs: DataDirs, competition: str, source: Source) -> None:
@@ -90,9 +89,7 @@ def _fill(path: Path, write: Callable[[Path], None]) -> None:
         raise
 
 
-def _unpacked(
-    competition: Competition, folder: Path, archive: Path, verify: bool, progress: Progress | None
-) -> Raw:
+def _unpacked(competition: Competition, folder: Path, archive: Path, verify: bool, progress: Progress | None) -> Raw:
     """``raw/`` unpacked from ``archive``, or as it is when it was unpacked from one with the same bytes.
 
     ``raw.json`` says what ``raw/`` holds. It is written just before the folder gets its name, so that a folder with it

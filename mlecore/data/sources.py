@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from mlecore.errors import UsageError
-
 if TYPE_CHECKING:
     from mlecore.competitions import Competition
 
@@ -56,12 +54,5 @@ Source = Standin | RawFolder | Archive | Fetch | Kaggle
 
 
 def usual(competition: Competition) -> Source:
-    """Where the real data of a competition come from."""
-    if competition.loaded.implements("fetch"):
-        return Fetch()
-    if competition.facts.kaggle is not None:
-        return Kaggle()
-    raise UsageError(
-        f"{competition.id} says neither where Kaggle has its data nor how to fetch them",
-        fix=f"Prepare it from a folder: mlecore prepare {competition.id} --raw DIR",
-    )
+    """Where the real data of a competition come from, by its facts."""
+    return Fetch() if competition.facts.kaggle is None else Kaggle()

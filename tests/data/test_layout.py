@@ -46,9 +46,9 @@ def test_a_name_cannot_lead_out_of_the_directory(dirs: DataDirs, name: str) -> N
 
 def test_what_is_not_there_comes_with_the_command_to_run(dirs: DataDirs) -> None:
     assert dirs.find("tiny") is None
-    with pytest.raises(NotPrepared, match="mlecore prepare tiny --standin$"):
+    with pytest.raises(NotPrepared, match=r"mlecore prepare tiny --standin$"):
         dirs.prepared("tiny", standin=True)
-    with pytest.raises(NotPrepared, match="mlecore prepare tiny --edition v2$"):
+    with pytest.raises(NotPrepared, match=r"mlecore prepare tiny --edition v2$"):
         dirs.prepared("tiny", edition="v2")
 
 

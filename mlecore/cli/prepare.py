@@ -1,0 +1,242 @@
+"""`mlecore prepare`: make the data of competitions ready."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mlecore.cli._shared import data_option, edition_option, json_option, print_json, print_table
+
+if TYPE_CHECKING:
+    from mlecore.competitions import Competition
+    from mlecore.data.layout import DataDirs
+    from mlecore.data.many import Result, Wanted
+    from mlecore.data.sources import Source
+
+
+@click.command("prepare")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--split", help="All installed competitions of a split: lite, low, medium, high or dev.")
+@click.option("--all", "everything", is_flag=True, help="All installed competitions.")
+@click.option("--standin", is_flag=True, help="Made-up data instead of the download: no account, no medals.")
+@click.option("--seed", type=int, help="Seed of the stand-in.  [default: 0]")
+@click.option("--size", type=click.FloatRange(min=0, min_open=True), help="Size of the stand-in.  [default: 1.0]")
+@click.option("--raw", type=click.Path(path_type=Path), help="Use this folder: the download, unpacked. Only read.")
+@click.option("--archive", type=click.Path(path_type=Path), help="Use this file: the download. Only read.")
+@click.option("--keep-raw", is_flag=True, help="Keep the download and what was unpacked from it.")
+@click.option("--force", is_flag=True, help="Prepare again what is there already.")
+@click.option("--skip-verification", is_flag=True, help="Take data that are not as published.")
+@click.option("--verify", is_flag=True, help="Read what is there again, and say whether it is whole.")
+@click.option("--list", "listing", is_flag=True, help="List what is there.")
+@data_option
+@edition_option
+@json_option
+def command(
+    ids: tuple[str, ...],
+    split: str | None,
+    everything: bool,
+    standin: bool,
+    seed: int | None,
+    size: float | None,
+    raw: Path | None,
+    archive: Path | None,
+    keep_raw: bool,
+    force: bool,
+    skip_verification: bool,
+    verify: bool,
+    listing: bool,
+    data: tuple[Path, ...],
+    edition: str,
+    as_json: bool,
+) -> None:
+    """Make the data of competitions ready: download, unpack, split, verify.
+
+    Without --standin, --raw or --archive the data come from Kaggle, with your account, or from where the competition
+    itself fetches them. What is there already is left alone. Killed at any moment, the same command goes on.
+
+    \b
+    mlecore prepare spaceship-titanic --standin      no account needed
+    mlecore prepare optical-digits                   real data, no account needed
+    mlecore prepare --split lite                     22 competitions from Kaggle
+    mlecore prepare aerial-cactus-identification --archive ~/Downloads/aerial-cactus-identification.zip
+    """
+    from mlecore.data.layout import DataDirs
+
+    dirs = DataDirs.of(data)
+    _refuse_contradictions(standin, seed, size, raw, archive, verify, listing, force)
+    if listing:
+        _list(dirs, ids, as_json)
+        return
+    chosen = _choose(ids, split, everything, edition)
+    if (raw or archive) and len(chosen) != 1:
+        raise click.UsageError("--raw and --archive go with one competition")
+    if verify:
+        _verify(chosen, dirs, standin, as_json)
+        return
+    source = _source(standin, seed, size, raw, archive)
+    wanted = _wanted(chosen, source, named=bool(ids), force=force, keep_raw=keep_raw, verify=not skip_verification)
+    results = _prepare(wanted, dirs)
+    if as_json:
+        print_json([_row(result) for result in results])
+    _summarize(results)
+
+
+def _refuse_contradictions(
+    standin: bool,
+    seed: int | None,
+    size: float | None,
+    raw: Path | None,
+    archive: Path | None,
+    verify: bool,
+    listing: bool,
+    force: bool,
+) -> None:
+    if sum([standin, raw is not None, archive is not None]) > 1:
+        raise click.UsageError("give one of --standin, --raw and --archive")
+    if (seed is not None or size is not None) and not standin:
+        raise click.UsageError("--seed and --size are those of a stand-in: add --standin")
+    if (verify or listing) and (force or raw or archive):
+        raise click.UsageError("--verify and --list change nothing: leave out --force, --raw and --archive")
+
+
+def _choose(ids: tuple[str, ...], split: str | None, everything: bool, edition: str) -> list[Competition]:
+    from mlecore.competitions import competition, installed, of_split
+
+    if not ids and not split and not everything:
+        raise click.UsageError("name competitions, or give --split or --all")
+    names = list(ids)
+    if split:
+        names += [found.id for found in of_split(split)]
+    if everything:
+        names += [found.id for found in installed() if edition == "v1" or edition in found.facts.editions]
+    if not names:
+        raise click.UsageError("no such competition is installed; `mlecore competitions` lists them")
+    return [competition(name, edition) for name in dict.fromkeys(names)]
+
+
+def _source(
+    standin: bool, seed: int | None, size: float | None, raw: Path | None, archive: Path | None
+) -> Source | None:
+    from mlecore.data.sources import Archive, RawFolder, Standin
+
+    if standin:
+        return Standin(seed=seed, size=size)
+    if raw is not None:
+        return RawFolder(raw.absolute())
+    return None if archive is None else Archive(archive.absolute())
+
+
+def _wanted(
+    chosen: list[Competition], source: Source | None, named: bool, force: bool, keep_raw: bool, verify: bool
+) -> list[Wanted]:
+    from mlecore.data.many import Wanted
+    from mlecore.data.sources import Standin
+
+    if isinstance(source, Standin) and not named:
+        for competition in [c for c in chosen if not c.loaded.implements("make_raw")]:
+            click.echo(f"{competition.id}: left out, its real data need no account and no stand-in", err=True)
+            chosen.remove(competition)
+    return [
+        Wanted(competition=competition, source=source, force=force, keep_raw=keep_raw, verify=verify)
+        for competition in chosen
+    ]
+
+
+def _prepare(wanted: list[Wanted], dirs: DataDirs) -> list[Result]:
+    from mlecore.cli._progress import watching
+    from mlecore.data.many import prepare_many
+
+    try:
+        with watching() as watcher:
+            return prepare_many(wanted, dirs, watcher)
+    except KeyboardInterrupt:
+        click.echo("Interrupted. Nothing is lost: the same command goes on.", err=True)
+        os._exit(130)  # downloads in other threads would be waited for
+
+
+def _row(result: Result) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": result.id, "state": result.state, **result.outcome}
+    row.pop("done", None)
+    if result.state == "failed":
+        row["error"] = {"kind": result.kind, "message": result.message, "fix": result.fix}
+    return row
+
+
+def _summarize(results: list[Result]) -> None:
+    """What is left to do, the same advice once; exits with the worst code."""
+    bad = [result for result in results if result.state == "failed"]
+    if not bad:
+        return
+    advice: dict[str, list[str]] = {}
+    for result in bad:
+        if result.fix:
+            advice.setdefault(result.fix, []).append(result.id)
+    done = len(results) - len(bad)
+    click.echo(f"\n{done} of {len(results)} ready. What to do about the other{'s' * (len(bad) > 1)}:", err=True)
+    for result in bad:
+        if not result.fix:
+            click.echo(f"- {result.id}: {result.message}", err=True)
+    for fix, names in advice.items():
+        click.echo(f"- {', '.join(names)}: {fix}", err=True)
+    raise SystemExit(max(result.exit_code for result in bad))
+
+
+def _list(dirs: DataDirs, ids: tuple[str, ...], as_json: bool) -> None:
+    from attrs import asdict
+
+    from mlecore.data.folders import human
+
+    found = [prepared for prepared in dirs.all() if not ids or prepared.competition in ids]
+    if as_json:
+        print_json(
+            [
+                {
+                    "id": prepared.competition,
+                    "edition": prepared.edition,
+                    "standin": prepared.standin,
+                    "root": str(prepared.root),
+                    "manifest": None if prepared.manifest is None else asdict(prepared.manifest),
+                }
+                for prepared in found
+            ]
+        )
+        return
+    if not found:
+        click.echo(f"Nothing is prepared in {', '.join(map(str, dirs.dirs))}.")
+        return
+    rows = []
+    for prepared in found:
+        head = prepared.manifest
+        rows.append(
+            [
+                prepared.competition,
+                prepared.edition,
+                "mle-bench, not verified yet" if head is None else head.source,
+                "-" if head is None else human(head.public.bytes + head.private.bytes),
+                "-" if head is None else ("yes" if head.verified else "no"),
+                str(prepared.root),
+            ]
+        )
+    print_table(["ID", "EDITION", "FROM", "SIZE", "AS PUBLISHED", "WHERE"], rows)
+
+
+def _verify(chosen: list[Competition], dirs: DataDirs, standin: bool, as_json: bool) -> None:
+    from mlecore.data.recheck import recheck
+
+    rows = []
+    for competition in chosen:
+        problems = recheck(competition, dirs, standin)
+        rows.append({"id": competition.id, "whole": not problems, "problems": problems})
+        if not as_json:
+            click.echo(f"{competition.id}: " + ("whole" if not problems else "not whole:"))
+            for problem in problems[:20]:
+                click.echo(f"  {problem}")
+            if len(problems) > 20:
+                click.echo(f"  ... and {len(problems) - 20} more")
+    if as_json:
+        print_json(rows)
+    if any(row["problems"] for row in rows):
+        raise SystemExit(1)

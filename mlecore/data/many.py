@@ -1,0 +1,195 @@
+"""Several competitions at a time: downloads overlap with preparing, and one that fails stops no other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from attrs import asdict, field, frozen
+
+from mlecore.data.layout import DataDirs
+from mlecore.data.lock import lock
+from mlecore.data.sources import Kaggle, Source, usual
+from mlecore.errors import MlecoreError, PluginError
+
+if TYPE_CHECKING:
+    from mlecore.competitions import Competition
+
+DOWNLOADS = 3  # at once: they share a line
+PREPARING = max(1, min(4, os.cpu_count() or 1))  # at once: each may use all cores now and then, and much memory
+
+
+class Watcher(Protocol):
+    """Sees what happens, from several threads."""
+
+    def progress(self, competition: str, done: int, total: int, what: str) -> None: ...
+    def say(self, competition: str, line: str) -> None: ...
+    def finished(self, result: Result) -> None: ...
+
+
+@frozen(kw_only=True)
+class Wanted:
+    """One competition to prepare. ``source`` None: where its real data come from."""
+
+    competition: Competition
+    source: Source | None = None
+    force: bool = False
+    keep_raw: bool = False
+    verify: bool = True
+
+
+@frozen(kw_only=True)
+class Result:
+    """What became of it; ``kind`` names the class of an error."""
+
+    id: str
+    state: str  # "prepared", "there" or "failed"
+    outcome: dict[str, Any] = field(factory=dict)
+    kind: str = ""
+    message: str = ""
+    fix: str | None = None
+    exit_code: int = 0
+
+
+def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, watcher: Watcher) -> list[Result]:
+    """Prepare all of them; results in the order given. Raises nothing for one that fails."""
+    downloads, preparing = threading.Semaphore(DOWNLOADS), threading.Semaphore(PREPARING)
+
+    def one(item: Wanted) -> Result:
+        try:
+            notes: tuple[str, ...] = ()
+            if _needs_kaggle(item, dirs):
+                with downloads:
+                    notes = _download(item, dirs, watcher)
+            with preparing:
+                outcome = _in_process(item, dirs, watcher)
+            outcome["notes"] = [*notes, *outcome["notes"]]
+            state = "prepared" if outcome["done"] else "there"
+            result = Result(id=item.competition.id, state=state, outcome=outcome)
+        except MlecoreError as error:
+            result = failed(item.competition.id, error)
+        except Exception as error:  # a bug of ours, or the disk: the others go on
+            known = MlecoreError(f"{type(error).__name__}: {error}")
+            known.__cause__ = error
+            result = failed(item.competition.id, known)
+        watcher.finished(result)
+        return result
+
+    pool = ThreadPoolExecutor(max(1, min(len(wanted), 64)), thread_name_prefix="prepare")
+    try:
+        results = list(pool.map(one, wanted))
+    except BaseException:  # an interrupt: what runs on dies with this process, and nothing is lost
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+    return results
+
+
+def failed(competition: str, error: MlecoreError) -> Result:
+    return Result(
+        id=competition,
+        state="failed",
+        kind=getattr(error, "kind", type(error).__name__),
+        message=error.message,
+        fix=error.fix,
+        exit_code=error.exit_code,
+    )
+
+
+def _needs_kaggle(item: Wanted, dirs: DataDirs) -> bool:
+    source = item.source or usual(item.competition)
+    if not isinstance(source, Kaggle) or dirs.archive(item.competition.id) is not None:
+        return False
+    return item.force or dirs.find(item.competition.id, item.competition.edition) is None
+
+
+def _download(item: Wanted, dirs: DataDirs, watcher: Watcher) -> tuple[str, ...]:
+    from mlecore.kaggle.download import download
+
+    competition = item.competition
+    with lock(dirs.folder(competition.id), f"downloading {competition.id}", _waiting(competition.id, watcher)):
+        return download(
+            competition.facts, dirs, verify=item.verify, progress=partial(watcher.progress, competition.id)
+        ).notes
+
+
+def _waiting(competition: str, watcher: Watcher) -> Callable[[str], bool]:
+    heard: set[str] = set()
+
+    def wait(holder: str) -> bool:
+        if holder not in heard:
+            heard.add(holder)
+            watcher.say(competition, f"waiting: {holder}")
+        return True
+
+    return wait
+
+
+class _Reported(MlecoreError):
+    """An error that a worker told us of."""
+
+    def __init__(self, kind: str, message: str, fix: str | None, exit_code: int) -> None:
+        super().__init__(message, fix=fix)
+        self.kind, self.exit_code = kind, exit_code
+
+
+def _in_process(item: Wanted, dirs: DataDirs, watcher: Watcher) -> dict[str, Any]:
+    """Run mlecore.data.worker for it; its outcome."""
+    competition, source = item.competition, item.source or usual(item.competition)
+    request = {
+        "id": competition.id,
+        "edition": competition.edition,
+        "dirs": [str(place) for place in dirs.dirs],
+        "source": [source.name, asdict(source, value_serializer=_plain)],
+        "force": item.force,
+        "keep_raw": item.keep_raw,
+        "verify": item.verify,
+    }
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr,
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "mlecore.data.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            encoding="utf-8",
+        ) as worker,
+    ):
+        assert worker.stdin is not None and worker.stdout is not None
+        worker.stdin.write(json.dumps(request) + "\n")
+        worker.stdin.flush()
+        for line in worker.stdout:
+            match json.loads(line):
+                case {"progress": [done, total, what]}:
+                    watcher.progress(competition.id, done, total, what)
+                case {"waiting": holder}:
+                    watcher.say(competition.id, f"waiting: {holder}")
+                case {"outcome": outcome}:
+                    return dict(outcome)
+                case {"error": error}:
+                    raise _Reported(**error)
+        code = worker.wait()
+        stderr.seek(0)
+        raise PluginError(_crashed(competition.id, code, stderr.read()))
+
+
+def _plain(_: object, __: object, value: object) -> object:
+    return str(value) if isinstance(value, Path) else value
+
+
+def _crashed(competition: str, code: int, stderr: str) -> str:
+    if code == -signal.SIGKILL:
+        return f"preparing {competition} was killed, most likely because the memory ran out"
+    how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+    last = "\n  ".join(stderr.strip().splitlines()[-5:])
+    return f"preparing {competition} ended {how}" + (f":\n  {last}" if last else "")

@@ -1,0 +1,30 @@
+"""Is what was prepared still whole? Every byte is read again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mlecore.data import manifest
+from mlecore.data.layout import DataDirs
+from mlecore.data.verifying import wrong_checksums, wrong_counts
+
+if TYPE_CHECKING:
+    from mlecore.backends import Progress
+    from mlecore.competitions import Competition
+
+
+def recheck(
+    competition: Competition, dirs: DataDirs, standin: bool = False, progress: Progress | None = None
+) -> list[str]:
+    """What differs from the manifest, and from what is published where the data were found to agree with it.
+
+    Raises NotPrepared where there is nothing to check.
+    """
+    found = dirs.prepared(competition.id, competition.edition, standin, facts=competition.facts, progress=progress)
+    head = found.manifest
+    assert head is not None
+    place = dirs.adopted(found.root, competition.id) if head.source == "mle-bench" else found.root
+    problems = manifest.differences(found.root, manifest.read_files(place), progress)
+    if head.verified and head.source != "standin" and competition.edition == "v1":
+        problems += wrong_checksums(found.root, competition.facts) + wrong_counts(found.root, competition.facts)
+    return problems

@@ -1,0 +1,112 @@
+"""Prepare one competition in a process of its own: a request on standard input, progress and the outcome as JSON lines.
+
+Plugins are other people's code: one that eats the memory or crashes takes this process down and nothing else. When
+standard input closes, whoever asked is gone, and so is this process; the next call cleans up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, TextIO
+
+from mlecore.data.layout import DataDirs
+from mlecore.data.preparing import prepare
+from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Standin
+from mlecore.errors import MlecoreError
+
+_EVERY = 0.2  # seconds between two lines of progress
+
+SOURCES: dict[str, type[Source]] = {
+    "standin": Standin,
+    "raw": RawFolder,
+    "archive": Archive,
+    "fetch": Fetch,
+    "kaggle": Kaggle,
+}
+
+
+def main() -> None:
+    request = json.loads(sys.stdin.readline())
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a plugin prints is no answer of ours
+    try:
+        _say(out, outcome=_prepare(request, out))
+    except MlecoreError as error:
+        values = {
+            "kind": type(error).__name__,
+            "message": error.message,
+            "fix": error.fix,
+            "exit_code": error.exit_code,
+        }
+        _say(out, error=values)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _prepare(request: dict[str, Any], out: TextIO) -> dict[str, Any]:
+    from mlecore.competitions import competition
+
+    last = 0.0
+
+    def progress(done: int, total: int, what: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _EVERY or done == total:
+            last = now
+            _say(out, progress=[done, total, what])
+
+    waiting = ""
+
+    def wait(holder: str) -> bool:
+        nonlocal waiting
+        if holder != waiting:
+            waiting = holder
+            _say(out, waiting=holder)
+        return True
+
+    kind, arguments = request["source"]
+    source = None if kind is None else SOURCES[kind](**arguments)
+    if isinstance(source, RawFolder | Archive):
+        source = type(source)(Path(source.path))
+    outcome = prepare(
+        competition(request["id"], request["edition"]),
+        DataDirs(tuple(map(Path, request["dirs"]))),
+        source,
+        force=request["force"],
+        keep_raw=request["keep_raw"],
+        verify=request["verify"],
+        progress=progress,
+        wait=wait,
+    )
+    head = outcome.prepared.manifest
+    assert head is not None
+    return {
+        "done": outcome.done,
+        "notes": list(outcome.notes),
+        "root": str(outcome.prepared.root),
+        "source": head.source,
+        "verified": head.verified,
+        "digest": outcome.prepared.digest,
+        "files": head.public.files + head.private.files,
+        "bytes": head.public.bytes + head.private.bytes,
+    }
+
+
+def _say(out: TextIO, **values: object) -> None:
+    out.write(json.dumps(values) + "\n")
+    out.flush()
+
+
+def _die_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(3)
+
+
+if __name__ == "__main__":
+    main()

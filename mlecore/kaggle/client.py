@@ -1,0 +1,179 @@
+"""The kaggle package's client: logging in as it does, asking with patience."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mlecore.data.download import PATIENCE, TIMEOUT, Transient, pause
+from mlecore.errors import MlecoreError
+from mlecore.kaggle.errors import HOW_TO_LOG_IN, KaggleUnreachable, NoLogin, translated
+
+if TYPE_CHECKING:
+    from mlecore.facts import Facts
+
+T = TypeVar("T")
+
+_lock = threading.Lock()
+_api: Any = None
+
+
+def login() -> Any:
+    """The logged-in KaggleApi of this process: token, kaggle.json or OAuth, wherever the kaggle package finds them.
+
+    Raises NoLogin, and KaggleUnreachable when a token could not be looked at.
+    """
+    global _api
+    with _lock:
+        if _api is None:
+            _api = _log_in()
+        return _api
+
+
+def logout() -> None:
+    """Forget the login, so that the next one looks for credentials again."""
+    global _api
+    with _lock:
+        _api = None
+
+
+def username() -> str | None:
+    """Whose login it is, as far as the credentials say."""
+    name = login().config_values.get("username")
+    return str(name) if name else None
+
+
+def _log_in() -> Any:
+    api = _api_class()()
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):  # it prints a page of help when there are no credentials
+            patiently(api.authenticate, "logging in")
+    except SystemExit:
+        raise NoLogin("there is no valid Kaggle login here" + _bad_token(), fix=HOW_TO_LOG_IN) from None
+    return api
+
+
+def _bad_token() -> str:
+    from kagglesdk.kaggle_env import get_access_token_from_env
+
+    token, source = get_access_token_from_env()
+    return f": Kaggle does not know the token of {source}" if token else ""
+
+
+def _api_class() -> Any:
+    """KaggleApi, for the environment that KAGGLE_API_ENVIRONMENT names.
+
+    Importing the kaggle package logs in, over the network where there is a token; we log in when it is time to, so the
+    import is kept from it. And KaggleApi itself goes to production whatever the environment says.
+    """
+    from kagglesdk.kaggle_client import KaggleClient
+    from kagglesdk.kaggle_env import get_env
+    from kagglesdk.kaggle_http_client import KaggleHttpClient
+
+    call = KaggleHttpClient.call
+    KaggleHttpClient.call = _not_now
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            from kaggle.api.kaggle_api_extended import KaggleApi
+    except ImportError as error:
+        raise MlecoreError(f"the kaggle package does not work: {error}", fix="Install it again: kaggle>=2.1") from None
+    except OSError as error:  # it makes its configuration folder
+        raise NoLogin(f"the kaggle package cannot be imported: {error}", fix="Set KAGGLE_CONFIG_DIR") from None
+    finally:
+        KaggleHttpClient.call = call
+
+    class Api(KaggleApi):  # type: ignore[misc]
+        def build_kaggle_client(self) -> Any:
+            values = self.config_values
+            return KaggleClient(
+                env=get_env(),
+                username=values.get(self.CONFIG_NAME_USER),
+                password=values.get(self.CONFIG_NAME_KEY),
+                api_token=values.get(self.CONFIG_NAME_TOKEN),
+            )
+
+    return Api
+
+
+def _not_now(*_: object, **__: object) -> None:
+    raise ConnectionError("not while importing")
+
+
+@contextmanager
+def competitions_client(headers: Mapping[str, str] | None = None) -> Iterator[Any]:
+    """The competitions part of the logged-in client. One for each thread; it gives up on a silent server.
+
+    ``headers`` go to the place that Kaggle redirects a download to.
+    """
+    from requests.adapters import HTTPAdapter
+
+    class Patient(HTTPAdapter):  # type: ignore[misc]
+        def send(self, request: Any, **options: Any) -> Any:
+            if request.method == "GET":  # Kaggle's own calls are POST
+                request.headers.update(headers or {})
+            return super().send(request, **{**options, "timeout": options.get("timeout") or TIMEOUT})
+
+    with login().build_kaggle_client() as client:
+        session = getattr(client.http_client(), "_session", None)
+        if session is not None:
+            session.mount("https://", Patient())
+            session.mount("http://", Patient())
+        yield client.competitions.competition_api_client
+
+
+def patiently(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
+    """Call, and again while Kaggle answers 429 or 5xx or the link is bad; other answers become errors of ours."""
+    import requests
+
+    failures = 0
+    while True:
+        try:
+            return once(function, what, facts)
+        except Transient as error:
+            after = error.after
+            failures += 1
+            if failures >= PATIENCE:
+                raise KaggleUnreachable(f"{what}: {error} ({failures} times in a row)", fix="Try again later") from None
+        except requests.exceptions.RequestException as error:
+            raise KaggleUnreachable(f"{what}: {error}") from None
+        pause(failures, after)
+
+
+def once(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
+    """Call; raises Transient where asking again may help."""
+    import requests
+
+    try:
+        return function()
+    except requests.exceptions.HTTPError as error:
+        raise translated(error, facts, what) from None
+    except (requests.exceptions.ConnectionError, requests.exceptions.Timeout) as error:
+        raise Transient(f"Kaggle cannot be reached ({_root(error)})") from None
+
+
+def _root(error: BaseException) -> str:
+    """The innermost reason; the outer ones repeat the URL."""
+    while error.args and isinstance(error.args[0], BaseException):
+        error = error.args[0]
+    return str(getattr(error, "reason", None) or error)
+
+
+def entered() -> set[str]:
+    """Slugs of the competitions whose rules this account has accepted, by Kaggle's listing."""
+    api = login()
+    slugs: set[str] = set()
+    token = ""
+    while True:
+        page = patiently(
+            lambda token=token: api.competitions_list(group="entered", page_size=100, page_token=token or None),  # type: ignore[misc]
+            "listing the competitions of this account",
+        )
+        slugs |= {entry.ref.rstrip("/").rpartition("/")[2] for entry in page.competitions if entry.user_has_entered}
+        token = page.next_page_token
+        if not token or not page.competitions:
+            return slugs

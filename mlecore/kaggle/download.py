@@ -1,0 +1,83 @@
+"""The archive of one competition, from Kaggle into its folder; its lock is held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from mlecore.data import folders
+from mlecore.data.download import Body, body, downloaded, fetch_file, forget, range_headers
+from mlecore.data.layout import DataDirs
+from mlecore.errors import DataError, MlecoreError, UsageError
+from mlecore.kaggle.client import competitions_client, login, once
+from mlecore.kaggle.leaderboard import fetch_leaderboard
+
+if TYPE_CHECKING:
+    from mlecore.backends import Progress
+    from mlecore.facts import Facts
+
+
+@frozen
+class Download:
+    """The archive of a competition, and what the user should know."""
+
+    archive: Path
+    notes: tuple[str, ...] = ()
+
+
+def download(facts: Facts, dirs: DataDirs, *, verify: bool = True, progress: Progress | None = None) -> Download:
+    """The archive: one that is there, in any data directory, else downloaded, from where an earlier call stopped.
+
+    With a download comes the leaderboard, if Kaggle gives it. Raises NoLogin, RulesNotAccepted, CannotJoin, and
+    DataError for a wrong MD5 (the file is kept aside), a full disk and a link that stays bad.
+    """
+    if facts.kaggle is None:
+        raise UsageError(f"{facts.id} is not on Kaggle")
+    there = dirs.archive(facts.id)
+    if there is not None:
+        return Download(there)
+    login()
+    folder = dirs.folder(facts.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"{facts.id}.zip"
+    with folders.full_disk(folder, f"downloading {facts.id}"):
+        found = fetch_file(lambda offset, validator: _open(facts, offset, validator), target, progress, _room)
+    expected = facts.md5.get("zip")
+    if verify and expected is not None and found != expected:
+        aside = target.with_name(target.name + ".wrong")
+        target.replace(aside)
+        forget(target)
+        raise DataError(
+            f"what Kaggle sent for {facts.id} is not the published download: MD5 {found}, expected {expected}",
+            fix=f"It is kept as {aside}. Try again, or, if Kaggle has changed it for good, use it all the same: "
+            f"mlecore prepare {facts.id} --archive {aside} --skip-verification",
+        )
+    try:
+        fetch_leaderboard(facts, dirs)
+    except MlecoreError as error:
+        return Download(target, (f"no leaderboard, so no rank and percentile (medals need none): {error.message}",))
+    return Download(target)
+
+
+def drop_download(folder: Path, competition: str) -> None:
+    """Remove the archive if it was downloaded by us; one that somebody put there stays."""
+    archive = folder / f"{competition}.zip"
+    if downloaded(archive):
+        forget(archive)
+
+
+def _room(size: int) -> int:
+    """The archive itself, and what it unpacks to, which is at least as much."""
+    return 2 * size
+
+
+def _open(facts: Facts, offset: int, validator: str | None) -> Body:
+    """Ask Kaggle, which redirects to where the archive lies; that address ages, so each time anew."""
+    from kagglesdk.competitions.types.competition_api_service import ApiDownloadDataFilesRequest
+
+    request = ApiDownloadDataFilesRequest()
+    request.competition_name = facts.kaggle
+    with competitions_client(range_headers(offset, validator)) as client:
+        return body(once(lambda: client.download_data_files(request), f"asking for {facts.id}", facts))

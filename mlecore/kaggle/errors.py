@@ -1,0 +1,77 @@
+"""What stands between a user and Kaggle's data, each with the way on; and Kaggle's HTTP errors turned into these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mlecore.data.download import Stale, Transient, retry_after
+from mlecore.errors import DataError, MlecoreError, UsageError
+
+if TYPE_CHECKING:
+    from mlecore.facts import Facts
+
+
+class NoLogin(UsageError):
+    """There are no credentials, or Kaggle refuses them."""
+
+
+class RulesNotAccepted(UsageError):
+    """Kaggle gives the data to those who have accepted the competition's rules."""
+
+
+class CannotJoin(UsageError):
+    """The competition takes no new participants, and this account is none of the old ones."""
+
+
+class KaggleUnreachable(DataError):
+    """Kaggle does not answer, or answers that it cannot now."""
+
+
+HOW_TO_LOG_IN = (
+    "Create a token at https://www.kaggle.com/settings/api and save it as ~/.kaggle/access_token, or set "
+    "KAGGLE_API_TOKEN; an older kaggle.json in ~/.kaggle works as well"
+)
+
+
+def rules_page(slug: str) -> str:
+    return f"https://www.kaggle.com/competitions/{slug}/rules"
+
+
+def translated(error: Any, facts: Facts | None, what: str) -> MlecoreError | Transient:
+    """What a requests HTTPError of the client means; Transient if asking again may help."""
+    response = error.response
+    code = response.status_code if response is not None else 0
+    if code < 400 and response is not None:  # an error in a body of JSON
+        code = int(response.json().get("code", 0))
+    said = _said(error)
+    if response is not None and response.history:  # not Kaggle, but the storage that it sent us to
+        if code == 416:
+            return Stale("what has come is no part of what is there")
+        return Transient(f"Kaggle's storage answers {code}", after=retry_after(response))
+    if code in (408, 425, 429) or code >= 500:
+        return Transient(f"Kaggle answers {code}: {said}", after=retry_after(response))
+    if code == 401:
+        return NoLogin(f"Kaggle refuses the login: {said}", fix=HOW_TO_LOG_IN)
+    if code == 403 and facts is not None and facts.closed is not None:
+        return CannotJoin(f"{facts.id} can no longer be joined on Kaggle ({said})", fix=facts.closed)
+    if code == 403 and facts is not None:
+        return RulesNotAccepted(
+            f"Kaggle does not give the data of {facts.id} to this account: {said}",
+            fix=f"Log in with it, open {rules_page(facts.kaggle or facts.id)}, accept the rules, and try again",
+        )
+    if code == 404 and facts is not None:
+        return DataError(
+            f"Kaggle has no data of {facts.kaggle} for this account: {said}",
+            fix=f"Look at https://www.kaggle.com/competitions/{facts.kaggle}; with data from elsewhere: "
+            f"mlecore prepare {facts.id} --archive FILE, or --raw DIR",
+        )
+    return DataError(f"{what}: Kaggle answers {code}: {said}")
+
+
+def _said(error: Any) -> str:
+    """Kaggle's own words, in one short line."""
+    try:
+        text = str(error.response.json()["message"])
+    except (AttributeError, ValueError, KeyError, TypeError):
+        text = str(error).partition(" for url:")[0]
+    return " ".join(text.split())[:300]

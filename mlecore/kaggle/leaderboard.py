@@ -1,0 +1,71 @@
+"""The whole human leaderboard of a competition, kept as scores alone: nobody's name is needed to place a run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.data import manifest
+from mlecore.data.download import body, fetch_file
+from mlecore.data.layout import DataDirs
+from mlecore.errors import DataError
+from mlecore.kaggle.client import competitions_client, once
+
+if TYPE_CHECKING:
+    from mlecore.data.download import Body
+    from mlecore.facts import Facts
+
+_LARGEST = 256 << 20  # bytes, unpacked; the largest known has some 9,000 teams
+
+
+def fetch_leaderboard(facts: Facts, dirs: DataDirs) -> Path:
+    """``<id>/leaderboard.csv`` with the column ``score``, best first as Kaggle has it; downloaded unless it is there.
+
+    Raises an MlecoreError where Kaggle does not give it; thresholds decide medals in any case.
+    """
+    there = dirs.leaderboard(facts.id)
+    if there is not None:
+        return there
+    target = dirs.folder(facts.id) / "leaderboard.csv"
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".leaderboard-") as folder:
+        archive = Path(folder) / "leaderboard.zip"
+        fetch_file(lambda offset, validator: _open(facts), archive)
+        scores = _scores(archive)
+    manifest.replace(target, "score\n" + "".join(f"{score}\n" for score in scores))
+    return target
+
+
+def _open(facts: Facts) -> Body:
+    from kagglesdk.competitions.types.competition_api_service import ApiDownloadLeaderboardRequest
+
+    request = ApiDownloadLeaderboardRequest()
+    request.competition_name = facts.kaggle
+    with competitions_client() as client:
+        what = f"asking for the leaderboard of {facts.id}"
+        response = once(lambda: client.download_leaderboard(request), what, facts)
+        return body(response)
+
+
+def _scores(archive: Path) -> list[str]:
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            member = next(info for info in opened.infolist() if info.filename.endswith(".csv"))
+            if member.file_size > _LARGEST:
+                raise DataError(f"the leaderboard claims to have {member.file_size} bytes")
+            with opened.open(member) as file:
+                rows = csv.DictReader(io.TextIOWrapper(file, "utf-8-sig", newline=""))
+                return [score for row in rows if _number(score := (row.get("Score") or "").strip())]
+    except (zipfile.BadZipFile, StopIteration, UnicodeDecodeError, csv.Error, EOFError, NotImplementedError) as error:
+        raise DataError(f"the leaderboard that Kaggle sent cannot be read: {error!r}") from None
+
+
+def _number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

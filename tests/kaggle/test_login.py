@@ -1,0 +1,65 @@
+"""Logging in with what the kaggle package knows: token, kaggle.json, nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlecore.kaggle.client import entered, login, username
+from mlecore.kaggle.errors import KaggleUnreachable, NoLogin
+
+
+def test_no_credentials_come_with_where_to_get_them(kaggle: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(NoLogin, match=r"kaggle\.com/settings") as caught:
+        login()
+    assert caught.value.exit_code == 2
+    assert capsys.readouterr().out == ""  # the kaggle package prints a page of help
+
+
+def test_the_new_token_works(kaggle: Any, token: None) -> None:
+    assert username() == "ada"
+    assert entered() == set()
+
+
+def test_the_token_works_from_the_environment(kaggle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAGGLE_API_TOKEN", "KGAT_good")
+    assert username() == "ada"
+
+
+def test_kaggle_json_works(kaggle: Any, home: Path) -> None:
+    path = home / ".kaggle" / "kaggle.json"
+    path.write_text(json.dumps({"username": "ada", "key": "0123456789abcdef"}))
+    path.chmod(0o600)
+    kaggle.accepted = {"a", "b", "c", "d", "e"}
+    assert username() == "ada"
+    assert entered() == {"a", "b", "c", "d", "e"}  # over three pages
+
+
+def test_a_token_that_kaggle_does_not_know_is_named(kaggle: Any, home: Path) -> None:
+    (home / ".kaggle" / "access_token").write_text("KGAT_old")
+    with pytest.raises(NoLogin, match="does not know the token of access_token"):
+        login()
+
+
+def test_a_key_that_kaggle_refuses_is_no_login(kaggle: Any, home: Path) -> None:
+    (home / ".kaggle" / "kaggle.json").write_text(json.dumps({"username": "ada", "key": "wrong"}))
+    with pytest.raises(NoLogin, match="Kaggle refuses the login"):
+        entered()
+
+
+def test_logging_in_is_patient(kaggle: Any, token: None, fault: Any, quick: list[float]) -> None:
+    kaggle.faults["IntrospectToken"] = [fault(503), fault(429, headers={"Retry-After": "7"}), fault(drop_after=0)]
+    assert username() == "ada"
+    assert quick == [-1, 7.0, -3]
+
+
+def test_a_kaggle_that_is_away_is_no_lack_of_a_login(
+    token: None, quick: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KAGGLE_API_ENVIRONMENT", "LOCALHOST")  # port 80: nobody there
+    with pytest.raises(KaggleUnreachable) as caught:
+        login()
+    assert caught.value.exit_code == 3
