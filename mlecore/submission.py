@@ -25,7 +25,12 @@
 compared nor sorted by it (``rows`` "count" or "any" with ``order = "sample"``): then it only serves the warning, and
 may stand among the columns too.
 
-The table must be *sound*: it refuses nothing that ``grade`` accepts. What it cannot say is the ``check`` hook's.
+The table must be *sound*: it refuses nothing that ``grade`` accepts. What it cannot say is the ``check`` hook's::
+
+    @hookimpl
+    def check(submission, sample, public):
+        warnings = generic_check(Format.read(Path(__file__).parent), submission, sample)
+        ...
 """
 
 from __future__ import annotations
@@ -39,6 +44,8 @@ from attrs import asdict, field, fields, frozen
 from mlecore.errors import PluginError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pandas import DataFrame
 
     from mlecore.table import Table
@@ -113,6 +120,13 @@ class Format:
         if "sum_to_one" in values and not any(column.type == "number" for column in read.values()):
             raise PluginError("[submission] sum_to_one needs columns of numbers")
         return cls(**values, columns=read)
+
+    @classmethod
+    def read(cls, folder: Path) -> Format:
+        """From the competition.toml in ``folder``: for a ``check`` hook, ``Format.read(Path(__file__).parent)``."""
+        from mlecore.facts import read_facts
+
+        return cls.parse(read_facts(folder).submission)
 
     @property
     def id_required(self) -> bool:

@@ -38,12 +38,18 @@ class Table:
         return self._read(dtype=str, keep_default_na=False)
 
     def _read(self, **options: object) -> DataFrame:
+        import warnings
+
         import pandas as pd
 
         try:
-            frame: DataFrame = pd.read_csv(self.path, float_precision="round_trip", **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # chunk-wise typing is what is wanted
+                frame: DataFrame = pd.read_csv(self.path, float_precision="round_trip", compression=None, **options)
         except pd.errors.EmptyDataError:
             return pd.DataFrame()
         except (pd.errors.ParserError, UnicodeDecodeError, ValueError, OverflowError) as error:
+            if "out of memory" in str(error):
+                raise MemoryError(f"no memory left to read {self.path}") from None  # ours, not the submission's fault
             raise InvalidSubmission(f"{self.path.name} cannot be read as a CSV table: {error}") from None
         return frame
