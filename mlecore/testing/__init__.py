@@ -10,7 +10,8 @@ A plugin's tests need one line::
 
 from __future__ import annotations
 
+from mlecore.testing.agents import check_agent
 from mlecore.testing.competitions import check_competition
 from mlecore.testing.rules import ConformanceError, Skipped
 
-__all__ = ["ConformanceError", "Skipped", "check_competition"]
+__all__ = ["ConformanceError", "Skipped", "check_agent", "check_competition"]

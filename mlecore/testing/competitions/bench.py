@@ -108,7 +108,7 @@ class Bench:
         try:
             self.competition.check(self._submission, self.public)
         except InvalidSubmission as reason:
-            return Outcome(refusal=str(reason))
+            return Outcome(refusal=self._said(reason))
         except MlecoreError as error:
             return Outcome(crash=str(error))
         return Outcome()
@@ -118,9 +118,13 @@ class Bench:
         try:
             return Outcome(score=self.competition.grade(self._submission, self.private))
         except InvalidSubmission as reason:
-            return Outcome(refusal=str(reason))
+            return Outcome(refusal=self._said(reason))
         except MlecoreError as error:
             return Outcome(crash=str(error))
+
+    def _said(self, reason: InvalidSubmission) -> str:
+        """The file's own path is what the user gave, so it may be in the reason."""
+        return str(reason).replace(str(self._submission), self._submission.name)
 
     @cached_property
     def verdicts(self) -> list[Verdict]:

@@ -1,0 +1,34 @@
+"""`mlecore new`: write a new plugin package that installs, passes the conformance kit, and is yours to change."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from mlecore.scaffold import KINDS, names, write
+
+
+@click.command("new")
+@click.argument("kind", type=click.Choice(list(KINDS)))
+@click.argument("name")
+@click.option(
+    "--into", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="The folder for it; default: here."
+)
+def command(kind: str, name: str, into: Path) -> None:
+    """Write a new plugin package.
+
+    NAME is what users will type, such as `my-problem`; the package is called mle-comp-my-problem, mle-agent-..., and is
+    written to a folder of that name. It works as it is: install it, run its tests, then make it yours.
+    """
+    folder = write(names(kind, name), into)
+    shown = shlex.quote(str(folder))
+    click.echo(f"Wrote {shown}. What to do next:")
+    for line in (
+        f"pip install -e {shown}",
+        f"pytest {shown}",
+        f"mlecore plugins show {name} --kind {kind}",
+    ):
+        click.echo(f"  {line}")
+    click.echo(f"{shown}/README.md says what to change; docs/publishing.md of mlecore, how to publish it.")

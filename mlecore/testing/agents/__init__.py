@@ -1,0 +1,42 @@
+"""The kit for agents."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mlecore.registry import load
+from mlecore.testing.agents.bench import AgentBench
+from mlecore.testing.agents.declares import declares, recipe
+from mlecore.testing.agents.launches import home, keys, launch, pure
+from mlecore.testing.agents.usage import usage
+from mlecore.testing.light import light
+from mlecore.testing.rules import Broken, Rule, Skipped, judge
+
+
+def _light(bench: AgentBench) -> Iterator[Broken]:
+    return light(bench.loaded.plugin)
+
+
+RULES: tuple[Rule[AgentBench], ...] = (
+    Rule(name="light", says="importing the plugin brings in nothing heavy", test=_light),
+    Rule(name="declares", says="it says what it is, and its options make sense", test=declares),
+    Rule(name="recipe", says="what it needs installed is well-formed and stable", test=recipe, needs=("declares",)),
+    Rule(name="launch", says="it says what to start, for any task", test=launch, needs=("declares",)),
+    Rule(name="pure", says="launch and recipe start nothing and write nothing", test=pure, needs=("launch", "recipe")),
+    Rule(name="home", says="it works wherever its tree stands", test=home, needs=("launch",)),
+    Rule(name="keys", says="keys go by name, never by value", test=keys, needs=("launch",)),
+    Rule(name="usage", says="it reads hostile logs without harm", test=usage, needs=("declares",)),
+)
+
+
+def check_agent(name: str, options: Mapping[str, str] | None = None) -> list[Skipped]:
+    """Put an installed agent through its paces; ``options`` are those that ``-A`` would give.
+
+    Nothing is started. Raises ConformanceError with every rule that is broken; returns the rules that could not be
+    tried here, with the reason.
+    """
+    loaded = load("agent", name)
+    with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
+        return judge(f"agent {name}", AgentBench(loaded, options or {}, Path(folder)), RULES)

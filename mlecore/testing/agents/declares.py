@@ -1,0 +1,82 @@
+"""Rules: an agent says what it is, and what must be installed for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import get_args
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from mlecore.agents import Agent, Network, Recipe
+from mlecore.testing.agents.bench import AgentBench
+from mlecore.testing.declared import option_flaws, secret_flaws, summary_flaws
+from mlecore.testing.rules import Broken, Stop
+
+_DIGEST = """
+import json, sys
+from mlecore.registry import load
+print(load("agent", sys.argv[1]).hook.recipe(options=json.loads(sys.argv[2])).digest())
+"""
+
+
+def declares(bench: AgentBench) -> Iterator[Broken]:
+    agent = bench.agent
+    if not isinstance(agent, Agent):
+        raise Stop(f"agent() returned {agent!r}, which is no Agent")
+    for what in (*summary_flaws(agent.summary), *option_flaws(agent.options), *secret_flaws(agent.secrets)):
+        yield Broken(what, "agent()")
+    if agent.needs.network not in get_args(Network):
+        yield Broken(f"needs.network = {agent.needs.network!r}", "agent()")
+    if bench.loaded.call("agent") != agent:
+        yield Broken("another answer the second time", "agent()")
+
+
+def recipe(bench: AgentBench) -> Iterator[Broken]:
+    made = bench.recipe()
+    if not isinstance(made, Recipe):
+        raise Stop(f"recipe() returned {made!r}, which is no Recipe")
+    for what in _flaws(made):
+        yield Broken(what, "recipe()")
+    if bench.recipe().digest() != made.digest():
+        yield Broken("another digest the second time, so nothing would be cached", "recipe()")
+    elif bench.loaded.implements("recipe") and _digest_elsewhere(bench) != made.digest():
+        yield Broken("another digest in another process, so nothing would be cached", "recipe()")
+
+
+def _flaws(made: Recipe) -> Iterator[str]:
+    if made.image is not None and (made.base or made.apt or made.pip or made.npm or made.files):
+        yield "an image is used as it is, so nothing else can be asked for"
+    for name in ("apt", "pip", "npm", "programs"):
+        if not isinstance(getattr(made, name), tuple) or not all(isinstance(item, str) for item in getattr(made, name)):
+            yield f"{name} is no tuple of texts"
+            return
+    for line in made.pip:
+        try:
+            Requirement(line)
+        except InvalidRequirement:
+            yield f"pip: {line!r} is no requirement"
+    for path in made.files:
+        if not PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+            yield f"files: {path!r} is no absolute path"
+    for program in made.programs:
+        if "/" in program or not program:
+            yield f"programs: {program!r} is no name to look for on PATH"
+
+
+def _digest_elsewhere(bench: AgentBench) -> str:
+    import json
+
+    done = subprocess.run(
+        [sys.executable, "-c", _DIGEST, bench.name, json.dumps(bench.options)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "4711"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise Stop(f"it fails in a process of its own:\n{done.stderr.strip()[-2000:]}")
+    return done.stdout.strip()

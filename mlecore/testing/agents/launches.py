@@ -1,0 +1,125 @@
+"""Rules: an agent says what to start, and does nothing else."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import get_args
+
+from mlecore.agents import HOME, Handin, Launch, Network, Task
+from mlecore.testing.agents.bench import AgentBench
+from mlecore.testing.declared import environment_flaws
+from mlecore.testing.rules import Broken, Stop
+from mlecore.testing.watch import watched
+
+_REACH: Mapping[str, int] = {"none": 0, "llm": 1, "open": 2}
+
+
+def launch(bench: AgentBench) -> Iterator[Broken]:
+    for task in bench.tasks():
+        made = bench.launch(task)
+        if isinstance(made, Handin):
+            yield from _broken(_handin_flaws(made), task)
+        elif isinstance(made, Launch):
+            yield from _broken(_launch_flaws(bench, made), task)
+        else:
+            raise Stop(f"launch returned {made!r}, neither a Launch nor a Handin")
+        if bench.launch(task) != made:
+            yield Broken("another answer for the same task", _where(task))
+
+
+def pure(bench: AgentBench) -> Iterator[Broken]:
+    for task in bench.tasks():
+        with watched() as deeds:
+            bench.recipe()
+            bench.launch(task)
+        for deed in dict.fromkeys(deeds):
+            yield Broken(f"it {deed}", _where(task))
+
+
+def home(bench: AgentBench) -> Iterator[Broken]:
+    """Where there is no mount namespace, the tree stands elsewhere."""
+    for task in bench.tasks():
+        made = bench.launch(task)
+        if task.home == HOME or not isinstance(made, Launch):
+            continue
+        texts = (*made.argv, *(f"{name}={value}" for name, value in made.env.items()))
+        for text in texts:
+            if text.startswith(f"{HOME}/") or f"={HOME}/" in text:
+                yield Broken(f"{text!r} takes {HOME} for granted; task.home, .data and .submission say", _where(task))
+
+
+def keys(bench: AgentBench) -> Iterator[Broken]:
+    """Keys go by name; their values are the backend's business."""
+    planted = {name: f"planted-{name}-4711" for name in bench.agent.secrets}
+    with _environment(planted):
+        for task in bench.tasks():
+            made = bench.launch(task)
+            if not isinstance(made, Launch):
+                continue
+            contents = [content for content in made.files.values() if isinstance(content, bytes)]
+            texts = [*made.argv, *made.env.values(), made.stdin.decode("utf-8", "replace")]
+            for name, value in planted.items():
+                if any(value in text for text in texts) or any(value.encode() in content for content in contents):
+                    yield Broken(f"the value of {name} is in what it starts; name it in Launch.secrets", _where(task))
+
+
+def _launch_flaws(bench: AgentBench, made: Launch) -> Iterator[str]:
+    if not made.argv or not all(isinstance(word, str) and "\0" not in word for word in made.argv):
+        yield f"argv = {made.argv!r}: expected at least one text"
+    yield from environment_flaws(made.env)
+    if undeclared := [name for name in made.secrets if name not in bench.agent.secrets]:
+        yield f"secret {undeclared[0]} is not among those that agent() declares"
+    if made.network not in get_args(Network):
+        yield f"network = {made.network!r}"
+    elif _REACH[made.network] < _REACH[bench.agent.needs.network]:
+        yield f"it needs the network {bench.agent.needs.network!r}, but asks for {made.network!r}"
+    if not made.candidates:
+        yield "it names no file as a candidate for the submission"
+    for name in (*made.files, *made.candidates):
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or not path.parts or "\n" in name:
+            yield f"{name!r} is no path below home"
+    for name, content in made.files.items():
+        if isinstance(content, Path) and not content.is_file():
+            yield f"files: {name!r} comes from {content}, which is no file"
+        elif not isinstance(content, (bytes, Path)):
+            yield f"files: the content of {name!r} is neither bytes nor a path"
+    if not math.isfinite(made.grace) or made.grace < 0:
+        yield f"grace = {made.grace}: expected seconds"
+
+
+def _handin_flaws(made: Handin) -> Iterator[str]:
+    if made.submission is not None and not made.submission.is_file():
+        yield f"submission = {made.submission}, which is no file"
+    for name, path in made.files.items():
+        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+            yield f"files: {name!r} is no path below the run's folder"
+        if not path.is_file():
+            yield f"files: {name!r} comes from {path}, which is no file"
+
+
+def _broken(flaws: Iterator[str], task: Task) -> Iterator[Broken]:
+    for what in flaws:
+        yield Broken(what, _where(task))
+
+
+def _where(task: Task) -> str:
+    return f"launch for {task.competition}, home {task.home}"
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

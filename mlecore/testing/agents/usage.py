@@ -1,0 +1,50 @@
+"""Rule: usage reads whatever logs a run left, and neither breaks nor hangs nor believes nonsense."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from mlecore.agents import Usage
+from mlecore.errors import MlecoreError
+from mlecore.testing.agents.bench import AgentBench
+from mlecore.testing.hostile import TookTooLong, fill, in_time
+from mlecore.testing.rules import Broken, Undecided
+
+_SECONDS = 30.0
+
+
+def usage(bench: AgentBench) -> Iterator[Broken]:
+    if not bench.loaded.implements("usage"):
+        raise Undecided("it has no hook usage")
+    hostile = bench.folder / "hostile-logs"
+    (hostile / "deeper").mkdir(parents=True)
+    fill(hostile)
+    fill(hostile / "deeper")
+    empty = bench.folder / "empty-logs"
+    empty.mkdir()
+    for what, logs in (("an empty folder", empty), ("no folder", empty / "none"), ("hostile logs", hostile)):
+        yield from (Broken(flaw, what) for flaw in _flaws(bench, logs))
+
+
+def _flaws(bench: AgentBench, logs: Path) -> Iterator[str]:
+    try:
+        found = in_time(lambda: bench.loaded.call("usage", logs=logs), _SECONDS)
+    except (MlecoreError, TookTooLong, RecursionError) as error:
+        yield f"{type(error).__name__}: {error}"
+        return
+    if found is None:
+        return
+    if not isinstance(found, Usage):
+        yield f"it returned {found!r}, which is no Usage"
+        return
+    for name in ("input_tokens", "output_tokens"):
+        count = getattr(found, name)
+        if count is not None and (not isinstance(count, int) or count < 0):
+            yield f"{name} = {count!r}: expected a number of tokens, or None"
+    cost = found.cost_usd
+    if cost is not None and (not isinstance(cost, (int, float)) or not math.isfinite(cost) or cost < 0):
+        yield f"cost_usd = {cost!r}: expected dollars, or None"
+    if not all(isinstance(model, str) and model.isprintable() for model in found.models):
+        yield f"models = {found.models!r}: expected names that can be printed"

@@ -1,0 +1,49 @@
+"""Sees what code does to the world while it runs: files written, processes started, connections made."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_DEEDS = {
+    **dict.fromkeys(("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink"), "writes"),
+    **dict.fromkeys(("os.chmod", "os.chown", "os.truncate", "os.utime"), "writes"),
+    **dict.fromkeys(("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.exec"), "starts a process"),
+    **dict.fromkeys(("socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo"), "uses the network"),
+}
+_own = threading.local()  # .deeds: the list of the thread that is being watched
+_installed = threading.Lock()
+
+
+@contextmanager
+def watched() -> Iterator[list[str]]:
+    """The list grows by what this thread does: "writes /tmp/x", "starts a process: git". Reading is free."""
+    _install()
+    _own.deeds = []
+    try:
+        yield _own.deeds
+    finally:
+        _own.deeds = None
+
+
+def _install() -> None:
+    """Audit hooks stay until the process ends, so one is enough."""
+    if _installed.acquire(blocking=False):
+        sys.addaudithook(_hook)
+
+
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    deeds = getattr(_own, "deeds", None)
+    if deeds is None:
+        return
+    if event == "open":
+        path, _, flags = arguments
+        if isinstance(flags, int) and flags & _WRITES and "__pycache__" not in str(path) and path != os.devnull:
+            deeds.append(f"writes {path}")
+    elif event in _DEEDS and "__pycache__" not in str(arguments[:1]):
+        deeds.append(f"{_DEEDS[event]}: {event} {arguments[0] if arguments else ''}".rstrip())
