@@ -1,0 +1,123 @@
+"""A job as the engine is asked for it: mounts, limits, rights, environment. Pure.
+
+Where what is: ``/home``, ``/tmp`` and ``/opt/mlecore`` are anonymous volumes of the container. They are made and
+removed together with it, survive the engine's restart and the agent's end, can be read by streaming whether it runs
+or not, count against the disk rather than memory, and their owners are right whatever the engine does with user ids
+(user namespaces, rootless), which a folder of the host would not be. The engine copies what the image holds at
+``/home`` into the volume. Only public data are a folder of the host, mounted read-only: they are too large to copy.
+
+``/opt/mlecore`` and ``/home`` itself belong to root in there and the agent is never root, has no capability and can
+gain none; so tools cannot be changed, and submission/, code/ and logs/ cannot be replaced by links. Secrets stand in
+a file that only the agent can read and that is gone once its first process has read it: the engine's records
+(``docker inspect``) never show them.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mle_backend_docker import archive, names
+from mle_backend_docker.users import User
+from mlecore.backends import Job
+
+LOG_FILES, LOG_BYTES = 4, 256 * 1024 * 1024  # the engine keeps so much of an agent's output, the end of it
+
+
+def command(job: Job) -> list[str]:
+    """The first process: init; a shell that becomes it where secrets or standard input must reach it first."""
+    start = ["/bin/sh", names.INIT, *job.argv]
+    if not job.secrets and not job.stdin:
+        return start
+    path = shlex.quote(f"/home/{archive.SECRETS}")
+    read = f". {path} && rm -f {path} || exit 125\n" if job.secrets else ""
+    stdin = f" </opt/mlecore/{archive.STDIN}" if job.stdin else ""
+    return ["/bin/sh", "-c", f'{read}exec /bin/sh "$@"{stdin}', "start", *start[1:]]
+
+
+def environment(job: Job, user: User, proxy: str | None) -> dict[str, str]:
+    """What the process gets besides its secrets; what init reads cannot be changed by the agent's package."""
+    env = {"HOME": user.home, "USER": "nonroot", "LOGNAME": "nonroot"}
+    if proxy is not None:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY"):
+            env[name] = env[name.lower()] = proxy
+        env["NO_PROXY"] = env["no_proxy"] = "localhost,127.0.0.1,::1"
+        env["NODE_USE_ENV_PROXY"] = "1"  # else Node.js takes no notice of the others
+    env.update(job.env)
+    env.update(
+        MLECORE_HOME="/home",
+        MLECORE_TIME_LIMIT=f"{job.time_limit:.2f}",
+        MLECORE_GRACE=f"{job.grace:.2f}",
+    )
+    if job.cpus is not None:
+        env["MLECORE_CPUS"] = f"{job.cpus:g}"
+    if job.memory is not None:
+        env["MLECORE_MEMORY"] = str(job.memory)
+    return env
+
+
+def mounts(job: Job, labels: Mapping[str, str], size: int | None) -> list[dict[str, Any]]:
+    """Volumes of the container's own, and the data. ``size``: bytes of each volume, where the engine can limit it."""
+    driver = {"DriverConfig": {"Name": "local", "Options": {"size": str(size)}}} if size is not None else {}
+    out: list[dict[str, Any]] = [
+        {"Type": "volume", "Target": target, "VolumeOptions": {"Labels": dict(labels), **driver}}
+        for target in ("/home", "/opt/mlecore", "/tmp")
+    ]
+    # Not recursive: a mount below the data would not be read-only.
+    data = {"Type": "bind", "Source": job.data, "Target": "/home/data", "ReadOnly": True}
+    return [*out, {**data, "BindOptions": {"NonRecursive": True, "Propagation": "rprivate"}}]
+
+
+def hardened(selinux: bool = False) -> dict[str, Any]:
+    """Rights of every container that we start: none."""
+    security = ["no-new-privileges"]
+    if selinux:  # else nothing of the host, public data included, could be read; relabelling them is not ours to do
+        security.append("label=disable")
+    return {"CapDrop": ["ALL"], "SecurityOpt": security, "Privileged": False, "RestartPolicy": {"Name": "no"}}
+
+
+def host_config(
+    job: Job,
+    *,
+    network: str,
+    hosts: Sequence[str],
+    gpus: Sequence[str],
+    runtime: str | None,
+    engine_memory: int,
+    volumes: list[dict[str, Any]],
+    size: int | None,
+    selinux: bool,
+) -> dict[str, Any]:
+    """The HostConfig of the agent's container."""
+    config: dict[str, Any] = {
+        **hardened(selinux),
+        "Mounts": volumes,
+        "NetworkMode": network,
+        "ReadonlyRootfs": not job.writable_root,
+        "PidsLimit": job.processes,
+        "Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}],
+        "ShmSize": job.memory or engine_memory // 2,  # what is used of it counts as the run's memory anyway
+        "IpcMode": "private",
+        "LogConfig": {
+            "Type": "json-file",
+            "Config": {"max-size": str(LOG_BYTES), "max-file": str(LOG_FILES)},
+        },
+    }
+    if job.memory is not None:
+        config["Memory"] = config["MemorySwap"] = job.memory  # the same: no swap on top
+    if job.cpus is not None:
+        config["NanoCpus"] = max(10_000_000, math.floor(job.cpus * 1e9))
+    if hosts:
+        config["ExtraHosts"] = list(hosts)
+    if job.network == "llm":
+        # An address that leads nowhere: the engine's own resolver must not carry questions out of the sandbox.
+        config["Dns"] = ["203.0.113.1"]
+    if gpus:
+        config["DeviceRequests"] = [{"Driver": "nvidia", "DeviceIDs": list(gpus), "Capabilities": [["gpu"]]}]
+    if runtime:
+        config["Runtime"] = runtime
+    if size is not None and job.writable_root:
+        config["StorageOpt"] = {"size": str(size)}
+    return config

@@ -1,0 +1,42 @@
+"""Can this engine limit what a container writes? Only asking for it tells."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from weakref import WeakKeyDictionary
+
+from mle_backend_docker import names
+from mle_backend_docker.engine import Engine
+from mlecore.errors import BackendError, BackendUnreachable
+
+_lock = threading.Lock()
+_known: WeakKeyDictionary[Engine, bool] = WeakKeyDictionary()
+
+
+def limits_disk(engine: Engine) -> bool:
+    """Volumes with a size: the engine's disk must be XFS with project quotas (or the like). Asked once."""
+    with _lock:
+        if engine not in _known:
+            _known[engine] = _ask(engine)
+        return _known[engine]
+
+
+def _ask(engine: Engine) -> bool:
+    import docker.errors
+
+    name = f"mlecore-quota-{uuid.uuid4().hex[:12]}"
+    try:
+        with engine.asking("asking for a volume with a size"):
+            options = {"size": str(64 * 1024 * 1024)}
+            engine.api.create_volume(name, driver="local", driver_opts=options, labels={names.ROLE: "look"})
+    except BackendUnreachable:
+        raise
+    except BackendError:
+        return False
+    with engine.asking("removing a volume"):
+        try:
+            engine.api.remove_volume(name)
+        except docker.errors.NotFound:
+            return False
+    return not engine.is_podman  # which takes the option and may do nothing about it

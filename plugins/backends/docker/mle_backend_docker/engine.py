@@ -1,0 +1,181 @@
+"""The engine: where it listens, and what its answers mean. Everything that talks to it goes through here."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from mlecore.errors import BackendError, BackendUnreachable
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+SECONDS = 120.0  # a busy engine takes its time; past it, it counts as unreachable, never as an answer
+
+START_IT = "Start it (systemctl start docker, or Docker Desktop), or set DOCKER_HOST to where it listens."
+
+
+def endpoint() -> str:
+    """Where the engine listens: DOCKER_HOST, else the current context of the docker program, else the usual sockets."""
+    if host := os.environ.get("DOCKER_HOST"):
+        return host
+    from docker.context import ContextAPI
+
+    try:
+        context = ContextAPI.get_current_context()
+    except Exception:  # a damaged ~/.docker must not stand in the way of the usual socket
+        context = None
+    if context is not None and context.Name != "default" and context.Host:
+        return str(context.Host)
+    runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.getuid()}")
+    usual = [
+        "/var/run/docker.sock",
+        f"{runtime}/docker.sock",
+        f"{runtime}/podman/podman.sock",
+        "/run/podman/podman.sock",
+    ]
+    return "unix://" + next((path for path in usual if Path(path).exists()), usual[0])
+
+
+class Engine:
+    """A connection for each thread, made when it is first needed."""
+
+    def __init__(self, host: str | None = None) -> None:
+        self._host = host
+        self._local = threading.local()
+
+    @cached_property
+    def host(self) -> str:
+        return self._host or endpoint()
+
+    @property
+    def api(self) -> APIClient:
+        """The docker package's client for this thread. Use it inside ``asking``."""
+        api = getattr(self._local, "api", None)
+        if api is None:
+            api = self._local.api = self._connect(SECONDS)
+        return api
+
+    def streaming(self) -> APIClient:
+        """A client of its own that waits for the next byte as long as it takes; close it."""
+        return self._connect(None)
+
+    def _connect(self, seconds: float | None) -> APIClient:
+        import docker
+        from docker.utils import kwargs_from_env
+
+        settings: dict[str, Any] = {key: value for key, value in kwargs_from_env().items() if key != "base_url"}
+        with self.asking("connecting"):
+            client = docker.APIClient(base_url=self.host, version="auto", timeout=SECONDS, **settings)
+        client.timeout = seconds
+        return client
+
+    @property
+    def is_local(self) -> bool:
+        """On this machine, as far as its address tells."""
+        parts = urlsplit(self.host)
+        return parts.scheme in ("unix", "npipe", "") or parts.hostname in ("localhost", "127.0.0.1", "::1")
+
+    @contextmanager
+    def asking(self, what: str) -> Iterator[None]:
+        """Turn what goes wrong while asking into BackendUnreachable or BackendError; NotFound passes through."""
+        import docker.errors
+        import requests
+        import urllib3
+
+        try:
+            yield
+        except docker.errors.NotFound:
+            raise
+        except docker.errors.APIError as error:
+            raise _refused(error, what) from error
+        except (
+            requests.exceptions.RequestException,
+            urllib3.exceptions.HTTPError,
+            docker.errors.DockerException,
+            ConnectionError,
+        ) as error:
+            raise self._unreachable(error, what) from error
+
+    def _unreachable(self, error: BaseException, what: str) -> BackendError:
+        text = str(error)
+        if "Permission denied" in text or "PermissionError" in text:
+            return BackendError(
+                f"{what}: no permission to use the Docker engine at {self.host}",
+                fix="Join the group docker and log in again (usermod -aG docker $USER), or use a rootless engine.",
+            )
+        if "timed out" in text.lower():
+            return BackendUnreachable(
+                f"{what}: the Docker engine at {self.host} did not answer within {SECONDS:g} s",
+                fix="It is overloaded or stuck; its log tells more (journalctl -u docker).",
+            )
+        return BackendUnreachable(
+            f"{what}: the Docker engine at {self.host} does not answer: {_short(text)}", fix=START_IT
+        )
+
+    @cached_property
+    def info(self) -> Mapping[str, Any]:
+        """What the engine says about itself; asked once."""
+        with self.asking("asking what engine it is"):
+            info: Mapping[str, Any] = self.api.info()
+        return info
+
+    @cached_property
+    def version(self) -> Mapping[str, Any]:
+        with self.asking("asking for its version"):
+            version: Mapping[str, Any] = self.api.version()
+        return version
+
+    @property
+    def is_podman(self) -> bool:
+        return any("podman" in str(part.get("Name", "")).lower() for part in self.version.get("Components") or ())
+
+    @cached_property
+    def id(self) -> str:
+        """Tells engines apart, so that a job is never called gone by an engine that never had it."""
+        if self.is_podman:  # it makes up a new ID for every answer
+            place = f"{self.info.get('Name')}:{self.info.get('DockerRootDir')}"
+        else:
+            place = str(self.info.get("ID"))
+        return hashlib.sha256(place.encode()).hexdigest()[:12]
+
+    def security(self, name: str) -> bool:
+        """Is one of its security options on: rootless, userns, selinux, apparmor ...?"""
+        return any(f"name={name}" in str(option) for option in self.info.get("SecurityOptions") or ())
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 300 else text[:300] + " ..."
+
+
+def _refused(error: Any, what: str) -> BackendError:
+    text = str(error.explanation or error).strip()
+    if "no space left on device" in text.lower() or "disk quota exceeded" in text.lower():
+        return BackendError(
+            f"{what}: the Docker engine's disk is full: {_short(text)}",
+            fix="Make room: `docker system df` tells what takes it, `mlecore images prune` removes unused images.",
+        )
+    if "address pool" in text:
+        return BackendError(
+            f"{what}: the Docker engine has no address range left for one more network",
+            fix="Lower --max-parallel, remove unused networks (docker network prune), or give the engine more"
+            " default-address-pools in daemon.json.",
+        )
+    if "bind source path does not exist" in text or "statfs" in text:
+        return BackendError(
+            f"{what}: the engine does not see the data's folder: {_short(text)}",
+            fix="It must run on this machine and see its files (Docker Desktop: Settings, Resources, File sharing).",
+        )
+    if "could not select device driver" in text:
+        return BackendError(
+            f"{what}: the engine cannot give GPUs to containers: {_short(text)}",
+            fix="Install the NVIDIA Container Toolkit and restart the engine.",
+        )
+    return BackendError(f"{what}: the Docker engine refused: {_short(text)}")

@@ -1,0 +1,126 @@
+"""Which GPUs this machine has, and which of them a run gets."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from mle_backend_docker import names
+from mle_backend_docker.engine import Engine
+from mlecore.backends import Job, Problem
+from mlecore.errors import BackendError, BackendUnreachable, UsageError
+
+LOCK = Path(tempfile.gettempdir()) / "mlecore-docker-gpus.lock"
+TOOLKIT = "Install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure`, and restart the engine."
+
+
+def wish(text: str) -> int | tuple[str, ...]:
+    """The option gpus: a number of GPUs, or their ids. Raises UsageError."""
+    if text.isdigit():
+        return int(text)
+    ids = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not ids or ("," not in text and not text.startswith(("GPU-", "MIG-"))):
+        raise UsageError(f"backend docker: gpus={text}: expected how many (1) or which (0,1 or 0, for one)")
+    return ids
+
+
+class Gpus:
+    """The GPUs that runs of this backend may have: all of the machine, or those that the option names.
+
+    A run gets as many as its job says; where that is none, as many as the option says. Two runs never share one.
+    """
+
+    def __init__(self, engine: Engine, option: str | None) -> None:
+        self._engine = engine
+        self._wish = wish(option) if option else None
+
+    @cached_property
+    def here(self) -> tuple[str, ...]:
+        """Ids of all GPUs of this machine, as its driver numbers them."""
+        program = shutil.which("nvidia-smi")
+        if program is None:
+            return ()
+        query = [program, "--query-gpu=index,uuid", "--format=csv,noheader"]
+        try:
+            out = subprocess.run(query, capture_output=True, text=True, timeout=60, check=True).stdout
+        except (OSError, subprocess.SubprocessError):
+            return ()
+        return tuple(line.split(",")[0].strip() for line in out.splitlines() if line.strip())
+
+    @property
+    def pool(self) -> tuple[str, ...]:
+        return self._wish if isinstance(self._wish, tuple) else self.here
+
+    def wanted(self, job: Job | None) -> int:
+        """How many a run gets."""
+        if job is not None and job.gpus:
+            return job.gpus
+        return len(self._wish) if isinstance(self._wish, tuple) else self._wish or 0
+
+    def problems(self, jobs: tuple[Job, ...]) -> list[Problem]:
+        """Why runs cannot have the GPUs that they or the option ask for."""
+        wanted = max([self.wanted(None), *(self.wanted(job) for job in jobs)])
+        if wanted == 0:
+            return []
+        if not self.here:
+            return [
+                Problem(
+                    what=f"{wanted} GPU(s) are asked for, and this machine has none that nvidia-smi shows",
+                    fix="Leave -B gpus and --gpus out, or go where there are GPUs.",
+                )
+            ]
+        out = []
+        unknown = [id for id in self.pool if id.isdigit() and id not in self.here]
+        if unknown:
+            out.append(
+                Problem(
+                    what=f"there is no GPU {', '.join(unknown)} here; there are: {', '.join(self.here)}",
+                    fix="Name those that are there: -B gpus=ID,ID",
+                )
+            )
+        elif wanted > len(self.pool):
+            out.append(
+                Problem(
+                    what=f"{wanted} GPUs are asked for, and there are {len(self.pool)}", fix="Ask for fewer: -B gpus=N"
+                )
+            )
+        runtimes = self._engine.info.get("Runtimes") or {}
+        if "nvidia" not in runtimes and not shutil.which("nvidia-container-runtime-hook"):
+            out.append(Problem(what="the engine cannot give GPUs to containers", fix=TOOLKIT))
+        return out
+
+    @contextmanager
+    def claim(self, job: Job) -> Iterator[tuple[str, ...]]:
+        """Ids of free GPUs. They are taken once a container with the label is there; until then others wait."""
+        wanted = self.wanted(job)
+        if wanted == 0:
+            yield ()
+            return
+        if wanted > len(self.pool):
+            raise BackendError(f"{job.name} asks for {wanted} GPUs, and there are {len(self.pool)}")
+        descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            free = [id for id in self.pool if id not in self.taken()]
+            if len(free) < wanted:
+                raise BackendUnreachable(
+                    f"{job.name} needs {wanted} GPU(s), and only {len(free)} of {', '.join(self.pool)} are free"
+                )
+            yield tuple(free[:wanted])
+        finally:
+            os.close(descriptor)
+
+    def taken(self) -> set[str]:
+        """Those that containers of mlecore have, whoever started them."""
+        with self._engine.asking("looking for GPUs in use"):
+            found = self._engine.api.containers(
+                all=True, filters={"label": names.GPUS, "status": ["created", "running", "paused", "restarting"]}
+            )
+        return {id for each in found for id in (each["Labels"] or {}).get(names.GPUS, "").split(",") if id}

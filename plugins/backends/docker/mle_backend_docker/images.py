@@ -1,0 +1,324 @@
+"""Images from recipes: built once, and named by the hash of all that goes into them."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import io
+import os
+import shlex
+import tarfile
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from attrs import frozen
+
+from mle_backend_docker import names
+from mle_backend_docker.engine import Engine
+from mle_backend_docker.settings import Settings
+from mlecore.agents import Recipe
+from mlecore.backends import Image
+from mlecore.errors import BackendError, UsageError
+
+REPOSITORY = "mlecore/agent"
+BUNDLE = "/usr/local/share/ca-certificates/mlecore.crt"
+TRUSTED = "/etc/ssl/certs/mlecore-bundle.pem"
+SHOWN = 30  # lines of a failed build's log
+
+_locks: dict[str, threading.Lock] = {}
+_guard = threading.Lock()
+
+
+@frozen(kw_only=True)
+class Context:
+    """What the engine gets to build from: Dockerfile and files."""
+
+    dockerfile: str
+    files: Mapping[str, bytes]  # name in the context -> content
+
+    @property
+    def digest(self) -> str:
+        digest = hashlib.sha256(self.dockerfile.encode())
+        for name, content in sorted(self.files.items()):
+            digest.update(f"\0{name}\0{len(content)}\0".encode() + content)
+        return digest.hexdigest()
+
+    @property
+    def tag(self) -> str:
+        return f"{REPOSITORY}:{self.digest[:12]}"
+
+
+def context(recipe: Recipe, settings: Settings) -> Context:
+    """The build that a recipe and the settings make. Raises UsageError for a recipe that cannot be."""
+    for text in (*recipe.apt, *recipe.pip, *recipe.npm, *recipe.programs, *recipe.files, recipe.base or ""):
+        if any(ord(character) < 32 for character in text):
+            raise UsageError(f"a recipe has {text!r}, with a control character in it")
+    files: dict[str, bytes] = {}
+    lines = [
+        f"FROM {recipe.base or settings.base}",
+        f"LABEL {names.ROLE}=image",
+        "USER 0",
+        # A name for the agent's user id, which some programs insist on.
+        "RUN grep -q '^nonroot:' /etc/passwd"
+        " || echo 'nonroot:x:1000:1000::/home/agent:/bin/sh' >>/etc/passwd;"
+        " grep -q '^nonroot:' /etc/group || echo 'nonroot:x:1000:' >>/etc/group",
+    ]
+    if settings.ca_bundle is not None:
+        files["ca.pem"] = settings.ca_bundle.read_bytes()
+        lines += _trust()
+    if recipe.apt:
+        lines.append(f"RUN {_apt(_words(recipe.apt))}")
+    if recipe.pip:
+        install = f"PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir {_words(recipe.pip)}"
+        lines.append(f"RUN {_PYTHON}; {install}")
+    if recipe.npm:
+        missing = f"command -v npm >/dev/null || {{ {_apt('nodejs npm')}; }}"
+        lines.append(
+            f"RUN {missing}; npm install --global --no-fund --no-audit {_words(recipe.npm)} && npm cache clean --force"
+        )
+    for number, (path, content) in enumerate(sorted(recipe.files.items())):
+        if not path.startswith("/"):
+            raise UsageError(f"a recipe's file must have an absolute path, not {path!r}")
+        name = f"files/{number}"
+        files[name] = content
+        lines.append(f'COPY ["{name}", "{_json(path)}"]')
+    if recipe.programs:
+        check = 'command -v "$p" >/dev/null || { echo "the program $p is not on PATH"; exit 1; }'
+        lines.append(f"RUN for p in {_words(recipe.programs)}; do {check}; done")
+    return Context(dockerfile="\n".join(lines) + "\n", files=files)
+
+
+def _words(items: Sequence[str]) -> str:
+    return " ".join(shlex.quote(item) for item in items)
+
+
+def _json(path: str) -> str:
+    return path.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _apt(packages: str) -> str:
+    return (
+        "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends"
+        f" {packages} && rm -rf /var/lib/apt/lists/*"
+    )
+
+
+_PYTHON = f"command -v python3 >/dev/null || {{ {_apt('python3 python3-pip')}; }}"
+
+
+def _trust() -> list[str]:
+    """The image's own authorities and the bundle's, in one file that the usual programs are pointed at."""
+    variables = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "NODE_EXTRA_CA_CERTS", "CURL_CA_BUNDLE")
+    return [
+        f'COPY ["ca.pem", "{BUNDLE}"]',
+        f"RUN mkdir -p /etc/ssl/certs; cat /etc/ssl/certs/ca-certificates.crt {BUNDLE} >{TRUSTED} 2>/dev/null"
+        f" || cp {BUNDLE} {TRUSTED}; ! command -v update-ca-certificates >/dev/null"
+        " || update-ca-certificates >/dev/null",
+        "ENV " + " ".join(f"{variable}={TRUSTED}" for variable in variables),
+    ]
+
+
+def build(engine: Engine, settings: Settings, recipe: Recipe, log: Path) -> Image:
+    """See Backend.build."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a+", encoding="utf-8") as out:
+        if recipe.image is not None:
+            return _finished(engine, settings, recipe.image, out)
+        return _once(engine, settings, context(recipe, settings), recipe.base or settings.base, out)
+
+
+def relay_image(engine: Engine, settings: Settings) -> str:
+    """The base image, with a Python where it has none (as bases for GPUs have not)."""
+    lines = [f"FROM {settings.base}", f"LABEL {names.ROLE}=image", "USER 0", f"RUN {_PYTHON}"]
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
+        return _once(engine, settings, Context(dockerfile="\n".join(lines) + "\n", files={}), settings.base, out).ref
+
+
+def _once(engine: Engine, settings: Settings, made: Context, base: str, out: IO[str]) -> Image:
+    with _alone(made.tag):
+        found = _inspect(engine, made.tag)
+        if found is not None:
+            out.write(f"{made.tag} is there already\n")
+        else:
+            _ensure(engine, settings, base, out)
+            found = _build(engine, made, out)
+    return Image(ref=made.tag, digest=str(found["Id"]))
+
+
+def _finished(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> Image:
+    """An image that exists already, as it is. It is started by its digest, whatever becomes of its name."""
+    found = _ensure(engine, settings, ref, out)
+    digests = found.get("RepoDigests") or []
+    return Image(ref=str(found["Id"]), digest=str(digests[0].partition("@")[2] if digests else found["Id"]))
+
+
+def _inspect(engine: Engine, ref: str) -> dict[str, Any] | None:
+    import docker.errors
+
+    with engine.asking(f"looking for the image {ref}"):
+        try:
+            found: dict[str, Any] = engine.api.inspect_image(ref)
+        except docker.errors.NotFound:
+            return None
+    return found
+
+
+def _ensure(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> dict[str, Any]:
+    """The image, pulled where the settings say so."""
+    found = _inspect(engine, ref)
+    if found is not None and settings.pull != "always":
+        return found
+    if settings.pull == "never":
+        raise BackendError(f"the image {ref} is not at the engine, and pull=never", fix=f"docker pull {ref}")
+    _pull(engine, ref, out)
+    found = _inspect(engine, ref)
+    if found is None:
+        raise BackendError(f"the engine pulled {ref} and has no such image")
+    return found
+
+
+def _pull(engine: Engine, ref: str, out: IO[str]) -> None:
+    import docker.errors
+    from docker.utils import parse_repository_tag
+
+    name, tag = parse_repository_tag(ref)
+    out.write(f"pulling {ref}\n")
+    problem = None
+    client = engine.streaming()
+    try:
+        with engine.asking(f"pulling {ref}"):
+            for event in client.pull(name, tag=tag or "latest", stream=True, decode=True):
+                if "error" in event:
+                    problem = str(event["error"])
+                elif "progress" not in event:
+                    out.write(f"{event.get('id', '')} {event.get('status', '')}\n".lstrip())
+    except docker.errors.NotFound as error:
+        problem = str(error.explanation or error)
+    except BackendError as error:
+        if type(error) is not BackendError:
+            raise
+        problem = error.message
+    finally:
+        client.close()
+    if problem is not None:
+        raise BackendError(
+            f"the image {ref} is not at the engine and cannot be pulled: {problem}",
+            fix="Check its name and your login (docker login), or name one that is there: -B base=IMAGE.",
+        )
+
+
+def _build(engine: Engine, made: Context, out: IO[str]) -> dict[str, Any]:
+    out.write(f"building {made.tag}\n{made.dockerfile}\n")
+    problem = None
+    client = engine.streaming()
+    with tempfile.TemporaryFile() as packed:
+        _pack(made, packed)
+        try:
+            with engine.asking(f"building {made.tag}"):
+                events = client.build(
+                    fileobj=packed,
+                    custom_context=True,
+                    tag=made.tag,
+                    rm=True,
+                    forcerm=True,
+                    decode=True,
+                    labels={names.RECIPE: made.digest},
+                )
+                for event in events:
+                    out.write(str(event.get("stream", "")))
+                    if "error" in event:
+                        problem = str(event["error"])
+                        out.write(f"{problem}\n")
+        except BackendError as error:
+            if type(error) is not BackendError:
+                raise
+            problem = error.message
+        finally:
+            client.close()
+    found = _inspect(engine, made.tag) if problem is None else None
+    if found is None:
+        out.seek(0)
+        end = "".join(deque(out, maxlen=SHOWN))
+        fix = f"The whole log: {out.name}" if isinstance(out.name, str) else None
+        raise BackendError(f"an image could not be built: {problem}\n{end.rstrip()}", fix=fix)
+    return found
+
+
+def _pack(made: Context, into: IO[bytes]) -> None:
+    with tarfile.open(fileobj=into, mode="w") as tar:
+        for name, content in {"Dockerfile": made.dockerfile.encode(), **made.files}.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            info.mode = 0o755 if content.startswith(b"#!") else 0o644
+            tar.addfile(info, io.BytesIO(content))
+    into.seek(0)
+
+
+@contextmanager
+def _alone(tag: str) -> Iterator[None]:
+    """One build of the same image at a time, on this machine: a second one would leave the first without a name."""
+    with _guard:
+        lock = _locks.setdefault(tag, threading.Lock())
+    path = Path(tempfile.gettempdir()) / f"mlecore-{os.getuid()}-{tag.rpartition(':')[2]}.lock"
+    with lock, path.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+        path.unlink(missing_ok=True)
+
+
+@frozen(kw_only=True)
+class Built:
+    """One image that was built here."""
+
+    id: str
+    tags: tuple[str, ...]
+    size: int
+    created: int  # seconds since 1970
+    used: bool
+
+
+def listing(engine: Engine) -> list[Built]:
+    """Images that mlecore built at this engine, newest first."""
+    with engine.asking("listing images"):
+        containers = engine.api.containers(all=True)
+        images = engine.api.images(filters={"label": names.RECIPE})
+    used = {each["ImageID"] for each in containers}
+    found = [
+        Built(
+            id=each["Id"],
+            tags=tuple(each.get("RepoTags") or ()),
+            size=int(each["Size"]),
+            created=int(each["Created"]),
+            used=each["Id"] in used,
+        )
+        for each in images
+    ]
+    return sorted(found, key=lambda each: -each.created)
+
+
+def prune(engine: Engine) -> tuple[list[Built], int]:
+    """Remove images built here that no container uses, and what builds left half done; those removed, bytes freed."""
+    import docker.errors
+
+    removed = []
+    for each in listing(engine):
+        if each.used:
+            continue
+        with engine.asking(f"removing the image {each.id[:19]}"):
+            try:
+                engine.api.remove_image(each.id, force=len(each.tags) > 1)
+            except docker.errors.NotFound:
+                continue
+            except docker.errors.APIError as error:
+                if error.status_code == 409:  # a container has just begun to use it
+                    continue
+                raise
+        removed.append(each)
+    with engine.asking("removing half-built images"):
+        left = engine.api.prune_images(filters={"dangling": True, "label": f"{names.ROLE}=image"})
+    return removed, sum(each.size for each in removed) + int(left.get("SpaceReclaimed") or 0)

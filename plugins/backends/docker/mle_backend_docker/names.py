@@ -1,0 +1,46 @@
+"""What a job's things are called at the engine, and the labels that they are found by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from mlecore.backends import Handle, Job
+from mlecore.errors import BackendError
+
+JOB = "org.mlecore.job"
+GROUP = "org.mlecore.group"
+ROLE = "org.mlecore.role"  # agent, relay, fetch, home, network, image
+GPUS = "org.mlecore.gpus"  # ids, with commas
+RECIPE = "org.mlecore.recipe"  # on images: digest of all that went into it
+
+INIT = "/opt/mlecore/init"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def check(job: Job) -> None:
+    """Raises BackendError where the job's name cannot be a container's."""
+    if not _NAME.fullmatch(job.name):
+        raise BackendError(f"{job.name!r} cannot be the name of a container")
+
+
+def relay(job_name: str) -> str:
+    return f"{job_name}-relay"
+
+
+def labels(job: Job, role: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Labels of one thing of a job; the job's and the user's own come first, so that they cannot hide ours."""
+    return {**(more or {}), **job.labels, JOB: job.name, GROUP: job.group, ROLE: role}
+
+
+def handle(name: str, container: str, engine: str) -> Handle:
+    return Handle(name=name, id=f"{container}@{engine}")
+
+
+def container(handle: Handle) -> str:
+    """The container's id; empty where a job was found that has none (yet)."""
+    return handle.id.partition("@")[0]
+
+
+def engine(handle: Handle) -> str:
+    return handle.id.partition("@")[2]

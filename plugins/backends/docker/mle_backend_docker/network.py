@@ -1,0 +1,150 @@
+"""What a run can reach: nothing, its relay, or everything; each run in a network of its own, away from other runs.
+
+``none`` is a container without any interface but loopback. ``open`` is a bridge of its own: the internet, and what
+this machine offers on its addresses, but no other run. ``llm`` is an internal bridge on which this machine has no
+address, with the relay's container as the only neighbour; the relay has a second leg to the outside and lets through
+what the job's list names. It is the core's ``mlecore/relay.py``, given to the base image's Python as its program.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+import mlecore.relay
+from mle_backend_docker import names
+from mle_backend_docker.container import hardened
+from mle_backend_docker.engine import Engine
+from mlecore.backends import Job
+from mlecore.errors import BackendError
+
+PORT = 3128
+HOST_GATEWAY = "host.docker.internal"
+_LOG = {"Type": "json-file", "Config": {"max-size": str(mlecore.relay.LOG_BYTES * 2), "max-file": "1"}}
+
+
+@frozen(kw_only=True)
+class Place:
+    """Where a container is put."""
+
+    mode: str  # HostConfig.NetworkMode
+    proxy: str | None = None
+    hosts: tuple[str, ...] = ()  # lines for its hosts file, "name:address"
+
+
+def provide(engine: Engine, job: Job, relay_image: str, labels: Mapping[str, str], selinux: bool) -> Place:
+    """Make what the job's network needs; idempotent by its name."""
+    if job.network == "none":
+        return Place(mode="none")
+    network = _network(engine, job, labels)
+    if job.network == "open":
+        return Place(mode=job.name)
+    address = _relay(engine, job, network, relay_image, labels, selinux)
+    return Place(mode=job.name, proxy=f"http://{_bracketed(address)}:{PORT}", hosts=(f"relay:{address}",))
+
+
+def _bracketed(address: str) -> str:
+    return f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
+
+
+def _network(engine: Engine, job: Job, labels: Mapping[str, str]) -> str:
+    """The id of the job's network."""
+    import docker.errors
+
+    internal = job.network == "llm"
+    # Docker's names for a bridge on which this machine has no address: the first since 18.09, the second since 27.
+    options = {"com.docker.network.bridge.inhibit_ipv4": "true"} if internal and not engine.is_podman else {}
+    if internal and _at_least(engine, 27, 1):
+        options = {"com.docker.network.bridge.gateway_mode_ipv4": "isolated"}
+    with engine.asking(f"making the network of {job.name}"):
+        for found in engine.api.networks(names=[job.name]):
+            if found["Name"] == job.name:
+                return str(found["Id"])
+        try:
+            made = engine.api.create_network(
+                job.name,
+                driver="bridge",
+                options=options,
+                internal=internal,
+                check_duplicate=True,
+                labels={**labels, names.ROLE: "network"},
+            )
+        except docker.errors.APIError as error:
+            if error.status_code != 409:
+                raise
+            made = engine.api.inspect_network(job.name)  # another controller was first
+        return str(made["Id"])
+
+
+def _at_least(engine: Engine, *wanted: int) -> bool:
+    parts = str(engine.version.get("Version", "")).split(".")
+    numbers = tuple(int(part) for part in parts[: len(wanted)] if part.isdigit())
+    return not engine.is_podman and len(numbers) == len(wanted) and numbers >= wanted
+
+
+def relay_program() -> str:
+    """The relay as text, for ``python3 -c``."""
+    from pathlib import Path
+
+    return Path(mlecore.relay.__file__).read_text(encoding="utf-8")
+
+
+def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[str, str], selinux: bool) -> str:
+    """Start the relay beside the job; its address on the job's network."""
+    import docker.errors
+
+    name = names.relay(job.name)
+    argv = ["python3", "-I", "-S", "-c", relay_program(), "--listen", f"0.0.0.0:{PORT}"]
+    for pattern in job.allow:
+        argv += ["--allow", pattern]
+    host: dict[str, Any] = {
+        **hardened(selinux),
+        "NetworkMode": "bridge",
+        "ReadonlyRootfs": True,
+        "PidsLimit": 128,
+        "Memory": 256 * 1024 * 1024,
+        "LogConfig": _LOG,
+    }
+    if any(pattern.partition(":")[0].lower() == HOST_GATEWAY for pattern in job.allow):
+        host["ExtraHosts"] = [f"{HOST_GATEWAY}:host-gateway"]
+    config = {
+        "Image": image,
+        "Entrypoint": argv[:1],
+        "Cmd": argv[1:],
+        "User": "65534:65534",
+        "Labels": {**labels, names.ROLE: "relay"},
+        "HostConfig": host,
+    }
+    with engine.asking(f"starting the relay of {job.name}"):
+        api = engine.api
+        try:
+            api.create_container_from_config(config, name=name)
+        except docker.errors.ImageNotFound:
+            raise BackendError(
+                f"the image {image}, which the relay of a run with network llm runs in, is not there",
+                fix=f"docker pull {image}",
+            ) from None
+        except docker.errors.APIError as error:
+            if error.status_code != 409:
+                raise
+        attached = api.inspect_container(name)["NetworkSettings"]["Networks"]
+        if job.name not in attached:
+            try:
+                api.connect_container_to_network(name, network)
+            except docker.errors.APIError:  # another controller was first
+                if job.name not in api.inspect_container(name)["NetworkSettings"]["Networks"]:
+                    raise
+        api.start(name)
+        deadline = time.monotonic() + 20
+        while True:
+            state = api.inspect_container(name)
+            said = api.logs(name, stdout=False, tail=5).decode("utf-8", "replace").strip()
+            if not state["State"]["Running"] or time.monotonic() > deadline:
+                raise BackendError(f"the relay of {job.name} did not start: {said or state['State'].get('Error')}")
+            if "relay on" in said:
+                return str(state["NetworkSettings"]["Networks"][job.name]["IPAddress"])
+            time.sleep(0.02)

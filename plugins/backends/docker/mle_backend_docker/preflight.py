@@ -1,0 +1,99 @@
+"""What stands in the way of running here, each with its fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mle_backend_docker.disk import limits_disk
+from mle_backend_docker.engine import Engine
+from mle_backend_docker.gpus import Gpus
+from mle_backend_docker.settings import Settings
+from mlecore.backends import Job, Problem
+from mlecore.errors import BackendError
+
+
+def problems(engine: Engine, settings: Settings, gpus: Gpus, jobs: Sequence[Job]) -> list[Problem]:
+    """See Backend.preflight."""
+    if not engine.is_local:
+        what = f"the Docker engine at {engine.host} is on another machine, and data are mounted from this one"
+        return [Problem(what=what, fix="Use an engine on this machine, or run mlecore where the engine is.")]
+    try:
+        engine.info, engine.version  # noqa: B018
+    except BackendError as error:
+        return [Problem(what=error.message, fix=error.fix or "")]
+    return [*_engine(engine, settings), *gpus.problems(tuple(jobs)), *_limits(engine, jobs), *_network(jobs)]
+
+
+def _engine(engine: Engine, settings: Settings) -> Iterator[Problem]:
+    info = engine.info
+    if info.get("OSType", "linux") != "linux":
+        yield Problem(what="the engine runs Windows containers", fix="Switch it to Linux containers.")
+    known = info.get("Runtimes") or {}
+    if settings.runtime and known and settings.runtime not in known:
+        yield Problem(
+            what=f"the engine has no runtime {settings.runtime!r}; it has: {', '.join(sorted(known))}",
+            fix="Name one of those, or add it to the engine's daemon.json.",
+        )
+    if engine.security("rootless") and str(info.get("CgroupVersion")) == "1":
+        yield Problem(
+            what="a rootless engine on cgroup v1 keeps no limit of memory, CPUs or processes",
+            fix="Boot with systemd.unified_cgroup_hierarchy=1, or use a rootful engine.",
+        )
+
+
+def _limits(engine: Engine, jobs: Sequence[Job]) -> Iterator[Problem]:
+    info = engine.info
+    checks = (
+        (any(job.memory for job in jobs), "MemoryLimit", "memory"),
+        (any(job.cpus for job in jobs), "CpuCfsQuota", "CPUs"),
+        (bool(jobs), "PidsLimit", "processes"),
+    )
+    for wanted, key, word in checks:
+        if wanted and info.get(key) is False:
+            yield Problem(
+                what=f"the engine cannot limit {word} (no such cgroup controller)",
+                fix="Enable the controller in the kernel, or delegate it to the rootless engine.",
+            )
+    if any(job.memory for job in jobs) and info.get("MemoryLimit") and info.get("SwapLimit") is False:
+        yield Problem(
+            what="the engine cannot keep runs from swapping",
+            fix="Boot with swapaccount=1, or turn swap off.",
+            fatal=False,
+        )
+    cpus, memory = info.get("NCPU") or 0, info.get("MemTotal") or 0
+    if cpus and (most := max((job.cpus or 0 for job in jobs), default=0)) > cpus:
+        yield Problem(what=f"{most:g} CPUs are asked for, and the engine has {cpus}", fix=f"--cpus {cpus}")
+    if memory and (most := max((job.memory or 0 for job in jobs), default=0)) > memory:
+        have = f"{memory / 2**30:.1f} GiB"
+        yield Problem(
+            what=f"{most / 2**30:.1f} GiB of memory are asked for, and the engine has {have}", fix="Ask for less."
+        )
+    if any(job.disk for job in jobs) and not limits_disk(engine):
+        yield Problem(
+            what=f"the engine's storage ({info.get('Driver')}) cannot limit what a run writes to disk",
+            fix="Put the engine's data on XFS mounted with pquota, or watch its disk.",
+            fatal=False,
+        )
+
+
+def _network(jobs: Sequence[Job]) -> Iterator[Problem]:
+    from mlecore.relay import Pattern, as_address
+
+    for job in jobs:
+        if job.network != "llm":
+            continue
+        if not job.allow:
+            yield Problem(what="network llm, and no host that the relay may let through", fix="--endpoint URL")
+        for text in job.allow:
+            try:
+                pattern = Pattern(text)
+            except ValueError as error:
+                yield Problem(what=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain.")
+                continue
+            address = as_address(pattern.host)
+            if pattern.host == "localhost" or (address is not None and address.is_loopback):
+                port = f":{pattern.ports[0]}" if len(pattern.ports) == 1 else ""
+                yield Problem(
+                    what=f"{text} is this machine's own loopback address, which no container reaches",
+                    fix=f"Have the model listen on all addresses; its endpoint is then http://host.docker.internal{port}.",
+                )

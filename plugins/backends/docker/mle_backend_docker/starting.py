@@ -1,0 +1,191 @@
+"""Starting a job, once, whoever else starts it too and wherever an earlier start was cut off."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from mle_backend_docker import archive, container, images, names, network
+from mle_backend_docker.disk import limits_disk
+from mle_backend_docker.engine import Engine
+from mle_backend_docker.gpus import Gpus
+from mle_backend_docker.removing import remove_job
+from mle_backend_docker.settings import Settings
+from mle_backend_docker.users import User, user_of
+from mlecore.backends import Handle, Job
+from mlecore.errors import BackendError, BackendUnreachable
+
+PATIENCE = 20.0  # seconds after which whoever created a container and has not started it counts as dead
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Starter:
+    """Starts jobs for one backend; keeps what is known of images."""
+
+    def __init__(self, engine: Engine, settings: Settings, gpus: Gpus) -> None:
+        self.engine = engine
+        self.settings = settings
+        self.gpus = gpus
+        self._users: dict[str, User] = {}
+
+    def start(self, job: Job) -> Handle:
+        """Creating the container claims the job: names are unique at an engine. The rest can be done again."""
+        names.check(job)
+        found = self._inspect(job.name)
+        made = False
+        if found is None:
+            image, user = self._image(job)
+            found, made = self._create(job, image["Id"], user)
+        if (found["Config"].get("Labels") or {}).get(names.JOB) != job.name:
+            raise BackendError(
+                f"a container named {job.name} is there that mlecore did not start",
+                fix=f"docker rename {job.name} other",
+            )
+        if not made and found["State"]["Status"] == "created":
+            found = self._wait(job, found)
+        if found["State"]["Status"] == "created":
+            try:
+                self._fill_and_start(job, found)
+            except BackendUnreachable:
+                raise
+            except BackendError:
+                remove_job(self.engine, job.name)  # it never ran
+                raise
+        return names.handle(job.name, found["Id"], self.engine.id)
+
+    def _inspect(self, name: str) -> dict[str, Any] | None:
+        import docker.errors
+
+        with self.engine.asking(f"looking for {name}"):
+            try:
+                found: dict[str, Any] = self.engine.api.inspect_container(name)
+            except docker.errors.NotFound:
+                return None
+        return found
+
+    def _image(self, job: Job) -> tuple[Mapping[str, Any], User]:
+        import docker.errors
+
+        with self.engine.asking(f"looking at the image {job.image.ref}"):
+            try:
+                image: Mapping[str, Any] = self.engine.api.inspect_image(job.image.ref)
+            except docker.errors.NotFound:
+                raise BackendError(
+                    f"the image {job.image.ref} is no longer there",
+                    fix="It was removed after it was built; start again (mlecore runs resume), which builds it anew.",
+                ) from None
+        user = self._users.get(image["Id"])
+        if user is None:
+            user = self._users[image["Id"]] = user_of(self.engine, image, self.settings.user)
+        return image, user
+
+    def _create(self, job: Job, image: str, user: User) -> tuple[dict[str, Any], bool]:
+        """The container and whether it was made here."""
+        import docker.errors
+
+        labels = names.labels(job, "agent", self.settings.labels)
+        selinux = self.engine.security("selinux")
+        try:
+            relay = images.relay_image(self.engine, self.settings) if job.network == "llm" else ""
+            place = network.provide(self.engine, job, relay, labels, selinux)
+            with self.gpus.claim(job) as ids:
+                if ids:
+                    labels[names.GPUS] = ",".join(ids)
+                size = job.disk if job.disk is not None and limits_disk(self.engine) else None
+                config = {
+                    "Image": image,
+                    "Entrypoint": [],
+                    "Cmd": container.command(job),
+                    "User": user.spec,
+                    "WorkingDir": "/home",
+                    "Tty": job.terminal,
+                    "Env": [f"{key}={value}" for key, value in container.environment(job, user, place.proxy).items()],
+                    "Labels": labels,
+                    "Healthcheck": {"Test": ["NONE"]},
+                    "StopSignal": "SIGTERM",
+                    "HostConfig": container.host_config(
+                        job,
+                        network=place.mode,
+                        hosts=place.hosts,
+                        gpus=ids,
+                        runtime=self.settings.runtime,
+                        engine_memory=int(self.engine.info.get("MemTotal") or 0),
+                        volumes=container.mounts(job, {**labels, names.ROLE: "volume"}, size),
+                        size=size,
+                        selinux=selinux,
+                    ),
+                }
+                with self.engine.asking(f"creating the container of {job.name}"):
+                    try:
+                        self.engine.api.create_container_from_config(config, name=job.name)
+                        made = True
+                    except docker.errors.NotFound as error:
+                        raise BackendError(f"the image {job.image.ref} has just been removed: {error}") from None
+                    except docker.errors.APIError as error:
+                        if error.status_code != 409:
+                            raise
+                        made = False
+        except BackendUnreachable:
+            raise
+        except BackendError:
+            if self._inspect(job.name) is None:
+                remove_job(self.engine, job.name)
+            raise
+        found = self._inspect(job.name)
+        if found is None:
+            raise BackendUnreachable(f"the container of {job.name} was there and is gone again; somebody removed it")
+        return found, made
+
+    def _wait(self, job: Job, found: dict[str, Any]) -> dict[str, Any]:
+        """Another controller created it: let it go on, unless it has stopped doing so."""
+        while found["State"]["Status"] == "created" and _age(found["Created"]) < PATIENCE:
+            time.sleep(0.1)
+            again = self._inspect(job.name)
+            if again is None:
+                raise BackendUnreachable(f"{job.name} was being started by another controller, which gave it up")
+            found = again
+        return found
+
+    def _fill_and_start(self, job: Job, found: Mapping[str, Any]) -> None:
+        import docker.errors
+
+        uid, _, gid = found["Config"]["User"].partition(":")
+        with (
+            archive.tools_archive(job) as tools,
+            archive.home_archive(job, (int(uid), int(gid)), _secrets(job)) as home,
+            self.engine.asking(f"starting {job.name}"),
+        ):
+            try:
+                api = self.engine.api
+                api.put_archive(found["Id"], "/opt/mlecore", tools)
+                api.put_archive(found["Id"], "/home", home)
+                api.start(found["Id"])
+            except docker.errors.NotFound as error:
+                raise BackendError(f"{job.name} cannot be started: {error.explanation or error}") from None
+
+
+def _age(created: str) -> float:
+    """Seconds since an engine's time stamp (its clock is this machine's)."""
+    return (datetime.now(UTC) - moment(created)).total_seconds()
+
+
+def moment(text: str) -> datetime:
+    """An engine's time stamp, which has nanoseconds or less."""
+    found = datetime.fromisoformat(text)
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def _secrets(job: Job) -> dict[str, str]:
+    values = {}
+    for name in job.secrets:
+        if not _VARIABLE.fullmatch(name):
+            raise BackendError(f"the secret {name!r} cannot be the name of a variable")
+        if name not in os.environ:
+            raise BackendError(f"the agent needs {name}, which is not set here", fix=f"export {name}=...")
+        values[name] = os.environ[name]
+    return values

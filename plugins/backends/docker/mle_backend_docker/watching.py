@@ -1,0 +1,166 @@
+"""What became of jobs: who is there, how they do, how they ended and whose doing that was.
+
+The engine keeps an exit code and whether the memory limit was hit. init's exit.json (as reported by the sandbox) says
+whether it was asked to end. That an end was the place's fault is believed only on the engine's own evidence, which
+no agent can make up: it started anew after the job had ended, or it notes down that it was told to kill it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from mle_backend_docker import names
+from mle_backend_docker.engine import Engine
+from mle_backend_docker.starting import moment
+from mlecore.backends import Handle, JobStatus
+from mlecore.errors import BackendError
+
+EXIT = "/home/.mlecore/exit.json"
+
+
+def find(engine: Engine, group: str) -> dict[str, Handle]:
+    """Jobs of a group by name; those of which only a relay or a network is there too, so that they can be removed."""
+    label = {"label": f"{names.GROUP}={group}"}
+    with engine.asking("looking for jobs"):
+        containers = engine.api.containers(all=True, filters=label)
+        networks = engine.api.networks(filters=label)
+    out: dict[str, Handle] = {}
+    for each in [*networks, *containers]:
+        labels = each.get("Labels") or {}
+        if name := labels.get(names.JOB):
+            id = each["Id"] if labels.get(names.ROLE) == "agent" else ""
+            if id or name not in out:
+                out[name] = names.handle(name, id, engine.id)
+    return out
+
+
+def status(engine: Engine, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
+    """One listing for all; those that have ended are looked at one by one."""
+    for handle in handles:
+        if names.engine(handle) not in ("", engine.id):
+            raise BackendError(
+                f"{handle.name} runs on another Docker engine than the one at {engine.host}",
+                fix="Set DOCKER_HOST (or the docker context) to the engine that it was started on.",
+            )
+    if not handles:
+        return {}
+    label = f"{names.ROLE}=agent"
+    if len(handles) == 1:
+        label = f"{names.JOB}={handles[0].name}"
+    with engine.asking("asking how jobs do"):
+        found = {
+            (each.get("Labels") or {}).get(names.JOB): each
+            for each in engine.api.containers(all=True, filters={"label": label})
+            if (each.get("Labels") or {}).get(names.ROLE) == "agent"
+        }
+    return {handle: _status(engine, handle, found.get(handle.name)) for handle in handles}
+
+
+def _status(engine: Engine, handle: Handle, seen: Mapping[str, Any] | None) -> JobStatus:
+    import docker.errors
+
+    gone = JobStatus(phase="gone", reason="the engine has no such container")
+    if seen is None or names.container(handle) not in ("", seen["Id"]):
+        return gone
+    state = str(seen.get("State", "")).lower()
+    if state in ("running", "paused", "restarting", "stopping"):
+        return JobStatus(phase="running", reason="paused" if state == "paused" else "")
+    if state in ("removing", "dead"):
+        return gone
+    with engine.asking(f"asking how {handle.name} ended"):
+        try:
+            inspected = engine.api.inspect_container(seen["Id"])
+            now = inspected["State"]
+            if now.get("Running"):
+                return JobStatus(phase="running")
+            if str(now.get("Status")) in ("created", "configured", "initialized"):
+                return _not_started(now)
+            return _ended(engine, inspected)
+        except docker.errors.NotFound:
+            return gone
+
+
+def _not_started(state: Mapping[str, Any]) -> JobStatus:
+    if error := str(state.get("Error") or ""):
+        return JobStatus(phase="exited", exit_code=state.get("ExitCode"), place_fault=True, reason=error)
+    return JobStatus(phase="pending", reason="created, not started yet")
+
+
+def _ended(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
+    state = inspected["State"]
+    code = int(state["ExitCode"])
+    ended = moment(str(state["FinishedAt"]))
+    if state.get("OOMKilled") and code not in (0, 124):
+        limit = inspected["HostConfig"].get("Memory") or 0
+        reason = f"out of memory: the limit was {limit / 2**30:.2f} GiB" if limit else "out of memory"
+        return JobStatus(phase="exited", exit_code=code, oom=True, reason=reason)
+    report = _report(engine, str(inspected["Id"]))
+    asked_to_end = report is None or report.get("stopped") is True
+    if asked_to_end and _engine_started_after(engine, ended):
+        reason = "the Docker engine (or this machine) stopped while it ran"
+        return JobStatus(phase="exited", exit_code=code, place_fault=True, reason=reason)
+    if code == 255 and report is None:
+        reason = "the engine lost sight of it: this machine or the container's runtime stopped"
+        return JobStatus(phase="exited", exit_code=code, place_fault=True, reason=reason)
+    if code == 137 and report is None:
+        if _killed_by_request(engine, inspected, ended):
+            reason = "somebody had the engine kill it (docker kill, docker rm)"
+            return JobStatus(phase="exited", exit_code=code, place_fault=True, reason=reason)
+        reason = "killed by signal 9, and the engine was not asked to do it"
+        return JobStatus(phase="exited", exit_code=code, reason=reason)
+    if report is not None and report.get("stopped") is True:
+        return JobStatus(phase="exited", exit_code=code, reason="asked to end from outside (SIGTERM)")
+    if report is not None and report.get("timed_out") is True:
+        return JobStatus(phase="exited", exit_code=code, reason="its time was up")
+    if report is None and code in (125, 126, 127):
+        reason = f"init could not start (exit code {code}); the image may lack /bin/sh"
+        return JobStatus(phase="exited", exit_code=code, reason=reason)
+    return JobStatus(phase="exited", exit_code=code, reason="" if code == 0 else f"exit code {code}")
+
+
+def _report(engine: Engine, container: str) -> dict[str, Any] | None:
+    """What init wrote at its end; None where it did not get that far or the agent spoilt it."""
+    import docker.errors
+
+    try:
+        stream, _ = engine.api.get_archive(container, EXIT)
+        data = b""
+        for chunk in stream:
+            data += chunk
+            if len(data) > 1 << 16:
+                return None
+        with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+            member = tar.next()
+            content = tar.extractfile(member) if member is not None and member.isreg() else None
+            report = json.loads(content.read()) if content is not None else None
+    except (docker.errors.NotFound, tarfile.TarError, ValueError):
+        return None
+    return report if isinstance(report, dict) else None
+
+
+def _engine_started_after(engine: Engine, ended: datetime) -> bool:
+    """The engine makes its default bridge anew each time it starts, unless containers live through its restart."""
+    import docker.errors
+
+    try:
+        made = str(engine.api.inspect_network("bridge")["Created"])
+    except docker.errors.NotFound:
+        return False
+    return moment(made) > ended
+
+
+def _killed_by_request(engine: Engine, inspected: Mapping[str, Any], ended: datetime) -> bool:
+    """Does the engine remember that it was told to kill it? It forgets after some hundred events."""
+    since = moment(str(inspected["Created"])).timestamp()
+    events = engine.api.events(
+        since=int(since), until=int(ended.timestamp()) + 2, filters={"container": inspected["Id"], "event": ["kill"]}
+    )
+    try:
+        return any(True for _ in events)
+    finally:
+        events.close()
