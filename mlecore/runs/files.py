@@ -193,3 +193,16 @@ def sync_tree(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def copy(source: Path, target: Path) -> None:
+    """The content of a file outside of the group, atomically; a link is followed, as the caller named it."""
+    temporary = target.with_name(f".{target.name}.tmp")
+    _before("write", temporary)
+    shutil.copyfile(source, temporary)
+    with temporary.open("rb+") as file:
+        os.fsync(file.fileno())
+    _before("rename", target)
+    temporary.replace(target)
+    _before("sync", target.parent)
+    sync_folder(target.parent)

@@ -113,7 +113,9 @@ class RunRecord:
     data_digest: str | None = None
     description_digest: str | None = None  # of description.md as the agent read it
     instructions_digest: str | None = None
-    launch_digest: str | None = None  # of argv, environment and files that the agent brought
+    launch_digest: str | None = None  # of the files that the agent brought
+    candidates: tuple[str, ...] = ()  # globs of the submission, best first
+    grace: float = 10.0  # seconds between SIGTERM and SIGKILL
     plugins: tuple[PluginUse, ...] = ()  # the core's and the competition's
     usage: Usage | None = None  # as reported by the agent's logs
     checks: int = 0
@@ -204,6 +206,7 @@ _NESTED: Mapping[str, Callable[[Any], Any]] = {
     "backend": lambda data: _value(PluginUse, data),
     "limits": lambda data: _value(Limits, data, allow=tuple(data.get("allow", ()))),
     "attempts": lambda data: tuple(_attempt(item) for item in data),
+    "candidates": lambda data: tuple(map(str, data)),
     "plugins": lambda data: tuple(_value(PluginUse, item) for item in data),
     "usage": lambda data: _value(Usage, data, models=tuple(data.get("models", ()))),
     "collected": lambda data: _value(Collected, data, refused=tuple(data.get("refused", ()))),

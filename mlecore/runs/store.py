@@ -15,7 +15,7 @@ from attrs import field, frozen, mutable
 from mlecore.errors import DataError, UsageError
 from mlecore.runs import files
 from mlecore.runs.events import now
-from mlecore.runs.plan import Plan, parse_plan, write_plan
+from mlecore.runs.plan import Plan, PlannedRun, parse_plan, write_plan
 from mlecore.runs.record import PluginUse, RecordError, RunRecord
 
 RECORD = "run.json"
@@ -190,28 +190,31 @@ def _folders(folder: Path) -> list[Path]:
 
 def planned_records(group: Group) -> Iterator[RunRecord]:
     """A record for each run of the plan, as it is before the run begins."""
+    for run in group.plan.runs():
+        yield planned_record(group, run)
+
+
+def planned_record(group: Group, run: PlannedRun) -> RunRecord:
+    """A run's record before it begins."""
     plan, info = group.plan, group.info
-    backend = PluginUse(name=plan.backend, options=plan.backend_options)
-    uses = {agent.label: PluginUse(name=agent.name, options=agent.options) for agent in plan.agents}
-    for run in plan.runs():
-        yield RunRecord(
-            uid=run.uid(info.uid),
-            name=run.name,
-            group=group.name,
-            group_uid=info.uid,
-            folder=group.folder / run.name,
-            competition=run.competition,
-            edition=plan.edition,
-            standin=plan.standin,
-            agent=uses[run.agent.label],
-            label=run.agent.label,
-            backend=backend,
-            seed=run.seed,
-            model=run.agent.model,
-            endpoint=run.agent.endpoint,
-            limits=plan.limits,
-            created_at=info.created_at,
-        )
+    return RunRecord(
+        uid=run.uid(info.uid),
+        name=run.name,
+        group=group.name,
+        group_uid=info.uid,
+        folder=group.folder / run.name,
+        competition=run.competition,
+        edition=plan.edition,
+        standin=plan.standin,
+        agent=PluginUse(name=run.agent.name, options=run.agent.options),
+        label=run.agent.label,
+        backend=PluginUse(name=plan.backend, options=plan.backend_options),
+        seed=run.seed,
+        model=run.agent.model,
+        endpoint=run.agent.endpoint,
+        limits=plan.limits,
+        created_at=info.created_at,
+    )
 
 
 def load_group(path: Path, problems: list[str] | None = None) -> list[RunRecord]:

@@ -1,0 +1,487 @@
+"""One loop that brings every run of a group to its end: it decides, worker threads do what blocks.
+
+A run is in one place at a time: waiting in the backlog, in a step (a worker thread has it), or at work (the backend has
+it, and the loop asks for its status). Only the loop changes ``Live``; only steps write.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import os
+import queue
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Protocol
+
+from attrs import field, frozen, mutable
+
+from mlecore.backends import Handle, JobStatus
+from mlecore.errors import BackendError, BackendUnreachable, GradingError, MlecoreError
+from mlecore.runs import requests
+from mlecore.runs.campaign import Campaign
+from mlecore.runs.events import Journal, Observers
+from mlecore.runs.lock import GroupLock, LockLost
+from mlecore.runs.plan import PlannedRun
+from mlecore.runs.provision import Provision
+from mlecore.runs.record import RunRecord
+from mlecore.runs.scheduling import Backlog, at_once
+from mlecore.runs.steps import FolderGone, Steps
+from mlecore.runs.store import Group
+from mlecore.runs.workers import Results, Workers
+
+
+@frozen(kw_only=True)
+class Pace:
+    """How long the controller waits for what, in seconds."""
+
+    poll_least: float = 0.1
+    poll_most: float = 10.0
+    poll_share: float = 0.1  # of the age of the youngest job
+    step_first: float = 1.0  # before a step that failed for the disk or the place is done again; doubles
+    step_most: float = 60.0
+    retry_first: float = 15.0  # before a new attempt; doubles
+    retry_most: float = 600.0
+    tries: int = 4  # of a step that fails otherwise
+    overdue: float = 120.0  # beyond limit and grace, before a job whose init has died is stopped from here
+    bell: float = 1.0
+    linger: float = 10.0  # for steps at work, when the controller is told to stop
+
+
+class Watcher(Protocol):
+    """Who looks on: called in the loop's thread."""
+
+    def changed(self, record: RunRecord, report: Any | None) -> None: ...
+
+    def tick(self, live: Iterable[Live], counts: Counter[str], waiting: int) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+
+@mutable(eq=False)
+class Live:
+    """A run that is neither waiting nor settled."""
+
+    record: RunRecord
+    phase: str  # starting, running, stopping, finishing, grading
+    since: float = 0.0  # monotonic: when this controller first saw it running
+    tries: int = 0
+    cancel: bool = False
+    status: JobStatus | None = None
+
+
+@mutable
+class Outcome:
+    """How a controller left its group. ``left``: what did not come to an end, in words."""
+
+    counts: Counter[str] = field(factory=Counter)
+    left: list[str] = field(factory=list)
+    interrupted: bool = False
+
+    @property
+    def complete(self) -> bool:
+        return not self.left and not self.interrupted and not self.counts["failed"]
+
+
+class Interrupted(Exception):
+    """The controller leaves: what a worker brings back now is no longer followed up."""
+
+
+class Controller:
+    """Runs a group until all of it is settled, or ``stop`` is called. Holds the group's lock meanwhile."""
+
+    def __init__(
+        self,
+        group: Group,
+        campaign: Campaign,
+        lock: GroupLock,
+        watcher: Watcher,
+        pace: Pace | None = None,
+        handins: frozenset[str] = frozenset(),
+    ) -> None:
+        self.group, self.campaign, self.lock, self.watcher = group, campaign, lock, watcher
+        self.pace = pace or Pace()
+        self.journal = Journal(group.folder)
+        self.observers = Observers(group.folder, self.journal, campaign.extensions)
+        self.steps = Steps(group, campaign, self.journal, self.observers)
+        self.outcome = Outcome()
+        self.live: dict[str, Live] = {}
+        sizes = {id: inputs.facts.size_gb or 0.0 for id, inputs in campaign.inputs.items()}
+        self.backlog = Backlog(sizes=sizes, limit=campaign.plan.limits.time)
+        self._results: Results = queue.SimpleQueue()
+        cores = os.cpu_count() or 1
+        self._starters = Workers(4, "start", self._results)
+        self._finishers = Workers(4, "finish", self._results)
+        self._graders = Workers(min(4, cores), "grade", self._results)
+        self.providers = Workers(2, "provide", self._results)
+        self._pollers = Workers(1, "poll", self._results)
+        self._later: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = itertools.count()
+        self.provision = Provision(self, handins)
+        self._slots = 0
+        self._next_poll = self._next_bell = self._next_capacity = 0.0
+        self._bell = ""
+        self._unreachable = False
+        self._stopping = False
+        self._said: dict[str, float] = {}
+        self.retrying: dict[str, RunRecord] = {}  # runs that wait for their next attempt
+        self.searching = False  # for jobs that no record tells of; nothing new begins meanwhile
+        self.start_new = True
+
+    def stop(self) -> None:
+        """Begin nothing more and leave; runs at work go on without us. May be called from a signal handler."""
+        self._stopping = True
+
+    def run(self, only: frozenset[str] | None = None) -> Outcome:
+        """All runs, or those named. Raises LockLost; what else goes wrong is told and left for the next controller."""
+        from mlecore.runs.resuming import take_up
+
+        take_up(self, only)
+        while not self._finished():
+            self._drain()
+            if self._stopping:
+                break
+            now = time.monotonic()
+            self.lock.beat()
+            self._listen(now)
+            while self._later and self._later[0][0] <= now:
+                heapq.heappop(self._later)[2]()
+            self._poll(now)
+            self._fill(now)
+            self.watcher.tick(self.live.values(), self.outcome.counts, self.backlog.length + len(self.retrying))
+        if self._stopping:
+            self._leave()
+        self.observers.close(self.pace.linger)
+        return self.outcome
+
+    def _finished(self) -> bool:
+        waiting = self.backlog.length and self.start_new
+        return not (waiting or self.live or self.retrying or self._busy())
+
+    def _busy(self) -> int:
+        return sum(workers.busy for workers in (self._starters, self._finishers, self._graders, self.providers))
+
+    def _leave(self) -> None:
+        """Let steps at work come to their end for a while; killed in the middle they would be done again."""
+        self.outcome.interrupted = True
+        deadline = time.monotonic() + self.pace.linger
+        while self._busy() and time.monotonic() < deadline:
+            try:
+                self._results.get(timeout=0.1)[0](None, Interrupted())
+            except queue.Empty:
+                continue
+
+    # What comes back from workers.
+
+    def _drain(self) -> None:
+        now = time.monotonic()
+        wakes = [self._next_bell, now + 1.0]
+        if any(live.phase in ("running", "stopping") for live in self.live.values()):
+            wakes.append(self._next_poll)
+        if self._later:
+            wakes.append(self._later[0][0])
+        timeout = max(0.0, min(wakes) - now)
+        try:
+            done, result, error = self._results.get(timeout=timeout) if timeout else self._results.get_nowait()
+            while True:
+                done(result, error)
+                done, result, error = self._results.get_nowait()
+        except queue.Empty:
+            return
+
+    def later(self, seconds: float, function: Callable[[], None]) -> None:
+        heapq.heappush(self._later, (time.monotonic() + seconds, next(self._order), function))
+
+    def say(self, text: str, every: float = 0.0) -> None:
+        """Tell the user; the same words not more often than ``every`` so many seconds."""
+        now = time.monotonic()
+        if every and now < self._said.get(text, 0.0):
+            return
+        if every:
+            if len(self._said) > 1000:
+                self._said.clear()
+            self._said[text] = now + every
+        self.watcher.say(text)
+
+    def _step(self, live: Live, workers: Workers, function: Callable[[], Any], then: Callable[[Any], None]) -> None:
+        """Have a step done; if disk or place fail it, do it again later, for they come back."""
+
+        def done(result: Any, error: BaseException | None) -> None:
+            if isinstance(error, Interrupted):
+                return
+            if error is None:
+                live.tries = 0
+                then(result)
+            elif isinstance(error, LockLost) or not isinstance(error, Exception):
+                raise error
+            elif isinstance(error, FolderGone):
+                self._dropped(live)
+            elif isinstance(error, (OSError, BackendUnreachable)):
+                live.tries += 1
+                delay = min(self.pace.step_first * 2 ** min(live.tries - 1, 20), self.pace.step_most)
+                self._note_trouble(live, error)
+                self.later(delay, partial(self._step, live, workers, function, then))
+            else:
+                self._failed(live, error, partial(self._step, live, workers, function, then))
+
+        workers.submit(function, done)
+
+    def _note_trouble(self, live: Live, error: Exception) -> None:
+        if isinstance(error, BackendUnreachable):
+            self.say(f"backend {self.campaign.plan.backend} does not answer, asking again: {error}", every=300)
+        else:
+            self.say(f"{live.record.name}: {live.phase}: {error}; trying again, nothing is lost", every=60)
+        if live.tries == 1:
+            self.journal.note("trouble", live.record.name, step=live.phase, why=str(error))
+
+    def _failed(self, live: Live, error: Exception, again: Callable[[], None]) -> None:
+        """A step that failed for another reason than disk or place."""
+        live.tries += 1
+        name, words = live.record.name, str(error) if isinstance(error, MlecoreError) else repr(error)
+        if live.phase == "starting":
+            self.settle(live.record, "failed", words)
+        elif live.tries < self.pace.tries and not isinstance(error, GradingError):
+            self.journal.note("trouble", name, step=live.phase, why=words)
+            self.later(min(self.pace.step_first * 2**live.tries, self.pace.step_most), again)
+        elif live.phase == "finishing" and live.status and live.status.phase != "gone":
+            live.tries = 0
+            self._finish(live, JobStatus(phase="gone", reason=f"what it left cannot be fetched: {words}"))
+        elif live.phase == "grading":
+            self._ungraded(live, error, words, again)
+        else:
+            self.journal.note("left", name, step=live.phase, why=words)
+            self.outcome.left.append(f"{name}: {words}")
+            self.live.pop(name, None)
+
+    def _ungraded(self, live: Live, error: Exception, words: str, again: Callable[[], None]) -> None:
+        """Answers on a disk that is away for a minute are waited for; anything else is for a person to mend."""
+        private = self.campaign.inputs[live.record.competition].private
+        if live.tries < self.pace.tries and not private.is_dir():
+            self.say(f"{live.record.name}: the answers are not there ({private}); trying again", every=60)
+            self.later(min(self.pace.step_first * 4**live.tries, self.pace.step_most), again)
+            return
+        self.journal.note("not graded", live.record.name, why=words)
+        self.outcome.left.append(f"{live.record.name} could not be graded: {words}")
+        self.live.pop(live.record.name, None)
+
+    def _dropped(self, live: Live) -> None:
+        self.say(f"{live.record.name}: its folder was deleted; it is stopped and left alone (resuming begins it anew)")
+        self.journal.note("deleted by hand", live.record.name)
+        self.outcome.left.append(f"{live.record.name}: its folder was deleted")
+        self.live.pop(live.record.name, None)
+        attempt = live.record.attempt
+        if attempt and attempt.handle and live.phase != "grading":
+            self.clear(attempt.handle)
+
+    # Requests of others.
+
+    def _listen(self, now: float) -> None:
+        if now < self._next_bell:
+            return
+        self._next_bell = now + self.pace.bell
+        rung = requests.bell(self.group.folder)
+        if rung == self._bell:
+            return
+        self._bell = rung
+        from mlecore.runs.resuming import answer
+
+        answer(self)
+
+    # Runs at work.
+
+    def _poll(self, now: float) -> None:
+        watched = [live for live in self.live.values() if live.phase in ("running", "stopping")]
+        if not watched or now < self._next_poll or self._pollers.busy:
+            return
+        handles = {live.record.attempt.handle: live for live in watched if live.record.attempt}
+
+        def done(result: Any, error: BaseException | None) -> None:
+            youngest = min((time.monotonic() - live.since for live in watched), default=0.0)
+            wait = min(max(youngest * self.pace.poll_share, self.pace.poll_least), self.pace.poll_most)
+            self._next_poll = time.monotonic() + wait
+            if error is None:
+                if self._unreachable:
+                    self._unreachable = False
+                    self.say(f"backend {self.campaign.plan.backend} answers again")
+                for handle, status in result.items():
+                    if handle in handles:
+                        self._seen(handles[handle], status)
+            elif not isinstance(error, Exception):
+                raise error
+            else:
+                self._next_poll = time.monotonic() + max(wait, self.pace.step_first)
+                if not self._unreachable:
+                    self._unreachable = True
+                    self.say(f"backend {self.campaign.plan.backend} does not answer: {error}; its runs go on")
+                    self.journal.note("place unreachable", why=str(error))
+
+        self._pollers.submit(partial(self.campaign.backend.status, list(handles)), done)  # type: ignore[arg-type]
+
+    def _seen(self, live: Live, status: JobStatus) -> None:
+        if live.phase not in ("running", "stopping"):
+            return
+        live.status = status
+        if status.phase in ("exited", "gone"):
+            self._finish(live, status)
+        elif status.phase == "running" and live.phase == "running":
+            limits = self.campaign.plan.limits
+            if live.cancel:
+                self._stop(live)
+            elif time.monotonic() - live.since > limits.time + live.record.grace + self.pace.overdue:
+                self.say(f"{live.record.name} is far beyond its time limit: stopping it from here")
+                self._stop(live)
+        elif status.phase == "pending":
+            live.since = time.monotonic()
+            if live.cancel and live.phase == "running":
+                self._stop(live)
+
+    def _stop(self, live: Live) -> None:
+        live.phase = "stopping"
+        self._step(live, self._finishers, partial(self.steps.stop, live.record), lambda result: None)
+
+    def watch(self, record: RunRecord) -> None:
+        """A run that is at work at the place."""
+        live = self.live.setdefault(record.name, Live(record, "running"))
+        live.record, live.phase, live.since = record, "running", time.monotonic()
+        self._next_poll = min(self._next_poll, time.monotonic() + self.pace.poll_least)
+        self.watcher.changed(record, None)
+        if live.cancel:
+            self._stop(live)
+
+    def _finish(self, live: Live, status: JobStatus) -> None:
+        live.phase, live.status = "finishing", status
+        seconds = time.monotonic() - live.since if live.since else None
+        step = partial(self.steps.finish, live.record, status, seconds, live.cancel)
+        self._step(live, self._finishers, step, partial(self.finished, live))
+
+    def finished(self, live: Live, record: RunRecord) -> None:
+        """A run whose attempt has come to its end."""
+        live.record = record
+        self.watcher.changed(record, None)
+        if record.state == "collected":
+            self.backlog.took(record.label, record.competition, record.seconds)
+            self.grade(record)
+        elif record.state == "planned":
+            self.live.pop(record.name, None)
+            faults = len(record.attempts) - record.retry_from
+            delay = min(self.pace.retry_first * 2 ** (faults - 1), self.pace.retry_most)
+            self.say(f"{record.name}: {record.reason}; the place's fault, a new attempt in {delay:.0f} s")
+            self.retrying[record.name] = record
+
+            def again() -> None:
+                if self.retrying.pop(record.name, None):
+                    self.backlog.add(record.label, record.competition, record)
+
+            self.later(delay, again)
+        else:
+            self.settled(live, record)
+
+    def grade(self, record: RunRecord) -> None:
+        """A run that is collected."""
+        live = self.live.setdefault(record.name, Live(record, "grading"))
+        live.record, live.phase, live.tries = record, "grading", 0
+
+        def graded(result: tuple[RunRecord, Any]) -> None:
+            self.settled(live, *result)
+
+        self._step(live, self._graders, partial(self.steps.grade, record), graded)
+
+    def settled(self, live: Live, record: RunRecord, report: Any | None = None) -> None:
+        self.live.pop(record.name, None)
+        self.outcome.counts[record.state] += 1
+        self.watcher.changed(record, report)
+
+    def settle(self, record: RunRecord, state: str, reason: str) -> None:
+        """Cancel or fail a run that is not at work."""
+        live = self.live.setdefault(record.name, Live(record, "settling"))
+        live.phase = "settling"
+        step = partial(self.steps.settle, record, state, reason)
+        self._step(live, self._finishers, step, partial(self.settled, live))
+
+    def again(self, record: RunRecord) -> None:
+        """Begin a run anew that had failed or was cancelled."""
+        live = self.live[record.name] = Live(record, "settling")
+
+        def begun(fresh: RunRecord) -> None:
+            self.live.pop(fresh.name, None)
+            self.outcome.counts[record.state] -= 1
+            self.backlog.add(fresh.label, fresh.competition, fresh)
+            self.watcher.changed(fresh, None)
+
+        self._step(live, self._finishers, partial(self.steps.again, record), begun)
+
+    def cancel(self, live: Live) -> None:
+        """End a run that begins or is at work; what it left is kept, not graded."""
+        live.cancel = True
+        if live.phase == "running":
+            self._stop(live)
+
+    def take(self, planned: PlannedRun) -> RunRecord | None:
+        """A run that waits, out of its turn."""
+        record = self.backlog.take(planned.agent.label, planned.competition, planned.name)
+        return record or self.retrying.pop(planned.name, None)
+
+    def clear(self, handle: Handle) -> None:
+        """End and remove a job that belongs to no run any more."""
+        self.journal.note("cleared", job=handle.name)
+
+        def end() -> None:
+            self.campaign.backend.stop(handle, 0.0)
+            self.steps.remove(handle)
+
+        self.ask(end, lambda result, error: None)
+
+    def ask(self, function: Callable[[], Any], done: Callable[[Any, BaseException | None], None]) -> None:
+        """Something of the place, in a worker."""
+        self._finishers.submit(function, done)
+
+    # Runs that begin.
+
+    def _fill(self, now: float) -> None:
+        if not self.backlog.length or not self.start_new or self.searching:
+            return
+        self._measure(now)
+        self.provision.ask()
+        at_work = Counter(live.record.label for live in self.live.values() if live.phase != "grading")
+        while self.backlog.length and at_work.total() < self._slots and self._graders.busy < 64:
+            record = self.backlog.pop(at_work, self.provision.ready)
+            if record is None:
+                return
+            at_work[record.label] += 1
+            self.begin(record)
+
+    def _measure(self, now: float) -> None:
+        """What the place can give changes, as others use it too; asked in a worker after the first time."""
+        if now < self._next_capacity or self.provision.handins.issuperset(self.campaign.entrants):
+            self._slots = self._slots or self.campaign.plan.max_parallel or 16
+            return
+        self._next_capacity = now + 60.0
+
+        def measured(capacity: Any, error: BaseException | None) -> None:
+            if error is None:
+                self._slots, bound = at_once(capacity, self.campaign.plan.limits, self.campaign.plan.max_parallel)
+                if not self._slots:
+                    self.say(f"no run fits this place now: {bound}", every=600)
+            elif isinstance(error, BackendError):
+                self._next_capacity = time.monotonic() + self.pace.step_first
+                self.say(f"backend {self.campaign.plan.backend}: {error}", every=300)
+            elif not isinstance(error, Interrupted):
+                raise error
+
+        self._pollers.submit(self.campaign.backend.capacity, measured)
+
+    def begin(self, record: RunRecord) -> None:
+        """A run whose turn has come, or one that a controller before us was about to start."""
+        live = self.live[record.name] = Live(record, "starting")
+
+        def begun(result: tuple[RunRecord, Any]) -> None:
+            live.record, job = result
+            self.watcher.changed(live.record, None)
+            if job is None:
+                self.grade(live.record)
+            else:
+                self._step(live, self._starters, partial(self.steps.launch, live.record, job), self.watch)
+
+        self._step(live, self._starters, partial(self.steps.begin, record), begun)

@@ -1,0 +1,31 @@
+"""Agent `worker`: tells the place of the tests, by its environment, what a process would do."""
+
+import json
+
+from mlecore.agents import Agent, Launch, Task
+from mlecore.hookspecs import hookimpl
+from mlecore.options import Option
+
+
+@hookimpl
+def agent() -> Agent:
+    return Agent(
+        summary="does what its options say",
+        options=(
+            Option(name="seconds", help="how long it works", type="number", default="0"),
+            Option(name="code", help="its exit code", type="integer", default="0"),
+            Option(name="faults", help="so many first attempts end by the place's fault", type="integer", default="0"),
+            Option(name="submission", help="what it hands in", default="good", choices=("good", "bad", "none")),
+            Option(name="oom", help="it runs out of memory", type="boolean", default="false"),
+            Option(name="timed_out", help="it runs out of time", type="boolean", default="false"),
+        ),
+    )
+
+
+@hookimpl
+def launch(task: Task) -> Launch:
+    files = {"logs/work.log": f"seed {task.seed}\n", "code/main.py": "print('hello')\n"}
+    rows = "".join(f"{n},{(n + task.seed) % 2}\n" for n in range(10))
+    if task.options["submission"] != "none":
+        files["submission/submission.csv"] = "id,side\n" + (rows if task.options["submission"] == "good" else "1,2\n")
+    return Launch(argv=("work",), env={"WORK": json.dumps({**task.options, "files": files})})
