@@ -13,9 +13,9 @@ import struct
 import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.data.folders import human, require
@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 20
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+_PORTION = 4 << 20
 _BOMB_RATIO = 250  # deflate reaches 1032; no data set as a whole comes near
 _BOMB_BYTES = 1 << 30  # small ones hurt nobody
+
+
+Job = tuple[zipfile.ZipInfo, str]
 
 
 def unpack(archive: Path, into: Path, progress: Progress | None = None) -> int:
@@ -41,18 +45,23 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> int:
         with zipfile.ZipFile(archive) as opened:
             members = [info for info in opened.infolist() if not info.is_dir()]
             folders = [info.filename for info in opened.infolist() if info.is_dir()]
+        if len(members) + len(folders) != _declared(archive):
+            raise zipfile.BadZipFile("its directory is not whole")
     except (zipfile.BadZipFile, EOFError, struct.error, ValueError, NotImplementedError) as error:
         raise _damaged(archive, str(error)) from None
     except OSError as error:
         raise DataError(f"{archive} cannot be read: {error.strerror or error}") from None
     _refuse_bomb(archive, members)
-    targets = _targets(archive, members, into)
+    places = _places(archive, members)
+    made = _folders([*places, *(f"{_safe(archive, name)}/" for name in folders)])
+    if clash := made.intersection(places):
+        raise DataError(f"{archive}: {min(clash)!r} is a file and a folder; nothing has been unpacked")
     into.parent.mkdir(parents=True, exist_ok=True)
     total = sum(info.file_size for info in members)
     require(into.parent, total, f"unpacking {archive.name}")
     into.mkdir()
-    for folder in sorted({path.parent for path in targets} | {into / _safe(archive, name) for name in folders}):
-        folder.mkdir(parents=True, exist_ok=True)
+    for folder in sorted(made):
+        (into / folder).mkdir(exist_ok=True)
     done, guard = 0, threading.Lock()
 
     def count(size: int) -> None:
@@ -64,10 +73,14 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> int:
 
     with archive.open("rb") as file, ThreadPoolExecutor(os.cpu_count()) as pool:
         descriptor = file.fileno()
-        jobs = zip(members, targets, strict=True)
+
+        def work(jobs: list[Job]) -> None:
+            for info, place in jobs:
+                _extract(archive, descriptor, info, f"{into}/{place}", count)
+
         try:
-            for batch in batched(jobs, 4096):
-                for _ in pool.map(lambda job: _extract(archive, descriptor, job[0], job[1], count), batch):
+            for batch in batched(_portions(members, places), 64):
+                for _ in pool.map(work, batch):
                     continue  # raises what a thread raised
         except BaseException:
             pool.shutdown(cancel_futures=True)
@@ -75,32 +88,63 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> int:
     return total
 
 
-def _targets(archive: Path, members: Sequence[zipfile.ZipInfo], into: Path) -> list[Path]:
-    """Where each member goes; refuses those that would leave the folder, and two for one place."""
-    targets, seen = [], set()
+def _portions(members: Sequence[zipfile.ZipInfo], places: Sequence[str]) -> Iterator[list[Job]]:
+    """Work for one thread at a time: a large member, or many small ones, which then cost little Python each."""
+    portion: list[Job] = []
+    size = 0
+    for job in zip(members, places, strict=True):
+        portion.append(job)
+        size += job[0].file_size
+        if size > _PORTION or len(portion) == 256:
+            yield portion
+            portion, size = [], 0
+    yield portion
+
+
+def _declared(archive: Path) -> int:
+    """How many members the end record names; zipfile takes a damaged directory's word for it."""
+    with archive.open("rb") as file:
+        file.seek(-min(archive.stat().st_size, (1 << 16) + 128), os.SEEK_END)
+        tail = file.read()
+    (count,) = struct.unpack_from("<H", tail, tail.rfind(b"PK\5\6") + 10)
+    wide = tail.rfind(b"PK\6\6")  # zip64
+    if count == 0xFFFF and wide >= 0:
+        (count,) = struct.unpack_from("<Q", tail, wide + 32)
+    return int(count)
+
+
+def _places(archive: Path, members: Sequence[zipfile.ZipInfo]) -> list[str]:
+    """Where each member goes, below the folder; refuses those that would leave it, and two for one place."""
+    places: dict[str, None] = {}
     for info in members:
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG):
             raise DataError(f"{archive}: {info.filename!r} is a link or a special file; nothing has been unpacked")
         if info.flag_bits & 1:
             raise DataError(f"{archive}: {info.filename!r} is encrypted; nothing has been unpacked")
-        path = _safe(archive, info.filename)
-        if path in seen:
+        place = _safe(archive, info.filename)
+        if place in places:
             raise DataError(f"{archive} holds {info.filename!r} twice; nothing has been unpacked")
-        seen.add(path)
-        targets.append(into / path)
-    for path in seen:
-        if clash := next((parent for parent in path.parents if parent in seen), None):
-            raise DataError(f"{archive}: {str(clash)!r} is a file and a folder; nothing has been unpacked")
-    return targets
+        places[place] = None
+    return list(places)
 
 
-def _safe(archive: Path, name: str) -> PurePosixPath:
-    path = PurePosixPath(name)
+def _folders(places: Iterable[str]) -> set[str]:
+    """Every folder on the way to these places, the topmost ("") included."""
+    found = {""}
+    for folder in {place.rpartition("/")[0] for place in places}:
+        while folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
+
+
+def _safe(archive: Path, name: str) -> str:
+    parts = [part for part in name.split("/") if part not in ("", ".")]
     foreign = os.name == "nt" and ("\\" in name or ":" in name)
-    if not path.parts or path.is_absolute() or ".." in path.parts or foreign:
+    if not parts or name.startswith("/") or ".." in parts or foreign:
         raise DataError(f"{archive}: the member {name!r} would leave its folder; nothing has been unpacked")
-    return path
+    return "/".join(parts)
 
 
 def _refuse_bomb(archive: Path, members: Sequence[zipfile.ZipInfo]) -> None:
@@ -120,17 +164,20 @@ def _refuse_bomb(archive: Path, members: Sequence[zipfile.ZipInfo]) -> None:
         )
 
 
-def _extract(archive: Path, descriptor: int, info: zipfile.ZipInfo, target: Path, count: Callable[[int], None]) -> None:
+def _extract(archive: Path, descriptor: int, info: zipfile.ZipInfo, target: str, count: Callable[[int], None]) -> None:
     crc = written = 0
     try:
-        with target.open("xb", buffering=0) as out:
+        out = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        try:
             for data in _inflated(archive, descriptor, info):
                 written += len(data)
                 if written > info.file_size:
                     raise _damaged(archive, f"{info.filename!r} is larger than it says")
                 crc = zlib.crc32(data, crc)
-                out.write(data)
+                _write(out, data)
                 count(len(data))
+        finally:
+            os.close(out)
     except (zlib.error, struct.error, EOFError, zipfile.BadZipFile) as error:
         raise _damaged(archive, f"{info.filename!r}: {error}") from None
     except OSError as error:
@@ -139,6 +186,12 @@ def _extract(archive: Path, descriptor: int, info: zipfile.ZipInfo, target: Path
         raise
     if written != info.file_size or crc != info.CRC:
         raise _damaged(archive, f"{info.filename!r} has other content than it was packed with")
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
 def _inflated(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -153,17 +206,8 @@ def _inflated(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator
                 f"{archive}: {info.filename!r}: {error}", fix="Unpack it with 7z and use --raw DIR"
             ) from None
         return
-    header = _LOCAL_HEADER.unpack(os.pread(descriptor, _LOCAL_HEADER.size, info.header_offset))
-    if header[0] != b"PK\x03\x04":
-        raise _damaged(archive, f"no member begins where {info.filename!r} should")
-    offset = info.header_offset + _LOCAL_HEADER.size + header[9] + header[10]
-    end = offset + info.compress_size
     inflate = zlib.decompressobj(-15) if info.compress_type == zipfile.ZIP_DEFLATED else None
-    while offset < end:
-        packed = os.pread(descriptor, min(_CHUNK, end - offset), offset)
-        if not packed:
-            raise EOFError("the archive ends here")
-        offset += len(packed)
+    for packed in _packed(archive, descriptor, info):
         if inflate is None:
             yield packed
             continue
@@ -172,6 +216,27 @@ def _inflated(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator
             packed = inflate.unconsumed_tail
     if inflate is not None:
         yield inflate.flush()
+
+
+def _packed(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """The compressed bytes of a member; those of a small one come with its header, in one read."""
+    guess = _LOCAL_HEADER.size + len(info.filename) + 64
+    data = os.pread(descriptor, min(_CHUNK, guess + info.compress_size), info.header_offset)
+    header = _LOCAL_HEADER.unpack_from(data)
+    if header[0] != b"PK\x03\x04":
+        raise _damaged(archive, f"no member begins where {info.filename!r} should")
+    start = _LOCAL_HEADER.size + header[9] + header[10]
+    data = data[start : start + info.compress_size]
+    if data:
+        yield data
+    offset = info.header_offset + start + len(data)
+    end = info.header_offset + start + info.compress_size
+    while offset < end:
+        data = os.pread(descriptor, min(_CHUNK, end - offset), offset)
+        if not data:
+            raise EOFError("the archive ends here")
+        offset += len(data)
+        yield data
 
 
 def _damaged(archive: Path, why: str) -> DataError:

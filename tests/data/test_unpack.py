@@ -1,0 +1,160 @@
+"""Unpacking archives that mean well, are damaged, or mean harm."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import stat
+import struct
+import warnings
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mlecore.data.unpack import unpack
+from mlecore.errors import DataError
+
+CONTENT = {
+    "train.csv": b"id,y\n" * 20_000,
+    "images/a/b/c.bin": random.Random(0).randbytes(1_200_000),
+    "empty": b"",
+    "inner.zip": b"PK stays packed",
+    "ünïcode 名.txt": b"names",
+}
+
+
+def make(path: Path, content: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, data in content.items():
+            archive.writestr(zipfile.ZipInfo(name), data, compression)
+    return path
+
+
+def read(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_went_in_comes_out(tmp_path: Path, compression: int) -> None:
+    archive = make(tmp_path / "a.zip", CONTENT, compression)
+    seen: list[tuple[int, int, str]] = []
+    total = unpack(archive, tmp_path / "out", lambda *step: seen.append(step))
+    assert read(tmp_path / "out") == CONTENT
+    assert total == sum(map(len, CONTENT.values())) == seen[-1][0] == seen[-1][1]
+
+
+def test_zip64_streamed_archives_and_folders_as_members(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.mkdir("nothing/in here")
+        with archive.open("big", "w", force_zip64=True) as member:
+            member.write(b"x" * 100_000)
+    unpack(tmp_path / "a.zip", tmp_path / "out")
+    assert (tmp_path / "out/nothing/in here").is_dir() and (tmp_path / "out/big").stat().st_size == 100_000
+
+
+@pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "a/./../../evil", ".."])
+def test_no_member_escapes(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DataError, match="would leave its folder"):
+        unpack(make(tmp_path / "a.zip", {"good": b"", name: b"x"}), tmp_path / "out")
+    assert not (tmp_path / "out").exists() and not (tmp_path / "evil").exists()
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR])
+def test_links_and_special_files_are_refused(tmp_path: Path, kind: int) -> None:
+    info = zipfile.ZipInfo("link")
+    info.external_attr = (kind | 0o777) << 16
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr(info, "/etc/passwd")
+    with pytest.raises(DataError, match="a link or a special file"):
+        unpack(tmp_path / "a.zip", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("names", [("a", "a"), ("a", "./a"), ("a", "a/b"), ("a/b", "a"), ("a", "a/")])
+def test_two_members_for_one_place_are_refused(tmp_path: Path, names: tuple[str, str]) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive, warnings.catch_warnings(action="ignore"):
+        for name in names:
+            archive.writestr(name, name)
+    with pytest.raises(DataError, match=r"twice|a file and a folder"):
+        unpack(tmp_path / "a.zip", tmp_path / "out")
+
+
+def test_a_bomb_is_refused_before_it_goes_off(tmp_path: Path) -> None:
+    archive = make(tmp_path / "a.zip", {"a": b"\0" * 2_000_000})
+    data = bytearray(archive.read_bytes())
+    entry = data.rfind(b"PK\x01\x02")
+    data[entry + 24 : entry + 28] = struct.pack("<I", 2 << 30)
+    archive.write_bytes(data)
+    with pytest.raises(DataError, match="a zip bomb"):
+        unpack(archive, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_members_that_share_bytes_are_refused(tmp_path: Path) -> None:
+    archive = make(tmp_path / "a.zip", {"a": b"0" * 100_000, "b": b"0" * 100_000})
+    data = bytearray(archive.read_bytes())
+    entry = data.rfind(b"PK\x01\x02")  # let b begin where a does
+    data[entry + 42 : entry + 46] = struct.pack("<I", 0)
+    archive.write_bytes(data)
+    with pytest.raises(DataError, match="overlap"):
+        unpack(archive, tmp_path / "out")
+
+
+def test_a_member_that_is_larger_than_it_says_is_stopped(tmp_path: Path) -> None:
+    archive = make(tmp_path / "a.zip", {"a": b"\0" * 5_000_000})
+    data = bytearray(archive.read_bytes())
+    entry = data.rfind(b"PK\x01\x02")
+    data[entry + 24 : entry + 28] = struct.pack("<I", 10)
+    archive.write_bytes(data)
+    with pytest.raises(DataError, match="larger than it says"):
+        unpack(archive, tmp_path / "out")
+    assert (tmp_path / "out/a").stat().st_size <= 10
+
+
+def test_every_truncation_and_damage_is_noticed(tmp_path: Path) -> None:
+    content = {"a": b"hello " * 30, "b/c": random.Random(1).randbytes(40)}
+    whole = make(tmp_path / "whole.zip", content).read_bytes()
+    archive = tmp_path / "a.zip"
+    for size in range(0, len(whole), 3):
+        archive.write_bytes(whole[:size])
+        with pytest.raises(DataError, match="truncated or damaged"):
+            unpack(archive, tmp_path / "out")
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+    draw = random.Random(0)
+    for _ in range(300):
+        data = bytearray(whole)
+        data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
+        archive.write_bytes(data)
+        try:
+            unpack(archive, tmp_path / "out")
+        except DataError:
+            pass
+        else:  # dates, modes and the like may differ; what is inside may not, nor leave
+            assert sorted(read(tmp_path / "out").values()) == sorted(content.values())
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+
+
+def test_no_zip_at_all(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_text("<html>Please log in</html>")
+    with pytest.raises(DataError, match="truncated or damaged"):
+        unpack(tmp_path / "a.zip", tmp_path / "out")
+    with pytest.raises(DataError, match="cannot be read"):
+        unpack(tmp_path / "none.zip", tmp_path / "out")
+
+
+def test_an_encrypted_member_is_said_so(tmp_path: Path) -> None:
+    archive = make(tmp_path / "a.zip", {"a": b"secret"})
+    data = bytearray(archive.read_bytes())
+    data[data.rfind(b"PK\x01\x02") + 8] |= 1
+    archive.write_bytes(data)
+    with pytest.raises(DataError, match="encrypted"):
+        unpack(archive, tmp_path / "out")
+
+
+def test_too_little_room_is_seen_before_the_disk_is_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = make(tmp_path / "a.zip", {"a": b"x" * 1_000_000})
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 999_999))  # type: ignore[attr-defined]
+    with pytest.raises(DataError, match=r"1\.0 MB needed"):
+        unpack(archive, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
