@@ -66,8 +66,13 @@ def labels(frame: DataFrame, column: str) -> NDArray[np.int64] | NDArray[np.uint
     expected = "whole numbers"
     series = frame[column]
     if series.dtype == object:
+        if any(_is_truth(value) for value in series):
+            expected += ", or True and False alone"
+        if any(isinstance(value, str) for value in series):
+            found = _texts_found(frame, column, truths=True)
+            raise InvalidSubmission(f"column {column!r} must hold {expected}; found {found}")
         refuse(frame, column, expected, np.fromiter((not _is_number(v) for v in series), bool, len(series)))
-        raise InvalidSubmission(f"column {column!r} must hold {expected}; it mixes numbers with True and False")
+        raise InvalidSubmission(f"column {column!r} must hold {expected}; it mixes both")
     values = series.to_numpy()
     if values.dtype.kind == "u":
         return np.asarray(values, dtype=np.uint64)
@@ -161,13 +166,23 @@ def _as_floats(series: Series, from_text: bool) -> NDArray[np.float64] | None:
         return None
 
 
-def _texts_found(frame: DataFrame, column: str) -> str:
-    """Of a column that is text, the cells that made it so: words first, else numbers written as pandas takes none."""
-    series = frame[column]
-    words = [i for i, value in enumerate(series) if isinstance(value, str) and not _floats(value)]
-    where = words or [i for i, value in enumerate(series) if isinstance(value, str) and not _plain(value)]
-    where = where or [i for i, value in enumerate(series) if isinstance(value, str)]
-    return offending(frame, where, [series.iloc[i] for i in where[:10]])
+def _texts_found(frame: DataFrame, column: str, *, truths: bool = False) -> str:
+    """Of a column that is text, the cells that made it so: words first, else numbers written as pandas takes none.
+
+    ``truths``: it might have been one of True and False, so those come last.
+    """
+    values = frame[column].tolist()
+    texts = [i for i, value in enumerate(values) if isinstance(value, str)]
+    words = [i for i in texts if not _floats(values[i])]
+    if truths and any(_is_truth(values[i]) for i in words):
+        words = [i for i in words if not _is_truth(values[i])] or [i for i in texts if _floats(values[i])] or words
+    where = words or [i for i in texts if not _plain(values[i])] or texts
+    return offending(frame, where, [values[i] for i in where[:10]])
+
+
+def _is_truth(value: Any) -> bool:
+    """What pandas reads as a boolean in a column of nothing else."""
+    return value is True or value is False or (isinstance(value, str) and value.lower() in ("true", "false"))
 
 
 def _floats(text: str) -> bool:

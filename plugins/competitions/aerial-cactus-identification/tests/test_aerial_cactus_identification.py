@@ -12,6 +12,7 @@ import pytest
 import mlecore
 from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter
+from mlecore.testing import check_competition
 
 CACTUS = mlecore.competition("aerial-cactus-identification")
 
@@ -115,3 +116,8 @@ def test_the_stand_in_repeats_itself_and_holds_both_classes_in_each_part(tmp_pat
     CACTUS.prepare(tmp_path / "one", tmp_path / "public", tmp_path / "private")
     for table in ("public/train.csv", "private/test.csv"):
         assert set(pd.read_csv(tmp_path / table)["has_cactus"]) == {0, 1}
+
+
+@pytest.mark.slow
+def test_it_conforms() -> None:
+    check_competition("aerial-cactus-identification")

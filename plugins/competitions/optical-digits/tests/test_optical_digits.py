@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 import mlecore
+from mlecore.testing import check_competition
 
 DIGITS = mlecore.competition("optical-digits")
 
@@ -72,3 +73,8 @@ def test_there_is_no_leaderboard_and_no_stand_in(tmp_path: Path) -> None:
     assert DIGITS.facts.thresholds is None
     with pytest.raises(mlecore.MlecoreError, match="no stand-in"):
         DIGITS.make_raw(tmp_path)
+
+
+@pytest.mark.slow
+def test_it_conforms() -> None:
+    check_competition("optical-digits")

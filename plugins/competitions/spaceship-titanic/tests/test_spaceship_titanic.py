@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import mlecore
+from mlecore.testing import check_competition
 
 SPACESHIP = mlecore.competition("spaceship-titanic")
 
@@ -124,3 +125,16 @@ def test_the_stand_in_repeats_itself(data: Path, tmp_path: Path) -> None:
     SPACESHIP.make_raw(tmp_path, size=0.2)
     for file in sorted(tmp_path.iterdir()):
         assert file.read_bytes() == (data / "raw" / file.name).read_bytes()
+
+
+def test_a_refusal_names_the_cell_that_is_odd(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+    for value in ("yes", " True", 1):
+        with pytest.raises(
+            mlecore.InvalidSubmission, match=rf"found PassengerId '{answers['PassengerId'][2]}': '{value}'$"
+        ):
+            grade(put(answers, value), data, tmp_path)
+
+
+@pytest.mark.slow
+def test_it_conforms() -> None:
+    check_competition("spaceship-titanic")
