@@ -1,0 +1,89 @@
+"""What the benchmarks share: a process's seconds and peak memory, and a table of them.
+
+Each step runs in a process of its own, so that one's memory is not another's peak. Seconds are wall-clock, the best of
+the rounds asked for; rounds of all steps take turns, so that a busy machine slows all of them alike.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from attrs import frozen
+
+
+@frozen(kw_only=True)
+class Measured:
+    """What one step took: wall-clock seconds, and the most memory that its process held at once."""
+
+    seconds: float
+    peak_mb: float
+
+
+def run(argv: Sequence[str]) -> Measured:
+    """Run a command, which must succeed; the peak is that of its largest process."""
+    begin = time.perf_counter()
+    process = subprocess.Popen([str(arg) for arg in argv], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - begin
+    if code := os.waitstatus_to_exitcode(status):
+        sys.exit(f"{' '.join(map(str, argv))}: ended with {code}")
+    scale = 1 << 20 if sys.platform == "darwin" else 1 << 10  # ru_maxrss is in bytes there, in KiB elsewhere
+    return Measured(seconds=seconds, peak_mb=usage.ru_maxrss / scale)
+
+
+def python(code: str, *args: object) -> list[str]:
+    """The command that runs ``code`` in this interpreter; ``sys.argv[1:]`` is ``args``."""
+    return [sys.executable, "-c", code, *map(str, args)]
+
+
+def rounds(steps: Mapping[str, Callable[[], Measured]], count: int = 3) -> dict[str, Measured]:
+    """Of each step the best seconds and the highest peak of ``count`` rounds."""
+    taken: dict[str, list[Measured]] = {name: [] for name in steps}
+    for _ in range(count):
+        for name, step in steps.items():
+            taken[name].append(step())
+    return {
+        name: Measured(seconds=min(m.seconds for m in all_), peak_mb=max(m.peak_mb for m in all_))
+        for name, all_ in taken.items()
+    }
+
+
+def table(measured: Mapping[str, Measured], *, limit: Sequence[str] = (), mb: float | None = None) -> str:
+    """A line a step; beside it how many times the seconds of the steps named in ``limit``, which it is held against.
+
+    ``mb``: the megabytes that each step reads, for MB/s.
+    """
+    bound = sum(measured[name].seconds for name in limit)
+    width = max(map(len, measured))
+    lines = [f"{'':{width}}  {'seconds':>8}  {'peak MB':>8}" + f"  {'MB/s':>7}" * bool(mb) + "   x limit" * bool(limit)]
+    for name, m in measured.items():
+        line = f"{name:{width}}  {m.seconds:8.2f}  {m.peak_mb:8.0f}" + (f"  {mb / m.seconds:7.1f}" if mb else "")
+        lines.append(line + (f"  {m.seconds / bound:8.2f}" if bound and name not in limit else ""))
+    if bound:
+        lines.append(f"limit: {' + '.join(limit)} = {bound:.2f} s")
+    return "\n".join(lines)
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for this run, gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="mlecore-bench-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def fresh(folder: Path) -> Path:
+    """The folder, empty."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
