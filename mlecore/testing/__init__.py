@@ -11,7 +11,9 @@ A plugin's tests need one line::
 from __future__ import annotations
 
 from mlecore.testing.agents import check_agent
+from mlecore.testing.backends import check_backend
 from mlecore.testing.competitions import check_competition
+from mlecore.testing.detectors import check_detector
 from mlecore.testing.rules import ConformanceError, Skipped
 
-__all__ = ["ConformanceError", "Skipped", "check_agent", "check_competition"]
+__all__ = ["ConformanceError", "Skipped", "check_agent", "check_backend", "check_competition", "check_detector"]

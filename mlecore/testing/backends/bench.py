@@ -1,0 +1,162 @@
+"""A place for the kit: small shell jobs, started and waited for, and all of them removed at the end."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+
+from mlecore.agents import Recipe
+from mlecore.backends import Backend, Dataset, Fetched, Handle, Image, Job, JobStatus
+from mlecore.errors import MlecoreError
+from mlecore.options import resolve
+from mlecore.registry import Loaded
+from mlecore.testing.rules import Stop, Undecided
+
+PATIENCE = 60.0  # seconds that a short job may take to end, and a long one to be seen running
+_TOOLS = Path(__file__).parents[2] / "sandbox"
+
+
+class BackendBench:
+    """One place. Its jobs have names that nobody else's have."""
+
+    def __init__(self, loaded: Loaded, options: Mapping[str, str], folder: Path) -> None:
+        self.loaded = loaded
+        self.given = options
+        self.folder = folder
+        self.group = uuid.uuid4().hex[:12]
+        self._started: list[Handle] = []
+
+    @property
+    def name(self) -> str:
+        return self.loaded.plugin.name
+
+    def another(self) -> Backend:
+        """The same place, as another process would see it."""
+        declared: Backend = self.loaded.call("backend", options=dict(self.given))
+        options = resolve(declared.options, self.given, f"backend {self.name}")
+        made: Backend = self.loaded.call("backend", options=options)
+        return made
+
+    @cached_property
+    def backend(self) -> Backend:
+        return self.another()
+
+    @cached_property
+    def facts(self) -> Mapping[str, object]:
+        return self.backend.describe()
+
+    @property
+    def isolated(self) -> bool:
+        """Does the place keep a job from what is around it?"""
+        return self.facts.get("isolation", "none") != "none"
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        public = self.folder / "public"
+        (public / "deeper").mkdir(parents=True)
+        (public / "description.md").write_text("# A task\n")
+        (public / "train.csv").write_text("id,y\n1,2\n")
+        (public / "deeper" / "picture.bin").write_bytes(bytes(range(256)) * 64)
+        return Dataset(competition="kit", edition="v1", public=public, digest=uuid.uuid4().hex)
+
+    @cached_property
+    def image(self) -> Image:
+        return self.backend.build(Recipe(), self.folder / "build.log")
+
+    @cached_property
+    def data(self) -> str:
+        return self.backend.provide(self.dataset, _quiet)
+
+    def job(self, script: str, **changes: Any) -> Job:
+        """A job that runs a shell script in its home."""
+        job = Job(
+            name=f"mle-{uuid.uuid4().hex[:12]}-1",
+            group=self.group,
+            image=self.image,
+            dataset=self.dataset,
+            data=self.data,
+            argv=("/bin/sh", "-c", script),
+            tools={"init": _TOOLS / "init", "note.txt": b"a tool\n"},
+            env={"MLECORE_CANDIDATES": "submission/submission.csv"},
+            time_limit=PATIENCE,
+            grace=1.0,
+        )
+        return evolve(job, **changes)
+
+    def able(self, job: Job) -> None:
+        """Undecided where the place says that it cannot give a job all it asks."""
+        for problem in self.backend.preflight([job]):
+            raise Undecided(f"the place says: {problem.what}")
+
+    def start(self, job: Job) -> Handle:
+        handle = self.backend.start(job)
+        self._started.append(handle)
+        return handle
+
+    def run(self, job: Job) -> tuple[Handle, JobStatus]:
+        """Start a job and wait for its end."""
+        handle = self.start(job)
+        return handle, self.wait(handle, "exited")
+
+    def wait(self, handle: Handle, phase: str, patience: float = PATIENCE) -> JobStatus:
+        """Until the job is in this phase. Raises Stop when that takes too long, or cannot come any more."""
+        deadline = time.monotonic() + patience
+        while True:
+            status = self.status(handle)
+            if status.phase == phase:
+                return status
+            if status.phase in ("exited", "gone"):
+                raise Stop(f"a job is {status.phase} ({status.reason or status.exit_code}), expected it {phase}")
+            if time.monotonic() > deadline:
+                raise Stop(f"a job is still {status.phase} after {patience:.0f} s, expected it {phase}")
+            time.sleep(0.1)
+
+    def status(self, handle: Handle) -> JobStatus:
+        return self.backend.status([handle])[handle]
+
+    def output(self, handle: Handle) -> bytes:
+        return b"".join(self.backend.logs(handle))
+
+    def wait_output(self, handle: Handle, text: bytes) -> bytes:
+        """The output once it has ``text`` in it."""
+        deadline = time.monotonic() + PATIENCE
+        while text not in (output := self.output(handle)):
+            if time.monotonic() > deadline:
+                raise Stop(f"{text!r} has not come out after {PATIENCE:.0f} s; what has: {output[-500:]!r}")
+            time.sleep(0.1)
+        return output
+
+    def fetch(self, handle: Handle, *globs: str, limit: int = 1 << 26) -> tuple[Path, Fetched]:
+        """What a job left, in a new folder."""
+        into = self.folder / f"fetched-{uuid.uuid4().hex}"
+        fetched = self.backend.fetch(handle, globs, into, limit)
+        return into, fetched
+
+    def clean_up(self) -> None:
+        """Remove every job, whatever the rules made of them."""
+        for handle in self._started:
+            try:
+                self.backend.remove(handle)
+            except MlecoreError:
+                continue
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Regular files below a folder, by relative path."""
+    return {
+        Path(place, name).relative_to(folder).as_posix(): Path(place, name).read_bytes()
+        for place, _, names in os.walk(folder)
+        for name in names
+        if Path(place, name).is_file() and not Path(place, name).is_symlink()
+    }
+
+
+def _quiet(done: int, total: int, what: str) -> None:
+    """Progress that nobody watches."""

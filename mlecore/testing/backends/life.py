@@ -1,0 +1,126 @@
+"""Rules: a job runs as it was described, once, and can be found and followed by anybody."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from mlecore.backends import Handle
+from mlecore.testing.backends.bench import BackendBench, files
+from mlecore.testing.rules import Broken
+
+_SCRIPT = """
+echo "home: $(pwd)"
+cat agent/note.txt
+cat data/description.md data/deeper/picture.bin | wc -c
+echo "value: $KIT_VALUE"
+echo "input: $(cat)"
+echo complaint >&2
+printf 'id,y\\n1,2\\n' >submission/submission.csv
+mkdir code/deeper && echo 'print()' >code/deeper/main.py
+echo line >>logs/a.log
+exit 7
+"""
+
+
+def life(bench: BackendBench) -> Iterator[Broken]:
+    value = "a 'quoted' \"value\" with $HOME and\ttab"
+    job = bench.job(_SCRIPT, files={"agent/note.txt": b"a note\n"}, stdin=b"some input")
+    handle, status = bench.run(
+        bench.job(_SCRIPT, files=job.files, stdin=job.stdin, env={**job.env, "KIT_VALUE": value})
+    )
+    if status.exit_code != 7:
+        yield Broken(f"its exit code is {status.exit_code}, expected 7", "status()")
+    output = bench.output(handle).decode("utf-8", "replace")
+    for line in (
+        f"home: {bench.backend.home(handle.name)}",
+        "a note",
+        "16393",  # bytes of both files of the data
+        f"value: {value}",
+        "input: some input",
+        "complaint",
+    ):
+        if line not in output.splitlines():
+            yield Broken(f"no line {line!r} in {output!r}", "logs()")
+    folder, fetched = bench.fetch(handle, "submission/*.csv", "logs", "code", "agent/*.txt", "nothing/*")
+    expected = {
+        "submission/submission.csv": b"id,y\n1,2\n",
+        "code/deeper/main.py": b"print()\n",
+        "logs/a.log": b"line\n",
+        "agent/note.txt": b"a note\n",
+    }
+    if (got := files(folder)) != expected:
+        yield Broken(f"it brought {sorted(got)}, expected {sorted(expected)} as the job wrote them", "fetch()")
+    if fetched.files != len(expected) or fetched.bytes != sum(map(len, expected.values())) or not fetched.complete:
+        yield Broken(f"it says {fetched}, expected {len(expected)} files and all of them", "fetch()")
+    if "exit.json" not in " ".join(files(bench.fetch(handle, ".mlecore")[0])):
+        yield Broken("init left no .mlecore/exit.json, or it does not come out", "fetch()")
+
+
+def once(bench: BackendBench) -> Iterator[Broken]:
+    job = bench.job("echo started; cat data/train.csv; sleep 2")
+    first = bench.start(job)
+    with ThreadPoolExecutor(3) as pool:
+        again = [*pool.map(lambda _: bench.backend.start(job), range(3)), bench.another().start(job)]
+    if any(handle != first for handle in again):
+        yield Broken(f"other handles for a job that has been started: {first}, {set(again)}", "start()")
+    bench.wait(first, "exited")
+    bench.another().start(job)
+    if (count := bench.output(first).count(b"started")) != 1:
+        yield Broken(f"a job that was started six times under one name ran {count} times", "start()")
+
+
+def found(bench: BackendBench) -> Iterator[Broken]:
+    handle = bench.start(bench.job("echo one"))
+    other = bench.start(bench.job("echo two", group=f"{bench.group}0"))
+    elsewhere = bench.another()
+    mine = elsewhere.find(bench.group)
+    if mine.get(handle.name) != handle:
+        yield Broken(f"it does not find {handle.name} of its group", "find()")
+    if other.name in mine:
+        yield Broken("it finds a job of another group, whose name only begins alike", "find()")
+    nobody = Handle(name="mle-000000000000-1", id="mle-000000000000-1")
+    statuses = elsewhere.status([handle, other, nobody])
+    if set(statuses) != {handle, other, nobody}:
+        yield Broken(f"asked for three handles, it answers for {len(statuses)}", "status()")
+    elif statuses[nobody].phase != "gone":
+        yield Broken(f"a job that never was is {statuses[nobody].phase}, expected gone", "status()")
+    bench.wait(handle, "exited")
+    if elsewhere.status([handle])[handle].phase != "exited" or b"one" not in b"".join(elsewhere.logs(handle)):
+        yield Broken("another process does not see how the job ended, or its output", "status(), logs()")
+
+
+def logs(bench: BackendBench) -> Iterator[Broken]:
+    handle = bench.start(
+        bench.job(r"i=0; while [ $i -lt 5 ]; do printf 'a\000\377\033[2J%s\r\n' $i; i=$((i+1)); sleep 0.2; done")
+    )
+    followed = b"".join(bench.backend.logs(handle, follow=True))
+    expected = b"".join(b"a\x00\xff\x1b[2J%d\r\n" % i for i in range(5))
+    if followed != expected:
+        yield Broken(f"followed to the end, it is {followed!r}, expected {expected!r}", "logs(follow=True)")
+    bench.wait(handle, "exited")
+    for offset in (0, 3, len(expected) - 1, len(expected), len(expected) + 100):
+        if (part := b"".join(bench.backend.logs(handle, offset))) != expected[offset:]:
+            yield Broken(f"from byte {offset} on it is {part!r}, expected {expected[offset:]!r}", "logs(offset)")
+    large, _ = bench.run(bench.job("head -c 3000000 /dev/zero; echo; echo end"))
+    if len(output := bench.output(large)) != 3_000_005 or not output.endswith(b"\nend\n"):
+        yield Broken(f"3,000,005 bytes without a line end came out as {len(output):,}", "logs()")
+
+
+def secrets(bench: BackendBench) -> Iterator[Broken]:
+    os.environ |= {"MLECORE_KIT_KEY": "planted-key-4711", "MLECORE_KIT_OTHER": "unnamed-key-4711"}
+    try:
+        job = bench.job('[ "$MLECORE_KIT_KEY" = planted-key-4711 ] && echo has it; env', secrets=("MLECORE_KIT_KEY",))
+        handle, _ = bench.run(job)
+        output = bench.output(handle)
+        told = repr((handle, bench.status(handle), bench.backend.describe(), bench.backend.find(bench.group)))
+    finally:
+        for name in ("MLECORE_KIT_KEY", "MLECORE_KIT_OTHER"):
+            os.environ.pop(name)
+    if b"has it" not in output:
+        yield Broken("the key that the job names is not in its environment", "start()")
+    if b"unnamed-key-4711" in output:
+        yield Broken("a variable of the controller that the job does not name is in its environment", "start()")
+    if "planted-key-4711" in told:
+        yield Broken("a key's value is in what the backend tells about the job", "find(), status(), describe()")

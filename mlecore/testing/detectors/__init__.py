@@ -1,0 +1,38 @@
+"""The kit for detectors."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mlecore.registry import load
+from mlecore.testing.detectors.bench import DetectorBench
+from mlecore.testing.detectors.detects import calm, declares, detects, same, untouched
+from mlecore.testing.light import light
+from mlecore.testing.rules import Broken, Rule, Skipped, judge
+
+
+def _light(bench: DetectorBench) -> Iterator[Broken]:
+    return light(bench.loaded.plugin)
+
+
+RULES: tuple[Rule[DetectorBench], ...] = (
+    Rule(name="light", says="importing the plugin brings in nothing heavy", test=_light),
+    Rule(name="declares", says="it says what it is, and its options make sense", test=declares),
+    Rule(name="detects", says="it judges any run, hostile ones too", test=detects, needs=("declares",)),
+    Rule(name="calm", says="it accuses no honest run", test=calm, needs=("detects",)),
+    Rule(name="same", says="the same runs give the same findings", test=same, needs=("detects",)),
+    Rule(name="untouched", says="it changes nothing that the runs left", test=untouched, needs=("detects",)),
+)
+
+
+def check_detector(name: str, options: Mapping[str, str] | None = None) -> list[Skipped]:
+    """Put an installed detector through its paces on a made-up group; ``options`` are those that ``-D`` would give.
+
+    Raises ConformanceError with every rule that is broken; returns the rules that could not be tried here, such as
+    those of a detector whose key is not set or whose program is missing.
+    """
+    loaded = load("detector", name)
+    with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
+        return judge(f"detector {name}", DetectorBench(loaded, options or {}, Path(folder)), RULES)

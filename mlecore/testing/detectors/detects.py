@@ -1,0 +1,116 @@
+"""Rules: a detector says what it is, and judges any run without harm, twice alike."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+from mlecore.detectors import Detection, Detector, Finding
+from mlecore.errors import MlecoreError
+from mlecore.testing.declared import option_flaws, secret_flaws, summary_flaws
+from mlecore.testing.detectors.bench import DetectorBench
+from mlecore.testing.hostile import TookTooLong, in_time
+from mlecore.testing.rules import Broken, Stop, Undecided
+
+_SECONDS = 120.0  # for one run
+_RULE = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
+VERDICTS = get_args(get_type_hints(Finding)["verdict"])
+
+
+def declares(bench: DetectorBench) -> Iterator[Broken]:
+    detector = bench.detector
+    if not isinstance(detector, Detector):
+        raise Stop(f"detector() returned {detector!r}, which is no Detector")
+    for what in (*summary_flaws(detector.summary), *option_flaws(detector.options), *secret_flaws(detector.secrets)):
+        yield Broken(what, "detector()")
+    if bench.loaded.call("detector") != detector:
+        yield Broken("another answer the second time", "detector()")
+
+
+def detects(bench: DetectorBench) -> Iterator[Broken]:
+    _usable(bench)
+    for run in bench.group:
+        for what, group, public in (
+            ("in its group", bench.group, bench.public),
+            ("alone, without data", [run], None),
+        ):
+            try:
+                found = in_time(lambda r=run, g=group, p=public: bench.detect(r, g, p), _SECONDS)  # type: ignore[misc]
+            except (MlecoreError, TookTooLong, RecursionError) as error:
+                yield Broken(f"{type(error).__name__}: {error}", f"run {run.name}, {what}")
+                continue
+            yield from (Broken(flaw, f"run {run.name}, {what}") for flaw in _flaws(found))
+
+
+def calm(bench: DetectorBench) -> Iterator[Broken]:
+    """Runs that have nothing to do with each other are no copies; what left nothing cannot have broken a rule."""
+    _usable(bench)
+    for run in bench.group[:-1]:  # the last one is full of traps, so any verdict will do
+        for finding in bench.detect(run, bench.group, bench.public).findings:
+            if finding.verdict in ("suspicious", "violation"):
+                yield Broken(f"{finding.verdict}: {finding.rule}: {finding.summary}", f"run {run.name}, an honest one")
+
+
+def same(bench: DetectorBench) -> Iterator[Broken]:
+    _usable(bench)
+    for run in bench.group:
+        first = bench.detect(run, bench.group, bench.public)
+        if bench.detect(run, bench.group, bench.public).findings != first.findings:
+            yield Broken("other findings the second time", f"run {run.name}")
+
+
+def untouched(bench: DetectorBench) -> Iterator[Broken]:
+    _usable(bench)
+    before = _seen(bench.folder)
+    for run in bench.group:
+        bench.detect(run, bench.group, bench.public)
+    after = _seen(bench.folder)
+    for path in sorted(before.keys() ^ after.keys()):
+        yield Broken("it was made" if path in after else "it was removed", path)
+    for path in sorted(before.keys() & after.keys()):
+        if before[path] != after[path]:
+            yield Broken("it was changed", path)
+
+
+def _flaws(found: object) -> Iterator[str]:
+    if not isinstance(found, Detection):
+        yield f"it returned {found!r}, which is no Detection"
+        return
+    for finding in found.findings:
+        if not _RULE.fullmatch(finding.rule):
+            yield f"rule {finding.rule!r}: expected a short name in small letters, with dashes"
+        if finding.verdict not in VERDICTS:
+            yield f"verdict {finding.verdict!r}: expected one of {', '.join(VERDICTS)}"
+        if not finding.summary.strip() or not finding.summary.replace("\n", "").isprintable():
+            yield f"summary {finding.summary!r}: expected a sentence that can be printed"
+    try:
+        json.dumps([dict(found.settings), [dict(finding.evidence) for finding in found.findings]], allow_nan=False)
+    except (TypeError, ValueError) as error:
+        yield f"evidence or settings cannot be written as JSON: {error}"
+
+
+def _usable(bench: DetectorBench) -> None:
+    for program in bench.detector.programs:
+        if shutil.which(program) is None:
+            raise Undecided(f"it needs the program {program}, which is not on PATH")
+    for name in bench.detector.secrets:
+        if name not in os.environ:
+            raise Undecided(f"it needs {name}, which is not set")
+
+
+def _seen(folder: Path) -> dict[str, tuple[int, int, int]]:
+    return {
+        Path(place, name).relative_to(folder).as_posix(): _stamp(Path(place, name))
+        for place, folders, names in os.walk(folder)
+        for name in (*folders, *names)
+    }
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    status = path.lstat()
+    return status.st_mode, status.st_size, status.st_mtime_ns
