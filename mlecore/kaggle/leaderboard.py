@@ -46,7 +46,7 @@ def _open(facts: Facts) -> Body:
     request.competition_name = facts.kaggle
     with competitions_client() as client:
         what = f"asking for the leaderboard of {facts.id}"
-        response = once(lambda: client.download_leaderboard(request), what, facts)
+        response = once(lambda: client.download_leaderboard(request), what)
         return body(response)
 
 

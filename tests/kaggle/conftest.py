@@ -16,6 +16,7 @@ import pytest
 
 from mlecore.data import DataDirs
 from mlecore.facts import Facts
+from mlecore.registry.discovery import plugins
 
 
 def _load(name: str) -> ModuleType:
@@ -148,12 +149,16 @@ zip = "{md5}"
 RAW = {"train.csv": b"id,y\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(50))}
 
 
+MLECORE = [sys.executable, "-c", "from mlecore.cli import main; main()"]
+
+
 class Cli:
-    """`mlecore` in a process of its own, with tiny competitions installed."""
+    """`mlecore` in a process of its own, with tiny competitions installed and no others."""
 
     def __init__(self, site: Path) -> None:
         self.site = site
-        self.env = {**os.environ, "PYTHONPATH": str(site)}
+        real = ",".join(f"competition:{plugin.name}" for plugin in plugins("competition"))
+        self.env = {**os.environ, "PYTHONPATH": str(site), "MLECORE_DISABLE_PLUGINS": real}
 
     def install(self, id: str, md5: str, more: str = "", plugin: str = PLUGIN) -> None:
         package = "mle_comp_" + id.replace("-", "_")
@@ -168,7 +173,7 @@ class Cli:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "mlecore.cli", *arguments],
+            [*MLECORE, *arguments],
             env=self.env,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -176,9 +181,7 @@ class Cli:
         )
 
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "mlecore.cli", *arguments], env=self.env, capture_output=True, text=True, check=False
-        )
+        return subprocess.run([*MLECORE, *arguments], env=self.env, capture_output=True, text=True, check=False)
 
     def json(self, *arguments: str) -> Any:
         return json.loads(self(*arguments, "--json").stdout)

@@ -1,0 +1,170 @@
+"""`mlecore prepare` with the real client in processes of its own."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path: Path, cli: Any) -> None:
+    cli.env["MLECORE_DATA"] = str(tmp_path / "data")
+
+
+def test_from_kaggle_to_prepared_and_verified(
+    kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes], tmp_path: Path
+) -> None:
+    cli.install("tiny", kaggle.add("tiny", raw_files, scores=[3.0, 2.0, 1.0]))
+    (row,) = cli.json("prepare", "tiny")
+    assert row["state"] == "prepared" and row["source"] == "kaggle" and row["notes"] == []
+    folder = tmp_path / "data" / "tiny"
+    assert sorted(path.name for path in folder.iterdir()) == [".lock", "leaderboard.csv", "prepared"]
+    assert (folder / "prepared/public/description.md").read_text() == "# tiny\n"
+    (again,) = cli.json("prepare", "tiny")
+    assert again["state"] == "there" and again["digest"] == row["digest"]
+    assert cli("prepare", "tiny", "--verify").returncode == 0
+    (folder / "prepared/private/test.csv").write_text("id,y\n0,1\n")
+    bad = cli("prepare", "tiny", "--verify")
+    assert bad.returncode == 1 and "private/test.csv: has" in bad.stdout
+
+
+def test_keep_raw_keeps_the_download_and_what_came_out_of_it(
+    kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes], tmp_path: Path
+) -> None:
+    cli.install("tiny", kaggle.add("tiny", raw_files))
+    assert cli("prepare", "tiny", "--keep-raw").returncode == 0
+    assert (tmp_path / "data/tiny/tiny.zip").exists() and (tmp_path / "data/tiny/raw/train.csv").exists()
+    asked = len(kaggle.requests)
+    assert cli("prepare", "tiny", "--force", "--keep-raw").returncode == 0
+    assert len(kaggle.requests) == asked  # nothing had to be asked for again
+
+
+def test_no_login(kaggle: Any, cli: Any, raw_files: dict[str, bytes]) -> None:
+    cli.install("tiny", kaggle.add("tiny", raw_files))
+    done = cli("prepare", "tiny")
+    assert done.returncode == 2
+    assert "no valid Kaggle login" in done.stderr and "kaggle.com/settings" in done.stderr
+
+
+def test_with_all_the_others_go_on_and_the_list_comes_at_the_end(
+    kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes]
+) -> None:
+    for name in ("good", "rules-one", "rules-two", "shut", "changed", "broken"):
+        md5 = kaggle.add(name, raw_files)
+        more = 'closed = "Ask a participant of 2012."' if name == "shut" else ""
+        plugin = "import no_such_module" if name == "broken" else None
+        cli.install(name, "0" * 32 if name == "changed" else md5, more, **({"plugin": plugin} if plugin else {}))
+    kaggle.accepted -= {"rules-one", "rules-two", "shut"}
+    done = cli("prepare", "--all")
+    assert done.returncode == 3
+    end = done.stderr.partition("1 of 5 ready")[2]
+    assert "competitions/rules-one/rules" in end and "competitions/rules-two/rules" in end
+    assert "shut: Ask a participant of 2012." in end
+    assert "changed: It is kept as" in end
+    rows = {row["id"]: row for row in cli.json("prepare", "--all")}
+    assert {name: row.get("error", {}).get("kind") for name, row in rows.items()} == {
+        "good": None,
+        "rules-one": "RulesNotAccepted",
+        "rules-two": "RulesNotAccepted",
+        "shut": "CannotJoin",
+        "changed": "DataError",
+    }
+    everything = cli("prepare", "--all", "--standin")  # none of these has a stand-in
+    assert "good: left out" in everything.stderr
+
+
+def test_an_archive_from_elsewhere_needs_no_account(
+    kaggle: Any, cli: Any, raw_files: dict[str, bytes], tmp_path: Path
+) -> None:
+    cli.install("tiny", kaggle.add("tiny", raw_files))
+    (row,) = cli.json("prepare", "tiny", "--archive", str(tmp_path / "storage/tiny.zip"))
+    assert row["source"] == "archive" and kaggle.requests == []
+
+
+def test_a_raw_folder_needs_no_account(kaggle: Any, cli: Any, raw_files: dict[str, bytes], tmp_path: Path) -> None:
+    cli.install("tiny", "0" * 32)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/train.csv").write_bytes(raw_files["train.csv"])
+    (row,) = cli.json("prepare", "tiny", "--raw", str(tmp_path / "mine"))
+    assert row["source"] == "raw" and kaggle.requests == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("nothing-like-it",),
+        ("tiny", "--standin", "--raw", "."),
+        ("tiny", "--seed", "3"),
+        ("--all", "--raw", "."),
+        ("tiny", "--verify", "--force"),
+        ("--split", "huge"),
+        ("tiny", "--edition", "v9"),
+        ("tiny", "--verify"),
+    ],
+)
+def test_wrong_usage_is_told_and_has_its_code(cli: Any, arguments: tuple[str, ...]) -> None:
+    cli.install("tiny", "0" * 32)
+    cli.install("other", "0" * 32)
+    done = cli("prepare", *arguments)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
+def test_killed_at_any_moment_the_next_call_goes_on(kaggle: Any, token: None, cli: Any, tmp_path: Path) -> None:
+    rows = b"".join(b"%d,%d\n" % (i, random.Random(i).getrandbits(60)) for i in range(60_000))
+    md5 = kaggle.add("tiny", {"train.csv": b"id,y\n" + rows})
+    cli.install("tiny", md5)
+    kaggle.pace = 0.05
+    draw = random.Random(0)
+    for _ in range(5):
+        running = cli.start("prepare", "tiny", "--force")
+        time.sleep(draw.uniform(0.3, 2.0))
+        running.send_signal(draw.choice([signal.SIGKILL, signal.SIGTERM]))
+        running.wait()
+    kaggle.pace = 0
+    (row,) = cli.json("prepare", "tiny", "--force")
+    assert row["state"] == "prepared"
+    assert cli("prepare", "tiny", "--verify").returncode == 0
+    left = {path.name for path in (tmp_path / "data/tiny").iterdir()}
+    assert not [name for name in left if "partial" in name or "old" in name]
+
+
+def test_two_at_once_download_once(kaggle: Any, token: None, cli: Any, tmp_path: Path) -> None:
+    md5 = kaggle.add("tiny", {"train.csv": b"id,y\n1,2\n2,3\n3,4\n", "bulk": random.Random(0).randbytes(600_000)})
+    cli.install("tiny", md5)
+    kaggle.pace = 0.05
+    both = [cli.start("prepare", "tiny") for _ in range(2)]
+    outputs = [process.communicate()[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], outputs
+    assert kaggle.sent["tiny"] == (kaggle.folder / "tiny.zip").stat().st_size
+    assert any("waiting: process" in output for output in outputs)
+
+
+def test_an_interrupt_says_that_nothing_is_lost(kaggle: Any, token: None, cli: Any) -> None:
+    cli.install("tiny", kaggle.add("tiny", {"bulk": random.Random(0).randbytes(900_000)}))
+    kaggle.pace = 0.2
+    running = cli.start("prepare", "tiny")
+    deadline = time.monotonic() + 20
+    while not kaggle.sent["tiny"] and time.monotonic() < deadline:
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=20)
+    assert running.returncode == 130 and "Nothing is lost" in said
+
+
+def test_a_plugin_that_dies_takes_nothing_with_it(
+    kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes]
+) -> None:
+    good = "from mlecore import hookimpl\n@hookimpl\ndef grade(submission, private): return 0.0\n"
+    crash = good + "@hookimpl\ndef prepare(raw, public, private):\n    import os; os.kill(os.getpid(), 11)\n"
+    cli.install("crash", kaggle.add("crash", raw_files), plugin=crash)
+    cli.install("tiny", kaggle.add("tiny", raw_files))
+    rows = {row["id"]: row for row in cli.json("prepare", "crash", "tiny")}
+    assert rows["tiny"]["state"] == "prepared"
+    assert "ended by signal 11" in rows["crash"]["error"]["message"]
+    assert Path(cli.env["MLECORE_DATA"], "crash/crash.zip").exists()  # the download is not lost
