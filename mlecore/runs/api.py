@@ -20,7 +20,8 @@ from mlecore.runs.units import duration, size
 
 if TYPE_CHECKING:
     from mlecore.agents import Network
-    from mlecore.runs.controller import Controller, Outcome, Pace, Watcher
+    from mlecore.runs.controller import Controller
+    from mlecore.runs.live import Outcome, Pace, Watcher
 
 
 def run(
@@ -159,8 +160,10 @@ def conduct(
     assert wanted is not None
     with IsolatedGrader() as grader:
         campaign = load_campaign(wanted, places, grader, watcher.say)
-        with tempfile.TemporaryDirectory(prefix="mlecore-preflight-") as scratch:
-            handins = preflight(campaign, Path(scratch), watcher.say)
+        handins: frozenset[str] = frozenset()
+        if start_new:
+            with tempfile.TemporaryDirectory(prefix="mlecore-preflight-") as scratch:
+                handins = preflight(campaign, Path(scratch), watcher.say)
         group = group or create_group(runs, name, wanted, tuple(places))
         with GroupLock(group.folder, watcher.say) as lock:
             controller = Controller(group, campaign, lock, watcher, pace, handins)

@@ -12,81 +12,25 @@ import os
 import queue
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
-
-from attrs import field, frozen, mutable
+from typing import Any
 
 from mlecore.backends import Handle, JobStatus
-from mlecore.errors import BackendError, BackendUnreachable, GradingError, MlecoreError
+from mlecore.errors import BackendError
 from mlecore.runs import requests
 from mlecore.runs.campaign import Campaign
 from mlecore.runs.events import Journal, Observers
-from mlecore.runs.lock import GroupLock, LockLost
+from mlecore.runs.live import Interrupted, Live, Outcome, Pace, Watcher
+from mlecore.runs.lock import GroupLock
 from mlecore.runs.plan import PlannedRun
 from mlecore.runs.provision import Provision
 from mlecore.runs.record import RunRecord
 from mlecore.runs.scheduling import Backlog, at_once
-from mlecore.runs.steps import FolderGone, Steps
+from mlecore.runs.stepping import Stepper
+from mlecore.runs.steps import Steps
 from mlecore.runs.store import Group
 from mlecore.runs.workers import Results, Workers
-
-
-@frozen(kw_only=True)
-class Pace:
-    """How long the controller waits for what, in seconds."""
-
-    poll_least: float = 0.1
-    poll_most: float = 10.0
-    poll_share: float = 0.1  # of the age of the youngest job
-    step_first: float = 1.0  # before a step that failed for the disk or the place is done again; doubles
-    step_most: float = 60.0
-    retry_first: float = 15.0  # before a new attempt; doubles
-    retry_most: float = 600.0
-    tries: int = 4  # of a step that fails otherwise
-    overdue: float = 120.0  # beyond limit and grace, before a job whose init has died is stopped from here
-    bell: float = 1.0
-    linger: float = 10.0  # for steps at work, when the controller is told to stop
-
-
-class Watcher(Protocol):
-    """Who looks on: called in the loop's thread."""
-
-    def changed(self, record: RunRecord, report: Any | None) -> None: ...
-
-    def tick(self, live: Iterable[Live], counts: Counter[str], waiting: int) -> None: ...
-
-    def say(self, text: str) -> None: ...
-
-
-@mutable(eq=False)
-class Live:
-    """A run that is neither waiting nor settled."""
-
-    record: RunRecord
-    phase: str  # starting, running, stopping, finishing, grading
-    since: float = 0.0  # monotonic: when this controller first saw it running
-    tries: int = 0
-    cancel: bool = False
-    status: JobStatus | None = None
-
-
-@mutable
-class Outcome:
-    """How a controller left its group. ``left``: what did not come to an end, in words."""
-
-    counts: Counter[str] = field(factory=Counter)
-    left: list[str] = field(factory=list)
-    interrupted: bool = False
-
-    @property
-    def complete(self) -> bool:
-        return not self.left and not self.interrupted and not self.counts["failed"]
-
-
-class Interrupted(Exception):
-    """The controller leaves: what a worker brings back now is no longer followed up."""
 
 
 class Controller:
@@ -120,6 +64,7 @@ class Controller:
         self._later: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self.provision = Provision(self, handins)
+        self.stepper = Stepper(self)
         self._slots = 0
         self._next_poll = self._next_bell = self._next_capacity = 0.0
         self._bell = ""
@@ -139,6 +84,7 @@ class Controller:
         from mlecore.runs.resuming import take_up
 
         take_up(self, only)
+        self._listen(time.monotonic())
         while not self._finished():
             self._drain()
             if self._stopping:
@@ -205,76 +151,6 @@ class Controller:
             self._said[text] = now + every
         self.watcher.say(text)
 
-    def _step(self, live: Live, workers: Workers, function: Callable[[], Any], then: Callable[[Any], None]) -> None:
-        """Have a step done; if disk or place fail it, do it again later, for they come back."""
-
-        def done(result: Any, error: BaseException | None) -> None:
-            if isinstance(error, Interrupted):
-                return
-            if error is None:
-                live.tries = 0
-                then(result)
-            elif isinstance(error, LockLost) or not isinstance(error, Exception):
-                raise error
-            elif isinstance(error, FolderGone):
-                self._dropped(live)
-            elif isinstance(error, (OSError, BackendUnreachable)):
-                live.tries += 1
-                delay = min(self.pace.step_first * 2 ** min(live.tries - 1, 20), self.pace.step_most)
-                self._note_trouble(live, error)
-                self.later(delay, partial(self._step, live, workers, function, then))
-            else:
-                self._failed(live, error, partial(self._step, live, workers, function, then))
-
-        workers.submit(function, done)
-
-    def _note_trouble(self, live: Live, error: Exception) -> None:
-        if isinstance(error, BackendUnreachable):
-            self.say(f"backend {self.campaign.plan.backend} does not answer, asking again: {error}", every=300)
-        else:
-            self.say(f"{live.record.name}: {live.phase}: {error}; trying again, nothing is lost", every=60)
-        if live.tries == 1:
-            self.journal.note("trouble", live.record.name, step=live.phase, why=str(error))
-
-    def _failed(self, live: Live, error: Exception, again: Callable[[], None]) -> None:
-        """A step that failed for another reason than disk or place."""
-        live.tries += 1
-        name, words = live.record.name, str(error) if isinstance(error, MlecoreError) else repr(error)
-        if live.phase == "starting":
-            self.settle(live.record, "failed", words)
-        elif live.tries < self.pace.tries and not isinstance(error, GradingError):
-            self.journal.note("trouble", name, step=live.phase, why=words)
-            self.later(min(self.pace.step_first * 2**live.tries, self.pace.step_most), again)
-        elif live.phase == "finishing" and live.status and live.status.phase != "gone":
-            live.tries = 0
-            self._finish(live, JobStatus(phase="gone", reason=f"what it left cannot be fetched: {words}"))
-        elif live.phase == "grading":
-            self._ungraded(live, error, words, again)
-        else:
-            self.journal.note("left", name, step=live.phase, why=words)
-            self.outcome.left.append(f"{name}: {words}")
-            self.live.pop(name, None)
-
-    def _ungraded(self, live: Live, error: Exception, words: str, again: Callable[[], None]) -> None:
-        """Answers on a disk that is away for a minute are waited for; anything else is for a person to mend."""
-        private = self.campaign.inputs[live.record.competition].private
-        if live.tries < self.pace.tries and not private.is_dir():
-            self.say(f"{live.record.name}: the answers are not there ({private}); trying again", every=60)
-            self.later(min(self.pace.step_first * 4**live.tries, self.pace.step_most), again)
-            return
-        self.journal.note("not graded", live.record.name, why=words)
-        self.outcome.left.append(f"{live.record.name} could not be graded: {words}")
-        self.live.pop(live.record.name, None)
-
-    def _dropped(self, live: Live) -> None:
-        self.say(f"{live.record.name}: its folder was deleted; it is stopped and left alone (resuming begins it anew)")
-        self.journal.note("deleted by hand", live.record.name)
-        self.outcome.left.append(f"{live.record.name}: its folder was deleted")
-        self.live.pop(live.record.name, None)
-        attempt = live.record.attempt
-        if attempt and attempt.handle and live.phase != "grading":
-            self.clear(attempt.handle)
-
     # Requests of others.
 
     def _listen(self, now: float) -> None:
@@ -324,7 +200,7 @@ class Controller:
             return
         live.status = status
         if status.phase in ("exited", "gone"):
-            self._finish(live, status)
+            self.finish(live, status)
         elif status.phase == "running" and live.phase == "running":
             limits = self.campaign.plan.limits
             if live.cancel:
@@ -339,7 +215,7 @@ class Controller:
 
     def _stop(self, live: Live) -> None:
         live.phase = "stopping"
-        self._step(live, self._finishers, partial(self.steps.stop, live.record), lambda result: None)
+        self.stepper.do(live, self._finishers, partial(self.steps.stop, live.record), lambda result: None)
 
     def watch(self, record: RunRecord) -> None:
         """A run that is at work at the place."""
@@ -350,11 +226,12 @@ class Controller:
         if live.cancel:
             self._stop(live)
 
-    def _finish(self, live: Live, status: JobStatus) -> None:
+    def finish(self, live: Live, status: JobStatus) -> None:
+        """A run whose job is at its end."""
         live.phase, live.status = "finishing", status
         seconds = time.monotonic() - live.since if live.since else None
         step = partial(self.steps.finish, live.record, status, seconds, live.cancel)
-        self._step(live, self._finishers, step, partial(self.finished, live))
+        self.stepper.do(live, self._finishers, step, partial(self.finished, live))
 
     def finished(self, live: Live, record: RunRecord) -> None:
         """A run whose attempt has come to its end."""
@@ -386,7 +263,7 @@ class Controller:
         def graded(result: tuple[RunRecord, Any]) -> None:
             self.settled(live, *result)
 
-        self._step(live, self._graders, partial(self.steps.grade, record), graded)
+        self.stepper.do(live, self._graders, partial(self.steps.grade, record), graded)
 
     def settled(self, live: Live, record: RunRecord, report: Any | None = None) -> None:
         self.live.pop(record.name, None)
@@ -398,7 +275,7 @@ class Controller:
         live = self.live.setdefault(record.name, Live(record, "settling"))
         live.phase = "settling"
         step = partial(self.steps.settle, record, state, reason)
-        self._step(live, self._finishers, step, partial(self.settled, live))
+        self.stepper.do(live, self._finishers, step, partial(self.settled, live))
 
     def again(self, record: RunRecord) -> None:
         """Begin a run anew that had failed or was cancelled."""
@@ -410,7 +287,7 @@ class Controller:
             self.backlog.add(fresh.label, fresh.competition, fresh)
             self.watcher.changed(fresh, None)
 
-        self._step(live, self._finishers, partial(self.steps.again, record), begun)
+        self.stepper.do(live, self._finishers, partial(self.steps.again, record), begun)
 
     def cancel(self, live: Live) -> None:
         """End a run that begins or is at work; what it left is kept, not graded."""
@@ -482,6 +359,6 @@ class Controller:
             if job is None:
                 self.grade(live.record)
             else:
-                self._step(live, self._starters, partial(self.steps.launch, live.record, job), self.watch)
+                self.stepper.do(live, self._starters, partial(self.steps.launch, live.record, job), self.watch)
 
-        self._step(live, self._starters, partial(self.steps.begin, record), begun)
+        self.stepper.do(live, self._starters, partial(self.steps.begin, record), begun)

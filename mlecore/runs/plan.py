@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -156,7 +157,7 @@ def validated(plan: Plan) -> Plan:
     if not plan.seeds:
         raise UsageError("no seed is named")
     for what, items in (("competition", plan.competitions), ("seed", plan.seeds)):
-        twice = sorted({str(item) for item in items if items.count(item) > 1})
+        twice = [item for item, times in Counter[object](items).items() if times > 1]
         if twice:
             raise UsageError(f"{what} {twice[0]} is named twice")
     if plan.limits.network not in ("none", "llm", "open"):
@@ -271,7 +272,7 @@ def write_plan(plan: Plan) -> str:
         lines += [f"{key} = {_text(value)}" for key in ("model", "endpoint") if (value := getattr(agent, key))]
         lines += _table("agents.options", agent.options)
     lines += ["", "[backend]", f"name = {_text(plan.backend)}", *_table("backend.options", plan.backend_options)]
-    lines += ["", "[limits]", f'time = "{limits.time:.15g}"', f"network = {_text(limits.network)}"]
+    lines += ["", "[limits]", f'time = "{_time(limits.time)}"', f"network = {_text(limits.network)}"]
     lines += [f"{key} = {value}" for key in ("cpus", "memory", "disk") if (value := getattr(limits, key)) is not None]
     lines += [f"gpus = {limits.gpus}", f"allow = {_list(limits.allow)}"]
     lines += ["", "[data]", f"edition = {_text(plan.edition)}", f"standin = {'true' if plan.standin else 'false'}"]
@@ -281,8 +282,19 @@ def write_plan(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _time(seconds: float) -> str:
+    for unit, name in ((3600, "h"), (60, "m")):
+        if seconds % unit == 0:
+            return f"{seconds / unit:.0f}{name}"
+    return f"{seconds!r}"
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
 def _table(name: str, values: Mapping[str, str]) -> list[str]:
-    return [f"[{name}]", *(f"{_text(key)} = {_text(value)}" for key, value in values.items())] if values else []
+    return [f"[{name}]", *(f"{_key(key)} = {_text(value)}" for key, value in values.items())] if values else []
 
 
 def _list(items: Sequence[str]) -> str:

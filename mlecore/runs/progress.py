@@ -14,7 +14,7 @@ from mlecore.runs.units import show_duration
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from mlecore.runs.controller import Live
+    from mlecore.runs.live import Live
 
 _SHOWN = 30  # runs at work in the table; more only scroll away
 _COUNTED = ("graded", "failed", "cancelled")

@@ -48,7 +48,7 @@ class Provision:
         controller.providers.submit(step, partial(self._done, key))
 
     def _done(self, key: Key, result: Any, error: BaseException | None) -> None:
-        from mlecore.runs.controller import Interrupted
+        from mlecore.runs.live import Interrupted
 
         controller, (what, name) = self._controller, key
         if error is None:

@@ -112,7 +112,7 @@ def _find_jobs(controller: Controller, only: frozenset[str] | None) -> None:
     controller.searching = True
 
     def done(result: Any, error: BaseException | None) -> None:
-        from mlecore.runs.controller import Interrupted
+        from mlecore.runs.live import Interrupted
 
         if error is None:
             controller.searching = False

@@ -66,8 +66,8 @@ def create_group(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...]
             files.make_folder(folder, exist_ok=False)
             break
         except FileExistsError:
-            if name is not None and not (folder / GROUP).exists() and not any(folder.iterdir()):
-                break  # made by a controller that died before it wrote anything, or by hand
+            if name is not None and _unfinished(folder):
+                break
             if name is not None:
                 raise UsageError(f"the group {name} is there already in {runs}") from None
     else:
@@ -77,6 +77,13 @@ def create_group(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...]
     head = {"format": 1, "uid": info.uid, "name": info.name, "created_at": info.created_at, "data": list(data)}
     files.replace(folder / GROUP, (json.dumps(head, indent=1) + "\n").encode())  # last: it makes the folder a group
     return Group(folder=folder, info=info, plan=plan)
+
+
+def _unfinished(folder: Path) -> bool:
+    """A group whose making was cut off before it was one: nothing in it but, perhaps, its plan."""
+    return folder.is_dir() and not any(
+        path.name.strip(".") not in (PLAN, f"{PLAN}.tmp", f"{GROUP}.tmp") for path in folder.iterdir()
+    )
 
 
 def is_group(folder: Path) -> bool:

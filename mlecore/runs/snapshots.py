@@ -1,0 +1,117 @@
+"""Grading the snapshots that init took of a submission: score over time, and the last one that was valid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attrs import asdict, frozen
+
+from mlecore.errors import GradingError
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import load_group
+
+if TYPE_CHECKING:
+    from mlecore.data.layout import DataDirs
+    from mlecore.grading.report import Report
+
+
+@frozen(kw_only=True)
+class Point:
+    """One snapshot. ``seconds`` since the start, as reported by the sandbox."""
+
+    seconds: float
+    file: str  # relative to the run's folder
+    status: str  # graded, invalid
+    score: float | None
+    score_text: str | None
+    reason: str
+    medal: str | None
+
+
+@frozen(kw_only=True)
+class History:
+    """How the submission of one run got better or worse. Beside the result, never instead of it."""
+
+    run: str
+    competition: str
+    seed: int
+    points: tuple[Point, ...]
+
+    @property
+    def last_valid(self) -> Point | None:
+        return next((point for point in reversed(self.points) if point.status == "graded"), None)
+
+    @property
+    def final_is_invalid(self) -> bool:
+        """The last snapshot is not valid, but one before it was."""
+        return bool(self.points) and self.points[-1].status != "graded" and self.last_valid is not None
+
+    def to_json(self) -> dict[str, Any]:
+        last = self.last_valid
+        return {**asdict(self), "last_valid": None if last is None else asdict(last)}
+
+
+_NAME = re.compile(r"(\d{1,9})\.csv")
+
+
+def snapshots(record: RunRecord) -> list[tuple[int, Path]]:
+    """(seconds since the start, file) of a collected run, in order; what is no snapshot is left out."""
+    folder = record.folder / "snapshots"
+    if not folder.is_dir() or folder.is_symlink():
+        return []
+    named = (
+        (_NAME.fullmatch(path.name), path) for path in folder.iterdir() if path.is_file() and not path.is_symlink()
+    )
+    return sorted((int(match[1]), path) for match, path in named if match)
+
+
+def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
+    """Grade the snapshots of all runs of a group (or of one run's folder) that have ended; writes nothing.
+
+    Only runs whose result stands are looked at, so that no score can reach an agent at work. Raises GradingError and
+    NotPrepared.
+    """
+    from mlecore.competitions import competition
+    from mlecore.grading.isolated import IsolatedGrader
+
+    found = []
+    with IsolatedGrader() as grader:
+        for record in load_group(group):
+            if record.state != "graded":
+                continue
+            target = competition(record.competition, record.edition)
+            prepared = dirs.prepared(record.competition, record.edition, record.standin, facts=target.facts)
+
+            def grade(path: Path, record: RunRecord = record, private: Path = prepared.private) -> Report:
+                return grader.grade(
+                    competition=record.competition,
+                    edition=record.edition,
+                    submission=path,
+                    private=private,
+                    standin=record.standin,
+                )
+
+            points = tuple(_points(record, grade))
+            history = History(run=record.name, competition=record.competition, seed=record.seed, points=points)
+            found.append(history)
+    return found
+
+
+def _points(record: RunRecord, grade: Any) -> Iterator[Point]:
+    for seconds, path in snapshots(record):
+        try:
+            report = grade(path)
+        except GradingError as error:
+            raise GradingError(f"{record.name}: snapshot {path.name}: {error.message}", fix=error.fix) from None
+        yield Point(
+            seconds=seconds,
+            file=path.relative_to(record.folder).as_posix(),
+            status=report.status,
+            score=report.score,
+            score_text=report.score_text,
+            reason=report.reason,
+            medal=report.medal,
+        )
