@@ -10,14 +10,16 @@ from mlecore.prepare.asserts import ensure, ensure_columns, ensure_disjoint, ens
 from mlecore.prepare.columns import one_hot, renumber
 from mlecore.prepare.documents import read_json, write_json
 from mlecore.prepare.files import link_file, link_files, link_tree
+from mlecore.prepare.media import dicom, encode, wav
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.splits import split, split_blocks, split_groups, split_positions
-from mlecore.prepare.standin import encode, hex_ids, picture, wav
+from mlecore.prepare.standin import hex_ids, picture
 from mlecore.prepare.tables import read_csv, write_csv
 from mlecore.prepare.zips import ZipWriter, move_members, open_member, open_zip
 
 __all__ = [
     "ZipWriter",
+    "dicom",
     "encode",
     "ensure",
     "ensure_columns",

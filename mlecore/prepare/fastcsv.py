@@ -72,8 +72,9 @@ def _text(array: Any, missing: Any, quoting: int) -> Any:
     import polars as pl
 
     none = None if quoting == csv.QUOTE_MINIMAL else ""  # bare, or ""
+    cells: Any = np.where(missing, none, array)
     try:
-        column = pl.Series(np.where(missing, none, array).tolist(), dtype=pl.String)
+        column = pl.Series(cells.tolist(), dtype=pl.String)
     except (TypeError, UnicodeError, pl.exceptions.PolarsError):  # a lone surrogate, say: pandas raises the right error
         return None
     if column.str.contains("\r", literal=True).any():  # quoted by polars, and by Python's csv from 3.13 on only

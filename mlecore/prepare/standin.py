@@ -1,14 +1,12 @@
-"""Building blocks of stand-in data: ids, pictures, sounds. Everything comes from a seed, so the bytes repeat.
+"""Building blocks of stand-in data: ids and pictures. Everything comes from a seed, so the bytes repeat.
 
 ``RandomState`` rather than ``default_rng``: numpy promises that its numbers never change.
-Pillow is a dependency of the competitions that make pictures; it is imported when one is encoded.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,25 +42,3 @@ def picture(rng: RandomState, label: int, width: int = 32, height: int = 32) -> 
     colour = np.array(colorsys.hsv_to_rgb(label * 0.618034 % 1.0, 0.8, 0.9)) * 255
     pixels[disc] = (0.25 * pixels[disc] + 0.75 * colour).astype(np.uint8)
     return pixels
-
-
-def encode(pixels: NDArray[np.uint8], kind: Literal["JPEG", "PNG", "TIFF", "BMP"]) -> bytes:
-    """A picture file of pixels (height, width) grey or (height, width, 3)."""
-    from PIL import Image
-
-    out = io.BytesIO()
-    Image.fromarray(pixels).save(out, kind)
-    return out.getvalue()
-
-
-def wav(samples: NDArray[np.int16], rate: int) -> bytes:
-    """A mono WAV file, 16 bit, ``rate`` samples a second."""
-    import wave
-
-    out = io.BytesIO()
-    with wave.open(out, "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(rate)
-        file.writeframes(samples.astype("<i2").tobytes())
-    return out.getvalue()
