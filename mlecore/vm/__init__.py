@@ -1,0 +1,18 @@
+"""The embedded backend: runs on this machine, in a bubblewrap sandbox each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from mlecore.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from mlecore.backends import Backend
+
+
+@hookimpl
+def backend(options: Mapping[str, str]) -> Backend:
+    from mlecore.vm.backend import Vm
+
+    return Vm(options)

@@ -1,0 +1,206 @@
+"""The backend vm: jobs as sandboxed process trees on this machine, held by a process of their own each."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import ClassVar
+from uuid import uuid4
+
+from mlecore.agents import HOME, Recipe
+from mlecore.backends import (
+    Backend,
+    Capacity,
+    Dataset,
+    Fetched,
+    Handle,
+    Image,
+    Job,
+    JobStatus,
+    Problem,
+    Progress,
+)
+from mlecore.errors import BackendError
+from mlecore.options import Option
+from mlecore.vm import bubblewrap, collect, environments, folders, gpus, start
+from mlecore.vm.status import bury, of_group, status
+from mlecore.vm.supervise import cgroups, processes
+from mlecore.vm.supervise.files import OUTPUT, STATE, STOP, read_json
+
+_CHUNK = 1 << 20
+_ENDED = 60.0  # seconds that a job may take to vanish after its grace
+
+
+class Vm(Backend):
+    """This machine."""
+
+    summary: ClassVar[str] = "This machine: a bubblewrap sandbox per run"
+    options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            name="isolation",
+            help="bubblewrap: a sandbox; none: plain processes that see and may change all that you can",
+            default="bubblewrap",
+            choices=("bubblewrap", "none"),
+        ),
+        Option(name="gpus", help="ids of the GPUs that may be given out, as nvidia-smi counts: 0,1; none by default"),
+    )
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._isolated = options.get("isolation", "bubblewrap") == "bubblewrap"
+        self._gpus = tuple(dict.fromkeys(part.strip() for part in options.get("gpus", "").split(",") if part.strip()))
+        self._root = folders.state_root()
+
+    @cached_property
+    def _sandbox_problem(self) -> Problem | None:
+        return bubblewrap.problem() if self._isolated else None
+
+    def preflight(self, jobs: Sequence[Job] = ()) -> list[Problem]:
+        out = [self._sandbox_problem] if self._sandbox_problem else []
+        if not self._isolated:
+            what = "isolation=none: agents run as you, and can read and change all that you can, answers included"
+            out.append(Problem(what=what, fix="Leave it out where bubblewrap works.", fatal=False))
+        try:
+            folders.make_private(self._root)
+        except BackendError as error:
+            out.append(Problem(what=error.message, fix=error.fix or ""))
+        known = gpus.minors()
+        for gpu in self._gpus:
+            if gpu not in known:
+                have = f"it has {', '.join(known)}" if known else "it has none"
+                out.append(Problem(what=f"this machine has no GPU {gpu}; {have}", fix="Give -B gpus=... as they are."))
+        return out + self._asks(jobs)
+
+    def _asks(self, jobs: Sequence[Job]) -> list[Problem]:
+        """What jobs ask and this place cannot give; each kind once."""
+        place = self.capacity()
+        found: dict[str, Problem] = {}
+        for job in jobs:
+            if job.gpus > len(self._gpus):
+                what = f"{job.gpus} GPUs are asked for, and {len(self._gpus) or 'none'} may be given out"
+                found["gpus"] = Problem(what=what, fix="Name them: -B gpus=0,1.")
+            if job.memory and job.memory > place.memory:
+                what = f"{job.memory} bytes of memory are asked for, and this machine has {place.memory}"
+                found["memory"] = Problem(what=what, fix="Ask for less.")
+            if job.cpus and job.cpus > place.cpus:
+                what = f"{job.cpus:g} CPUs are asked for, and this machine has {place.cpus:g}"
+                found["cpus"] = Problem(what=what, fix="Ask for fewer.")
+            if job.writable_root:
+                what = "the agent installs things outside its home, which this backend keeps read-only"
+                found["root"] = Problem(what=what, fix="Use the backend docker.")
+            if job.network != "open" and not self._isolated:
+                what = f"network={job.network} cannot be enforced without a sandbox"
+                found["network"] = Problem(what=what, fix="Leave out -B isolation=none.", fatal=False)
+        return list(found.values())
+
+    def provide(self, dataset: Dataset, progress: Progress) -> str:
+        public = dataset.public.resolve()
+        if not public.is_dir():
+            raise BackendError(f"the public data of {dataset.competition} are not at {public}")
+        if self._isolated and os.geteuid() == 0:  # the agent is nobody's group and owner there
+            for path in (public, *list(public.iterdir())[:1000]):
+                if path.stat().st_mode & (0o5 if path.is_dir() else 0o4) == 0:
+                    raise BackendError(f"the agent's user may not read {path}", fix=f"chmod -R a+rX {public}")
+        progress(1, 1, dataset.competition)
+        return str(public)
+
+    def build(self, recipe: Recipe, log: Path) -> Image:
+        folders.make_private(self._root)
+        if recipe.files and not self._isolated:
+            raise BackendError("without a sandbox, a recipe's files cannot stand where it wants them")
+        return environments.build(recipe, self._root, log)
+
+    def start(self, job: Job) -> Handle:
+        if self._sandbox_problem:
+            raise BackendError(self._sandbox_problem.what, fix=self._sandbox_problem.fix)
+        folders.make_private(self._root)
+        if job.gpus > len(self._gpus):
+            raise BackendError(f"{job.name} asks for {job.gpus} GPUs, and {len(self._gpus)} may be given out")
+        return start.start(job, self._root, self._gpus, self._isolated)
+
+    def find(self, group: str) -> dict[str, Handle]:
+        return {folder.name: folders.handle(folder) for folder in of_group(folders.jobs(self._root), group)}
+
+    def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
+        boot = processes.boot_id()
+        return {handle: status(folders.folder_of(handle), boot) for handle in handles}
+
+    def logs(self, handle: Handle, offset: int = 0, follow: bool = False) -> Iterator[bytes]:
+        folder = folders.folder_of(handle)
+        boot = processes.boot_id()
+        while True:
+            over = status(folder, boot).phase in ("exited", "gone")
+            with contextlib.suppress(FileNotFoundError), (folder / OUTPUT).open("rb") as source:
+                source.seek(offset)
+                while chunk := source.read(_CHUNK):
+                    offset += len(chunk)
+                    yield chunk
+            if over or not follow:
+                return
+            time.sleep(0.2)
+
+    def capacity(self) -> Capacity:
+        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return Capacity(cpus=float(cpus), memory=pages, gpus=self._gpus)
+
+    def fetch(self, handle: Handle, globs: Sequence[str], into: Path, limit: int) -> Fetched:
+        return collect.collect(folders.folder_of(handle) / "home", globs, into, limit)
+
+    def stop(self, handle: Handle, grace: float) -> None:
+        folder = folders.folder_of(handle)
+        boot = processes.boot_id()
+        if status(folder, boot).phase in ("exited", "gone"):
+            return
+        with contextlib.suppress(FileExistsError), (folder / STOP).open("x") as out:
+            out.write(str(grace))
+        limit = time.monotonic() + grace + _ENDED
+        while status(folder, boot).phase not in ("exited", "gone"):
+            state = read_json(str(folder / STATE))
+            if state is None:  # nobody has taken hold of it: now nobody will run it
+                start.hold(folder, self._root)
+            else:
+                processes.send(int(state["pid"]), signal.SIGUSR1)
+            if time.monotonic() > limit:
+                raise BackendError(f"{handle.name} does not end")
+            time.sleep(0.05)
+
+    def remove(self, handle: Handle) -> None:
+        folder = folders.folder_of(handle)
+        if not folder.is_dir():
+            return
+        self.stop(handle, 0.0)
+        state = read_json(str(folder / STATE))
+        if state is not None and state.get("boot") == processes.boot_id():
+            bury(folder, state)
+        trash = folders.make_private(folder.parent.parent / "trash") / f"{folder.name}.{uuid4().hex[:8]}"
+        with contextlib.suppress(FileNotFoundError):
+            folder.rename(trash)
+        folders.erase(trash)
+
+    def home(self, job_name: str) -> PurePosixPath:
+        return HOME if self._isolated else PurePosixPath(folders.job_folder(self._root, job_name) / "home")
+
+    def describe(self) -> Mapping[str, object]:
+        grouped = cgroups.parent() is not None
+        return {
+            "isolation": bubblewrap.version() if self._isolated else "none",
+            "user": self._user(),
+            "memory": "cgroup" if grouped else "looked at four times a second",
+            "cpus": "cgroup and affinity" if grouped else "affinity",
+            "processes": "cgroup" if grouped else "rlimit" if self._isolated else "looked at four times a second",
+            "disk": "counted every few seconds; one file by rlimit",
+            "time": "init, and the job's supervisor after it",
+            "network": "namespace" if self._isolated else "not enforced",
+            "kernel": platform.release(),
+        }
+
+    def _user(self) -> str:
+        if not self._isolated:
+            return "the controller's own"
+        return "one of its own for each job" if os.geteuid() == 0 else "the controller's, in a user namespace"

@@ -1,0 +1,184 @@
+"""The sandbox: what bubblewrap is told, and whether it works here at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+
+from attrs import frozen
+
+from mlecore.backends import Job, Problem
+
+AGENT = 1000  # number of the agent's user inside, where a user namespace gives it one
+_FIRST, _COUNT = 1_900_000_000, 90_000_000  # numbers that no distribution gives out
+
+# From /etc comes what programs need to run, nothing that tells about the machine's users, keys or services.
+_ETC = (
+    "alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "fonts", "gai.conf", "host.conf",
+    "java", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types", "nsswitch.conf",
+    "OpenCL", "pki", "protocols", "services", "ssl", "timezone", "vulkan",
+)  # fmt: skip
+_SYS = ("/sys/devices/system/cpu", "/sys/devices/system/node")
+_GPU_SYS = ("/sys/bus/pci", "/sys/class/drm", "/sys/devices", "/sys/module/nvidia")
+_ROOT_LINKS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
+
+NO_BWRAP = "Install it (apt-get install bubblewrap), or give -B isolation=none to run agents without a sandbox."
+
+
+@frozen(kw_only=True)
+class Words:
+    """A command line in the parts that the supervisor puts together."""
+
+    outer: list[str]  # bubblewrap and its options
+    last: list[str]  # options that must come after the devices
+    prelude: list[str]  # what gives up rights and sets limits, inside
+
+
+def sandbox_user(name: str) -> int | None:
+    """The user that a job's processes become, one a job: no run can signal another's. None: ours, in a namespace."""
+    if os.geteuid() != 0:
+        return None
+    draw = zlib.crc32(name.encode())
+    for line in Path("/proc/self/uid_map").read_text().splitlines():
+        first, _, count = (int(word) for word in line.split())
+        if first <= _FIRST and first + count >= _FIRST + _COUNT:
+            return _FIRST + draw % _COUNT
+        if first <= 60_000 and first + count >= 64_000:  # root of a container with few users
+            return 60_000 + draw % 4_000
+    return 65_534
+
+
+def words(
+    job: Job, folder: Path, binds: Iterable[Path], extra: Mapping[PurePosixPath, Path], file_size: int | None
+) -> Words:
+    """What to start; ``binds`` are shown read-only in their own place, ``extra`` elsewhere."""
+    user = sandbox_user(job.name)
+    args = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "mlecore"]
+    args += ["--die-with-parent", "--as-pid-1", "--new-session"]
+    if user is None:
+        args += ["--unshare-user", "--uid", str(AGENT), "--gid", str(AGENT)]
+    else:
+        args += ["--cap-drop", "ALL"]
+        for name in ("SETUID", "SETGID", "SETPCAP"):
+            args += ["--cap-add", f"CAP_{name}"]
+    if job.network != "open":
+        args.append("--unshare-net")
+    made: set[Path] = {Path("/")}
+    args += _system(made, job.network == "open")
+    args += ["--proc", "/proc", "--dev", "/dev"]
+    size = ["--size", str(max(1 << 20, job.memory // 2))] if job.memory else []
+    args += ["--perms", "1777", *size, "--tmpfs", "/dev/shm"]
+    for place in _SYS + (_GPU_SYS if job.gpus else ()):
+        args += [*_above(Path(place), made), "--ro-bind-try", place, place]
+    args += ["--bind", str(folder / "tmp"), "/tmp", *_above(Path("/var/x"), made), "--symlink", "/tmp", "/var/tmp"]
+    args += [*_above(Path("/run/x"), made)]
+    args += ["--bind", str(folder / "home"), "/home", "--ro-bind", job.data, "/home/data"]
+    args += [*_above(Path("/opt/x"), made), "--ro-bind", str(folder / "opt"), "/opt/mlecore"]
+    for name in ("passwd", "group", "hostname", *(() if job.network == "open" else ("hosts",))):
+        args += ["--ro-bind", str(folder / "etc" / name), f"/etc/{name}"]
+    for path in sorted(set(binds)):
+        if not path.is_relative_to("/usr"):
+            args += [*_above(path, made), "--ro-bind", str(path), str(path)]
+    for target, source in extra.items():
+        args += [*_above(Path(target), made), "--ro-bind", str(source), str(target)]
+    args += ["--chdir", "/home"]
+    prelude = []
+    if user is not None:
+        prelude = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
+        prelude += ["--bounding-set=-all", "--no-new-privs", "--pdeathsig=KILL"]
+    prelude += ["prlimit", f"--nproc={job.processes}", "--core=0"]
+    if file_size:
+        prelude.append(f"--fsize={file_size}")
+    return Words(outer=[program(), *args], last=["--remount-ro", "/"], prelude=prelude)
+
+
+def _system(made: set[Path], network: bool) -> list[str]:
+    """The machine's own programs and libraries, read-only."""
+    args = ["--ro-bind", "/usr", "/usr"]
+    made.add(Path("/usr"))
+    for name in _ROOT_LINKS:
+        path = Path("/", name)
+        if path.is_symlink():
+            args += ["--symlink", str(path.readlink()), str(path)]
+        elif path.is_dir():
+            args += ["--ro-bind", str(path), str(path)]
+    args += _above(Path("/etc/x"), made)
+    for name in _ETC + (("hosts", "resolv.conf") if network else ()):
+        path = Path("/etc", name)
+        if path.exists():  # resolv.conf and localtime are links, and what they lead to is not in the sandbox
+            args += ["--ro-bind", str(path.resolve()), str(path)]
+    return args
+
+
+def _above(path: Path, made: set[Path]) -> list[str]:
+    """Make the folders above a mount; left to itself, bubblewrap gives them the rights of the real ones."""
+    args = []
+    for folder in reversed(path.parents):
+        if folder not in made:
+            args += ["--perms", "0755", "--dir", str(folder)]
+            made.add(folder)
+    return args
+
+
+def write_etc(folder: Path, user: int | None) -> None:
+    """Users and names as the sandbox shows them."""
+    number = AGENT if user is None else user
+    etc = folder / "etc"
+    etc.mkdir()
+    nobody = "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+    agent = f"agent:x:{number}:{number}:agent:/home:/bin/sh\n"
+    (etc / "passwd").write_text(f"root:x:0:0:root:/root:/bin/sh\n{agent}{nobody}")
+    (etc / "group").write_text(f"root:x:0:\nagent:x:{number}:\nnogroup:x:65534:\n")
+    (etc / "hostname").write_text("mlecore\n")
+    (etc / "hosts").write_text("127.0.0.1 localhost mlecore\n::1 localhost\n")
+
+
+def program() -> str:
+    return shutil.which("bwrap") or "bwrap"
+
+
+def version() -> str:
+    done = subprocess.run([program(), "--version"], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "bubblewrap"
+
+
+def problem() -> Problem | None:
+    """Why there can be no sandbox here, found out by making one."""
+    if not sys.platform.startswith("linux"):
+        return Problem(what=f"sandboxes are Linux, and this is {sys.platform}", fix="Use the backend docker.")
+    if shutil.which("bwrap") is None:
+        return Problem(what="bubblewrap (bwrap) is not installed", fix=NO_BWRAP)
+    for name in ("prlimit", *(("setpriv",) if os.geteuid() == 0 else ())):
+        if shutil.which(name) is None:
+            return Problem(what=f"{name} is not installed", fix="Install it (apt-get install util-linux).")
+    argv = [program(), "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--die-with-parent"]
+    if os.geteuid() != 0:
+        argv += ["--unshare-user"]
+    argv += [*_system({Path("/")}, False), "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", "exit 0"]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Problem(what=f"bubblewrap does not work here: {error}", fix=NO_BWRAP)
+    if done.returncode == 0:
+        return None
+    return Problem(what=f"bubblewrap does not work here: {done.stderr.strip()[-300:]}", fix=_advice())
+
+
+def _advice() -> str:
+    restricted = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+    if os.geteuid() != 0 and restricted.exists() and restricted.read_text().strip() == "1":
+        return (
+            "This system lets only listed programs make user namespaces: "
+            "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or give -B isolation=none."
+        )
+    clone = Path("/proc/sys/kernel/unprivileged_userns_clone")
+    if os.geteuid() != 0 and clone.exists() and clone.read_text().strip() == "0":
+        return "Allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, or give -B isolation=none."
+    if Path("/.dockerenv").exists():
+        return "This is a container without the right to make namespaces: use the backend docker, or -B isolation=none."
+    return "Is this a container, or are namespaces forbidden? Else give -B isolation=none: agents without a sandbox."

@@ -1,0 +1,158 @@
+"""From a recipe to an environment: a folder of pip and npm packages and files, built once, kept by its hash."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from uuid import uuid4
+
+from mlecore.agents import Recipe
+from mlecore.backends import Image
+from mlecore.errors import BackendError
+from mlecore.vm import folders
+
+_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_FIXED = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/dev", "/sys", "/home", "/tmp", "/opt/mlecore")
+_END = 2000  # characters of a failed build's log that its error shows
+
+
+def build(recipe: Recipe, root: Path, log: Path) -> Image:
+    """See ``Backend.build``."""
+    if recipe.image is not None:
+        raise BackendError(f"backend vm starts no images ({recipe.image})", fix="Use the backend docker.")
+    digest = recipe.digest()
+    if missing := missing_programs(recipe):
+        raise BackendError(
+            f"not installed on this machine, and backend vm installs no programs: {', '.join(missing)}",
+            fix=f"Install them (apt-get install {' '.join(recipe.apt) or '...'}), or use the backend docker.",
+        )
+    for path in recipe.files:
+        if not path.startswith("/") or any(PurePosixPath(path).is_relative_to(fixed) for fixed in _FIXED):
+            raise BackendError(f"backend vm cannot put a file at {path}", fix="Use the backend docker.")
+    if not (recipe.pip or recipe.npm or recipe.files):
+        return Image(ref="", digest=digest)
+    target = root / "envs" / digest
+    folders.make_private(target.parent)
+    with (target.parent / f"{digest}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (target / "made.json").exists():
+            folders.erase(target)  # of a build that was cut off
+            target.mkdir()
+            try:
+                _make(recipe, target, log)
+            except BaseException:
+                folders.erase(target)
+                raise
+    return Image(ref=str(target), digest=digest)
+
+
+def missing_programs(recipe: Recipe) -> list[str]:
+    """What the recipe wants from apt or on PATH and this machine does not have."""
+    path = f"{_SYSTEM_PATH}:{Path(base_python()).parent}"
+    missing = [name for name in recipe.programs if shutil.which(name, path=path) is None and shutil.which(name) is None]
+    if recipe.apt and shutil.which("dpkg-query"):
+        argv = ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *recipe.apt]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        there = {line.split()[0] for line in done.stdout.splitlines() if line.endswith(" installed")}
+        missing += [name for name in recipe.apt if name not in there]
+    if recipe.npm and node_prefix() is None:
+        missing.append("npm")
+    return list(dict.fromkeys(missing))
+
+
+def _make(recipe: Recipe, target: Path, log: Path) -> None:
+    """In its final place, since environments know their own path; ``made.json`` comes last and marks it whole."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a", encoding="utf-8") as out:
+        python = target / "bin" / "python"
+        if recipe.pip:
+            uv = _uv()
+            if uv is not None:
+                steps = [
+                    [uv, "venv", "--quiet", "--allow-existing", "--python", base_python(), str(target)],
+                    [uv, "pip", "install", "--python", str(python), *recipe.pip],
+                ]
+            else:
+                steps = [
+                    [base_python(), "-m", "venv", str(target)],
+                    [str(python), "-m", "pip", "install", "--disable-pip-version-check", *recipe.pip],
+                ]
+            for argv in steps:
+                _step(argv, out.fileno(), log)
+        if recipe.npm:
+            argv = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(target), *recipe.npm]
+            _step(argv, out.fileno(), log)
+    for number, path in enumerate(sorted(recipe.files)):
+        content = recipe.files[path]
+        place = target / "files" / str(number)
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(content)
+        place.chmod(0o755 if content.startswith(b"#!") else 0o644)
+    marker = target / f".{uuid4().hex}"
+    marker.write_text(json.dumps({"files": sorted(recipe.files), "pip": recipe.pip, "npm": recipe.npm}))
+    marker.replace(target / "made.json")
+
+
+def _step(argv: Sequence[str], out: int, log: Path) -> None:
+    os.write(out, f"$ {' '.join(argv)}\n".encode())
+    env = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=env, check=False, umask=0o022
+        )
+    except OSError as error:
+        raise BackendError(f"cannot run {argv[0]}: {error}") from None
+    if done.returncode != 0:
+        end = log.read_text(encoding="utf-8", errors="replace")[-_END:]
+        raise BackendError(f"the environment could not be built; its log ({log}) ends with:\n{end}")
+
+
+def _uv() -> str | None:
+    beside = [Path(sys.executable).parent, Path(sys.prefix).parent / ".tools" / "bin"]
+    return shutil.which("uv") or next((str(path / "uv") for path in beside if (path / "uv").exists()), None)
+
+
+def base_python() -> str:
+    """The interpreter that environments are made with: the one that runs mlecore, outside its own environment."""
+    return str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
+
+
+def node_prefix() -> Path | None:
+    """Where Node.js lies."""
+    found = shutil.which("npm")
+    return None if found is None else Path(found).resolve().parents[1]
+
+
+def binds(ref: str) -> list[Path]:
+    """What a job of this image must see of the machine, besides its system folders."""
+    out = [Path(sys.base_prefix).resolve()]
+    if ref:
+        out.append(Path(ref))
+        made = json.loads((Path(ref) / "made.json").read_text())
+        prefix = node_prefix() if made["npm"] else None
+        if prefix is not None:
+            node = Path(shutil.which("node") or "/usr/bin/node").resolve().parents[1]
+            out += [path for path in (prefix, node) if not path.is_relative_to("/usr")]
+    return out
+
+
+def files(ref: str) -> Mapping[PurePosixPath, Path]:
+    """The recipe's files: where they belong -> where they lie."""
+    if not ref:
+        return {}
+    made = json.loads((Path(ref) / "made.json").read_text())
+    return {PurePosixPath(path): Path(ref) / "files" / str(number) for number, path in enumerate(made["files"])}
+
+
+def search_path(ref: str) -> str:
+    """PATH of a job: the environment, the system, and last the Python that runs mlecore."""
+    own = [f"{ref}/bin", f"{ref}/node_modules/.bin"] if ref else []
+    if ref and (node := shutil.which("node")) and not node.startswith("/usr/"):
+        own.append(str(Path(node).resolve().parent))
+    return ":".join([*own, _SYSTEM_PATH, str(Path(base_python()).parent)])

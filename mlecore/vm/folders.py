@@ -1,0 +1,123 @@
+"""Where this backend keeps what it knows: a folder a job, environments, claims. All of it outlives the controller."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import stat
+import subprocess
+from pathlib import Path, PurePosixPath
+from uuid import uuid4
+
+from mlecore.backends import Handle, Job
+from mlecore.errors import BackendError, BackendUnreachable
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
+
+
+def state_root() -> Path:
+    """``MLECORE_VM_STATE``, or below the user's state folder."""
+    given = os.environ.get("MLECORE_VM_STATE")
+    if given:
+        return Path(given).absolute()
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "mlecore" / "vm"
+
+
+def make_private(folder: Path) -> Path:
+    """A folder that only we can enter: it holds what runs leave, and what they must not see of each other."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+    except OSError as error:
+        raise BackendError(
+            f"backend vm cannot keep its state in {folder}: {error}", fix="Set MLECORE_VM_STATE to a folder of yours."
+        ) from None
+    return folder
+
+
+def jobs(root: Path) -> Path:
+    return root / "jobs"
+
+
+def job_folder(root: Path, name: str) -> Path:
+    """Raises BackendError for a name that is none."""
+    if not _NAME.fullmatch(name):
+        raise BackendError(f"{name!r} cannot be a job's name: letters, digits and ._- only")
+    return jobs(root) / name
+
+
+def handle(folder: Path) -> Handle:
+    return Handle(name=folder.name, id=f"{socket.gethostname()}:{folder}")
+
+
+def folder_of(handle: Handle) -> Path:
+    """A job's folder. Raises BackendUnreachable where it is another machine's, BackendError for no handle of ours."""
+    host, _, text = handle.id.partition(":")
+    folder = Path(text)
+    if not _NAME.fullmatch(handle.name) or folder.name != handle.name or folder.parent.name != "jobs":
+        raise BackendError(f"{handle.id!r} is no handle of backend vm")
+    if host != socket.gethostname():
+        raise BackendUnreachable(
+            f"{handle.name} was started on {host}, and this is {socket.gethostname()}", fix=f"Go on with it on {host}."
+        )
+    return folder
+
+
+def lay_out(root: Path, job: Job, owner: int | None) -> Path:
+    """All that a job's sandbox shows, beside its final place; ``owner`` is the user that the agent becomes."""
+    folder = make_private(root / "new") / f"{job.name}.{uuid4().hex[:8]}"
+    folder.mkdir()
+    home = folder / "home"
+    for name in ("", "data", "submission", "code", "logs", ".mlecore"):
+        (home / name).mkdir()
+    (folder / "tmp").mkdir()
+    (folder / "opt").mkdir()
+    for name, content in job.files.items():
+        _put(home / _relative(name), content)
+    for name, content in job.tools.items():
+        _put(folder / "opt" / _relative(name), content)
+    (folder / "stdin").write_bytes(job.stdin)
+    if owner is not None:
+        for top in (home, folder / "tmp"):
+            for path, _, names in os.walk(top):
+                for name in ("", *names):
+                    os.chown(os.path.join(path, name), owner, owner, follow_symlinks=False)  # noqa: PTH118
+    (folder / "tmp").chmod(0o1777)
+    return folder
+
+
+def _relative(name: str) -> PurePosixPath:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise BackendError(f"{name!r} is no path below the sandbox's home")
+    return path
+
+
+def _put(target: Path, content: bytes | Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, Path):
+        if content.is_dir():
+            shutil.copytree(content, target, dirs_exist_ok=True)
+            return
+        shutil.copyfile(content, target)
+        executable = bool(content.stat().st_mode & stat.S_IXUSR)
+    else:
+        target.write_bytes(content)
+        executable = content.startswith(b"#!")
+    target.chmod(0o755 if executable else 0o644)
+
+
+def erase(folder: Path) -> None:
+    """Delete a tree, whatever an agent made of it: deep, huge, with folders that nobody may enter, full of links."""
+    if not folder.is_symlink() and not folder.exists():
+        return
+    argv = ["rm", "-rf", "--", str(folder)]
+    if subprocess.run(argv, capture_output=True, check=False).returncode == 0:
+        return
+    subprocess.run(["chmod", "-R", "u+rwX", "--", str(folder)], capture_output=True, check=False)
+    done = subprocess.run(argv, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise BackendError(f"cannot delete {folder}: {done.stderr.decode(errors='replace')[-300:].strip()}")

@@ -1,0 +1,176 @@
+"""Start a job: lay out its folder, put it in its place, hand it to a supervisor. Every step may be cut off."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from mlecore.agents import HOME
+from mlecore.backends import Handle, Job
+from mlecore.errors import BackendError
+from mlecore.vm import bubblewrap, environments, folders, gpus
+from mlecore.vm.supervise import cgroups
+from mlecore.vm.supervise.files import LOCK, SPEC, STATE, write_json
+from mlecore.vm.supervise.processes import MARK
+
+_HELD = 20.0  # seconds until a supervisor must have taken a job
+_LAUNCH = "import sys; sys.path.insert(0, sys.argv[1]); from supervise.main import main; main(sys.argv[2], sys.argv[3])"
+
+
+def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Handle:
+    """See ``Backend.start``. Started once and for all by whoever's folder is first in place."""
+    folder = folders.job_folder(root, job.name)
+    secrets = _secrets(job)
+    folders.make_private(folder.parent)
+    if not folder.exists():
+        made = _make(job, folder, root, gpu_ids, isolated)
+        try:
+            made.rename(folder)
+        except OSError:
+            folders.erase(made)
+            if not folder.exists():
+                raise
+    if not (folder / STATE).exists():
+        hold(folder, root, secrets)
+    return folders.handle(folder)
+
+
+def _secrets(job: Job) -> dict[str, str]:
+    if missing := [name for name in job.secrets if name not in os.environ]:
+        raise BackendError(f"{job.name} needs {', '.join(missing)}", fix="Set it in the environment of mlecore.")
+    return {name: os.environ[name] for name in job.secrets}
+
+
+def _make(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Path:
+    if not Path(job.data).is_dir():
+        raise BackendError(f"the data of {job.dataset.competition} are not at {job.data}")
+    user = bubblewrap.sandbox_user(job.name) if isolated else None
+    made = folders.lay_out(root, job, user)
+    try:
+        bubblewrap.write_etc(made, user)
+        if not isolated:
+            (made / "home" / "data").rmdir()
+            (made / "home" / "data").symlink_to(job.data)
+        write_json(str(made / SPEC), _spec(job, folder, gpu_ids, isolated))
+    except BaseException:
+        folders.erase(made)
+        raise
+    return made
+
+
+def _spec(job: Job, folder: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Mapping[str, Any]:
+    disk = job.disk or shutil.disk_usage(folder.parent).free // 2
+    init = "/opt/mlecore/init" if isolated else str(folder / "opt" / "init")
+    home = str(HOME) if isolated else str(folder / "home")
+    spec: dict[str, Any] = {
+        "name": job.name,
+        "group": job.group,
+        "labels": dict(job.labels),
+        "created": time.time(),
+        "home": home,
+        "home_outside": str(folder / "home"),
+        "env": _environment(job, home, folder, isolated),
+        "inner": ["/bin/sh", init, *job.argv],
+        "outer": [],
+        "outer_last": [],
+        "prelude": [],
+        "terminal": job.terminal,
+        "cpus": job.cpus,
+        "memory": job.memory,
+        "processes": job.processes,
+        "disk": disk,
+        "disk_every": 5.0,
+        "disk_folders": [str(folder / "home"), str(folder / "tmp")],
+        "file_size": disk,
+        "time_limit": job.time_limit,
+        "grace": job.grace,
+        "network": job.network,
+        "allow": list(job.allow),
+        "gpus": job.gpus,
+        "gpu_ids": list(gpu_ids),
+        "gpu_args": {},
+        "cgroup_parent": cgroups.parent(),
+    }
+    if isolated:
+        ref = job.image.ref
+        words = bubblewrap.words(job, folder, environments.binds(ref), environments.files(ref), disk)
+        known = gpus.minors()
+        spec.update(
+            outer=words.outer,
+            outer_last=words.last,
+            prelude=words.prelude,
+            gpu_args={gpu: gpus.binds(gpu, known) for gpu in gpu_ids},
+        )
+    return spec
+
+
+def _environment(job: Job, home: str, folder: Path, isolated: bool) -> dict[str, str]:
+    env = {
+        "PATH": environments.search_path(job.image.ref),
+        "HOME": home,
+        "USER": "agent",
+        "LOGNAME": "agent",
+        "SHELL": "/bin/sh",
+        "LANG": "C.UTF-8",
+        "TMPDIR": "/tmp" if isolated else str(folder / "tmp"),
+        **job.env,
+        "MLECORE_HOME": home,
+        "MLECORE_TIME_LIMIT": f"{job.time_limit:.2f}",
+        "MLECORE_GRACE": f"{job.grace:.2f}",
+    }
+    if job.memory:
+        env["MLECORE_MEMORY"] = str(job.memory)
+    if job.image.ref:
+        env.setdefault("VIRTUAL_ENV", job.image.ref)
+    if not isolated:
+        env[MARK] = job.name
+    return env
+
+
+def hold(folder: Path, root: Path, secrets: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Launch a supervisor. More than one may try: the folder's lock lets one through, and a state none."""
+    import json
+
+    argv = [environments.base_python(), "-I", "-S", "-c", _LAUNCH]
+    argv += [str(Path(__file__).parent), str(folder), str(root / "claims")]
+    with (folder / "supervisor.log").open("ab") as log:
+        child = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
+            cwd="/",
+            start_new_session=True,
+        )
+    with child:
+        assert child.stdin and child.stdout
+        child.stdin.write(json.dumps(dict(secrets)).encode())
+        child.stdin.close()
+        child.stdout.read(1)  # one byte, or the end of it
+    limit = time.monotonic() + _HELD
+    while not (folder / STATE).exists():
+        if time.monotonic() > limit or not _locked(folder):
+            if (folder / STATE).exists():
+                return
+            words = (folder / "supervisor.log").read_text(errors="replace")[-600:].strip()
+            raise BackendError(f"no process took hold of the job {folder.name}: {words or sys.executable}")
+        time.sleep(0.01)
+
+
+def _locked(folder: Path) -> bool:
+    """Is a supervisor, which may be another controller's, about to take the job?"""
+    with (folder / LOCK).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False

@@ -1,0 +1,73 @@
+"""What has become of jobs, from their folders: one small file a job, and a look whether its supervisor lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mlecore.backends import JobStatus
+from mlecore.vm.supervise import processes
+from mlecore.vm.supervise.cgroups import Group
+from mlecore.vm.supervise.files import SPEC, STATE, read_json
+
+GONE = JobStatus(phase="gone", reason="this machine has no such job")
+
+
+def status(folder: Path, boot: str) -> JobStatus:
+    """Of one job; ``boot`` is the machine's boot_id()."""
+    if not folder.is_dir():
+        return GONE
+    state = read_json(str(folder / STATE))
+    if state is None:
+        if (folder / STATE).exists():  # torn: only a crash of the machine does that
+            return _lost("the machine stopped while it ran")
+        return JobStatus(phase="pending", reason="laid out, and not taken hold of yet")
+    if state["phase"] != "exited" and not _held(state, boot):
+        state = read_json(str(folder / STATE)) or state  # it may have ended between the two looks
+    if state["phase"] == "exited":
+        return JobStatus(
+            phase="exited",
+            exit_code=state.get("exit_code"),
+            oom=bool(state.get("oom")),
+            place_fault=bool(state.get("place_fault")),
+            reason=str(state.get("reason", "")),
+        )
+    if state["boot"] != boot:
+        return _lost("the machine was restarted while it ran")
+    if not _held(state, boot):
+        bury(folder, state)
+        return _lost("the process that held it was killed")
+    return JobStatus(phase=state["phase"], reason=str(state.get("reason", "")))
+
+
+def _held(state: dict[str, Any], boot: str) -> bool:
+    return bool(state["boot"] == boot and processes.alive(int(state["pid"]), str(state["started"])))
+
+
+def _lost(reason: str) -> JobStatus:
+    return JobStatus(phase="exited", place_fault=True, reason=reason)
+
+
+def bury(folder: Path, state: dict[str, Any]) -> None:
+    """End what a killed supervisor left: the sandbox dies with it by itself, a plain tree and a cgroup do not."""
+    for key in ("init", "sandbox"):
+        if state.get(key):
+            processes.end(int(state[key]), str(state.get(f"{key}_started", "")))
+    spec = read_json(str(folder / SPEC)) or {}
+    if not spec.get("outer"):
+        processes.end_tree(folder.name, None)
+    if state.get("cgroup"):
+        Group(str(state["cgroup"])).remove()
+
+
+def of_group(jobs: Path, group: str) -> Iterator[Path]:
+    """Folders of a group's jobs."""
+    try:
+        folders = sorted(jobs.iterdir())
+    except FileNotFoundError:
+        return
+    for folder in folders:
+        spec = read_json(str(folder / SPEC))
+        if spec is not None and spec.get("group") == group:
+            yield folder

@@ -1,0 +1,109 @@
+"""Start a job's first process: descriptors, limits, and the words that become its command line."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .cgroups import Group
+
+
+class Started:
+    """The child and this end of what connects it: its output, what bubblewrap says, what lets it begin."""
+
+    def __init__(self, pid: int, output: int, status: int, gate: int) -> None:
+        self.pid = pid
+        self.pidfd = os.pidfd_open(pid)
+        self.output = output
+        self.status = status  # -1 without bubblewrap
+        self.gate = gate  # -1 where nothing waits
+
+
+def command(spec: dict[str, Any], gpus: list[str], polled: bool, status: int, gate: int) -> list[str]:
+    """The whole command line. Raises KeyError where the spec is not one."""
+    argv: list[str] = list(spec["outer"])
+    if argv:
+        for name in gpus:
+            argv += spec["gpu_args"].get(name, [])
+        argv += [*spec["outer_last"], "--json-status-fd", str(status)]
+        if gate >= 0:
+            argv += ["--block-fd", str(gate)]
+        argv += ["--", *spec["prelude"]]
+        if polled and spec["memory"]:  # a backstop between two looks; address space is another matter (CUDA maps much)
+            argv += [f"--data={2 * spec['memory']}"]
+    return argv + list(spec["inner"])
+
+
+def environment(spec: dict[str, Any], secrets: dict[str, str], gpus: list[str], cpus: int) -> dict[str, str]:
+    """All variables of the sandbox."""
+    env = {**spec["env"], **secrets}
+    if spec["outer"]:  # only the claimed devices are there: they count from 0
+        env["CUDA_VISIBLE_DEVICES"] = ",".join(str(number) for number in range(len(gpus)))
+    else:
+        env["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
+    if cpus:
+        env.setdefault("MLECORE_CPUS", f"{spec['cpus']:g}")
+    return env
+
+
+def launch(
+    spec: dict[str, Any],
+    folder: str,
+    secrets: dict[str, str],
+    gpus: list[str],
+    cpus: list[str],
+    group: Group | None,
+) -> Started:
+    """Fork and exec. The child's failure to do so is in the job's output."""
+    wrapped = bool(spec["outer"])
+    status = gate = (-1, -1)
+    if wrapped:
+        status = os.pipe()
+        if spec["network"] == "llm":
+            gate = os.pipe()
+    if spec["terminal"]:
+        output, inner = os.openpty()
+        stdin = inner
+    else:
+        output, inner = os.pipe()
+        stdin = os.open(f"{folder}/stdin", os.O_RDONLY)
+    argv = command(spec, gpus, group is None, status[1], gate[0])
+    env = environment(spec, secrets, gpus, len(cpus))
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            for source, target in ((stdin, 0), (inner, 1), (inner, 2)):
+                os.dup2(source, target)
+            for inherited in (status[1], gate[0]):
+                if inherited >= 0:
+                    os.set_inheritable(inherited, True)
+            if group is not None:
+                group.enter()
+            if cpus:
+                os.sched_setaffinity(0, {int(name) for name in cpus})
+            if not wrapped:
+                _limit(spec)
+            os.umask(0o022)
+            os.chdir("/" if wrapped else spec["home"])
+            os.execve(argv[0], argv, env)
+        except BaseException as error:
+            os.write(2, f"mlecore: cannot start {argv[0]}: {error}\n".encode())
+        finally:
+            os._exit(126)
+    for ours in (inner, status[1], gate[0], *((stdin,) if stdin != inner else ())):
+        if ours >= 0:
+            os.close(ours)
+    os.set_blocking(output, False)
+    if wrapped:
+        os.set_blocking(status[0], False)
+    return Started(pid, output, status[0], gate[1])
+
+
+def _limit(spec: dict[str, Any]) -> None:
+    """What prlimit does inside a sandbox."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if spec["file_size"]:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (spec["file_size"], spec["file_size"]))

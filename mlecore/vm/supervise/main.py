@@ -1,0 +1,336 @@
+"""Hold one job from its start to its end: claims, limits, output, the end of its process tree, its state on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import select
+import signal
+import sys
+import time
+from typing import Any
+
+from . import claims, processes
+from .cgroups import Group
+from .files import LOCK, OUTPUT, SPEC, STATE, STOP, read_json, write_json
+from .launch import Started, launch
+from .output import Output
+from .watch import Disk, Memory, Processes
+
+BACKSTOP = 30.0  # seconds after limit and grace, when init should have ended the job by itself
+LOOK = 0.25  # seconds between two looks at memory where no cgroup limits it
+TICK = 2.0
+SETTLE = 10.0  # seconds that a killed job may take to vanish
+
+
+class Supervisor:
+    """One job."""
+
+    def __init__(self, folder: str, claims_folder: str, secrets: dict[str, str], spec: dict[str, Any]) -> None:
+        self.folder = folder
+        self.claims = claims_folder
+        self.secrets = secrets
+        self.spec = spec
+        self.name: str = spec["name"]
+        self.state: dict[str, Any] = {
+            "phase": "pending",
+            "pid": os.getpid(),
+            "started": processes.started(os.getpid()),
+            "boot": processes.boot_id(),
+            "reason": "",
+        }
+        self.gpus: dict[str, int] = {}
+        self.cpus: dict[str, int] = {}
+        self.group: Group | None = None
+        self.init = 0  # the job's first process, as a number out here
+        self.init_began = ""
+        self.exit_code: int | None = None  # as bubblewrap reports it
+        self.killed = ""  # why we killed it
+        self.stop_at: float | None = None  # when a request to end turns into SIGKILL
+        self.told = False  # that we ourselves shall end
+        self.wake, self._woken = os.pipe()
+
+    def save(self, **changes: Any) -> None:
+        self.state.update(changes)
+        write_json(f"{self.folder}/{STATE}", self.state)
+
+    def run(self) -> None:
+        self._listen()
+        if not self._claim():
+            self.save(phase="exited", exit_code=None, reason="stopped before it began", place_fault=self.told)
+            return
+        spec = self.spec
+        if spec["cgroup_parent"]:
+            self.group = Group.make(
+                spec["cgroup_parent"], self.name, spec["memory"], spec["cpus"], spec["processes"] + 2
+            )
+        if not spec["outer"]:
+            _adopt_orphans()
+        kills = _oom_kills()
+        child = launch(spec, self.folder, self.secrets, list(self.gpus), list(self.cpus), self.group)
+        self.secrets = {}
+        self.save(
+            sandbox=child.pid,
+            sandbox_started=processes.started(child.pid),
+            gpus=list(self.gpus),
+            cpus=list(self.cpus),
+            cgroup=self.group.path if self.group else None,
+        )
+        output = Output(child.output, f"{self.folder}/{OUTPUT}")
+        if not spec["outer"]:
+            self._began(child.pid)
+        code = self._hold(child, output)
+        output.drain()
+        self._finish(code, kills)
+
+    def _listen(self) -> None:
+        os.set_blocking(self._woken, False)
+        signal.set_wakeup_fd(self._woken, warn_on_full_buffer=False)
+        signal.signal(signal.SIGUSR1, lambda *_: None)
+        signal.signal(signal.SIGTERM, self._tell)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def _tell(self, *_: object) -> None:
+        self.told = True
+
+    def _asked(self) -> float | None:
+        """The grace of a request to end, if there is one."""
+        try:
+            with open(f"{self.folder}/{STOP}") as source:  # noqa: PTH123
+                return float(source.read() or "0")
+        except (OSError, ValueError):
+            return 5.0 if self.told else None
+
+    def _claim(self) -> bool:
+        """Wait for the GPUs; take CPUs where enough are free. False: asked to end meanwhile."""
+        spec = self.spec
+        while len(self.gpus) < spec["gpus"]:
+            self.gpus = claims.claim(self.claims, "gpu", spec["gpu_ids"], spec["gpus"], self.name)
+            if len(self.gpus) < spec["gpus"]:
+                claims.release(self.gpus)
+                self.save(reason="waits for a GPU; " + claims.holders(self.claims, "gpu", spec["gpu_ids"]))
+                self._sleep(1.0)
+                if self._asked() is not None:
+                    return False
+        if spec["cpus"]:
+            all_cpus = [str(number) for number in sorted(os.sched_getaffinity(0))]
+            count = min(len(all_cpus), max(1, int(-(-spec["cpus"] // 1))))
+            self.cpus = claims.claim(self.claims, "cpu", all_cpus, count, self.name)
+            for name in all_cpus:  # more jobs than CPUs: share
+                if len(self.cpus) < count and name not in self.cpus:
+                    self.cpus[name] = os.open("/dev/null", os.O_RDONLY)
+        return self._asked() is None
+
+    def _sleep(self, seconds: float) -> None:
+        ready, _, _ = select.select([self.wake], [], [], seconds)
+        if ready:
+            os.read(self.wake, 4096)
+
+    def _began(self, init: int) -> None:
+        self.init = init
+        self.init_began = processes.started(init)
+        self.save(phase="running", reason="", init=init, init_started=self.init_began)
+
+    def _hold(self, child: Started, output: Output) -> int:
+        """Until the job's first process has ended; its wait status."""
+        spec = self.spec
+        poll = select.poll()
+        for descriptor in (child.pidfd, child.output, child.status, self.wake):
+            if descriptor >= 0:
+                poll.register(descriptor, select.POLLIN)
+        begun = time.monotonic()
+        backstop = begun + spec["time_limit"] + spec["grace"] + BACKSTOP
+        watched: Memory | None = None
+        disk = Disk(spec["disk_folders"], spec["disk"], spec["disk_every"]) if spec["disk"] else None
+        looks = (spec["memory"] is not None and self.group is None) or not spec["outer"]
+        said = b""
+        look_at = begun
+        while True:
+            for descriptor, _ in poll.poll(int(1000 * (LOOK if looks or self.stop_at else TICK))):
+                if descriptor == child.pidfd:
+                    _, status = os.waitpid(child.pid, 0)
+                    if disk is not None:
+                        disk.close()
+                    self._hear(said + _read(child.status))
+                    return status
+                if descriptor == child.output and not output.pump():
+                    poll.unregister(descriptor)
+                elif descriptor == child.status:
+                    more = _read(descriptor)
+                    said += more
+                    if not more:
+                        poll.unregister(descriptor)
+                    self._hear(said)
+                elif descriptor == self.wake:
+                    os.read(self.wake, 4096)
+                    look_at = 0.0
+            now = time.monotonic()
+            if now < look_at:  # much output must not mean many looks
+                continue
+            look_at = now + (LOOK / 2)
+            self._heed(now)
+            if not spec["outer"]:
+                _reap(child.pid)
+            if now > backstop and not self.killed:
+                self._kill("the time limit passed and init did not end the job")
+            if not self.init or self.killed:
+                continue
+            if looks:
+                watched = watched or self._watch()
+                if watched is not None and (what := watched.over()):
+                    self._kill(what)
+            if disk is not None and disk.over():
+                self._kill("disk")
+
+    def _watch(self) -> Memory | None:
+        try:
+            seen = Processes(self.init, bool(self.spec["outer"]))
+        except OSError:  # it has ended already
+            return None
+        return Memory(seen, self.spec["memory"] if self.group is None else None, self.spec["processes"])
+
+    def _hear(self, said: bytes) -> None:
+        """What bubblewrap reports: the first process's number, its exit code."""
+        for line in said.splitlines():
+            with contextlib.suppress(ValueError, KeyError):
+                words = json.loads(line)
+                if "child-pid" in words and not self.init:
+                    self._began(int(words["child-pid"]))
+                if "exit-code" in words:
+                    self.exit_code = int(words["exit-code"])
+
+    def _heed(self, now: float) -> None:
+        """A request to end."""
+        grace = self._asked()
+        if grace is None:
+            return
+        if self.stop_at is None:
+            self.stop_at = now + grace
+        if now >= self.stop_at:
+            self._kill("stopped")
+        elif self.init:
+            processes.send(self.init, signal.SIGTERM)
+
+    def _kill(self, why: str) -> None:
+        self.killed = self.killed or why
+        target = self.init or int(self.state["sandbox"])
+        processes.send(target, signal.SIGKILL)
+        if not self.spec["outer"]:
+            processes.end_tree(self.name, os.getpid())
+
+    def _finish(self, status: int, kills: int) -> None:
+        code = os.waitstatus_to_exitcode(status)
+        code = 128 - code if code < 0 else code
+        if not self.spec["outer"]:
+            processes.end_tree(self.name, os.getpid(), seconds=SETTLE)
+        else:
+            processes.end(self.init, self.init_began, SETTLE)
+            code = code if self.exit_code is None else self.exit_code
+        group_kills = self.group.oom_kills() if self.group else 0
+        if self.group:
+            self.group.remove()
+        self.save(phase="exited", **self._verdict(code, group_kills, _oom_kills() - kills))
+
+    def _verdict(self, code: int, group_kills: int, host_kills: int) -> dict[str, Any]:
+        spec = self.spec
+        told = os.path.exists(f"{spec['home_outside']}/.mlecore/exit.json")  # noqa: PTH110
+        out: dict[str, Any] = {"exit_code": code, "oom": False, "place_fault": False, "reason": ""}
+        if self.killed == "memory" or (group_kills and code):
+            out.update(oom=True, reason=f"used more than its {spec['memory']} bytes of memory")
+        elif self.killed == "processes":
+            out.update(reason=f"had more than its {spec['processes']} processes")
+        elif self.killed == "disk":
+            out.update(reason=f"wrote more than its {spec['disk']} bytes")
+        elif self.told:
+            out.update(place_fault=True, reason="the process that held it was told to end (the machine shut down?)")
+        elif self.killed == "stopped":
+            out.update(reason="stopped, and killed when the grace was over")
+        elif self.killed:
+            out.update(exit_code=124, reason=self.killed)
+        elif self._asked() is not None:
+            out.update(reason="stopped")
+        elif spec["outer"] and self.exit_code is None:
+            out.update(place_fault=True, reason=f"the sandbox could not be made or was killed: {self._last_words()}")
+        elif host_kills and code == 137:  # the machine as a whole was short of memory
+            words = "the machine ran out of memory and its kernel killed the job's processes"
+            out.update(oom=spec["memory"] is None, place_fault=spec["memory"] is not None, reason=words)
+        elif code == 137 and not told:
+            out.update(reason="its first process was killed from outside the sandbox")
+        if self.killed and not self.killed.startswith("the time limit"):
+            out["exit_code"] = 137
+        return out
+
+    def _last_words(self) -> str:
+        try:
+            with open(f"{self.folder}/{OUTPUT}", "rb") as source:  # noqa: PTH123
+                source.seek(max(0, source.seek(0, os.SEEK_END) - 400))
+                return source.read().decode(errors="replace").strip() or "it said nothing"
+        except OSError:
+            return "it said nothing"
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 1 << 16) if descriptor >= 0 else b""
+    except OSError:
+        return b""
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of orphaned descendants, so that none gets away where there is no PID namespace."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+
+def _reap(spare: int) -> None:
+    """Bury adopted orphans."""
+    with contextlib.suppress(ChildProcessError):
+        for pid in processes.zombies(os.getpid()):
+            if pid != spare:
+                os.waitpid(pid, os.WNOHANG)
+
+
+def _oom_kills() -> int:
+    """How many processes this machine's kernel has killed for want of memory since boot."""
+    try:
+        with open("/proc/vmstat") as source:  # noqa: PTH123
+            return next((int(line.split()[1]) for line in source if line.startswith("oom_kill ")), 0)
+    except OSError:
+        return 0
+
+
+def main(folder: str, claims_folder: str) -> None:
+    """Secrets come as JSON on standard input; one byte goes to standard output when the job is held."""
+    secrets = json.load(sys.stdin)
+    if os.fork():
+        os._exit(0)  # the controller waits for this one only
+    os.chdir("/")
+    lock = os.open(f"{folder}/{LOCK}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # another one holds it
+        return
+    spec = read_json(f"{folder}/{SPEC}")
+    if spec is None or os.path.exists(f"{folder}/{STATE}"):  # noqa: PTH110 - begun before: never twice
+        return
+    supervisor = Supervisor(folder, claims_folder, secrets, spec)
+    supervisor.save()
+    os.write(1, b".")
+    null = os.open("/dev/null", os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    try:
+        supervisor.run()
+    except BaseException as error:
+        import traceback
+
+        traceback.print_exc()
+        if not spec["outer"]:
+            processes.end_tree(spec["name"], os.getpid())
+        words = f"the process that held it failed: {type(error).__name__}: {error}"
+        supervisor.save(phase="exited", exit_code=None, place_fault=True, reason=words)
+        raise

@@ -1,0 +1,64 @@
+"""What a job prints, moved from its pipe or terminal into a file, bounded: the job never holds the file itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+LIMIT = 512 * 1024 * 1024
+_CHUNK = 1 << 20
+_CUT = b"\n[mlecore: the rest of the output is dropped, it is too much]\n"
+
+
+class Output:
+    """Moves bytes; what cannot be written (limit, full disk) is dropped, so that the job never waits for us."""
+
+    def __init__(self, source: int, path: str, limit: int = LIMIT) -> None:
+        self._source = source
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        self._left = limit
+        self._move: Callable[[int], int] = self._splice
+
+    def pump(self) -> bool:
+        """Move what is there now; False when the other end is closed."""
+        try:
+            count = self._move(_CHUNK) if self._left > 0 else len(os.read(self._source, 1 << 16))
+        except BlockingIOError:
+            return True
+        except OSError:  # a terminal whose other end is closed says EIO
+            return False
+        if self._left > 0:
+            self._left -= count
+            if self._left <= 0:
+                self._write(_CUT)
+        return count > 0
+
+    def drain(self) -> None:
+        """All that is there already."""
+        for _ in range(64):
+            try:
+                if not self._move(_CHUNK):
+                    return
+            except OSError:
+                return
+
+    def _splice(self, count: int) -> int:
+        try:
+            return os.splice(self._source, self._file, min(count, self._left))
+        except BlockingIOError:
+            raise
+        except OSError:  # not a pipe, a file system that cannot, or a full disk
+            self._move = self._copy
+            return self._copy(count)
+
+    def _copy(self, count: int) -> int:
+        data = os.read(self._source, min(count, 1 << 16))
+        self._write(data)
+        return len(data)
+
+    def _write(self, data: bytes) -> None:
+        while data:
+            try:
+                data = data[os.write(self._file, data) :]
+            except OSError:
+                return

@@ -1,0 +1,107 @@
+"""Processes told apart for good (a number alone may be given out again), found and ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Collection
+
+MARK = "MLECORE_JOB"  # variable of a job without a PID namespace: its processes carry it in their environment
+
+
+def boot_id() -> str:
+    """Changes when the machine starts."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as source:  # noqa: PTH123
+            return source.read().strip()
+    except OSError:
+        return ""
+
+
+def stat_fields(pid: int | str) -> list[str] | None:
+    """The fields of /proc/PID/stat from the third (state) on; None where there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as source:  # noqa: PTH123
+            return source.read().rpartition(b")")[2].decode().split()
+    except OSError:
+        return None
+
+
+def started(pid: int) -> str:
+    """When a process began, in clock ticks since boot: with its number, its identity. Empty where it is gone."""
+    fields = stat_fields(pid)
+    return fields[19] if fields and fields[0] not in "ZX" else ""
+
+
+def alive(pid: int, began: str) -> bool:
+    return bool(began) and started(pid) == began
+
+
+def send(pid: int, number: int) -> bool:
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def end(pid: int, began: str, seconds: float = 5.0) -> None:
+    """SIGKILL, and wait until the process is gone."""
+    limit = time.monotonic() + seconds
+    while alive(pid, began) and time.monotonic() < limit:
+        send(pid, signal.SIGKILL)
+        time.sleep(0.01)
+
+
+def pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+
+
+def below(root: int) -> list[int]:
+    """All descendants of a process."""
+    parents: dict[int, list[int]] = {}
+    for pid in pids():
+        fields = stat_fields(pid)
+        if fields and fields[0] not in "ZX":
+            parents.setdefault(int(fields[1]), []).append(pid)
+    out: list[int] = []
+    todo = [root]
+    while todo:
+        children = parents.get(todo.pop(), [])
+        out += children
+        todo += children
+    return out
+
+
+def zombies(parent: int) -> list[int]:
+    """Ended children of a process that nobody has waited for."""
+    found = ((pid, stat_fields(pid)) for pid in pids())
+    return [pid for pid, fields in found if fields and fields[0] == "Z" and fields[1] == str(parent)]
+
+
+def marked(name: str) -> list[int]:
+    """Processes that carry a job's mark."""
+    wanted = f"{MARK}={name}".encode()
+    out = []
+    for pid in pids():
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as source:  # noqa: PTH123
+                if wanted in source.read().split(b"\0"):
+                    out.append(pid)
+        except OSError:
+            continue
+    return [pid for pid in out if started(pid)]
+
+
+def end_tree(name: str, root: int | None, spare: Collection[int] = (), seconds: float = 5.0) -> None:
+    """SIGKILL all that descends from ``root`` or carries the job's mark, until nothing is left that does."""
+    limit = time.monotonic() + seconds
+    while True:
+        left = set(marked(name)) | set(below(root) if root else ())
+        left -= {os.getpid(), *spare}
+        for pid in left:
+            send(pid, signal.SIGKILL)
+        if not left or time.monotonic() > limit:
+            return
+        time.sleep(0.01)
