@@ -63,7 +63,7 @@ def _passengers(rng: RandomState, first: int, last: int) -> Iterator[DataFrame]:
         deck, side = rng.choice([*"ABCDEFGT"], n), rng.choice(["P", "S"], n)
         sleeps, spends = rng.rand(n) < 0.35, rng.rand(n, 5) < 0.5
         bills = np.where(sleeps[:, None], 0.0, spends * np.round(rng.exponential(400, (n, 5))))
-        chance = 0.2 + 0.4 * (bills.sum(axis=1) < 400) + 0.2 * sleeps + 0.1 * (side == "S")
+        chance = 0.05 + 0.45 * (bills.sum(axis=1) < 400) + 0.4 * sleeps + 0.1 * (side == "S")
         yield pd.DataFrame(
             {
                 "PassengerId": [f"{g:04d}_{k:02d}" for g, k in zip(group, number, strict=True)],
