@@ -1,0 +1,45 @@
+"""`mlecore doctor`: is everything here that runs need?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mlecore.cli._shared import data_option, json_option, print_json
+
+_COLOURS = {"ok": "green", "warning": "yellow", "problem": "red", "unknown": "red"}
+
+
+@click.command("doctor")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--split", help="Look at this split: lite, low, medium, high or dev.  [default: all installed]")
+@data_option
+@json_option
+def command(ids: tuple[str, ...], split: str | None, data: tuple[Path, ...], as_json: bool) -> None:
+    """Is everything here that runs need?
+
+    Looks at Python, the plugins, the Kaggle login and whose rules are not accepted yet, the room on the disk,
+    bubblewrap, and each installed backend. Changes nothing. Ends with 1 for a problem, and with 3 if something
+    could not be found out.
+    """
+    from attrs import asdict
+
+    from mlecore.competitions import competition, installed, of_split
+    from mlecore.data.layout import DataDirs
+    from mlecore.doctor import examine
+
+    wanted = [competition(name) for name in ids] + (of_split(split) if split else [])
+    findings = []
+    for finding in examine(wanted if ids or split else installed(), DataDirs.of(data)):
+        findings.append(finding)
+        if not as_json:
+            click.echo(
+                click.style(f"{finding.state:8}", fg=_COLOURS[finding.state]) + f"{finding.area}: {finding.what}"
+            )
+            for line in (finding.fix or "").splitlines():
+                click.echo(f"        -> {line}")
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    states = {finding.state for finding in findings}
+    raise SystemExit(1 if "problem" in states else 3 if "unknown" in states else 0)

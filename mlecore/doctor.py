@@ -1,0 +1,226 @@
+"""Is everything here that runs need? Each finding is one line, and each problem comes with its fix."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from attrs import frozen
+
+from mlecore.data.folders import human
+from mlecore.data.layout import DataDirs
+from mlecore.errors import MlecoreError
+
+if TYPE_CHECKING:
+    from mlecore.backends import Problem
+    from mlecore.competitions import Competition
+
+_PATIENCE = 60.0  # seconds that a backend's preflight may take
+
+State = Literal["ok", "warning", "problem", "unknown"]
+
+
+@frozen(kw_only=True)
+class Finding:
+    """One thing looked at. "unknown": it could not be found out; a warning stands in nobody's way."""
+
+    area: str
+    state: State
+    what: str
+    fix: str | None = None
+
+
+def examine(wanted: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
+    """Look at everything, for these competitions; findings come as they are made."""
+    missing = [
+        competition
+        for competition in wanted
+        if competition.facts.kaggle is not None and dirs.find(competition.id) is None
+    ]
+    for area, look in (
+        ("python", _python),
+        ("plugins", _plugins),
+        ("kaggle", lambda: _kaggle(missing, dirs)),
+        ("disk", lambda: _disk(missing, dirs)),
+        ("bubblewrap", _bubblewrap),
+        ("backends", _backends),
+    ):
+        yield from _safely(area, look)
+
+
+def _safely(area: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    """One thing that cannot be looked at hides nothing else."""
+    try:
+        yield from look()
+    except MlecoreError as error:
+        state: State = "unknown" if error.exit_code == 3 else "problem"
+        yield Finding(area=area, state=state, what=error.message, fix=error.fix)
+    except Exception as error:
+        yield Finding(area=area, state="unknown", what=f"looking failed: {type(error).__name__}: {error}")
+
+
+def _python() -> Iterator[Finding]:
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    from packaging.requirements import Requirement
+
+    here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, {sys.prefix}"
+    yield Finding(area="python", state="ok", what=here)
+    if platform.system() != "Linux":
+        yield Finding(
+            area="python",
+            state="warning",
+            what=f"sandboxes are Linux: on {platform.system()} the backend vm cannot run agents",
+            fix="Use a backend that runs elsewhere, such as docker; preparing, grading and reporting work here",
+        )
+    for line in requires("mlecore") or ():
+        wanted = Requirement(line)
+        if wanted.marker is not None and not wanted.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            there = version(wanted.name)
+        except PackageNotFoundError:
+            there = "none"
+        if there == "none" or not wanted.specifier.contains(there, prereleases=True):
+            what = f"mlecore needs {wanted}, and {there} is installed: scores may differ from the published ones"
+            yield Finding(area="python", state="problem", what=what, fix=f"pip install '{wanted}'")
+
+
+def _plugins() -> Iterator[Finding]:
+    from mlecore.registry.discovery import KINDS, plugins
+
+    found = plugins()
+    numbers = Counter(plugin.kind for plugin in found)
+    counts = ", ".join(f"{numbers[kind]} {kind}{'s' * (numbers[kind] > 1)}" for kind in KINDS if numbers[kind])
+    yield Finding(area="plugins", state="ok", what=f"installed: {counts or 'none'}")
+    for plugin in found:
+        name = f"{plugin.kind} {plugin.name}"
+        if plugin.state == "broken":
+            yield Finding(
+                area="plugins",
+                state="problem",
+                what=f"{name} ({plugin.distribution} {plugin.version}) is broken: {plugin.reason}",
+                fix=f"Install a version that works, or: pip uninstall {plugin.distribution}",
+            )
+        elif plugin.state == "disabled":
+            yield Finding(area="plugins", state="ok", what=f"{name} is disabled: {plugin.reason}")
+
+
+def _kaggle(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
+    from mlecore.kaggle.client import entered, username
+    from mlecore.kaggle.errors import NoLogin, rules_page
+
+    asked = [competition for competition in missing if dirs.archive(competition.id) is None]
+    try:
+        name = username()
+    except NoLogin as error:
+        state: State = "problem" if asked else "ok"
+        what = error.message + (f"; {len(asked)} competitions are to be downloaded" if asked else "; none is needed")
+        yield Finding(area="kaggle", state=state, what=what, fix=error.fix if asked else None)
+        return
+    accepted = entered() if asked else set()
+    yield Finding(area="kaggle", state="ok", what="logged in" + (f" as {name}" if name else ""))
+    for competition in asked:
+        facts = competition.facts
+        if facts.kaggle in accepted:
+            continue
+        if facts.closed is not None:
+            what = f"{facts.id} can no longer be joined, and this account has not joined it"
+            yield Finding(area="kaggle", state="problem", what=what, fix=facts.closed)
+        else:
+            what = f"the rules of {facts.id} are not accepted yet"
+            fix = f"Open {rules_page(str(facts.kaggle))} and accept them"
+            yield Finding(area="kaggle", state="problem", what=what, fix=fix)
+
+
+def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
+    place = _existing(dirs.first)
+    free = shutil.disk_usage(place).free
+    sizes = [competition.facts.size_gb for competition in missing]
+    known = sum(size for size in sizes if size is not None) * 1e9
+    unknown = sum(size is None for size in sizes)
+    needed = 2 * known  # the archive, and what it unpacks to
+    what = f"{human(free)} free in {dirs.first}; {len(missing)} competitions are to be downloaded"
+    if missing:
+        what += f", which takes about {human(needed)}" + (f", and {unknown} of unknown size" if unknown else "")
+    if needed > free:
+        fix = "Free some room, name another place with --data, or prepare fewer competitions at a time"
+        yield Finding(area="disk", state="problem", what=what, fix=fix)
+    else:
+        yield Finding(area="disk", state="ok", what=what)
+
+
+def _existing(path: Path) -> Path:
+    return next(folder for folder in (path, *path.parents) if folder.exists())
+
+
+def _bubblewrap() -> Iterator[Finding]:
+    if platform.system() != "Linux":
+        return
+    from mlecore.vm.bubblewrap import problem
+
+    found = problem()
+    if found is None:
+        yield Finding(area="bubblewrap", state="ok", what="agents run in a sandbox on this machine")
+    else:
+        yield Finding(area="bubblewrap", state="problem", what=found.what, fix=found.fix)
+
+
+def _backends() -> Iterator[Finding]:
+    from mlecore.registry.discovery import plugins
+
+    names = [plugin.name for plugin in plugins("backend") if plugin.state == "ok"]
+    looks = {name: _Look(name) for name in names}
+    for look in looks.values():
+        look.start()
+    deadline = time.monotonic() + _PATIENCE
+    for name, look in looks.items():
+        look.join(max(0.0, deadline - time.monotonic()))
+        yield from _safely(f"backend {name}", partial(_answers, f"backend {name}", look))
+
+
+class _Look(threading.Thread):
+    """The preflight of one backend. A daemon: one that hangs keeps nobody from ending."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(daemon=True)
+        self.backend = name
+        self.problems: list[Problem] | None = None
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            self.problems = _preflight(self.backend)
+        except Exception as error:
+            self.error = error
+
+
+def _answers(area: str, look: _Look) -> Iterator[Finding]:
+    if look.error is not None:
+        raise look.error
+    if look.problems is None:
+        yield Finding(area=area, state="unknown", what=f"no answer within {_PATIENCE:.0f} seconds")
+        return
+    if not any(problem.fatal for problem in look.problems):
+        yield Finding(area=area, state="ok", what="can run agents")
+    for problem in look.problems:
+        yield Finding(area=area, state="problem" if problem.fatal else "warning", what=problem.what, fix=problem.fix)
+
+
+def _preflight(name: str) -> list[Problem]:
+    from mlecore.options import resolve
+    from mlecore.registry.loading import load
+
+    loaded = load("backend", name)
+    options = resolve(loaded.call("backend", options={}).options, {}, f"backend {name}")
+    backend = loaded.call("backend", options=options)
+    problems: list[Problem] = backend.preflight()
+    return problems

@@ -1,0 +1,64 @@
+"""`mlecore prepare` for data that need no account, as a newcomer would use it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from mlecore.cli import main
+
+
+def mlecore(data: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(main, [*arguments, "--data", str(data)])
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    done = mlecore(folder, "prepare", "spaceship-titanic", "aerial-cactus-identification", "--standin", "--seed", "4")
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+def test_several_standins_at_a_time(data: Path) -> None:
+    for name in ("spaceship-titanic", "aerial-cactus-identification"):
+        prepared = data / name / "standin" / "prepared"
+        assert (prepared / "public" / "description.md").exists()
+        assert json.loads((prepared / "manifest.json").read_text())["seed"] == 4
+
+
+def test_real_data_that_need_no_account_and_are_as_published(tmp_path: Path) -> None:
+    done = mlecore(tmp_path, "prepare", "optical-digits", "--json")
+    assert done.exit_code == 0
+    (row,) = json.loads(done.stdout)
+    assert (row["source"], row["verified"], row["state"]) == ("fetch", True, "prepared")
+
+
+def test_what_is_there_is_listed(data: Path) -> None:
+    rows = json.loads(mlecore(data, "prepare", "--list", "--json").stdout)
+    assert [(row["id"], row["standin"]) for row in rows] == [
+        ("aerial-cactus-identification", True),
+        ("spaceship-titanic", True),
+    ]
+    text = mlecore(data, "prepare", "--list").stdout
+    assert "spaceship-titanic" in text and "standin" in text
+    assert "Nothing is prepared" in mlecore(data / "nowhere", "prepare", "--list").stdout
+
+
+def test_what_is_there_can_be_checked(data: Path) -> None:
+    done = mlecore(data, "prepare", "spaceship-titanic", "--standin", "--verify")
+    assert (done.exit_code, done.stdout) == (0, "spaceship-titanic: whole\n")
+    (extra := data / "spaceship-titanic/standin/prepared/public/more.csv").write_text("")
+    done = mlecore(data, "prepare", "spaceship-titanic", "--standin", "--verify")
+    extra.unlink()
+    assert done.exit_code == 1 and "public/more.csv: does not belong there" in done.stdout
+    done = mlecore(data, "prepare", "spaceship-titanic", "--verify")
+    assert done.exit_code == 2 and "mlecore prepare spaceship-titanic" in done.output
+
+
+def test_a_standin_that_does_not_exist_is_told(tmp_path: Path) -> None:
+    done = mlecore(tmp_path, "prepare", "optical-digits", "--standin")
+    assert done.exit_code == 2 and "has no stand-in data" in done.output

@@ -1,0 +1,123 @@
+"""`mlecore doctor`: each problem with its fix, and nothing that hides another one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlecore import doctor
+from mlecore.backends import Problem
+from mlecore.data import DataDirs
+from mlecore.errors import BackendUnreachable, PluginError
+
+
+def findings(cli: Any, *arguments: str) -> tuple[int, list[dict[str, Any]]]:
+    done = cli("doctor", *arguments, "--json")
+    return done.returncode, json.loads(done.stdout)
+
+
+def of(area: str, found: list[dict[str, Any]], state: str) -> list[dict[str, Any]]:
+    return [finding for finding in found if finding["area"] == area and finding["state"] == state]
+
+
+def test_no_login_is_a_problem_only_where_kaggle_is_needed(
+    kaggle: Any, cli: Any, raw_files: dict[str, bytes], tmp_path: Path
+) -> None:
+    cli.install("tiny", kaggle.add("tiny", raw_files))
+    code, found = findings(cli, "tiny")
+    (problem,) = of("kaggle", found, "problem")
+    assert code == 1 and "1 competitions are to be downloaded" in problem["what"] and "settings" in problem["fix"]
+    assert cli("prepare", "tiny", "--archive", str(kaggle.folder / "tiny.zip")).returncode == 0
+    _, found = findings(cli, "tiny")
+    assert of("kaggle", found, "problem") == [] and len(of("kaggle", found, "ok")) == 1
+
+
+def test_rules_not_accepted_and_competitions_that_are_shut_are_named(
+    kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes]
+) -> None:
+    for name in ("good", "rules", "shut"):
+        cli.install(name, kaggle.add(name, raw_files), 'closed = "Ask a participant."' if name == "shut" else "")
+    kaggle.accepted = {"good", "another", "and-one-more"}
+    code, found = findings(cli)
+    problems = of("kaggle", found, "problem")
+    assert code == 1 and [problem["what"].split()[:4] for problem in problems] == [
+        ["the", "rules", "of", "rules"],
+        ["shut", "can", "no", "longer"],
+    ]
+    assert "competitions/rules/rules" in problems[0]["fix"] and problems[1]["fix"] == "Ask a participant."
+    assert of("kaggle", found, "ok")[0]["what"] == "logged in as ada"
+
+
+def test_a_broken_plugin_is_named_with_its_reason(kaggle: Any, cli: Any) -> None:
+    cli.install("tiny", "0" * 32, plugin="import no_such_module")
+    _, found = findings(cli)
+    (problem,) = of("plugins", found, "problem")
+    assert "no_such_module" in problem["what"] and "pip uninstall mle-comp-tiny" in problem["fix"]
+
+
+def test_the_disk_is_held_against_what_is_wanted(
+    kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes], tmp_path: Path
+) -> None:
+    cli.install("small", kaggle.add("small", raw_files), "size_gb = 0.001")
+    cli.install("huge", kaggle.add("huge", raw_files), "size_gb = 1e6")
+    _, found = findings(cli, "small")
+    assert "which takes about 2.0 MB" in of("disk", found, "ok")[0]["what"]
+    code, found = findings(cli)
+    assert code == 1 and "2000.00 TB" in of("disk", found, "problem")[0]["what"]
+
+
+def test_the_text_puts_each_fix_below_its_problem(kaggle: Any, cli: Any, raw_files: dict[str, bytes]) -> None:
+    cli.install("tiny", kaggle.add("tiny", raw_files))
+    lines = cli("doctor").stdout.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("problem kaggle"))
+    assert lines[at + 1].strip().startswith("-> Create a token")
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "what"),
+    [
+        ([], "ok", "can run agents"),
+        ([Problem(what="slow", fix="wait", fatal=False)], "warning", "slow"),
+        ([Problem(what="no engine", fix="start it")], "problem", "no engine"),
+        (BackendUnreachable("no route"), "unknown", "no route"),
+        (PluginError("its hook backend failed"), "unknown", "its hook backend failed"),
+        (ZeroDivisionError("oops"), "unknown", "looking failed: ZeroDivisionError: oops"),
+        (None, "unknown", "no answer within 0 seconds"),
+    ],
+)
+def test_what_a_backend_says_about_itself(
+    answer: Any, state: str, what: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def preflight(name: str) -> list[Problem]:
+        if answer is None:
+            time.sleep(5)
+        if isinstance(answer, Exception):
+            raise answer
+        return list(answer)
+
+    monkeypatch.setattr(doctor, "_preflight", preflight)
+    monkeypatch.setattr(doctor, "_PATIENCE", 0.2)
+    found = [
+        finding
+        for finding in doctor.examine([], DataDirs((tmp_path,)))
+        if finding.area == "backend vm" and finding.state == state
+    ]
+    assert [finding.what for finding in found] == [what]
+
+
+def test_a_disk_that_cannot_be_looked_at_hides_nothing_else(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(path: object) -> None:
+        raise OSError("stale file handle")
+
+    monkeypatch.setattr(shutil, "disk_usage", away)
+    monkeypatch.setattr(doctor, "_preflight", lambda name: [])
+    found = list(doctor.examine([], DataDirs((tmp_path,))))
+    assert [finding.state for finding in found if finding.area == "disk"] == ["unknown"]
+    assert [finding.state for finding in found if finding.area == "backend vm"] == ["ok"]
