@@ -1,0 +1,40 @@
+"""Agent `baseline`: machine learning with no LLM, so that every competition has a score to beat."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from mlecore.agents import Agent, Launch, Recipe, Task
+from mlecore.hookspecs import hookimpl
+
+# As the core is tested with, so that a cache filled by one fills the other.
+PACKAGES = ("numpy==2.4.6", "pandas==2.3.3", "pillow==13.0.0", "scikit-learn==1.9.1", "scipy==1.17.1")
+WORK = Path(__file__).parent / "work"
+
+
+@hookimpl
+def agent() -> Agent:
+    return Agent(summary="fits scikit-learn models to tables, text, small images and sounds; no LLM")
+
+
+@hookimpl
+def recipe() -> Recipe:
+    return Recipe(pip=PACKAGES)
+
+
+@hookimpl
+def launch(task: Task) -> Launch:
+    told = {
+        "title": task.title,
+        "modality": task.modality,
+        "metric": task.metric,
+        "direction": task.direction,
+        "time_limit": task.time_limit,
+        "seed": task.seed,
+    }
+    code = {f"agent/{path.name}": path for path in sorted(WORK.glob("*.py"))}
+    return Launch(
+        argv=("python3", "agent/main.py"),
+        files={**code, "agent/task.json": json.dumps(told, indent=1).encode()},
+    )

@@ -1,0 +1,115 @@
+"""The agent as a process: the sample first, the model's file when it is good, and a log that says which."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import mle_agent_baseline as plugin
+import pandas as pd
+import pytest
+
+from mlecore.agents import Task
+
+
+def task(seed: int = 0, time_limit: float = 300.0) -> Task:
+    return Task(
+        competition="x",
+        title="A task",
+        modality="tabular",
+        metric="roc-auc",
+        direction="maximize",
+        instructions="",
+        rules="",
+        description="",
+        time_limit=time_limit,
+        seed=seed,
+        hardware="",
+        options={},
+    )
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A sandbox's tree with a table that is easy to learn."""
+    home = tmp_path / "home"
+    (home / "data").mkdir(parents=True)
+    table = pd.DataFrame({"id": range(90), "x": [i % 10 for i in range(90)]})
+    table["y"] = (table["x"] > 4).astype(int)
+    table[:60].to_csv(home / "data" / "train.csv", index=False)
+    table[60:][["id", "x"]].to_csv(home / "data" / "test.csv", index=False)
+    (home / "data" / "description.md").write_text("A task.")
+    (tmp_path / "opt").mkdir()
+    table[60:][["id"]].assign(y=0.5).to_csv(tmp_path / "opt" / "sample.csv", index=False)
+    return home
+
+
+def run(home: Path, told: Task) -> str:
+    """Start the agent as a backend does; the last line of its log."""
+    launch = plugin.launch(told)
+    for name, content in launch.files.items():
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_bytes(content if isinstance(content, bytes) else content.read_bytes())
+    argv = [sys.executable, *launch.argv[1:]]
+    env = {"MLECORE_HOME": str(home), "MLECORE_OPT": str(home.parent / "opt"), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(argv, cwd=home, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (home / "submission").iterdir()) == ["submission.csv"]
+    return (home / "logs" / "baseline.log").read_text().splitlines()[-1]
+
+
+def handed_in(home: Path) -> pd.DataFrame:
+    return pd.read_csv(home / "submission" / "submission.csv")
+
+
+def test_a_model_replaces_the_sample(home: Path) -> None:
+    assert run(home, task()).startswith("result: model (")
+    made = handed_in(home)
+    assert list(made["id"]) == list(range(60, 90))
+    assert made["y"][:5].max() < 0.5 < made["y"][5:10].min()
+
+
+def test_what_validate_refuses_is_not_handed_in(home: Path) -> None:
+    (home.parent / "opt" / "validate").write_text("print('line 2: too nice')\nraise SystemExit(1)\n")
+    assert run(home, task()) == "result: sample (the model's file was refused: line 2: too nice)"
+    assert set(handed_in(home)["y"]) == {0.5}
+
+
+def test_an_undecided_check_does_not_refuse(home: Path) -> None:
+    (home.parent / "opt" / "validate").write_text("raise SystemExit(3)\n")
+    assert run(home, task()).startswith("result: model (")
+
+
+def test_the_time_limit_is_kept(home: Path) -> None:
+    assert run(home, task(time_limit=1.0)) == "result: sample (not done after 1 s)"
+    assert set(handed_in(home)["y"]) == {0.5}
+
+
+def test_a_failing_worker_leaves_the_sample(home: Path) -> None:
+    (home / "data" / "description.md").unlink()
+    assert run(home, task()).startswith("result: sample (an error, exit code 1")
+    assert set(handed_in(home)["y"]) == {0.5}
+    assert "FileNotFoundError" in (home / "logs" / "baseline.log").read_text()
+
+
+def test_data_without_a_model_leave_the_sample_and_say_why(home: Path) -> None:
+    (home / "data" / "train.csv").unlink()
+    assert run(home, task()) == "result: sample (no table holds what the sample asks for)"
+
+
+def test_its_packages_are_those_that_the_project_is_tested_with() -> None:
+    for requirement in plugin.recipe().pip:
+        name, _, pinned = requirement.partition("==")
+        assert version(name) == pinned
+
+
+def test_launch_brings_its_code_and_what_it_was_told() -> None:
+    launch = plugin.launch(task(seed=4))
+    told = launch.files["agent/task.json"]
+    assert isinstance(told, bytes)
+    assert json.loads(told)["seed"] == 4
+    assert {"agent/main.py", "agent/work.py", "agent/solve.py"} <= set(launch.files)
+    assert launch.network == "none"
