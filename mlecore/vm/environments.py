@@ -35,6 +35,7 @@ def build(recipe: Recipe, root: Path, log: Path) -> Image:
     for path in recipe.files:
         if not path.startswith("/") or any(PurePosixPath(path).is_relative_to(fixed) for fixed in _FIXED):
             raise BackendError(f"backend vm cannot put a file at {path}", fix="Use the backend docker.")
+    _plain_python(root)
     if not (recipe.pip or recipe.npm or recipe.files):
         return Image(ref="", digest=digest)
     target = root / "envs" / digest
@@ -129,9 +130,22 @@ def node_prefix() -> Path | None:
     return None if found is None else Path(found).resolve().parents[1]
 
 
-def binds(ref: str) -> list[Path]:
+def _plain_python(root: Path) -> Path:
+    """A folder with ``python`` and ``python3`` and nothing else, for jobs that want no packages."""
+    folder = root / "python"
+    folder.mkdir(exist_ok=True)
+    for name in ("python", "python3"):
+        link = folder / name
+        if not link.is_symlink() or str(link.readlink()) != base_python():
+            fresh = folder / f".{uuid4().hex}"
+            fresh.symlink_to(base_python())
+            fresh.replace(link)
+    return folder
+
+
+def binds(ref: str, root: Path) -> list[Path]:
     """What a job of this image must see of the machine, besides its system folders."""
-    out = [Path(sys.base_prefix).resolve()]
+    out = [Path(sys.base_prefix).resolve(), root / "python"]
     if ref:
         out.append(Path(ref))
         made = json.loads((Path(ref) / "made.json").read_text())
@@ -150,9 +164,9 @@ def files(ref: str) -> Mapping[PurePosixPath, Path]:
     return {PurePosixPath(path): Path(ref) / "files" / str(number) for number, path in enumerate(made["files"])}
 
 
-def search_path(ref: str) -> str:
-    """PATH of a job: the environment, the system, and last the Python that runs mlecore."""
+def search_path(ref: str, root: Path) -> str:
+    """PATH of a job: the environment, the system, and last the Python that runs mlecore, by itself."""
     own = [f"{ref}/bin", f"{ref}/node_modules/.bin"] if ref else []
     if ref and (node := shutil.which("node")) and not node.startswith("/usr/"):
         own.append(str(Path(node).resolve().parent))
-    return ":".join([*own, _SYSTEM_PATH, str(Path(base_python()).parent)])
+    return ":".join([*own, _SYSTEM_PATH, str(root / "python")])

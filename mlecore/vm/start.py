@@ -59,14 +59,14 @@ def _make(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated
         if not isolated:
             (made / "home" / "data").rmdir()
             (made / "home" / "data").symlink_to(job.data)
-        write_json(str(made / SPEC), _spec(job, folder, gpu_ids, isolated))
+        write_json(str(made / SPEC), _spec(job, folder, root, gpu_ids, isolated))
     except BaseException:
         folders.erase(made)
         raise
     return made
 
 
-def _spec(job: Job, folder: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Mapping[str, Any]:
+def _spec(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Mapping[str, Any]:
     disk = job.disk or shutil.disk_usage(folder.parent).free // 2
     init = "/opt/mlecore/init" if isolated else str(folder / "opt" / "init")
     home = str(HOME) if isolated else str(folder / "home")
@@ -77,7 +77,7 @@ def _spec(job: Job, folder: Path, gpu_ids: tuple[str, ...], isolated: bool) -> M
         "created": time.time(),
         "home": home,
         "home_outside": str(folder / "home"),
-        "env": _environment(job, home, folder, isolated),
+        "env": _environment(job, home, folder, root, isolated),
         "inner": ["/bin/sh", init, *job.argv],
         "outer": [],
         "outer_last": [],
@@ -101,7 +101,7 @@ def _spec(job: Job, folder: Path, gpu_ids: tuple[str, ...], isolated: bool) -> M
     }
     if isolated:
         ref = job.image.ref
-        words = bubblewrap.words(job, folder, environments.binds(ref), environments.files(ref), disk)
+        words = bubblewrap.words(job, folder, environments.binds(ref, root), environments.files(ref), disk)
         known = gpus.minors()
         spec.update(
             outer=words.outer,
@@ -112,9 +112,9 @@ def _spec(job: Job, folder: Path, gpu_ids: tuple[str, ...], isolated: bool) -> M
     return spec
 
 
-def _environment(job: Job, home: str, folder: Path, isolated: bool) -> dict[str, str]:
+def _environment(job: Job, home: str, folder: Path, root: Path, isolated: bool) -> dict[str, str]:
     env = {
-        "PATH": environments.search_path(job.image.ref),
+        "PATH": environments.search_path(job.image.ref, root),
         "HOME": home,
         "USER": "agent",
         "LOGNAME": "agent",

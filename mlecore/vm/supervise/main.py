@@ -186,9 +186,12 @@ class Supervisor:
                 self._kill("disk")
 
     def _watch(self) -> Memory | None:
-        try:
-            seen = Processes(self.init, bool(self.spec["outer"]))
-        except OSError:  # it has ended already
+        wrapped = bool(self.spec["outer"])
+        try:  # until the sandbox is made, its first process still sees the whole machine
+            if wrapped and not os.path.samefile(f"/proc/{self.init}/root/home", self.spec["home_outside"]):  # noqa: PTH121
+                return None
+            seen = Processes(self.init, wrapped)
+        except OSError:  # not there yet, or ended already
             return None
         return Memory(seen, self.spec["memory"] if self.group is None else None, self.spec["processes"])
 

@@ -1,0 +1,242 @@
+"""A job from its start to its removal, and what happens to it when somebody dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlecore.backends import Handle
+from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.vm import folders
+from mlecore.vm.supervise import processes
+
+HERE = Path(__file__).parent
+
+
+def read_state(handle: Handle) -> dict[str, Any]:
+    return dict(json.loads((folders.folder_of(handle) / "state.json").read_text()))
+
+
+def holder(handle: Handle) -> int:
+    return int(read_state(handle)["pid"])
+
+
+def test_a_job_gets_what_it_asks_for_and_leaves_what_it_wrote(any_place: Any) -> None:
+    script = (
+        "cat; cat $MLECORE_HOME/data/train.csv $MLECORE_HOME/notes/a.txt; echo $WORD; echo 1 > submission/s.csv; exit 3"
+    )
+    handle = any_place.start(
+        "/bin/sh", "-c", script, stdin=b"from stdin\n", env={"WORD": "hello"}, files={"notes/a.txt": b"a note\n"}
+    )
+    assert any_place.wait(handle).exit_code == 3
+    assert any_place.output(handle) == "from stdin\nid,y\n1,0\na note\nhello\n"
+    fetched, into = any_place.fetch(handle, "submission", ".mlecore/exit.json")
+    assert (fetched.files, fetched.complete, fetched.refused) == (2, True, ())
+    assert (into / "submission/s.csv").read_text() == "1\n"
+    assert json.loads((into / ".mlecore/exit.json").read_text())["exit_code"] == 3
+
+
+def test_home_is_where_the_tree_stands(any_place: Any) -> None:
+    status, output = any_place.run("/bin/sh", "-c", "pwd; echo $MLECORE_HOME")
+    assert status.exit_code == 0
+    assert output == 2 * f"{any_place.vm.home('mle-test-1')}\n"
+
+
+def test_remove_leaves_nothing(any_place: Any, state: Path) -> None:
+    handle = any_place.start("/bin/sh", "-c", "mkdir -p code/a/b; touch code/a/b/c; chmod 0 code/a; sleep 100")
+    any_place.vm.remove(handle)
+    any_place.vm.remove(handle)
+    assert any_place.status(handle).phase == "gone"
+    assert any_place.vm.find("g") == {}
+    assert [path.name for folder in ("jobs", "new", "trash") for path in (state / folder).glob("*")] == []
+    assert processes.marked("mle-test-1") == []
+
+
+def test_start_is_idempotent(any_place: Any) -> None:
+    handle = any_place.start("/bin/sh", "-c", "echo ran; sleep 0.2")
+    assert any_place.start("/bin/sh", "-c", "echo ran; sleep 0.2") == handle
+    any_place.wait(handle)
+    assert any_place.start("/bin/sh", "-c", "echo ran; sleep 0.2") == handle
+    assert any_place.output(handle) == "ran\n"
+
+
+def test_two_controllers_start_the_same_job_once(any_place: Any) -> None:
+    jobs = [any_place.job("/bin/sh", "-c", "echo ran") for _ in range(6)]
+    found: list[Handle] = []
+    threads = [threading.Thread(target=lambda job=job: found.append(any_place.vm.start(job))) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    any_place.handles.append(found[0])
+    assert len(found) == 6 and len(set(found)) == 1
+    assert any_place.wait(found[0]).exit_code == 0
+    assert any_place.output(found[0]) == "ran\n"
+
+
+def test_a_job_outlives_its_controller_and_keeps_its_limit(any_place: Any) -> None:
+    """The controller is killed as hard as can be; another process finds the job, which has ended on time."""
+    script = """
+        import os, signal, sys
+        from pathlib import Path
+        sys.path.insert(0, sys.argv[1])
+        from conftest import Place
+        from mlecore.vm.backend import Vm
+        place = Place(Vm({"isolation": sys.argv[2]}), Path(sys.argv[3]))
+        place.start("/bin/sh", "-c", "echo 1 > submission/s.csv; sleep 100", time_limit=0.5, grace=0.2)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    isolation = "bubblewrap" if str(any_place.vm.home("x")) == "/home" else "none"
+    argv = [sys.executable, "-c", textwrap.dedent(script), str(HERE), isolation, str(any_place.folder)]
+    assert subprocess.run(argv, check=False).returncode == -signal.SIGKILL
+    handle = any_place.vm.find("g")["mle-test-1"]
+    any_place.handles.append(handle)
+    assert any_place.wait(handle).exit_code == 124
+    fetched, into = any_place.fetch(handle, "submission/*.csv", ".mlecore/*.json")
+    assert (into / "submission/s.csv").read_text() == "1\n"
+    ended = json.loads((into / ".mlecore/exit.json").read_text())
+    assert ended["timed_out"] is True and 0.5 <= ended["seconds"] < 3
+    assert fetched.complete
+
+
+def test_a_killed_supervisor_is_the_places_fault_and_takes_its_tree_along(
+    any_place: Any, wait_until: Callable[..., None]
+) -> None:
+    handle = any_place.start("/bin/sh", "-c", "(setsid sleep 4711 &) ; sleep 4711")
+    wait_until(lambda: any_place.status(handle).phase == "running")
+    first = int(read_state(handle)["init"])
+    os.kill(holder(handle), signal.SIGKILL)
+    wait_until(lambda: any_place.status(handle).phase == "exited")
+    status = any_place.status(handle)
+    assert status.place_fault and status.exit_code is None and "killed" in status.reason
+    wait_until(lambda: not processes.started(first))
+    assert processes.marked("mle-test-1") == []
+
+
+def test_a_reboot_is_the_places_fault(any_place: Any) -> None:
+    handle = any_place.start("/bin/sleep", "100")
+    path = folders.folder_of(handle) / "state.json"
+    any_place.vm.stop(handle, 0.0)
+    before = {**json.loads(path.read_text()), "phase": "running", "boot": "another"}
+    path.write_text(json.dumps(before))
+    status = any_place.status(handle)
+    assert status.phase == "exited" and status.place_fault and "restarted" in status.reason
+
+
+def test_a_number_given_out_again_is_not_the_supervisor(place: Any) -> None:
+    handle = place.start("/bin/true") if place.vm._sandbox_problem is None else pytest.skip("no bubblewrap")
+    place.wait(handle)
+    path = folders.folder_of(handle) / "state.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "phase": "running", "pid": os.getpid()}))
+    assert place.status(handle).place_fault
+
+
+def test_a_start_that_was_cut_off_goes_on(any_place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed between putting the folder in its place and launching the supervisor."""
+    from mlecore.vm import start
+
+    with monkeypatch.context() as patched:
+        patched.setattr(start, "hold", lambda *_: None)
+        handle = any_place.start("/bin/echo", "ran")
+    assert any_place.status(handle).phase == "pending"
+    assert any_place.vm.find("g") == {"mle-test-1": handle}
+    assert any_place.start("/bin/echo", "ran") == handle
+    assert any_place.wait(handle).exit_code == 0
+    assert any_place.output(handle) == "ran\n"
+
+
+def test_stopping_what_nobody_holds_means_that_it_never_runs(any_place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlecore.vm import start
+
+    with monkeypatch.context() as patched:
+        patched.setattr(start, "hold", lambda *_: None)
+        handle = any_place.start("/bin/echo", "ran")
+    any_place.vm.stop(handle, 1.0)
+    any_place.start("/bin/echo", "ran")
+    status = any_place.status(handle)
+    assert (status.phase, status.exit_code, status.reason) == ("exited", None, "stopped before it began")
+    assert any_place.output(handle) == ""
+
+
+def test_stop_gives_time_to_end_and_keeps_the_output(any_place: Any, wait_until: Callable[..., None]) -> None:
+    handle = any_place.start("/bin/sh", "-c", "trap 'echo bye; exit 5' TERM; echo up; while :; do sleep 0.05; done")
+    wait_until(lambda: "up" in any_place.output(handle))
+    any_place.vm.stop(handle, 5.0)
+    any_place.vm.stop(handle, 5.0)
+    status = any_place.status(handle)
+    assert (status.phase, status.exit_code, status.reason) == ("exited", 5, "stopped")
+    assert "bye" in any_place.output(handle)
+
+
+def test_stop_kills_when_the_grace_is_over(any_place: Any, wait_until: Callable[..., None]) -> None:
+    handle = any_place.start("/bin/sh", "-c", "trap '' TERM; echo up; while :; do sleep 0.05; done", grace=100.0)
+    wait_until(lambda: "up" in any_place.output(handle))
+    any_place.vm.stop(handle, 0.3)
+    status = any_place.status(handle)
+    assert (status.phase, status.exit_code) == ("exited", 137) and "stopped" in status.reason
+
+
+def test_logs_from_an_offset_and_to_the_end(any_place: Any) -> None:
+    handle = any_place.start("/bin/sh", "-c", "echo one; sleep 0.5; echo two")
+    assert b"".join(any_place.vm.logs(handle, offset=2, follow=True)) == b"e\ntwo\n"
+
+
+def test_a_terminal_is_one(any_place: Any) -> None:
+    status, output = any_place.run("/bin/sh", "-c", "test -t 0 && test -t 1 && tty", terminal=True)
+    assert status.exit_code == 0 and "/dev/" in output
+
+
+def test_secrets_reach_the_process_and_no_file(any_place: Any, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", "s3cr3t-value")
+    monkeypatch.setenv("OTHER_KEY", "not-asked-for")
+    handle = any_place.start("/bin/sh", "-c", "echo ${#TEST_KEY} ${OTHER_KEY:-none}; sleep 0.5", secrets=("TEST_KEY",))
+    words = [Path("/proc", str(pid), "cmdline").read_bytes() for pid in (holder(handle), read_state(handle)["pid"])]
+    any_place.wait(handle)
+    assert any_place.output(handle) == "12 none\n"
+    assert not any(b"s3cr3t" in text for text in words)
+    written = [path for path in state.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert written and not any(b"s3cr3t" in path.read_bytes() for path in written)
+
+
+def test_a_missing_secret_is_named_before_anything_starts(any_place: Any, state: Path) -> None:
+    with pytest.raises(BackendError, match="NO_SUCH_KEY"):
+        any_place.start("/bin/true", secrets=("NO_SUCH_KEY",))
+    assert any_place.vm.find("g") == {}
+
+
+def test_find_tells_groups_apart(any_place: Any) -> None:
+    one = any_place.start("/bin/true", name="mle-a-1", group="one")
+    two = any_place.start("/bin/true", name="mle-b-1", group="two")
+    assert any_place.vm.find("one") == {"mle-a-1": one}
+    assert any_place.vm.find("two") == {"mle-b-1": two}
+    statuses = any_place.vm.status([one, two])
+    assert set(statuses) == {one, two}
+
+
+def test_a_handle_of_another_machine_is_out_of_reach_not_gone(place: Any) -> None:
+    with pytest.raises(BackendUnreachable, match="elsewhere"):
+        place.status(Handle(name="mle-a-1", id="elsewhere:/x/jobs/mle-a-1"))
+
+
+@pytest.mark.parametrize("id_", ["", "/etc", "{host}:/etc", "{host}:/x/jobs/other", "{host}:/x/../mle-a-1"])
+def test_a_forged_handle_is_refused(place: Any, id_: str) -> None:
+    import socket
+
+    with pytest.raises(BackendError):
+        place.vm.remove(Handle(name="mle-a-1", id=id_.format(host=socket.gethostname())))
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden", "x" * 200])
+def test_a_name_that_is_none_is_refused(place: Any, name: str) -> None:
+    with pytest.raises(BackendError):
+        place.start("/bin/true", name=name)

@@ -1,0 +1,178 @@
+"""What an agent can see and change from inside a sandbox: its own run, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlecore.backends import Job
+
+pytestmark = pytest.mark.sandbox
+
+
+def test_other_folders_of_this_machine_are_not_there(place: Any, tmp_path: Path) -> None:
+    (place.folder / "data" / "private").mkdir()
+    answers = place.folder / "data" / "private" / "answers.csv"
+    answers.write_text("1,0\n")
+    checkout = Path(__file__).parent
+    places = [answers, place.vm._root / "jobs", checkout, Path.home() / ".ssh", Path("/etc/shadow"), Path("/var/log")]
+    script = (
+        'for p in "$@"; do if [ -e "$p" ]; then echo "sees $p"; fi; done; ls /etc; ls -d /tmp/* /var/tmp/* 2>/dev/null'
+    )
+    _, output = place.run("/bin/sh", "-c", script, "sh", *map(str, places))
+    assert "sees" not in output
+    assert not {"shadow", "ssh", "hostname.conf", "gshadow"} & set(output.split())
+    assert str(tmp_path) not in output
+
+
+def test_other_runs_are_not_there(place: Any) -> None:
+    other = place.start("/bin/sh", "-c", "echo theirs > submission/submission.csv; sleep 60", name="mle-other-1")
+    script = """
+        grep -rl theirs /home /tmp /opt /run 2>/dev/null
+        grep -l mle-other /proc/[0-9]*/cmdline
+        ls -d /proc/[0-9]* | wc -l
+    """
+    _, output = place.run("/bin/sh", "-c", script)
+    assert "theirs" not in output and "submission" not in output and "mle-other" not in output
+    assert int(output.split()[-1]) < 10
+    place.vm.remove(other)
+
+
+def test_the_environment_is_clean(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAGGLE_KEY", "leaks")
+    _, output = place.run("/bin/sh", "-c", "cat /proc/*/environ | tr '\\0' '\\n'")
+    assert "leaks" not in output
+    allowed = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TMPDIR", "PWD", "OLDPWD", "_", "SHLVL"}
+    names = {line.partition("=")[0] for line in output.splitlines() if "=" in line}
+    assert {name for name in names if not name.startswith("MLECORE_")} <= allowed | {"CUDA_VISIBLE_DEVICES"}
+
+
+def test_the_agent_has_no_rights(place: Any) -> None:
+    _, output = place.run(
+        "/bin/sh", "-c", "id -u; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status; cat /proc/self/uid_map"
+    )
+    lines = output.split("\n")
+    assert lines[0] != "0"
+    assert "CapEff:\t0000000000000000" in lines and "NoNewPrivs:\t1" in lines
+    outside = int(lines[0]) if os.geteuid() == 0 else os.geteuid()
+    assert outside != 0
+
+
+def test_only_its_own_folders_can_be_written(place: Any) -> None:
+    script = """
+        for place in / /usr /etc /home/data /opt/mlecore /proc/sys/kernel /sys /run /var /root /dev; do
+            touch "$place/x" 2>/dev/null && echo "wrote $place"
+        done
+        echo > /home/data/train.csv && echo "changed the data"
+        chmod 777 /opt/mlecore/init && echo "changed init"
+        for place in /home /home/submission /home/code /home/logs /tmp /dev/shm /var/tmp; do
+            touch "$place/x" || echo "cannot write $place"
+        done
+    """
+    _, output = place.run("/bin/sh", "-c", f"({script}) 2>/dev/null")
+    assert output == ""
+    assert (place.public / "train.csv").read_text() == "id,y\n1,0\n"
+
+
+def test_processes_outside_cannot_be_signalled(place: Any) -> None:
+    own = os.getpid()
+    _, output = place.run("/bin/sh", "-c", f"kill -0 {own} 2>&1; kill -KILL -1; echo still here")
+    assert "No such process" in output and "still here" in output
+
+
+def test_files_in_the_root_mode_belong_to_a_user_of_the_job(place: Any) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("the controller is not root")
+    owners = set()
+    for number in (1, 2):
+        handle = place.start("/bin/sh", "-c", "touch code/x", name=f"mle-owner-{number}")
+        place.wait(handle)
+        owners.add((place.vm._root / "jobs" / handle.name / "home/code/x").stat().st_uid)
+    assert len(owners) == 2 and 0 not in owners
+
+
+_TRY = """
+import socket, sys
+for address in sys.argv[1:]:
+    host, port = address.rsplit(":", 1)
+    try:
+        socket.create_connection((host, int(port)), 3).close(); print("reached", address)
+    except OSError as error:
+        print("no", address)
+"""
+
+
+@pytest.fixture
+def listener() -> Any:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_network_none_reaches_nothing(place: Any, listener: str) -> None:
+    _, output = place.run("python3", "-c", _TRY, listener, "169.254.169.254:80")
+    assert "reached" not in output and output.count("no ") == 2
+    _, output = place.run("/bin/sh", "-c", "tail -n +3 /proc/net/dev | cut -d: -f1", name="mle-test-2")
+    assert output.split() == ["lo"]
+
+
+def test_network_none_has_a_loopback_of_its_own(place: Any) -> None:
+    script = (
+        "from socket import *; s = create_server(('127.0.0.1', 0)); create_connection(s.getsockname()); print('own')"
+    )
+    assert place.run("python3", "-c", script)[1] == "own\n"
+
+
+def test_abstract_sockets_of_the_host_are_out_of_reach(place: Any) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("\0mlecore-test-abstract")
+        server.listen()
+        script = (
+            "import socket; s = socket.socket(socket.AF_UNIX); s.connect('\\0mlecore-test-abstract'); print('reached')"
+        )
+        assert "reached" not in place.run("python3", "-c", script)[1]
+
+
+def test_network_open_is_the_hosts(place: Any, listener: str) -> None:
+    assert place.run("python3", "-c", _TRY, listener, network="open")[1] == f"reached {listener}\n"
+
+
+def test_no_gpu_is_seen_that_was_not_given(place: Any) -> None:
+    _, output = place.run("/bin/sh", "-c", "ls /dev; echo gpus=$CUDA_VISIBLE_DEVICES")
+    assert "nvidia" not in output and "gpus=\n" in output
+
+
+def test_python_works_inside(place: Any) -> None:
+    status, output = place.run("python", "-c", "import json, ssl, sqlite3, sys; print(sys.version_info[:2] >= (3, 11))")
+    assert (status.exit_code, output) == (0, "True\n")
+
+
+def test_what_the_place_cannot_give_is_said_before(place: Any) -> None:
+    job: Job = place.job("/bin/true", gpus=2, memory=1 << 60, cpus=9999.0, writable_root=True)
+    words = " ".join(problem.what for problem in place.vm.preflight([job]))
+    for part in ("2 GPUs", "of memory are asked", "9999 CPUs", "read-only"):
+        assert part in words
+    assert all(problem.fatal for problem in place.vm.preflight([job]))
+
+
+def test_a_sandbox_that_cannot_be_made_is_the_places_fault(place: Any) -> None:
+    job = place.job("/bin/true")
+    from mlecore.vm import bubblewrap
+
+    words = bubblewrap.words
+    bubblewrap.words = lambda *a: _broken(words(*a))  # type: ignore[assignment]
+    try:
+        handle = place.vm.start(job)
+    finally:
+        bubblewrap.words = words
+    place.handles.append(handle)
+    status = place.wait(handle)
+    assert status.phase == "exited" and status.place_fault and "no-such-folder" in status.reason
+
+
+def _broken(words: Any) -> Any:
+    words.outer.extend(["--ro-bind", "/no-such-folder", "/x"])
+    return words
