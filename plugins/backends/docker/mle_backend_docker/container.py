@@ -112,8 +112,11 @@ def host_config(
     if hosts:
         config["ExtraHosts"] = list(hosts)
     if job.network == "llm":
-        # An address that leads nowhere: the engine's own resolver must not carry questions out of the sandbox.
-        config["Dns"] = ["203.0.113.1"]
+        # The engine's own resolver must not carry questions out of the sandbox. An address that is given here is asked
+        # from within the container, where nobody listens at it; those of this machine's resolv.conf might be asked
+        # from outside.
+        config["Dns"] = ["127.0.0.1"]
+        config["DnsOptions"] = ["timeout:1", "attempts:1"]  # a program that takes no notice of the proxy fails soon
     if gpus:
         config["DeviceRequests"] = [{"Driver": "nvidia", "DeviceIDs": list(gpus), "Capabilities": [["gpu"]]}]
     if runtime:

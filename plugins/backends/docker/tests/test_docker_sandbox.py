@@ -1,0 +1,175 @@
+"""The sandbox as an agent sees it: where it can write, who it is, what limits it, what it cannot reach."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Lab
+
+pytestmark = pytest.mark.docker
+
+PLACES = """
+import json, os
+def can(path):
+    try:
+        with open(path, "w"): pass
+        os.remove(path)
+        return True
+    except OSError: return False
+names = ["/home/submission/x", "/home/code/x", "/home/logs/x", "/home/agent/x", "/tmp/x", "/dev/shm/x",
+    "/home/x", "/home/data/x", "/home/data/train.csv", "/opt/mlecore/x", "/opt/mlecore/init", "/x", "/etc/x", "/usr/x"]
+print(json.dumps([name for name in names if can(name)]))
+"""
+
+
+def test_it_can_write_in_its_folders_and_nowhere_else(lab: Lab) -> None:
+    own = ["/home/submission/x", "/home/code/x", "/home/logs/x", "/home/agent/x", "/tmp/x", "/dev/shm/x"]
+    assert lab.ask(PLACES) == own
+    assert (lab.dataset.public / "train.csv").read_text() == "id,target\n1,0\n"
+
+
+def test_its_folders_cannot_be_replaced(lab: Lab) -> None:
+    said = lab.run(
+        "mv /home/submission /home/logs/s; ln -s /etc /home/l; rm -rf /home/data /opt/mlecore/init; ls /home"
+    )
+    assert "submission" in said.splitlines() and "l" not in said.splitlines() and "data" in said.splitlines()
+
+
+def test_a_writable_root_is_writable_where_it_may_be(lab: Lab) -> None:
+    said = lab.run("touch /etc/x || id -u; cat /proc/mounts | grep ' / '", writable_root=True)
+    assert " rw," in said
+    assert "1000" in said.splitlines()  # the root is, but the agent is not root
+
+
+IDENTITY = """
+import json, os
+status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
+out = {key: status[key].split() for key in ("Uid", "Gid", "CapEff", "CapBnd", "CapPrm", "NoNewPrivs", "Seccomp")}
+out["init"] = open("/proc/1/cmdline").read().split("\\0")[:2]
+out["env"] = sorted(os.environ)
+out["pids"] = [int(pid) for pid in os.listdir("/proc") if pid.isdigit()]
+print(json.dumps(out))
+"""
+
+
+def test_it_is_nobody_with_no_rights_and_init_is_the_first_process(lab: Lab) -> None:
+    seen = lab.ask(IDENTITY, terminal=False)
+    assert set(seen["Uid"]) == {"1000"} and set(seen["Gid"]) == {"1000"}
+    assert seen["CapEff"] == seen["CapBnd"] == seen["CapPrm"] == ["0000000000000000"]
+    assert seen["NoNewPrivs"] == ["1"] and seen["Seccomp"] == ["2"]
+    assert seen["init"] == ["/bin/sh", "/opt/mlecore/init"]
+    assert max(seen["pids"]) < 100  # its own processes only
+
+
+def test_any_uid_will_do(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab(user="41234:41235")
+    said = lab.run(
+        "id -u; id -g; touch /home/submission/submission.csv /home/agent/x && echo wrote; echo $HOME; env | wc -l"
+    )
+    assert said.splitlines()[:4] == ["41234", "41235", "wrote", "/home/agent"]
+
+
+def test_root_is_never_given(make_lab: Callable[..., Lab]) -> None:
+    from mlecore.errors import MlecoreError
+
+    with pytest.raises(MlecoreError, match="root"):
+        make_lab(user="0")
+
+
+def test_memory_processes_cpus_and_shared_memory_are_limited(lab: Lab) -> None:
+    program = """
+import json, os, pathlib
+def read(*names):
+    for name in names:
+        path = pathlib.Path("/sys/fs/cgroup") / name
+        if path.exists(): return path.read_text().split()
+out = {
+    "memory": read("memory.max", "memory/memory.limit_in_bytes"),
+    "swap": read("memory.swap.max", "memory/memory.memsw.limit_in_bytes"),
+    "pids": read("pids.max", "pids/pids.max"),
+    "cpu": read("cpu.max") or read("cpu/cpu.cfs_quota_us") + read("cpu/cpu.cfs_period_us"),
+    "shm": os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize,
+    "hardware": json.load(open("/home/.mlecore/hardware.json")),
+}
+print(json.dumps(out))
+"""
+    size = 256 * 1024 * 1024
+    seen = lab.ask(program, memory=size, cpus=0.5, processes=64)
+    assert seen["memory"] == [str(size)]
+    assert seen["swap"] in ([str(size)], ["0"])  # cgroup v1 counts both together
+    assert seen["pids"] == ["64"]
+    assert int(seen["cpu"][0]) / int(seen["cpu"][1]) == 0.5
+    assert seen["shm"] == size
+    assert (seen["hardware"]["cpus"], seen["hardware"]["memory"]) == (0.5, size)
+
+
+def test_a_fork_bomb_ends_with_its_container(lab: Lab) -> None:
+    handle = lab.start("f() { f | f & }; f; sleep 1000", processes=64, time_limit=2.0, grace=0.5)
+    assert lab.wait(handle, seconds=20).exit_code == 124
+
+
+def test_files_arrive_and_are_its_own(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "big.bin").write_bytes(b"x" * 100_000)
+    said = lab.run(
+        "cat agent/main.py; stat -c %s agent/deep/big.bin; ./agent/go; echo more >>instructions.txt;"
+        "cat instructions.txt; stat -c '%U %a' agent agent/deep/big.bin; cat /opt/mlecore/sample.csv; pwd",
+        files={
+            "agent/main.py": b"print()\n",
+            "agent/deep/big.bin": tmp_path / "big.bin",
+            "agent/go": b"#!/bin/sh\necho went\n",
+            "instructions.txt": b"Do.\n",
+        },
+    )
+    expected = ["print()", "100000", "went", "Do.", "more", "nonroot 755", "nonroot 644", "id,target", "/home"]
+    assert said.splitlines() == expected
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "data/x", "agent/../../x"])
+def test_files_cannot_be_put_elsewhere(lab: Lab, name: str) -> None:
+    from mlecore.errors import BackendError
+
+    with pytest.raises(BackendError, match="below home"):
+        lab.start("true", files={name: b""})
+    assert lab.left() == {}
+
+
+def test_standard_input_and_a_terminal(lab: Lab) -> None:
+    assert lab.run("cat", stdin=b"one\ntwo\n") == "one\ntwo\n"
+    assert lab.run("[ -t 1 ] && echo terminal", terminal=True).split() == ["terminal"]
+    assert lab.run("[ -t 1 ] || echo none; cat") == "none\n"
+
+
+def test_secrets_reach_the_agent_and_no_record_of_the_engine(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    value = "sk-'quoted' $HOME \\ \nsecond line"
+    monkeypatch.setenv("OPENAI_API_KEY", value)
+    handle = lab.start(
+        "python3 -c \"import os, json; print(json.dumps(os.environ['OPENAI_API_KEY']))\"; ls -A .mlecore",
+        secrets=("OPENAI_API_KEY",),
+    )
+    first, *rest = lab.output(handle).splitlines()
+    assert json.loads(first) == value
+    assert rest == ["hardware.json"]
+    assert "second line" not in json.dumps(lab.engine.api.inspect_container(handle.name))
+
+
+def test_a_secret_that_is_not_set_is_told_and_leaves_nothing(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlecore.errors import BackendError
+
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(BackendError, match="OPENAI_API_KEY"):
+        lab.start("true", secrets=("OPENAI_API_KEY",))
+    assert lab.left() == {}
+
+
+def test_labels_stand_on_everything(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab(labels="team=vision,cost=7")
+    lab.start("true", labels={"competition": "toy"}, network="open")
+    [found] = lab.engine.api.containers(all=True, filters={"label": ["team=vision", "cost=7", "competition=toy"]})
+    assert found["Labels"]["org.mlecore.group"] == lab.group
+    assert len(lab.engine.api.volumes(filters={"label": f"org.mlecore.group={lab.group}"})["Volumes"]) == 3
