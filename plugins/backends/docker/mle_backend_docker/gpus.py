@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
+from mle_backend_docker.locks import locked
 from mlecore.backends import Job, Problem
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
 
-LOCK = Path(tempfile.gettempdir()) / "mlecore-docker-gpus.lock"
 TOOLKIT = "Install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure`, and restart the engine."
 
 
@@ -105,17 +101,13 @@ class Gpus:
             return
         if wanted > len(self.pool):
             raise BackendError(f"{job.name} asks for {wanted} GPUs, and there are {len(self.pool)}")
-        descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with locked("gpus"):
             free = [id for id in self.pool if id not in self.taken()]
             if len(free) < wanted:
                 raise BackendUnreachable(
                     f"{job.name} needs {wanted} GPU(s), and only {len(free)} of {', '.join(self.pool)} are free"
                 )
             yield tuple(free[:wanted])
-        finally:
-            os.close(descriptor)
 
     def taken(self) -> set[str]:
         """Those that containers of mlecore have, whoever started them."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import io
-import os
 import shlex
 import tarfile
 import tempfile
-import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,6 +16,7 @@ from attrs import frozen
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
+from mle_backend_docker.locks import locked
 from mle_backend_docker.settings import Settings
 from mlecore.agents import Recipe
 from mlecore.backends import Image
@@ -29,9 +26,6 @@ REPOSITORY = "mlecore/agent"
 BUNDLE = "/usr/local/share/ca-certificates/mlecore.crt"
 TRUSTED = "/etc/ssl/certs/mlecore-bundle.pem"
 SHOWN = 30  # lines of a failed build's log
-
-_locks: dict[str, threading.Lock] = {}
-_guard = threading.Lock()
 
 
 @frozen(kw_only=True)
@@ -140,7 +134,8 @@ def relay_image(engine: Engine, settings: Settings) -> str:
 
 
 def _once(engine: Engine, settings: Settings, made: Context, base: str, out: IO[str]) -> Image:
-    with _alone(made.tag):
+    # One build of the same image at a time: a second one would leave the first without a name.
+    with locked(made.digest[:12]):
         found = _inspect(engine, made.tag)
         if found is not None:
             out.write(f"{made.tag} is there already\n")
@@ -257,18 +252,6 @@ def _pack(made: Context, into: IO[bytes]) -> None:
             info.mode = 0o755 if content.startswith(b"#!") else 0o644
             tar.addfile(info, io.BytesIO(content))
     into.seek(0)
-
-
-@contextmanager
-def _alone(tag: str) -> Iterator[None]:
-    """One build of the same image at a time, on this machine: a second one would leave the first without a name."""
-    with _guard:
-        lock = _locks.setdefault(tag, threading.Lock())
-    path = Path(tempfile.gettempdir()) / f"mlecore-{os.getuid()}-{tag.rpartition(':')[2]}.lock"
-    with lock, path.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
-        path.unlink(missing_ok=True)
 
 
 @frozen(kw_only=True)

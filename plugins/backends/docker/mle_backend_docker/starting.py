@@ -13,6 +13,7 @@ from mle_backend_docker import archive, container, images, names, network
 from mle_backend_docker.disk import limits_disk
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
+from mle_backend_docker.locks import locked
 from mle_backend_docker.removing import remove_job
 from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import User, user_of
@@ -36,6 +37,10 @@ class Starter:
     def start(self, job: Job) -> Handle:
         """Creating the container claims the job: names are unique at an engine. The rest can be done again."""
         names.check(job)
+        with locked(job.name):
+            return self._start(job)
+
+    def _start(self, job: Job) -> Handle:
         found = self._inspect(job.name)
         made = False
         if found is None:
@@ -142,7 +147,7 @@ class Starter:
         return found, made
 
     def _wait(self, job: Job, found: dict[str, Any]) -> dict[str, Any]:
-        """Another controller created it: let it go on, unless it has stopped doing so."""
+        """Another controller created it, one that our lock does not reach (in a container) or that has died."""
         while found["State"]["Status"] == "created" and _age(found["Created"]) < PATIENCE:
             time.sleep(0.1)
             again = self._inspect(job.name)

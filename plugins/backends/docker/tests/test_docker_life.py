@@ -1,0 +1,244 @@
+"""A job from start to removal: started once, watched, ended in different ways that are told apart, cleared away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from mle_backend_docker import names, starting
+from mle_backend_docker.backend import DockerBackend
+
+from mlecore.backends import Handle, Job
+from mlecore.errors import BackendError
+
+if TYPE_CHECKING:
+    from conftest import Lab
+
+pytestmark = pytest.mark.docker
+
+
+def test_starting_again_gives_the_same_handle_and_runs_nothing_twice(lab: Lab) -> None:
+    job = lab.job("echo ran >>submission/log; echo up; sleep 0.3")
+    handle = lab.backend.start(job)
+    assert lab.backend.start(job) == handle
+    lab.wait(handle)
+    assert DockerBackend({}, lab.engine).start(job) == handle  # ended long ago, started by another controller
+    assert lab.backend.find(lab.group) == {job.name: handle}
+    assert lab.output(handle) == "up\n"
+
+
+def test_two_controllers_start_one_job_between_them(lab: Lab) -> None:
+    job = lab.job("echo ran; sleep 0.2", network="llm", allow=("example.com",))
+    handles: list[Handle | Exception] = []
+
+    def start() -> None:
+        try:
+            handles.append(DockerBackend({}, lab.engine).start(job))
+        except Exception as error:
+            handles.append(error)
+
+    threads = [threading.Thread(target=start) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(handles) == 4 and len(set(handles)) == 1, handles
+    assert isinstance(handles[0], Handle)
+    assert lab.output(handles[0]) == "ran\n"
+    assert len(lab.left()["containers"]) == 2 and len(lab.left()["networks"]) == 1
+
+
+def test_a_start_that_was_cut_off_is_taken_over(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = lab.job("cat agent/x", files={"agent/x": b"filled\n"})
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(starting.Starter, "_fill_and_start", die)
+        with pytest.raises(KeyboardInterrupt):
+            lab.backend.start(job)
+    [handle] = lab.backend.find(lab.group).values()
+    assert lab.backend.status([handle])[handle].phase == "pending"
+    monkeypatch.setattr(starting, "PATIENCE", 0.5)
+    assert lab.backend.start(job) == handle
+    assert lab.output(handle) == "filled\n"
+
+
+def test_killed_in_the_middle_of_starting_nothing_is_lost_and_nothing_is_left(lab: Lab) -> None:
+    """A controller is killed at some moments of a start; another one starts the same job, then removes it."""
+    program = (
+        "import sys; from pathlib import Path; from mle_backend_docker.backend import DockerBackend\n"
+        "from mlecore.backends import *\n"
+        "d = Dataset(competition='toy', edition='v1', public=Path(sys.argv[3]), digest='d')\n"
+        "image = Image(ref=sys.argv[4], digest='')\n"
+        "j = Job(name=sys.argv[1], group=sys.argv[2], dataset=d, data=sys.argv[3], image=image,"
+        " argv=('sh', '-c', 'echo ran'), tools={'init': Path(sys.argv[5])}, network='llm', allow=('example.com',))\n"
+        "print('go', flush=True); DockerBackend({}).start(j)\n"
+    )
+    for pause in (0.05, 0.4, 0.9):
+        job = lab.job("echo ran", network="llm", allow=("example.com",))
+        init = str(job.tools["init"])
+        argv = [sys.executable, "-c", program, job.name, lab.group, job.data, job.image.ref, init]
+        with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(pause)
+            process.send_signal(signal.SIGKILL)
+        again = Job(**{name: getattr(job, name) for name in Job.__annotations__ if hasattr(job, name)})
+        handle = lab.backend.start(again)
+        assert lab.output(handle) == "ran\n"
+        lab.backend.remove(lab.backend.find(lab.group)[job.name])
+        assert lab.left() == {}
+
+
+def test_what_a_killed_start_left_without_a_container_is_found_and_removed(lab: Lab) -> None:
+    from mle_backend_docker import network
+
+    job = lab.job(network="llm", allow=("example.com",))
+    network._network(lab.engine, job, names.labels(job, "agent"))
+    [handle] = lab.backend.find(lab.group).values()
+    assert lab.backend.status([handle])[handle].phase == "gone"
+    lab.backend.remove(handle)
+    assert lab.left() == {}
+
+
+def test_how_jobs_end_is_told_apart(lab: Lab) -> None:
+    backend = lab.backend
+    jobs = {
+        "good": lab.start("exit 0"),
+        "bad": lab.start("exit 7"),
+        "late": lab.start("sleep 100", time_limit=0.5, grace=0.2),
+        "large": lab.start('exec python3 -c "x = bytearray(10**9)"', memory=64 * 1024 * 1024),
+        "signalled": lab.start("kill -9 $$"),
+        "killed": lab.start("echo up; sleep 100"),
+        "host": lab.start("echo up; sleep 100"),
+        "stopped": lab.start("echo up; sleep 100"),
+        "removed": lab.start("sleep 100"),
+        "running": lab.start("sleep 100"),
+    }
+    for name in ("killed", "host", "stopped"):
+        lab.said(jobs[name], "up")
+    assert backend.status([jobs["running"]])[jobs["running"]].phase == "running"
+    lab.engine.api.kill(jobs["killed"].name)
+    os.kill(lab.engine.api.inspect_container(jobs["host"].name)["State"]["Pid"], signal.SIGKILL)
+    backend.stop(jobs["stopped"], 1.0)
+    lab.engine.api.remove_container(jobs["removed"].name, force=True, v=True)
+    ended = {name: lab.wait(handle, "gone" if name == "removed" else "exited")
+             for name, handle in jobs.items() if name != "running"}  # fmt: skip
+    assert {name: (s.exit_code, s.oom, s.place_fault) for name, s in ended.items()} == {
+        "good": (0, False, False),
+        "bad": (7, False, False),
+        "late": (124, False, False),
+        "large": (137, True, False),
+        "signalled": (137, False, False),
+        "killed": (137, False, True),
+        "host": (137, False, False),
+        "stopped": (143, False, False),
+        "removed": (None, False, False),
+    }
+    words = {
+        "late": "time",
+        "large": "out of memory",
+        "killed": "docker kill",
+        "host": "was not asked",
+        "stopped": "SIGTERM",
+    }
+    for name, word in words.items():
+        assert word in ended[name].reason
+    both = backend.status(list(jobs.values()))
+    assert both[jobs["running"]].phase == "running" and both[jobs["bad"]] == ended["bad"]
+
+
+def test_no_agent_can_pass_its_own_end_off_as_the_place_s_fault(lab: Lab) -> None:
+    handle = lab.start("rm -rf .mlecore/* ; chmod 0 .mlecore; kill -9 $$")
+    assert not lab.wait(handle).place_fault
+    forged = lab.start("""echo '{"stopped": true}' >.mlecore/exit.json; chmod 0555 .mlecore; exit 137""")
+    assert not lab.wait(forged).place_fault
+
+
+def test_a_worker_out_of_memory_is_no_end_when_the_agent_goes_on(lab: Lab) -> None:
+    script = 'python3 -c "x = bytearray(10**9)"; echo went on'
+    handle = lab.start(script, memory=64 * 1024 * 1024)
+    assert "went on" in lab.output(handle)
+    status = lab.wait(handle)
+    assert (status.exit_code, status.oom) == (0, False)
+
+
+def test_another_engine_is_never_believed_to_know_what_is_gone(lab: Lab) -> None:
+    with pytest.raises(BackendError, match="another Docker engine"):
+        lab.backend.status([Handle(name="mle-x-1", id="0" * 64 + "@somewhere")])
+
+
+def test_stop_ends_the_whole_tree_within_its_grace_and_can_be_repeated(lab: Lab) -> None:
+    script = "trap '' TERM; (trap '' TERM; setsid sleep 100) & echo up; while :; do sleep 1; done"
+    handle = lab.start(script, grace=0.5)
+    lab.said(handle, "up")
+    began = time.monotonic()
+    lab.backend.stop(handle, 0.5)
+    assert time.monotonic() - began < 5
+    lab.backend.stop(handle, 0.5)
+    assert lab.wait(handle).exit_code == 137
+    lab.backend.remove(handle)
+    lab.backend.remove(handle)
+    lab.backend.stop(handle, 0.5)
+    assert lab.backend.status([handle])[handle].phase == "gone"
+
+
+def test_logs_start_anywhere_and_follow_to_the_end(lab: Lab) -> None:
+    handle = lab.start("echo 0123456789; sleep 0.7; echo abc; printf no-newline")
+    lab.said(handle, "0123")
+    assert b"".join(lab.backend.logs(handle, offset=4)) == b"456789\n"
+    assert b"".join(lab.backend.logs(handle, offset=8, follow=True)) == b"89\nabc\nno-newline"
+    assert b"".join(lab.backend.logs(handle, offset=1000)) == b""
+
+
+def test_an_image_that_was_removed_is_told_in_words(lab: Lab) -> None:
+    from mlecore.agents import Recipe
+
+    image = lab.backend.build(Recipe(files={"/etc/nonce": uuid.uuid4().bytes}), lab.folder / "log")
+    lab.engine.api.remove_image(image.ref)
+    with pytest.raises(BackendError, match="no longer there") as error:
+        lab.start("true", image=image)
+    assert "builds it anew" in str(error.value)
+    assert lab.left() == {}
+
+
+def test_data_that_the_engine_cannot_see_are_told_in_words(lab: Lab) -> None:
+    with pytest.raises(BackendError, match="does not see the data") as error:
+        lab.start("true", data="/no/such/folder")
+    assert "File sharing" in str(error.value)
+    assert lab.left() == {}
+
+
+def test_a_program_that_is_not_there_ends_the_job_with_its_words(lab: Lab) -> None:
+    handle = lab.start(argv=("/no/such/program",))
+    assert "/no/such/program" in lab.output(handle)
+    assert lab.wait(handle).exit_code in (126, 127)
+
+
+def test_a_container_of_somebody_else_is_left_alone(lab: Lab) -> None:
+    job = lab.job("true")
+    other = lab.engine.api.create_container(lab.image.ref, ["true"], name=job.name)["Id"]
+    try:
+        with pytest.raises(BackendError, match="did not start"):
+            lab.backend.start(job)
+        lab.backend.remove(Handle(name=job.name, id=""))
+        assert lab.engine.api.inspect_container(other)["Id"] == other
+    finally:
+        lab.engine.api.remove_container(other)
+
+
+def test_data_must_be_readable_for_the_agent(lab: Lab, tmp_path: Path) -> None:
+    assert lab.backend.provide(lab.dataset, lambda *_: None) == str(lab.dataset.public)
+    (lab.dataset.public / "train.csv").chmod(0o600)
+    with pytest.raises(BackendError, match="cannot be read by others"):
+        lab.backend.provide(lab.dataset, lambda *_: None)
