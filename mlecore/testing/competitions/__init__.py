@@ -14,7 +14,9 @@ from mlecore.testing.competitions.description import description, description_fi
 from mlecore.testing.competitions.facts import facts
 from mlecore.testing.competitions.layout import layout
 from mlecore.testing.competitions.leaks import leaks
+from mlecore.testing.competitions.learning import learnable
 from mlecore.testing.competitions.submissions import best, perfect, sample
+from mlecore.testing.competitions.validate import validate
 from mlecore.testing.light import light
 from mlecore.testing.rules import Broken, Rule, Skipped, judge
 from mlecore.testing.trees import writable
@@ -46,7 +48,9 @@ RULES: tuple[Rule[Bench], ...] = (
     Rule(name="sound", says="check never refuses what grade accepts", test=verdicts.sound, needs=("perfect",)),
     Rule(name="complete", says="check refuses all that grade refuses", test=verdicts.complete, needs=("perfect",)),
     Rule(name="reasons", says="a refusal says why, in a sentence", test=verdicts.reasons, needs=("perfect",)),
+    Rule(name="validate", says="the sandbox's validate contradicts neither", test=validate, needs=("perfect",)),
     Rule(name="leaks", says="public files do not hold the answers", test=leaks, needs=("layout",)),
+    Rule(name="learnable", says="a model beats the sample submission", test=learnable, needs=("sample",)),
 )
 
 

@@ -5,12 +5,14 @@ python -m mlecore.testing.competitions.again ID EDITION SEED SIZE FOLDER
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from pathlib import Path
 
 from mlecore.competitions import competition
 from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.trees import tree
 
 _LATER = 400 * 24 * 3600.0  # seconds
 
@@ -20,6 +22,7 @@ def main(id: str, edition: str, seed: str, size: str, folder: str) -> None:
     time.time = lambda: now() + _LATER  # what writes the time of day into its bytes is found out
     bench = Bench(competition(id, edition), Path(folder), seed=int(seed), size=float(size))
     bench.make_raw(bench.raw_again)
+    bench.after_again.write_text(json.dumps(tree(bench.raw_again)))  # before preparing, which may change it
     bench.competition.prepare(bench.raw_again, bench.prepared_again / "public", bench.prepared_again / "private")
 
 

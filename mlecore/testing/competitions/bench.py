@@ -19,8 +19,8 @@ from mlecore.testing.mutants import Grid, Mutant, mutants
 from mlecore.testing.trees import Tree
 
 FEWEST = 150  # mutants that are always tried
-MOST = 700
-PATIENCE = 5.0  # seconds after which no more mutants than the fewest are tried
+MOST = 500
+PATIENCE = 4.0  # seconds after which no more mutants than the fewest are tried
 
 
 @frozen
@@ -59,6 +59,7 @@ class Bench:
         self.public = self.prepared / "public"
         self.private = self.prepared / "private"
         self.raw_again = folder / "raw-again"
+        self.after_again = folder / "raw-again.json"
         self.prepared_again = folder / "prepared-again"
         self.before: Tree = {}  # the raw data as they were made
         self.second_failure = ""  # of the process that does it all again
@@ -87,6 +88,16 @@ class Bench:
             return (self.prepared / (self.facts.gold_submission or self.facts.answers)).read_bytes()
         data: bytes = self.competition.perfect(self.private).to_csv(index=False, lineterminator="\n").encode()
         return data
+
+    def tools(self) -> Path:
+        """A folder with what an agent finds in /opt/mlecore about the form of a submission."""
+        folder = self.folder / "opt"
+        if not folder.is_dir():
+            folder.mkdir()
+            own_check = self.competition.loaded.implements("check")
+            (folder / "submission.json").write_text(self.format.to_json(own_check=own_check))
+            (folder / "sample.csv").write_bytes(self.sample)
+        return folder
 
     @property
     def ids(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from mlecore.errors import MlecoreError
 from mlecore.testing.competitions.bench import Bench
 from mlecore.testing.rules import Broken, Stop
-from mlecore.testing.trees import differences, read_only, tree
+from mlecore.testing.trees import Tree, differences, read_only, tree
 
 _SECONDS = 300  # that making and preparing may take together
 
@@ -24,9 +25,9 @@ def raw(bench: Bench) -> Iterator[Broken]:
     if not bench.before:
         raise Stop("the folder is still empty")
     bench.second_failure = _again(bench)
-    if not bench.raw_again.is_dir():
+    if not bench.after_again.exists():
         raise Stop(f"it fails the second time, in a process of its own:\n{bench.second_failure}")
-    yield from differences(bench.before, tree(bench.raw_again), "the first time", "the second time")
+    yield from differences(bench.before, _second(bench), "the first time", "the second time")
 
 
 def prepare(bench: Bench) -> Iterator[Broken]:
@@ -37,13 +38,19 @@ def prepare(bench: Bench) -> Iterator[Broken]:
         raise Stop(str(error)) from None
     if bench.second_failure:
         yield Broken(f"it fails the second time, in a process of its own:\n{bench.second_failure}")
-    elif bench.before == tree(bench.raw_again):  # of other raw data other files may come
+    elif bench.before == _second(bench):  # of other raw data other files may come
         second = tree(bench.prepared_again)
         yield from differences(tree(bench.prepared), second, "the first time", "the second time")
 
 
 def raw_untouched(bench: Bench) -> Iterator[Broken]:
     yield from differences(bench.before, tree(bench.raw), "before preparing", "after it")
+
+
+def _second(bench: Bench) -> Tree:
+    """The raw data that the other process made."""
+    made: Tree = json.loads(bench.after_again.read_text())
+    return made
 
 
 def _again(bench: Bench) -> str:

@@ -79,9 +79,9 @@ def _cells(rule: Column) -> Iterator[tuple[str, str]]:
         yield "infinity", "inf"
         yield "minus infinity", "-inf"
     if rule.low > float("-inf"):
-        yield f"a number below {rule.low}", repr(rule.low - 0.5)
+        yield from ((f"{cell}, below {rule.low},", cell) for cell in (repr(rule.low - 0.5), f"{rule.low - 1:.0f}"))
     if rule.high < float("inf"):
-        yield f"a number above {rule.high}", repr(rule.high + 0.5)
+        yield from ((f"{cell}, above {rule.high},", cell) for cell in (repr(rule.high + 0.5), f"{rule.high + 1:.0f}"))
     if rule.type in ("label", "integer"):
         yield "a fraction", "0.5"
 

@@ -50,10 +50,10 @@ def reasons(bench: Bench) -> Iterator[Broken]:
 
 
 def _flaw(reason: str, places: tuple[str, ...]) -> str | None:
-    if len(reason.split()) < 3:
-        return "is no sentence"
     if _RAW.search(reason):
         return "is an exception, not a sentence"
+    if len(reason.split()) < 3:
+        return "is no sentence"
     if len(reason) > _LONGEST:
         return f"has {len(reason)} characters"
     if not reason.replace("\n", "").isprintable():

@@ -1,0 +1,105 @@
+"""Rule: a model can beat the sample submission on the data. The agent baseline's is tried, where it is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path, PurePosixPath
+
+from packaging.requirements import Requirement
+
+from mlecore.agents import Launch, Task
+from mlecore.errors import UsageError
+from mlecore.options import resolve
+from mlecore.registry import Loaded, load
+from mlecore.sandbox.instructions import instructions
+from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.rules import Broken, Undecided
+
+AGENT = "baseline"
+_LIMIT = 60.0  # seconds
+_HARDWARE = "2 CPUs, 4 GiB of memory, no GPU"
+
+
+def learnable(bench: Bench) -> Iterator[Broken]:
+    try:
+        agent = load("agent", AGENT)
+    except UsageError:
+        raise Undecided(f"the agent {AGENT} is not installed") from None
+    options = resolve(agent.call("agent").options, {}, f"agent {AGENT}")
+    _installed(agent, options)
+    home = bench.folder / "trial" / "home"
+    said = _work(bench, agent, options, home)
+    path = home / "submission" / "submission.csv"
+    if not path.is_file() or path.read_bytes() == bench.sample:
+        raise Undecided(f"the agent {AGENT} has no model for it: {said}")
+    model, base = bench.grade(path.read_bytes()), bench.grade(bench.sample)
+    if not model.accepted:
+        yield Broken(f"grade refuses it: {model.refusal or model.crash}", f"the submission of {AGENT}")
+    elif model.score is None or base.score is None or not bench.facts.better(model.score, base.score):
+        yield Broken(f"it scores {model.score}, the sample submission {base.score}", f"the submission of {AGENT}")
+
+
+def _installed(agent: Loaded, options: Mapping[str, str]) -> None:
+    """What the agent needs must be in this environment already: the kit installs nothing."""
+    recipe = agent.call("recipe", options=options)
+    for text in recipe.pip if recipe else ():
+        try:
+            distribution(Requirement(text).name)
+        except PackageNotFoundError:
+            raise Undecided(f"the agent {AGENT} needs {text}, which is not installed here") from None
+
+
+def _work(bench: Bench, agent: Loaded, options: Mapping[str, str], home: Path) -> str:
+    """Let it work on the data, in a tree like a sandbox's; the last line of its output."""
+    for name in ("submission", "code", "logs"):
+        (home / name).mkdir(parents=True)
+    (home / "data").symlink_to(bench.public)
+    launch = agent.call("launch", task=_task(bench, home, options))
+    assert isinstance(launch, Launch)
+    for name, content in launch.files.items():
+        target = home / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, Path):
+            shutil.copyfile(content, target)
+        else:
+            target.write_bytes(content)
+    environment = {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+        "HOME": str(home),
+        "MLECORE_HOME": str(home),
+        "MLECORE_OPT": str(bench.tools()),
+        "MLECORE_CPUS": "1",  # for data so small more threads only get in each other's way
+        **launch.env,
+    }
+    try:
+        done = subprocess.run(
+            launch.argv, cwd=home, env=environment, capture_output=True, text=True, timeout=_LIMIT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise Undecided(f"the agent {AGENT} is not done after {_LIMIT:.0f} s") from None
+    return (done.stdout + done.stderr).strip().rpartition("\n")[2]
+
+
+def _task(bench: Bench, home: Path, options: Mapping[str, str]) -> Task:
+    place = PurePosixPath(home)
+    told = instructions(time_limit=_LIMIT, hardware=_HARDWARE, network="none", home=place)
+    return Task(
+        competition=bench.facts.id,
+        title=bench.facts.title,
+        modality=bench.facts.modality,
+        metric=bench.facts.metric,
+        direction=bench.facts.direction,
+        instructions=told.text,
+        rules=told.rules,
+        description=bench.facts.description,
+        time_limit=_LIMIT,
+        seed=bench.seed,
+        hardware=_HARDWARE,
+        options=options,
+        home=place,
+    )

@@ -1,0 +1,283 @@
+"""Each rule for competitions finds what it is there for, and nothing in a competition that is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import mlecore.testing.competitions.bench as bench_module
+from mlecore.competitions import competition
+from mlecore.testing.competitions import RULES, data, learning
+from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.rules import Stop, Undecided
+
+BY_NAME = {rule.name: rule for rule in RULES}
+WITHOUT_DATA = {"facts", "light", "description", "raw", "prepare", "raw-untouched"}
+CODE, FACTS, TEXT = "__init__.py", "competition.toml", "description.md"
+
+Edits = dict[str, tuple[str, str]]  # file -> (old, new)
+Judge = Callable[..., list[str]]
+
+
+@pytest.fixture
+def bench_of(install: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
+    """``bench_of(edits)``: the new competition with these edits."""
+    monkeypatch.setattr(bench_module, "MOST", 320)
+    monkeypatch.setattr(bench_module, "FEWEST", 320)
+
+    def made(edits: Edits | None = None) -> Bench:
+        bench = Bench(competition(install("competition", "ring", edits)), tmp_path / "bench")
+        bench.folder.mkdir()
+        return bench
+
+    return made
+
+
+@pytest.fixture
+def judge(bench_of: Callable[..., Bench]) -> Judge:
+    """``judge(rule, edits)``: what the rule says of it."""
+
+    def tried(rule: str, edits: Edits | None = None) -> list[str]:
+        bench = bench_of(edits)
+        if rule in ("prepare", "raw-untouched"):
+            assert not list(data.raw(bench))
+        if rule == "raw-untouched":
+            list(data.prepare(bench))
+        if rule not in WITHOUT_DATA:
+            bench.make_raw(bench.raw)
+            bench.competition.prepare(bench.raw, bench.public, bench.private)
+        try:
+            return [str(broken) for broken in BY_NAME[rule].test(bench)]
+        except Stop as reason:
+            return [str(reason)]
+
+    return tried
+
+
+def test_a_whole_competition_breaks_no_rule(bench_of: Callable[..., Bench]) -> None:
+    bench = bench_of()
+    broken = {name: list(rule.test(bench)) for name, rule in BY_NAME.items() if name != "learnable"}
+    assert not any(broken.values()), broken
+
+
+BROKEN = {
+    "thresholds in the wrong order": (
+        "facts",
+        {
+            FACTS: (
+                "[submission]",
+                "thresholds = { gold = 0.5, silver = 0.8, bronze = 0.7, median = 0.6 }\n[submission]",
+            )
+        },
+        "gold = 0.5 is worse than silver = 0.8",
+    ),
+    "an unknown modality": ("facts", {FACTS: ('"tabular"', '"smell"')}, "modality = 'smell'"),
+    "answers among public data": ("facts", {FACTS: ('"private/test.csv"', '"public/test.csv"')}, "under private/"),
+    "an MD5 that is none": ("facts", {FACTS: ("", '[md5]\nzip = "12345"\n')}, "is no MD5"),
+    "a heavy import": ("light", {CODE: ("from pathlib", "import sklearn\nfrom pathlib")}, "it imports sklearn"),
+    "no metric in the description": ("description", {TEXT: ("accuracy", "a number")}, "does not name the metric"),
+    "a local path in the description": ("description", {TEXT: ("", "\nSee /tmp/my/notes.txt.\n")}, "/tmp/my/notes.txt"),
+    "a file that is not described": ("description-fits", {TEXT: ("`train.csv`", "one file")}, "train.csv"),
+    "a column that is not described": ("description-fits", {TEXT: ("inside", "within")}, "'inside'"),
+    "raw data by hash": ("raw", {CODE: ("RandomState(seed)", "RandomState(hash(str(seed)) % 9973)")}, "other bytes"),
+    "raw data by the clock": (
+        "raw",
+        {CODE: ("RandomState(seed)", "RandomState(int(__import__('time').time()) % 99991)")},
+        "points.csv: other bytes the second time",
+    ),
+    "a set's order in prepared data": (
+        "prepare",
+        {
+            CODE: (
+                "write_csv(train, public",
+                "train = train.loc[:, list(set(train.columns))]\n    write_csv(train, public",
+            )
+        },
+        "public/train.csv: other bytes the second time",
+    ),
+    "prepare leaves a file in raw": (
+        "raw-untouched",
+        {CODE: ("write_csv(train, public", "raw.chmod(0o755); (raw / 'notes').touch()\n    write_csv(train, public")},
+        "notes: is there after it",
+    ),
+    "a link in public data": (
+        "layout",
+        {CODE: ("write_csv(train, public", "(public / 'x').symlink_to('/etc')\n    write_csv(train, public")},
+        "neither a file nor a folder",
+    ),
+    "answers elsewhere": ("layout", {FACTS: ('"private/test.csv"', '"private/answers.csv"')}, "private/answers.csv"),
+    "a file that prepare should write": (
+        "layout",
+        {FACTS: ("", '[expect]\n"public/more.csv" = { rows = 3 }\n')},
+        "prepare wrote no public/more.csv",
+    ),
+    "a sample that is refused": ("sample", {CODE: ("assign(inside=0)", "assign(inside=0.5)")}, "check refuses it"),
+    "a metric that is upside down": ("perfect", {CODE: ("return accuracy(", "return -accuracy(")}, "it scores -1.0"),
+    "something better than the answers": (
+        "best",
+        {CODE: ("return accuracy(", "return 2.0 if guess['inside'].sum() == 0 else accuracy(")},
+        "scores 2.0, the perfect submission 1.0",
+    ),
+    "a table that claims too much": (
+        "defects",
+        {FACTS: ('{ type = "label" }', '{ type = "number", high = 1 }')},
+        "2, above 1, in the column inside: grade accepts it",
+    ),
+    "a check that refuses too much": (
+        "sound",
+        {FACTS: ('{ type = "label" }', '{ type = "number", high = 1 }')},
+        "grade accepts it (",
+    ),
+    "a check that sees nothing": (
+        "complete",
+        {CODE: ("", "\n\n@hookimpl\ndef check(submission: Table) -> list[str]:\n    return []\n")},
+        "check accepts it, grade refuses it",
+    ),
+    "a check that is better than it says": (
+        "complete",
+        {FACTS: ("[submission]", 'check_incomplete = "words hang on the answers"\n[submission]')},
+        "so check is complete",
+    ),
+    "grade crashes": (
+        "errors",
+        {CODE: ("truth, guess", "submission.frame()['inside']\n    truth, guess")},
+        "grade crashes",
+    ),
+    "reasons that are none": (
+        "reasons",
+        {
+            CODE: (
+                "truth, guess",
+                "from mlecore.errors import InvalidSubmission\n"
+                "    if 'inside' not in submission.frame():\n"
+                "        raise InvalidSubmission(\"KeyError: 'inside'\")\n"
+                "    truth, guess",
+            )
+        },
+        "is an exception, not a sentence",
+    ),
+    "reasons that name the answers' folder": (
+        "reasons",
+        {
+            CODE: (
+                "truth, guess",
+                "from mlecore.errors import InvalidSubmission\n"
+                "    if 'inside' not in submission.frame():\n"
+                "        raise InvalidSubmission(f'it is not like {private}/test.csv at all')\n"
+                "    truth, guess",
+            )
+        },
+        "names a place on this machine",
+    ),
+    "the answers in test.csv": (
+        "leaks",
+        {CODE: ('write_csv(test.drop(columns="inside"),', "write_csv(test.rename(columns={'inside': 'z'}),")},
+        "public/test.csv: its column 'z' is 'inside' of the answers",
+    ),
+    "the answers as they are": (
+        "leaks",
+        {
+            CODE: (
+                "write_csv(train, public",
+                "write_csv(test[['id', 'inside']], public / 'x.txt')\n    write_csv(train, public",
+            )
+        },
+        "public/x.txt: it is private/test.csv, byte for byte",
+    ),
+    "labels as folders": (
+        "leaks",
+        {
+            CODE: (
+                "write_csv(train, public",
+                "for id, inside in zip(test['id'], test['inside']):\n"
+                "        (public / 'images' / str(inside)).mkdir(parents=True, exist_ok=True)\n"
+                "        (public / 'images' / str(inside) / f'{id}.png').touch()\n"
+                "    write_csv(train, public",
+            )
+        },
+        "names of test files tell 'inside'",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_competition_is_found_out(judge: Judge, what: str) -> None:
+    rule, edits, expected = BROKEN[what]
+    found = judge(rule, edits)
+    assert any(expected in place for place in found), found
+
+
+def test_a_known_leak_counts_as_said(judge: Judge) -> None:
+    leaking = ('write_csv(test.drop(columns="inside"),', "write_csv(test.rename(columns={'inside': 'z'}),")
+    known = '[[leaks]]\nfile = "public/test.csv"\nwhy = "the published data has it"\n'
+    assert judge("leaks", {CODE: leaking, FACTS: ("", known)}) == []
+
+
+def test_validate_is_held_to_check_and_grade(bench_of: Callable[..., Bench]) -> None:
+    """A table that is not what grade does misleads the agent, even where the check hook knows better."""
+    own = (
+        "\n\n@hookimpl\ndef check(submission: Table, sample: Table) -> list[str]:\n"
+        "    aligned(submission, sample.frame(), on='id', columns=['inside'])\n"
+        "    labels(submission.frame(), 'inside')\n    return []\n"
+    )
+    bench = bench_of({FACTS: ('{ type = "label" }', '{ type = "number", low = 0, high = 1 }'), CODE: ("", own)})
+    bench.make_raw(bench.raw)
+    bench.competition.prepare(bench.raw, bench.public, bench.private)
+    assert not list(BY_NAME["sound"].test(bench))
+    assert any("grade accepts it, validate says: not well-formed" in str(b) for b in BY_NAME["validate"].test(bench))
+
+
+LEARNER = """
+@hookimpl
+def launch(task: Task) -> Launch:
+    script = (
+        "import pandas as pd, pathlib\\n"
+        "d = pathlib.Path('data'); test = pd.read_csv(d / 'test.csv')\\n"
+        "test['inside'] = RULE\\n"
+        "test[['id', 'inside']].to_csv('submission/submission.csv', index=False)\\n"
+    )
+    return Launch(argv=("python3", "agent/main.py"), files={"agent/main.py": script.encode()})
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("(test['x'] ** 2 + test['y'] ** 2 < 0.64).astype(int)", []),
+        ("2", ["the submission of learner: it scores 0.0, the sample submission 0.47"]),
+        ("'in'", ["the submission of learner: grade refuses it: column 'inside'"]),
+    ],
+)
+def test_a_model_must_beat_the_sample(
+    bench_of: Callable[..., Bench],
+    install: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    rule: str,
+    expected: list[str],
+) -> None:
+    bench = bench_of()
+    old = "@hookimpl\ndef launch(task: Task) -> Launch:"
+    new = LEARNER.replace("RULE", rule) + "\n\ndef unused(task: Task) -> Launch:"
+    install("agent", "learner", {CODE: (old, new)})
+    monkeypatch.setattr(learning, "AGENT", "learner")
+    bench.make_raw(bench.raw)
+    bench.competition.prepare(bench.raw, bench.public, bench.private)
+    found = [str(broken) for broken in learning.learnable(bench)]
+    assert len(found) == len(expected) and all(map(str.startswith, found, expected)), found
+
+
+def test_without_a_model_it_stays_open(
+    bench_of: Callable[..., Bench], install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = bench_of()
+    bench.make_raw(bench.raw)
+    bench.competition.prepare(bench.raw, bench.public, bench.private)
+    monkeypatch.setattr(learning, "AGENT", "nobody")
+    with pytest.raises(Undecided, match="the agent nobody is not installed"):
+        list(learning.learnable(bench))
+    install("agent", "lazy", {CODE: ('"agent/main.py", str(task.data)', '"-c", "print(\'too hard\')", str(task.data)')})
+    monkeypatch.setattr(learning, "AGENT", "lazy")
+    with pytest.raises(Undecided, match="has no model for it: too hard"):
+        list(learning.learnable(bench))
