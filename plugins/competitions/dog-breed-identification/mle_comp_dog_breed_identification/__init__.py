@@ -1,0 +1,71 @@
+"""Dog Breed Identification: which of 120 breeds is the dog in a photograph?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import aligned, log_loss, numbers, read_answers, rows_sum_to_one
+from mlecore.prepare import encode, ensure_unique, hex_ids, link_files, one_hot, picture, read_csv, split, write_csv
+from mlecore.table import Table
+
+BREEDS = """
+affenpinscher afghan_hound african_hunting_dog airedale american_staffordshire_terrier appenzeller
+australian_terrier basenji basset beagle bedlington_terrier bernese_mountain_dog black-and-tan_coonhound
+blenheim_spaniel bloodhound bluetick border_collie border_terrier borzoi boston_bull bouvier_des_flandres boxer
+brabancon_griffon briard brittany_spaniel bull_mastiff cairn cardigan chesapeake_bay_retriever chihuahua chow
+clumber cocker_spaniel collie curly-coated_retriever dandie_dinmont dhole dingo doberman english_foxhound
+english_setter english_springer entlebucher eskimo_dog flat-coated_retriever french_bulldog german_shepherd
+german_short-haired_pointer giant_schnauzer golden_retriever gordon_setter great_dane great_pyrenees
+greater_swiss_mountain_dog groenendael ibizan_hound irish_setter irish_terrier irish_water_spaniel
+irish_wolfhound italian_greyhound japanese_spaniel keeshond kelpie kerry_blue_terrier komondor kuvasz
+labrador_retriever lakeland_terrier leonberg lhasa malamute malinois maltese_dog mexican_hairless
+miniature_pinscher miniature_poodle miniature_schnauzer newfoundland norfolk_terrier norwegian_elkhound
+norwich_terrier old_english_sheepdog otterhound papillon pekinese pembroke pomeranian pug redbone
+rhodesian_ridgeback rottweiler saint_bernard saluki samoyed schipperke scotch_terrier scottish_deerhound
+sealyham_terrier shetland_sheepdog shih-tzu siberian_husky silky_terrier soft-coated_wheaten_terrier
+staffordshire_bullterrier standard_poodle standard_schnauzer sussex_spaniel tibetan_mastiff tibetan_terrier
+toy_poodle toy_terrier vizsla walker_hound weimaraner welsh_springer_spaniel west_highland_white_terrier whippet
+wire-haired_fox_terrier yorkshire_terrier
+""".split()
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    labels = read_csv(raw / "labels.csv", float_precision=None)
+    ensure_unique(labels["id"], "ids of labels.csv")
+    train, test = split(labels, test_size=0.1)
+    answers = test[["id"]].join(one_hot(test["breed"], BREEDS))
+    write_csv(train, public / "labels.csv")
+    write_csv(answers, private / "test.csv")
+    write_csv(answers.assign(**dict.fromkeys(BREEDS, 1 / 120)), public / "sample_submission.csv")
+    for part, folder in ((train, "train"), (test, "test")):
+        link_files(raw / "train", public / folder, [f"{image}.jpg" for image in part["id"]])
+
+
+@hookimpl
+def grade(submission: Table, private: Path) -> float:
+    answers = read_answers(private / "test.csv", ["id", *BREEDS])
+    truth, guess = aligned(submission, answers, on="id", columns=BREEDS)
+    return log_loss(truth[BREEDS], rows_sum_to_one(guess, numbers(guess, BREEDS, low=0, high=1)))
+
+
+@hookimpl
+def make_raw(raw: Path, seed: int, size: float) -> None:
+    """Of six breeds only, so that a small stand-in has several photographs of each."""
+    import pandas as pd
+    from numpy.random import RandomState
+
+    rng = RandomState(seed)
+    labelled = max(80, round(300 * size))
+    ids = hex_ids(labelled + 5, 32, seed=seed)
+    kinds = rng.randint(0, 6, labelled + 5)
+    breeds = [BREEDS[23 * kind] for kind in kinds]
+    write_csv(pd.DataFrame({"id": ids[:labelled], "breed": breeds[:labelled]}), raw / "labels.csv")
+    unlabelled = pd.DataFrame({"id": ids[labelled:], **dict.fromkeys(BREEDS, 1 / 120)})
+    write_csv(unlabelled, raw / "sample_submission.csv")
+    for folder in ("train", "test"):
+        (raw / folder).mkdir()
+    for number, (image, kind) in enumerate(zip(ids, kinds, strict=True)):
+        photograph = encode(picture(rng, int(kind), *[(40, 32), (32, 40)][number % 2]), "JPEG")
+        (raw / ("train" if number < labelled else "test") / f"{image}.jpg").write_bytes(photograph)
