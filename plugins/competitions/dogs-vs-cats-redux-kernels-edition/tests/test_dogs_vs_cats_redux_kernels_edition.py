@@ -1,0 +1,92 @@
+"""Dogs vs. Cats Redux: new names for both parts, packed and unpacked, and a clipped log loss."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import mlecore
+from mlecore.errors import DataError
+from mlecore.testing import check_competition
+
+PETS = mlecore.competition("dogs-vs-cats-redux-kernels-edition")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """raw/ (the stand-in), public/ and private/."""
+    folder = tmp_path_factory.mktemp("pets")
+    PETS.make_raw(folder / "raw", size=0.1)
+    PETS.prepare(folder / "raw", folder / "public", folder / "private")
+    return folder
+
+
+@pytest.fixture
+def answers(data: Path) -> pd.DataFrame:
+    return pd.read_csv(data / "private" / "answers.csv")
+
+
+def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
+    table.to_csv(tmp_path / "submission.csv", index=False)
+    return PETS.grade(tmp_path / "submission.csv", data / "private")
+
+
+@pytest.mark.slow
+def test_conformance() -> None:
+    check_competition("dogs-vs-cats-redux-kernels-edition")
+
+
+def test_names_follow_the_split(data: Path, answers: pd.DataFrame) -> None:
+    from sklearn.model_selection import train_test_split
+
+    with zipfile.ZipFile(data / "raw" / "train.zip") as archive:
+        photographs = {Path(name).name: archive.read(name) for name in archive.namelist()}
+    train, test = train_test_split(sorted(photographs), test_size=0.1, random_state=0)
+    cats, dogs = ([name for name in train if kind in name] for kind in ("cat", "dog"))
+    expected = {f"cat.{i}.jpg": name for i, name in enumerate(cats)} | {
+        f"dog.{i}.jpg": name for i, name in enumerate(dogs)
+    }
+    numbered = {f"{i}.jpg": name for i, name in enumerate(test, 1)}
+    for folder, names in (("train", expected), ("test", numbered)):
+        unpacked = {path.name: path.read_bytes() for path in (data / "public" / folder).iterdir()}
+        assert unpacked == {new: photographs[old] for new, old in names.items()}
+        with zipfile.ZipFile(data / "public" / f"{folder}.zip") as archive:
+            assert {name: archive.read(name) for name in archive.namelist()} == unpacked
+    assert answers["label"].tolist() == [int("dog" in name) for name in test]
+    assert set(answers["label"]) == {0, 1}
+    assert answers["id"].tolist() == list(range(1, len(test) + 1))
+
+
+def test_kaggles_own_test_set_must_be_there(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "train.zip").write_bytes((data / "raw" / "train.zip").read_bytes())
+    with pytest.raises(DataError, match=r"test\.zip is missing"):
+        PETS.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+
+
+def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+    assert grade(answers, data, tmp_path) < 1e-15
+    assert math.isclose(grade(answers.assign(label=0.5), data, tmp_path), math.log(2))
+    wrong = answers.assign(label=1 - answers["label"])
+    assert math.isclose(grade(wrong, data, tmp_path), -math.log(2.220446049250313e-16), rel_tol=1e-9)
+    same = answers.assign(id=answers["id"].astype(float), label=answers["label"] == 1, note="x")
+    assert grade(same.sample(frac=1, random_state=0), data, tmp_path) < 1e-15
+
+
+@pytest.mark.parametrize("value", [None, -0.1, 1.1, "inf", "dog", "True"])
+def test_labels_are_numbers_from_0_to_1(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
+    bad = answers.assign(label=0.5).astype({"label": object})
+    bad.loc[0, "label"] = value
+    with pytest.raises(mlecore.InvalidSubmission, match="'label' must hold numbers from 0 to 1"):
+        grade(bad, data, tmp_path)
+
+
+def test_ids_are_those_of_the_sample(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+    names = answers.assign(id=[f"{i}.jpg" for i in answers["id"]])
+    repeated = answers.assign(id=[2, *answers["id"][1:]])
+    for bad in (names, repeated, answers.iloc[1:], pd.concat([answers, answers]), answers.drop(columns="id")):
+        with pytest.raises(mlecore.InvalidSubmission):
+            grade(bad, data, tmp_path)
