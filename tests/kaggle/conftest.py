@@ -153,11 +153,11 @@ MLECORE = [sys.executable, "-c", "from mlecore.cli import main; main()"]
 
 
 class Cli:
-    """`mlecore` in a process of its own, with tiny competitions installed and no others."""
+    """`mlecore` in a process of its own, with tiny competitions installed and nothing else."""
 
     def __init__(self, site: Path) -> None:
         self.site = site
-        real = ",".join(f"competition:{plugin.name}" for plugin in plugins("competition"))
+        real = ",".join(f"{plugin.kind}:{plugin.name}" for plugin in plugins() if plugin.name != "vm")
         self.env = {**os.environ, "PYTHONPATH": str(site), "MLECORE_DISABLE_PLUGINS": real}
 
     def install(self, id: str, md5: str, more: str = "", plugin: str = PLUGIN) -> None:
