@@ -124,7 +124,7 @@ class Controller:
     def _drain(self) -> None:
         now = time.monotonic()
         wakes = [self._next_bell, now + 1.0]
-        if any(live.phase in ("running", "stopping") for live in self.live.values()):
+        if not self._pollers.busy and any(live.phase in ("running", "stopping") for live in self.live.values()):
             wakes.append(self._next_poll)
         if self._later:
             wakes.append(self._later[0][0])

@@ -76,7 +76,7 @@ def previous(path: Path) -> Path:
 
 
 def _link(path: Path, target: Path) -> None:
-    temporary = target.with_name(f"{target.name}.tmp")
+    temporary = target.with_name(f".{target.name.lstrip('.')}.link")
     _before("link", target)
     temporary.unlink(missing_ok=True)
     try:
@@ -86,6 +86,7 @@ def _link(path: Path, target: Path) -> None:
             raise
         shutil.copyfile(path, temporary)
     temporary.replace(target)
+    temporary.unlink(missing_ok=True)  # renaming a link over another one of the same file does nothing at all
 
 
 def publish(path: Path, content: bytes) -> bool:

@@ -85,7 +85,10 @@ def make_agents(agents: Sequence[AgentRow]) -> tuple[PlannedAgent, ...]:
         if label is not None and (not _LABEL.fullmatch(label) or label in taken):
             raise UsageError(f"{label!r} cannot be a label: letters, digits, . _ and single -, and no label twice")
         base = label or re.sub(r"[^A-Za-z0-9._-]+|--+", "-", name).strip("-.") or "agent"
-        label = next(text for text in (base, *(f"{base}-{n}" for n in range(2, 10**6))) if text not in taken)
+        label, number = base, 1
+        while label in taken:
+            number += 1
+            label = f"{base}-{number}"
         taken.add(label)
         out.append(PlannedAgent(name=name, label=label, options=dict(options), model=model, endpoint=endpoint))
     return tuple(out)

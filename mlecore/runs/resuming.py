@@ -142,7 +142,12 @@ def _sort_jobs(controller: Controller, jobs: dict[str, Handle], only: frozenset[
         if planned is None or not number.isdigit() or (only is not None and planned.name not in only):
             continue
         live = controller.live.get(planned.name)
-        if live and live.record.attempt and live.record.attempt.job == job:
+        if (
+            live
+            and live.phase not in ("grading", "settling")
+            and live.record.attempt
+            and live.record.attempt.job == job
+        ):
             continue
         waiting = None if live else controller.backlog.take(planned.agent.label, planned.competition, planned.name)
         k = int(number)
