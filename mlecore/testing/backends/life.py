@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from mlecore.backends import Handle
 from mlecore.testing.backends.bench import BackendBench, files
 from mlecore.testing.rules import Broken
 
@@ -80,12 +79,13 @@ def found(bench: BackendBench) -> Iterator[Broken]:
         yield Broken(f"it does not find {handle.name} of its group", "find()")
     if other.name in mine:
         yield Broken("it finds a job of another group, whose name only begins alike", "find()")
-    nobody = Handle(name="mle-000000000000-1", id="mle-000000000000-1")
-    statuses = elsewhere.status([handle, other, nobody])
-    if set(statuses) != {handle, other, nobody}:
+    removed = bench.start(bench.job("echo three"))
+    bench.backend.remove(removed)
+    statuses = elsewhere.status([handle, other, removed])
+    if set(statuses) != {handle, other, removed}:
         yield Broken(f"asked for three handles, it answers for {len(statuses)}", "status()")
-    elif statuses[nobody].phase != "gone":
-        yield Broken(f"a job that never was is {statuses[nobody].phase}, expected gone", "status()")
+    elif statuses[removed].phase != "gone":
+        yield Broken(f"a job that was removed is {statuses[removed].phase}, expected gone", "status()")
     bench.wait(handle, "exited")
     if elsewhere.status([handle])[handle].phase != "exited" or b"one" not in b"".join(elsewhere.logs(handle)):
         yield Broken("another process does not see how the job ended, or its output", "status(), logs()")
