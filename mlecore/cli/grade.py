@@ -84,7 +84,7 @@ def _graded(line: Line, grader: IsolatedGrader, dirs: DataDirs, edition: str, st
     from mlecore.competitions import competition
 
     target = competition(line.competition_id, edition)
-    prepared = dirs.prepared(line.competition_id, edition=edition, standin=standin, facts=target.facts)
+    prepared = dirs.prepared(line.competition_id, edition, standin, facts=target.facts, verified=False)
     return grader.grade(
         competition=line.competition_id,
         edition=edition,

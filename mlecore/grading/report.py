@@ -53,6 +53,9 @@ class Report:
     sample_score: float | None = None  # what the sample submission scores, where no thresholds apply
     beats_sample: bool | None = None
     plugin: str = ""  # distribution and version that graded
+    rank: int | None = None  # on the whole human leaderboard, where that was fetched: 1 is the best
+    teams: int | None = None  # on that leaderboard
+    percentile: float | None = None  # share of them that are not better, in percent
 
     @property
     def medal(self) -> str | None:
@@ -150,7 +153,8 @@ def _is_standin(private: Path) -> bool:
 
 
 def grade(competition: Competition, submission_csv: Path, private: Path, *, standin: bool = False) -> Report:
-    """``report``; where no thresholds apply, with the sample submission's score to compare with."""
+    """``report``, with its place on the whole leaderboard if that was fetched; where no thresholds apply, with the
+    sample submission's score to compare with."""
     from attrs import evolve
 
     from mlecore.errors import MlecoreError
@@ -158,7 +162,7 @@ def grade(competition: Competition, submission_csv: Path, private: Path, *, stan
 
     made = report(competition, submission_csv, private, standin=standin)
     if made.median_threshold is not None:
-        return made
+        return _placed(made, competition.facts, private)
     try:
         with open_sample(competition.facts, private.with_name("public")) as sample:
             base = competition.grade(sample, private)
@@ -166,3 +170,17 @@ def grade(competition: Competition, submission_csv: Path, private: Path, *, stan
         return made
     beats = None if made.exact is None else competition.facts.better(made.exact, base)
     return evolve(made, sample_score=base if math.isfinite(base) else None, beats_sample=beats)
+
+
+def _placed(made: Report, facts: Facts, private: Path) -> Report:
+    from attrs import evolve
+
+    from mlecore.grading.medals import read_leaderboard
+    from mlecore.grading.standing import leaderboard_beside, standing
+
+    path = leaderboard_beside(private, facts.folder)
+    if made.exact is None or path is None:
+        return made
+    score = made.exact if made.score is None else made.score
+    place = standing(read_leaderboard(path), score, facts.lower_is_better)
+    return made if place is None else evolve(made, rank=place.rank, teams=place.teams, percentile=place.percentile)

@@ -109,3 +109,10 @@ def test_folders_that_mle_bench_made_and_never_filled_are_no_data(tmp_path: Path
     for part in ("public", "private"):
         (tmp_path / "tiny" / "prepared" / part).mkdir(parents=True)
     assert DataDirs((tmp_path,)).find("tiny") is None
+
+
+def test_a_grader_need_not_wait_for_mle_bench_data_to_be_verified(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
+    root = mle_bench(tmp_path / "bench")
+    dirs = DataDirs((tmp_path / "data", tmp_path / "bench"))
+    assert dirs.prepared("tiny", facts=tiny.facts, verified=False).private == root / "private"
+    assert not (tmp_path / "data").exists()
