@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from dataclasses import dataclass
 
@@ -26,41 +27,61 @@ class Blend:
     held: np.ndarray  # the same for the train rows, by models that did not see them; NaN where none was held out
 
 
-def classify(train: Rows, labels: np.ndarray, classes: int, test: Rows, seed: int, ranked: bool = False) -> Blend:
+def classify(
+    train: Rows, labels: np.ndarray, classes: int, test: Rows, seed: int, seconds: float, ranked: bool = False
+) -> Blend:
     """Probabilities of the classes 0, 1, ...; ``ranked``: only their order counts, so any model beats none."""
-    return blend(classifiers(train, classes, seed), train, labels, test, classes, seed, ranked)
+    return blend(classifiers(train, classes, seed), train, labels, test, classes, seed, seconds, ranked)
 
 
-def regress(train: Rows, values: np.ndarray, test: Rows, seed: int) -> Blend:
-    return blend(regressors(train, seed), train, values, test, 0, seed, False)
+def regress(train: Rows, values: np.ndarray, test: Rows, seed: int, seconds: float) -> Blend:
+    return blend(regressors(train, seed), train, values, test, 0, seed, seconds, False)
 
 
 def blend(
-    models: dict[str, Model], train: Rows, target: np.ndarray, test: Rows, classes: int, seed: int, ranked: bool
+    models: dict[str, Model],
+    train: Rows,
+    target: np.ndarray,
+    test: Rows,
+    classes: int,
+    seed: int,
+    seconds: float,
+    ranked: bool,
 ) -> Blend:
+    """Try the models, weigh them, fit those that count again; within about so many seconds."""
     # Of many processes on few CPUs, those with threads that wait for each other are the slowest.
     with threadpool_limits(1 if len(train) <= SMALL else None):
-        return _blend(models, train, target, test, classes, seed, ranked)
+        folds = splits(target, classes, seed)
+        guesses = tried(models, train, target, folds, seconds)
+        asked = np.concatenate([ask for _, ask in folds])
+        weights = weigh(guesses, target[asked], classes, ranked)
+        held = np.full((len(target), max(1, classes)), np.nan)
+        held[asked] = sum(weight * guesses[name] for name, weight in weights.items())
 
-
-def _blend(
-    models: dict[str, Model], train: Rows, target: np.ndarray, test: Rows, classes: int, seed: int, ranked: bool
-) -> Blend:
-    folds = splits(target, classes, seed)
-    guesses = {
-        name: np.vstack([run(model, models, train, target, fit, train.take(ask)) for fit, ask in folds])
-        for name, model in models.items()
-    }
-    asked = np.concatenate([ask for _, ask in folds])
-    weights = weigh(guesses, target[asked], classes, ranked)
-    held = np.full((len(target), max(1, classes)), np.nan)
-    held[asked] = sum(weight * guesses[name] for name, weight in weights.items())
-
-    rng = np.random.default_rng(seed)
-    kept = np.flatnonzero(rng.random(len(train)) < KEPT) if len(train) > 200 else np.arange(len(train))
-    values = sum(weight * run(models[name], models, train, target, kept, test) for name, weight in weights.items())
+        rng = np.random.default_rng(seed)
+        kept = np.flatnonzero(rng.random(len(train)) < KEPT) if len(train) > 200 else np.arange(len(train))
+        values = sum(weight * run(models[name], models, train, target, kept, test) for name, weight in weights.items())
     note = ", ".join(f"{weight:.0%} {name}" for name, weight in sorted(weights.items(), key=lambda item: -item[1]))
     return Blend(np.asarray(values), note, held)
+
+
+def tried(
+    models: dict[str, Model],
+    train: Rows,
+    target: np.ndarray,
+    folds: list[tuple[np.ndarray, np.ndarray]],
+    seconds: float,
+) -> dict[str, np.ndarray]:
+    """What each model predicts of the rows held out; of the later models none when a third of the time is spent."""
+    began = time.monotonic()
+    guesses: dict[str, np.ndarray] = {}
+    for name, model in models.items():
+        if len(guesses) > 1 and time.monotonic() - began > seconds / 3:
+            print(f"no time to try {name}", flush=True)
+            continue
+        parts = [run(model, models, train, target, fit, train.take(ask)) for fit, ask in folds]
+        guesses[name] = np.vstack(parts)
+    return guesses
 
 
 def run(

@@ -76,8 +76,8 @@ def work(home: Path, sample: Path, made: Path, log: Path, budget: float) -> str:
 
 def environment() -> dict[str, str]:
     """As many threads as there are CPUs for this run, not as the machine has."""
-    cpus = os.environ.get("MLECORE_CPUS") or str(len(os.sched_getaffinity(0)))
-    threads = str(max(1, int(float(cpus))))
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = str(max(1, int(float(os.environ.get("MLECORE_CPUS") or here))))
     return {**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads), "PYTHONHASHSEED": "0"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,6 +12,8 @@ import pandas as pd
 from inventory import Source
 from problem import NoModel
 
+# The files of the train rows and of the test rows; None where a row has none.
+Files = tuple[Sequence[Source | None], Sequence[Source | None]]
 Reader = Callable[[bytes], np.ndarray]
 BATCH = 64
 
@@ -45,7 +47,7 @@ class Index:
 
 
 def read(
-    train: list[Source | None], test: list[Source | None], reader: Reader, seconds: float, seed: int
+    train: Sequence[Source | None], test: Sequence[Source | None], reader: Reader, seconds: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of test, rows of train, and which train rows these are: as many as fit into the time.
 
@@ -70,10 +72,10 @@ def read(
 
 
 def threads() -> int:
-    return int(os.environ.get("OMP_NUM_THREADS") or len(os.sched_getaffinity(0)))
+    return int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1)
 
 
-def _rows(sources: list[Source | None], reader: Reader, pool: ThreadPoolExecutor) -> list[np.ndarray | None]:
+def _rows(sources: Sequence[Source | None], reader: Reader, pool: ThreadPoolExecutor) -> list[np.ndarray | None]:
     def one(source: Source | None) -> np.ndarray | None:
         if source is None:
             return None

@@ -43,21 +43,24 @@ Model = Callable[[Rows, np.ndarray, Rows], np.ndarray]
 
 
 def classifiers(train: Rows, classes: int, seed: int) -> dict[str, Model]:
+    """By name, the constant guess first, then in the order in which they are tried while there is time."""
     rows, columns = train.dense.shape
     models: dict[str, Model] = {"constant": frequencies(classes)}
+    if train.words is not None:
+        models["naive Bayes"] = words(lambda: MultinomialNB(alpha=0.1), classes)
+        for strength in (1.0, 8.0):
+            models[f"logistic regression C={strength:g}"] = scaled(logistic(strength), classes)
     if worth_boosting(rows, columns, classes):
-        models["boosting"] = numbers(lambda: HistGradientBoostingClassifier(**boosting(rows, seed)), classes)
+        settings = boosting(rows, classes, seed)
+        models["boosting"] = numbers(lambda: HistGradientBoostingClassifier(**settings), classes)
     if columns and rows <= FOREST_ROWS:
         leaf = 2 if classes < 10 else 1
         models["forest"] = numbers(lambda: ExtraTreesClassifier(100, min_samples_leaf=leaf, random_state=seed), classes)
-    if columns and rows <= SMALL and train.words is None:
-        models["neighbours"] = scaled(lambda: KNeighborsClassifier(5, weights="distance"), classes)
-    for strength in (0.02, 0.5) if train.words is None else (1.0, 8.0):
-        models[f"logistic regression C={strength:g}"] = scaled(
-            lambda c=strength: LogisticRegression(C=c, max_iter=300), classes
-        )
-    if train.words is not None:
-        models["naive Bayes"] = words(lambda: MultinomialNB(alpha=0.1), classes)
+    if train.words is None:
+        if columns and rows <= SMALL:
+            models["neighbours"] = scaled(lambda: KNeighborsClassifier(5, weights="distance"), classes)
+        for strength in (0.02, 0.5):
+            models[f"logistic regression C={strength:g}"] = scaled(logistic(strength), classes)
     return models
 
 
@@ -65,12 +68,21 @@ def regressors(train: Rows, seed: int) -> dict[str, Model]:
     rows, columns = train.dense.shape
     models: dict[str, Model] = {"constant": mean}
     if worth_boosting(rows, columns, 1):
-        models["boosting"] = numbers(lambda: HistGradientBoostingRegressor(**boosting(rows, seed)), 0)
+        settings = boosting(rows, 1, seed)
+        models["boosting"] = numbers(lambda: HistGradientBoostingRegressor(**settings), 0)
     if columns and rows <= FOREST_ROWS:
         models["forest"] = numbers(lambda: ExtraTreesRegressor(100, min_samples_leaf=2, random_state=seed), 0)
     for strength in (1.0, 100.0):
-        models[f"ridge alpha={strength:g}"] = scaled(lambda a=strength: Ridge(alpha=a), 0)
+        models[f"ridge alpha={strength:g}"] = scaled(ridge(strength), 0)
     return models
+
+
+def logistic(strength: float) -> Callable[[], Any]:
+    return lambda: LogisticRegression(C=strength, max_iter=300)
+
+
+def ridge(strength: float) -> Callable[[], Any]:
+    return lambda: Ridge(alpha=strength)
 
 
 def worth_boosting(rows: int, columns: int, classes: int) -> bool:
@@ -80,12 +92,12 @@ def worth_boosting(rows: int, columns: int, classes: int) -> bool:
     return columns > 0 and classes <= 15
 
 
-def boosting(rows: int, seed: int) -> dict[str, Any]:
-    """Settings of gradient boosting for so many rows."""
+def boosting(rows: int, classes: int, seed: int) -> dict[str, Any]:
+    """Settings of gradient boosting for so many rows; each round grows a tree a class."""
     large = rows > SMALL
     return {
-        "learning_rate": 0.08,
-        "max_iter": 400 if large else 80,
+        "learning_rate": 0.08 if classes <= 3 else 0.15,
+        "max_iter": 80 if not large else 400 if classes <= 3 else 150,
         "early_stopping": large,
         "max_features": 0.7,
         "min_samples_leaf": max(2, min(20, rows // 30)),
@@ -167,4 +179,5 @@ def predicted(model: Any, asked: Any, classes: int) -> np.ndarray:
         return np.asarray(model.predict(asked), dtype=float).reshape(-1, 1)
     out = np.full((asked.shape[0], classes), 1e-6)
     out[:, np.asarray(model.classes_, dtype=int)] = model.predict_proba(asked)
-    return out / out.sum(axis=1, keepdims=True)
+    shares: np.ndarray = out / out.sum(axis=1, keepdims=True)
+    return shares

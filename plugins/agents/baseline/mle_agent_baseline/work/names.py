@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import pandas as pd
 from handin import Sample
 from inventory import Inventory, Source
-from media import Index
+from media import Files, Index
 from problem import NoModel, Problem
 
 AFTER = re.compile(r"[._-]([01])$")
 BEFORE = re.compile(r"^([A-Za-z]+)[._ -]?\d")
 
 
-def understand(inventory: Inventory, sample: Sample, description: str) -> tuple[Problem, list[Source], list[Source]]:
-    """The problem, the training files in its order, and the test files in the sample's. Raises NoModel."""
+def understand(inventory: Inventory, sample: Sample, description: str) -> tuple[Problem, Files]:
+    """The problem, and the files of its rows. Raises NoModel."""
     key, *asked = sample.columns
     everything = inventory.images + inventory.sounds
     index = Index(everything)
@@ -30,18 +31,18 @@ def understand(inventory: Inventory, sample: Sample, description: str) -> tuple[
         table = pd.DataFrame({key: [source.place for source in train]})
         rows = sample.table[[key]].copy()
         if len(asked) > 1 and set(labels) <= set(asked):
-            return Problem(sample, table.assign(label=labels), rows, [key], ["label"], asked), train, test
+            return Problem(sample, table.assign(label=labels), rows, [key], ["label"], asked), (train, test)
         if len(asked) == 1:
             values = labels if sample.numbers(asked[0]) is None else ones(labels, description)
             if values is not None:
-                return Problem(sample, table.assign(**{asked[0]: values}), rows, [key], asked), train, test
+                return Problem(sample, table.assign(**{asked[0]: values}), rows, [key], asked), (train, test)
     raise NoModel("no table to learn from, and no labels in the names of files")
 
 
-def plain(sources: object) -> list[Source]:
+def plain(sources: Iterable[Source]) -> list[Source]:
     """Each file once: unpacked rather than in an archive."""
     found: dict[tuple[str, str], Source] = {}
-    for source in sorted(sources, key=lambda s: (s.member is not None, s.place)):  # type: ignore[call-overload]
+    for source in sorted(sources, key=lambda s: (s.member is not None, s.place)):
         folder = source.folder.rpartition("/")[2].rpartition("!")[2].lower()
         found.setdefault((re.sub(r"\.zip$", "", folder), source.name), source)
     return list(found.values())

@@ -13,7 +13,7 @@ from scipy import ndimage
 from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
-PIXELS = 400_000  # to learn from
+PIXELS = 150_000  # to learn from
 NAME = re.compile(r"(.+)_(\d+)_(\d+)")
 
 
@@ -45,7 +45,7 @@ def clean(inventory: Inventory, sample: Sample, seed: int) -> tuple[dict[str, np
         raise NoModel("the pairs of images differ in size")
     pixels = sum(map(len, inputs))
     model = HistGradientBoostingRegressor(
-        max_iter=250 if pixels > 50_000 else 60, learning_rate=0.15, max_leaf_nodes=63, random_state=seed
+        max_iter=150 if pixels > 50_000 else 60, learning_rate=0.15, max_leaf_nodes=63, random_state=seed
     )
     with threadpool_limits(1 if pixels < 50_000 else None):
         model.fit(np.vstack(inputs), np.concatenate(outputs))
@@ -89,6 +89,6 @@ def surroundings(grey: np.ndarray) -> np.ndarray:
             ndimage.maximum_filter(grey, size),
             ndimage.minimum_filter(grey, size),
         ]
-    columns += [ndimage.median_filter(grey, 11), np.full_like(grey, np.median(grey))]
-    columns += [grey - columns[-2], np.full_like(grey, grey.std())]
+    paper = ndimage.uniform_filter(ndimage.maximum_filter(grey, 7), 21)  # how bright it is where nothing is written
+    columns += [paper, grey - paper, np.full_like(grey, np.median(grey)), np.full_like(grey, grey.std())]
     return np.column_stack([column.ravel() for column in columns])

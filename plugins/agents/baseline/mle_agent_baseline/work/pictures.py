@@ -41,8 +41,7 @@ def edges(grey: np.ndarray) -> np.ndarray:
     cells = np.zeros((4, 4, 8), np.float32)
     rows, columns = np.indices(grey.shape)
     np.add.at(cells, (rows * 4 // grey.shape[0], columns * 4 // grey.shape[1], direction), strength)
-    cells = cells.ravel()
-    return cells / (np.linalg.norm(cells) + 1e-3)
+    return cells.ravel() / (np.linalg.norm(cells) + 1e-3)
 
 
 def histograms(colour: np.ndarray) -> np.ndarray:

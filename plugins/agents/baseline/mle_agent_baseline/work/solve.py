@@ -11,9 +11,9 @@ import pictures
 import sounds
 from columns import features
 from handin import probabilities
-from inventory import Inventory, Source
+from inventory import Inventory
 from learn import classify, regress
-from media import Index, read
+from media import Files, Index, read
 from models import Rows
 from problem import NoModel, Problem, spelled, wants
 from sklearn.ensemble import ExtraTreesRegressor
@@ -21,10 +21,9 @@ from sklearn.metrics import cohen_kappa_score
 from words import condensed, counts
 
 ENOUGH = 20  # columns of numbers in a table: its images are not looked at then
+TEXTS = 60_000  # rows with text that are enough to learn from
 CLASSES = 300
 COLUMNS = 12  # targets that get models of their own
-
-Files = tuple[list[Source], list[Source | None]]
 
 
 def solve(
@@ -34,10 +33,11 @@ def solve(
     train, test, what, rows = gather(problem, data, task["seed"], until, files)
     print(f"features: {what}; {len(train)} rows to learn from, {len(test)} to predict", flush=True)
     table = problem.train.iloc[rows]
+    seconds = (until - time.monotonic()) / len(problem.targets)
     if problem.classes:
         codes = {name: code for code, name in enumerate(problem.classes)}
         labels = table[problem.targets[0]].map(spelled).map(codes).to_numpy(int)
-        result = classify(train, labels, len(codes), test, task["seed"])
+        result = classify(train, labels, len(codes), test, task["seed"], seconds)
         values = probabilities(result.values, together=problem.sample.sums_to_one(problem.classes))
         return dict(zip(problem.classes, values.T, strict=True)), f"{result.note} on {what}"
     if len(problem.targets) > COLUMNS:
@@ -48,11 +48,11 @@ def solve(
         goal = wants(task["metric"], table[target], problem.sample.table[target])
         print(f"target {target}: {goal}", flush=True)
         if goal == "probability":
-            out[target], note = chance(table[target], train, test, task)
+            out[target], note = chance(table[target], train, test, task, seconds)
         elif goal == "number":
-            out[target], note = number(table[target], train, test, task)
+            out[target], note = number(table[target], train, test, task, seconds)
         else:
-            out[target], note = label(table[target], train, test, task)
+            out[target], note = label(table[target], train, test, task, seconds)
         notes.append(note)
     if problem.sample.sums_to_one(problem.targets) and all(values.dtype.kind == "f" for values in out.values()):
         values = probabilities(np.column_stack([out[name] for name in problem.targets]), together=True)
@@ -74,7 +74,10 @@ def gather(
         known.append(dense[0])
         asked.append(dense[1])
         what.append(f"{len(found.names)} columns")
-    words = counts(found.texts) if found.texts else None
+    if found.texts and len(rows) > TEXTS:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, TEXTS, replace=False))
+        known = [part[rows] for part in known]
+    words = counts([([train[row] for row in rows], test) for train, test in found.texts]) if found.texts else None
     if words:
         dense = condensed(*words, seed)
         known.append(dense[0])
@@ -94,16 +97,14 @@ def gather(
             what.append(kind)
     if not what:
         raise NoModel("nothing about the rows that this agent can read")
-    train = Rows(np.hstack(known), words[0][rows] if words else None)
+    train = Rows(np.hstack(known), words[0] if words else None)
     return train, Rows(np.hstack(asked), words[1] if words else None), " and ".join(what), rows
 
 
-def match(
-    problem: Problem, data: Inventory, files: Files | None
-) -> tuple[str, tuple[list[Source | None], list[Source | None]] | None]:
+def match(problem: Problem, data: Inventory, files: Files | None) -> tuple[str, Files | None]:
     """The images or sounds of the rows, found by a column that names them."""
     if files:
-        return ("images" if files[0][0] in set(data.images) else "sounds"), (list(files[0]), files[1])
+        return ("images" if files[0][0] in set(data.images) else "sounds"), files
     for kind, sources in (("images", data.images), ("sounds", data.sounds)):
         index = Index(sources)
         for name in [*problem.keys, *problem.train.columns]:
@@ -114,46 +115,46 @@ def match(
     return "", None
 
 
-def chance(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any]) -> tuple[np.ndarray, str]:
+def chance(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], seconds: float) -> tuple[np.ndarray, str]:
     """The probability of 1 (or True)."""
     values = pd.to_numeric(target.map({True: 1, False: 0, "True": 1, "False": 0}).fillna(target), errors="coerce")
     if values.isna().any() or values.min() < 0 or values.max() > 1:
         raise NoModel(f"{target.name} is no probability")
     if set(values.unique()) <= {0, 1}:
         ranked = "auc" in task["metric"].lower()
-        result = classify(train, values.to_numpy(int), 2, test, task["seed"], ranked)
+        result = classify(train, values.to_numpy(int), 2, test, task["seed"], seconds, ranked)
         return result.values[:, 1], result.note
-    result = regress(train, values.to_numpy(float), test, task["seed"])
+    result = regress(train, values.to_numpy(float), test, task["seed"], seconds)
     return np.clip(result.values[:, 0], 0, 1), result.note
 
 
-def number(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any]) -> tuple[np.ndarray, str]:
+def number(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], seconds: float) -> tuple[np.ndarray, str]:
     """A value within the range that was seen; learned as a logarithm where the metric is one of logarithms."""
     values = pd.to_numeric(target, errors="coerce").to_numpy(float)
     if not np.isfinite(values).all():
         raise NoModel(f"{target.name} is not all numbers")
     logarithmic = "rmsle" in task["metric"].lower() and values.min() > -1
-    result = regress(train, np.log1p(values) if logarithmic else values, test, task["seed"])
+    result = regress(train, np.log1p(values) if logarithmic else values, test, task["seed"], seconds)
     out = np.expm1(result.values[:, 0]) if logarithmic else result.values[:, 0]
     return np.clip(out, values.min(), values.max()), result.note
 
 
-def label(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any]) -> tuple[np.ndarray, str]:
+def label(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], seconds: float) -> tuple[np.ndarray, str]:
     """A class, spelled as in the training table."""
     names = target.map(spelled)
     kinds = sorted(names.unique())
     if len(kinds) > CLASSES:
         raise NoModel(f"{target.name} has {len(kinds)} classes")
     if "kappa" in task["metric"].lower() and pd.api.types.is_integer_dtype(target):
-        return grade(target.to_numpy(int), train, test, task)
+        return grade(target.to_numpy(int), train, test, task, seconds)
     codes = {kind: code for code, kind in enumerate(kinds)}
-    result = classify(train, names.map(codes).to_numpy(int), len(kinds), test, task["seed"])
+    result = classify(train, names.map(codes).to_numpy(int), len(kinds), test, task["seed"], seconds)
     return np.array(kinds, dtype=object)[result.values.argmax(axis=1)], result.note
 
 
-def grade(target: np.ndarray, train: Rows, test: Rows, task: dict[str, Any]) -> tuple[np.ndarray, str]:
+def grade(target: np.ndarray, train: Rows, test: Rows, task: dict[str, Any], seconds: float) -> tuple[np.ndarray, str]:
     """Grades in order, for kappa: a value, cut where the grades come out as often as in training, or rounded."""
-    result = regress(train, target.astype(float), test, task["seed"])
+    result = regress(train, target.astype(float), test, task["seed"], seconds)
     out, held = result.values[:, 0], result.held[:, 0]
     known = ~np.isnan(held)
     grades, often = np.unique(target, return_counts=True)

@@ -70,4 +70,5 @@ def samples(raw: bytes, width: int, channels: int, order: str) -> np.ndarray:
     else:
         raise ValueError(f"{width} bytes a sample")
     values = values[: len(values) // channels * channels]
-    return values.reshape(-1, channels).mean(axis=1)
+    mixed: np.ndarray = values.reshape(-1, channels).mean(axis=1)
+    return mixed

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-LETTERS_MOST = 120_000_000  # characters in all; more than that goes by words alone
+LETTERS_MOST = 60_000_000  # characters in all; more than that goes by words alone
 DENSE_ROWS = 50_000
 DENSE = 40
 
@@ -18,10 +18,10 @@ def counts(texts: list[tuple[list[str], list[str]]]) -> tuple[sparse.csr_matrix,
     for train, test in texts:
         rare = 1 if len(train) < 200 else 2
         makers = [TfidfVectorizer(ngram_range=(1, 2), min_df=rare, max_features=100_000, sublinear_tf=True)]
-        if sum(map(len, train)) < LETTERS_MOST:
+        if sum(map(len, train)) + sum(map(len, test)) < LETTERS_MOST:
             makers.append(
                 TfidfVectorizer(
-                    analyzer="char_wb", ngram_range=(2, 5), min_df=rare, max_features=100_000, sublinear_tf=True
+                    analyzer="char_wb", ngram_range=(2, 4), min_df=rare, max_features=100_000, sublinear_tf=True
                 )
             )
         for maker in makers:

@@ -52,8 +52,8 @@ def predict(
         return solve(problem.understand(data, sample, task["seed"]), data, task, until)
 
     def by_names() -> tuple[dict[str, np.ndarray], str]:
-        asked, train, test = names.understand(data, sample, text)
-        return solve(asked, data, task, until, (train, test))
+        asked, found = names.understand(data, sample, text)
+        return solve(asked, data, task, until, found)
 
     reasons = []
     for attempt in (
