@@ -37,6 +37,7 @@ class _Walk:
     refusals: int = 0
     refused: list[str] = field(factory=list)
     complete: bool = True
+    stopped: bool = False
     taken: set[str] = field(factory=set)
 
     def refuse(self, path: str, why: str, cut: bool = False) -> None:
@@ -47,12 +48,13 @@ class _Walk:
         self.complete = self.complete and not cut
 
     def full(self, path: str) -> bool:
-        """Is a bound on numbers reached?"""
-        if self.files >= FILES_MOST or self.entries >= ENTRIES_MOST:
-            if self.complete:
-                self.refuse(path or ".", f"not read on after {self.files} files and {self.entries} names", cut=True)
-            return True
-        return False
+        """Are there files enough?"""
+        if self.files < FILES_MOST:
+            return False
+        if not self.stopped:
+            self.refuse(path or ".", f"not read on after {self.files} files", cut=True)
+        self.stopped = True
+        return True
 
 
 def collect(home: Path, globs: Sequence[str], into: Path, limit: int) -> Fetched:
@@ -79,11 +81,15 @@ def collect(home: Path, globs: Sequence[str], into: Path, limit: int) -> Fetched
 def _names(walk: _Walk, folder: int, path: str) -> list[str]:
     try:
         with os.scandir(folder) as found:
-            names = [entry.name for entry in islice(found, ENTRIES_MOST - walk.entries)]
+            names = [entry.name for entry in islice(found, ENTRIES_MOST - walk.entries + 1)]
     except OSError as error:
         walk.refuse(path, error.strerror or "cannot be read")
         return []
     walk.entries += len(names)
+    if walk.entries > ENTRIES_MOST and names:
+        walk.entries -= 1
+        walk.refuse(path, f"not read on after {ENTRIES_MOST} names in all", cut=True)
+        names.pop()
     return sorted(names)
 
 

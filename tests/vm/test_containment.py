@@ -72,7 +72,9 @@ def test_too_many_processes_without_a_sandbox_are_ended(make_place: Callable[...
 
 
 def test_the_memory_limit_ends_the_job_as_out_of_memory(any_place: Any) -> None:
-    hog = "import time\nkept = []\nfor _ in range(40):\n  kept.append(b'x' * 10_000_000); time.sleep(0.05)\ntime.sleep(60)"
+    hog = (
+        "import time\nkept = []\nfor _ in range(40):\n  kept.append(b'x' * 10_000_000); time.sleep(0.05)\ntime.sleep(9)"
+    )
     status, _ = any_place.run("python3", "-c", hog, memory=100_000_000)
     assert (status.phase, status.exit_code, status.oom, status.place_fault) == ("exited", 137, True, False)
     assert "100000000 bytes of memory" in status.reason

@@ -29,9 +29,18 @@ def command(spec: dict[str, Any], gpus: list[str], polled: bool, status: int, ga
         if gate >= 0:
             argv += ["--block-fd", str(gate)]
         argv += ["--", *spec["prelude"]]
-        if polled and spec["memory"]:  # a backstop between two looks; address space is another matter (CUDA maps much)
-            argv += [f"--data={2 * spec['memory']}"]
+        if polled and spec["memory"]:
+            argv += [f"--data={_backstop(spec['memory'])}"]
     return argv + list(spec["inner"])
+
+
+def _backstop(memory: int) -> int:
+    """Private bytes that one process may ask for: between two looks, none may take the whole machine.
+
+    Address space is not limited, since some (CUDA) map much more than they use.
+    """
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return int(max(2 * memory, machine * 3 // 4))
 
 
 def environment(spec: dict[str, Any], secrets: dict[str, str], gpus: list[str], cpus: int) -> dict[str, str]:

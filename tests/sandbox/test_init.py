@@ -1,0 +1,277 @@
+"""init under every shell that is here: the limit, the end of the tree, what it notes down, and enemies."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mlecore.sandbox
+
+INIT = Path(mlecore.sandbox.__file__).parent / "init"
+SHELLS = {"dash": ["dash"], "bash": ["bash", "--posix"], "busybox": ["busybox", "ash"]}
+
+
+@pytest.fixture(params=sorted(SHELLS))
+def shell(request: pytest.FixtureRequest) -> list[str]:
+    argv = SHELLS[request.param]
+    if shutil.which(argv[0]) is None:
+        pytest.skip(f"no {argv[0]}")
+    return argv
+
+
+@pytest.fixture
+def sh() -> list[str]:
+    """The shell that backends start it with."""
+    return ["sh"]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+def start(shell: list[str], home: Path, *argv: str, path: str | None = None, **env: str) -> subprocess.Popen[str]:
+    variables = {"PATH": path or os.environ["PATH"], "MLECORE_HOME": str(home), **env}
+    program = shutil.which(shell[0]) or shell[0]
+    return subprocess.Popen(
+        [program, *shell[1:], str(INIT), *argv],
+        cwd=home, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def run(shell: list[str], home: Path, *argv: str, stdin: str = "", **env: Any) -> tuple[int, str]:
+    process = start(shell, home, *argv, **env)
+    output, _ = process.communicate(stdin, timeout=30)
+    return process.returncode, output
+
+
+def ended(home: Path) -> dict[str, Any]:
+    return dict(json.loads((home / ".mlecore/exit.json").read_text()))
+
+
+def until(true: Callable[[], bool]) -> None:
+    limit = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+
+
+def snapshots(home: Path) -> list[str]:
+    files = sorted((home / ".mlecore/snapshots").glob("*.csv"), key=lambda path: int(path.stem))
+    return [path.read_text() for path in files]
+
+
+def test_the_process_gets_input_and_its_code_comes_back(shell: list[str], home: Path) -> None:
+    code, output = run(shell, home, "sh", "-c", "cat; echo err >&2; exit 3", stdin="hello\n")
+    assert (code, output) == (3, "hello\nerr\n")
+    report = ended(home)
+    assert {key: report[key] for key in ("exit_code", "signal", "timed_out", "stopped")} == {
+        "exit_code": 3, "signal": None, "timed_out": False, "stopped": False,
+    }  # fmt: skip
+    assert 0 <= report["seconds"] < 5 and report["started_at"] <= report["ended_at"]
+
+
+def test_folders_are_made_and_hardware_noted_before_it_starts(shell: list[str], home: Path) -> None:
+    code, output = run(
+        shell, home, "sh", "-c", "ls; cat .mlecore/hardware.json", MLECORE_CPUS="1.5", MLECORE_MEMORY="1000"
+    )
+    *folders, text = output.splitlines()
+    assert code == 0 and folders == ["code", "logs", "submission"]
+    hardware = json.loads(text)
+    assert (hardware["cpus"], hardware["memory"]) == (1.5, 1000)
+    assert hardware["gpus"] == [] or "name" in hardware["gpus"][0]
+    assert hardware["disk_free"] > 0 and hardware["kernel"].startswith("Linux")
+
+
+@pytest.mark.parametrize("argv", [("no-such-program",), ("/etc/passwd",)])
+def test_what_cannot_be_started_is_told(sh: list[str], home: Path, argv: tuple[str, ...]) -> None:
+    code, _ = run(sh, home, *argv)
+    assert code in (126, 127) and ended(home)["exit_code"] == code
+
+
+@pytest.mark.parametrize("number", [9, 14, 17])
+def test_a_signal_is_told(shell: list[str], home: Path, number: int) -> None:
+    code, _ = run(shell, home, "sh", "-c", f"kill -{number} $$; exit 5")
+    if number == 17:  # SIGCHLD ends nothing
+        assert (code, ended(home)["signal"]) == (5, None)
+    else:
+        assert (code, ended(home)["signal"]) == (128 + number, number)
+
+
+def test_the_limit_ends_what_listens(shell: list[str], home: Path) -> None:
+    script = "trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done"
+    code, output = run(shell, home, "sh", "-c", script, MLECORE_TIME_LIMIT="0.6", MLECORE_GRACE="5")
+    assert code == 124 and "bye" in output
+    report = ended(home)
+    assert report["timed_out"] is True and report["exit_code"] == 0 and 0.6 <= report["seconds"] < 3
+
+
+def test_the_limit_kills_what_does_not(shell: list[str], home: Path) -> None:
+    script = "trap '' TERM INT HUP; while :; do sleep 1; done"
+    code, _ = run(shell, home, "sh", "-c", script, MLECORE_TIME_LIMIT="0.5", MLECORE_GRACE="0.5")
+    report = ended(home)
+    assert code == 124 and report["signal"] == 9 and 1.0 <= report["seconds"] < 4
+
+
+def test_told_to_stop_it_ends_the_tree(shell: list[str], home: Path) -> None:
+    process = start(shell, home, "sh", "-c", "setsid sleep 301 & echo up; sleep 300")
+    assert process.stdout is not None and process.stdout.readline() == "up\n"
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=10)
+    report = ended(home)
+    assert (process.returncode, report["stopped"], report["timed_out"]) == (143, True, False)
+
+
+def test_signals_are_as_everywhere(shell: list[str], home: Path) -> None:
+    """A shell starts what it puts in the background with SIGINT ignored; an agent must not inherit that."""
+    done = subprocess.run(["env", "--default-signal=INT", "true"], capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("no env that can")
+    _, output = run(shell, home, "grep", "SigIgn", "/proc/self/status")
+    assert int(output.split()[1], 16) & (1 << (signal.SIGINT - 1) | 1 << (signal.SIGQUIT - 1)) == 0
+
+
+def test_a_resting_submission_is_copied_once_for_each_change(shell: list[str], home: Path) -> None:
+    script = """
+        echo one > submission/submission.csv; sleep 1.4
+        echo two > submission/submission.csv; sleep 1.4
+        i=0; while [ $i -lt 12 ]; do echo $i >> submission/submission.csv; sleep 0.1; i=$((i+1)); done
+    """
+    run(shell, home, "sh", "-c", script, MLECORE_SNAPSHOT_BYTES="1000", MLECORE_SNAPSHOT_EVERY="0.3")
+    copies = snapshots(home)
+    assert copies[:2] == ["one\n", "two\n"]
+    assert len(copies) <= 3  # what changes all the time is not copied, except by chance at its end
+    assert (home / ".mlecore/candidates").read_text() == "submission/submission.csv\n"
+
+
+def test_copies_are_bounded_and_spread_over_time(sh: list[str], home: Path) -> None:
+    """Room for four copies: what is dropped is every second one, never all that is early."""
+    script = "for i in 1 2 3 4 5 6; do echo 12345678$i > submission/submission.csv; sleep 1.05; done"
+    run(sh, home, "sh", "-c", script, MLECORE_SNAPSHOT_BYTES="40", MLECORE_SNAPSHOT_EVERY="0.2")
+    copies = snapshots(home)
+    assert sum(map(len, copies)) <= 40
+    assert copies[0] == "123456781\n" and copies[-1] == "123456786\n"
+
+
+def test_without_a_size_there_are_no_copies(sh: list[str], home: Path) -> None:
+    run(sh, home, "sh", "-c", "echo 1 > submission/submission.csv; sleep 0.8", MLECORE_SNAPSHOT_EVERY="0.2")
+    assert snapshots(home) == []
+
+
+def test_the_best_candidate_that_is_a_file_counts(sh: list[str], home: Path) -> None:
+    script = "mkdir -p out/a; ln -s /etc/passwd submission/submission.csv; echo x > 'out/a/b c.csv'; sleep 0.8"
+    patterns = "submission/submission.csv\nout/*/*.csv\nno such/*"
+    run(
+        sh, home, "sh", "-c", script,
+        MLECORE_CANDIDATES=patterns, MLECORE_SNAPSHOT_BYTES="1000", MLECORE_SNAPSHOT_EVERY="0.2",
+    )  # fmt: skip
+    assert snapshots(home) == ["x\n"]
+    assert (home / ".mlecore/candidates").read_text() == "out/a/b c.csv\n"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "mkfifo submission/submission.csv",
+        "ln -s /dev/zero submission/submission.csv",
+        "mkdir submission/submission.csv",
+        "truncate -s 100G submission/submission.csv",
+        "echo 1 > submission/submission.csv; rm -r .mlecore; ln -s /tmp .mlecore",
+        "echo 1 > submission/submission.csv; rm -r .mlecore; mkfifo .mlecore",
+        "echo 1 > submission/submission.csv; mkfifo .mlecore/exit.json .mlecore/exit.json.part .mlecore/candidates",
+        "echo 1 > submission/submission.csv; mkdir -p .mlecore/exit.json/x .mlecore/exit.json.part/y",
+        "echo 1 > submission/submission.csv; mkdir -p .mlecore/snapshots; mkfifo .mlecore/snapshots/part",
+        "rm -r submission; ln -s / submission",
+    ],
+)
+def test_hostile_files_neither_block_nor_mislead(sh: list[str], home: Path, script: str) -> None:
+    code, _ = run(
+        sh, home, "sh", "-c", f"{script}; sleep 0.8; exit 4",
+        MLECORE_SNAPSHOT_BYTES="1000", MLECORE_SNAPSHOT_EVERY="0.2", MLECORE_TIME_LIMIT="10",
+    )  # fmt: skip
+    assert code == 4
+    assert not (home / ".mlecore").is_symlink() and ended(home)["exit_code"] == 4
+    assert all(copy == "1\n" for copy in snapshots(home))
+
+
+@pytest.mark.parametrize(
+    "env", [{"MLECORE_TIME_LIMIT": "soon"}, {"MLECORE_GRACE": "1.2.3"}, {"MLECORE_SNAPSHOT_BYTES": "-1"}]
+)
+def test_wrong_numbers_are_refused(sh: list[str], home: Path, env: dict[str, str]) -> None:
+    code, output = run(sh, home, "echo", "ran", **env)
+    assert code == 125 and next(iter(env)) in output and "ran" not in output
+
+
+def test_nothing_to_start(sh: list[str], home: Path) -> None:
+    assert run(sh, home)[0] == 125
+
+
+def test_numbers_with_leading_zeros(sh: list[str], home: Path) -> None:
+    assert run(sh, home, "sleep", "9", MLECORE_TIME_LIMIT="00.09", MLECORE_GRACE="08")[0] == 124
+
+
+def test_coreutils_are_enough(sh: list[str], home: Path, tmp_path: Path) -> None:
+    """No setsid, no nvidia-smi, no procps."""
+    tools = "nproc grep sed cut tr df uname date stat head mkdir rm mv cat sleep env true timeout sh".split()
+    (tmp_path / "bin").mkdir()
+    for name in tools:
+        (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
+    code, output = run(sh, home, "sh", "-c", "sleep 60 & echo hi; exec sleep 60", path=str(tmp_path / "bin"),
+                       MLECORE_TIME_LIMIT="0.5", MLECORE_GRACE="1")  # fmt: skip
+    assert code == 124 and "hi" in output and "not found" not in output
+    assert json.loads((home / ".mlecore/hardware.json").read_text())["cpus"] > 0
+
+
+def as_first(shell: list[str], home: Path, *argv: str, **env: str) -> tuple[int, str]:
+    """init as PID 1, as every backend with namespaces has it."""
+    variables = [word for item in {"MLECORE_HOME": str(home), **env}.items() for word in ("--setenv", *item)]
+    done = subprocess.run(
+        ["bwrap", "--unshare-pid", "--new-session", "--as-pid-1", "--bind", "/", "/", "--proc", "/proc",
+         "--dev", "/dev", "--chdir", str(home), *variables, *shell, str(INIT), *argv],
+        capture_output=True, text=True, timeout=30, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def first() -> Callable[..., tuple[int, str]]:
+    if shutil.which("bwrap") is None:
+        pytest.skip("no bubblewrap")
+    return as_first
+
+
+@pytest.mark.sandbox
+def test_as_pid_1_all_that_is_left_is_killed(shell: list[str], home: Path, first: Callable[..., Any]) -> None:
+    script = "(trap '' TERM; setsid sh -c 'while :; do echo late >> code/x; sleep 0.05; done' &) ; sleep 0.3; exit 6"
+    code, _ = first(shell, home, "sh", "-c", script)
+    assert code == 6 and ended(home)["exit_code"] == 6
+    size = (home / "code/x").stat().st_size
+    time.sleep(0.2)
+    assert (home / "code/x").stat().st_size == size
+
+
+@pytest.mark.sandbox
+def test_as_pid_1_orphans_are_buried(shell: list[str], home: Path, first: Callable[..., Any]) -> None:
+    script = "i=0; while [ $i -lt 20 ]; do (sleep 0.05 &); i=$((i+1)); done; sleep 0.5; cat /proc/[0-9]*/stat"
+    _, output = first(shell, home, "sh", "-c", script)
+    assert not [line for line in output.splitlines() if ") Z " in line]
+
+
+@pytest.mark.sandbox
+def test_as_pid_1_the_clock_goes_on_when_all_is_stopped(
+    shell: list[str], home: Path, first: Callable[..., Any]
+) -> None:
+    script = "kill -STOP -1; kill -KILL -1; kill -STOP -1; sleep 60"
+    code, _ = first(shell, home, "sh", "-c", script, MLECORE_TIME_LIMIT="1", MLECORE_GRACE="0.5")
+    assert code == 124 and ended(home)["timed_out"] is True

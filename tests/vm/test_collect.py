@@ -1,0 +1,156 @@
+"""Fetching from a folder that an enemy filled."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from mlecore.backends import Fetched
+from mlecore.errors import BackendError
+from mlecore.vm import collect
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home" / "submission").mkdir(parents=True)
+    (tmp_path / "secret").write_text("answers")
+    return tmp_path / "home"
+
+
+def fetch(home: Path, globs: Sequence[str] = ("submission",), limit: int = 10**6) -> tuple[Fetched, dict[str, str]]:
+    into = home.parent / "into"
+    fetched = collect.collect(home, globs, into, limit)
+    return fetched, {str(path.relative_to(into)): path.read_text() for path in into.rglob("*") if path.is_file()}
+
+
+def test_paths_relative_to_home_are_kept(home: Path) -> None:
+    (home / "submission/a/b").mkdir(parents=True)
+    (home / "submission/a/b/x.csv").write_text("1")
+    (home / "code").mkdir()
+    (home / "code/y").write_text("2")
+    fetched, got = fetch(home, ["submission", "code/*", "missing", "missing/*"])
+    assert got == {"submission/a/b/x.csv": "1", "code/y": "2"}
+    assert fetched == Fetched(files=2, bytes=2)
+
+
+@pytest.mark.parametrize(
+    ("glob", "expected"),
+    [
+        ("submission/*.csv", {"submission/a.csv"}),
+        ("submission/?.*", {"submission/a.csv", "submission/b.txt"}),
+        ("**/*.csv", {"submission/a.csv", "submission/deep/c.csv"}),
+        ("*/deep", {"submission/deep/c.csv"}),
+        ("./submission//a.csv", {"submission/a.csv"}),
+        ("**", {"submission/a.csv", "submission/b.txt", "submission/deep/c.csv"}),
+    ],
+)
+def test_globs(home: Path, glob: str, expected: set[str]) -> None:
+    (home / "submission/deep").mkdir()
+    for name in ("a.csv", "b.txt", "deep/c.csv"):
+        (home / "submission" / name).write_text(name)
+    assert set(fetch(home, [glob])[1]) == expected
+
+
+def test_a_file_matched_twice_counts_once(home: Path) -> None:
+    (home / "submission/a.csv").write_text("1")
+    assert fetch(home, ["submission/a.csv", "submission", "*/*.csv"])[0].files == 1
+
+
+def test_links_and_special_files_are_refused_with_reasons(home: Path) -> None:
+    os.mkfifo(home / "submission/fifo")
+    (home / "submission/link").symlink_to(home.parent / "secret")
+    (home / "submission/folder").symlink_to(home.parent)
+    with socket.socket(socket.AF_UNIX) as server:
+        os.chdir(home / "submission")
+        server.bind("socket")
+    fetched, got = fetch(home)
+    assert got == {} and fetched.complete
+    assert sorted(fetched.refused) == [
+        "submission/fifo: a FIFO, not a file",
+        "submission/folder: a symbolic link, not a file",
+        "submission/link: a symbolic link, not a file",
+        "submission/socket: a socket, not a file",
+    ]
+
+
+def test_a_folder_that_is_a_link_is_not_entered(home: Path) -> None:
+    (home / "submission").rmdir()
+    (home / "submission").symlink_to(home.parent)
+    fetched, got = fetch(home, ["submission/secret"])
+    assert got == {} and fetched.refused == ("submission: a symbolic link, not a folder",)
+
+
+def test_a_sparse_file_is_refused_by_its_size(home: Path) -> None:
+    with (home / "submission/a-sparse").open("wb") as out:
+        out.truncate(100 * 2**30)
+    (home / "submission/small").write_text("1")
+    fetched, got = fetch(home)
+    assert got == {"submission/small": "1"} and not fetched.complete
+    assert fetched.refused == ("submission/a-sparse: 107374182400 bytes, and the limit leaves 1000000",)
+
+
+def test_the_limit_is_for_all_files_together(home: Path) -> None:
+    for number in range(5):
+        (home / f"submission/{number}").write_text("x" * 400)
+    fetched, got = fetch(home, limit=1000)
+    assert len(got) == 2 and fetched.bytes == 800 and not fetched.complete
+
+
+def test_ten_thousand_files_come(home: Path) -> None:
+    for number in range(10_000):
+        (home / f"submission/{number}").touch()
+    fetched, _ = fetch(home)
+    assert fetched.files == 10_000 and fetched.complete
+
+
+def test_numbers_are_bounded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collect, "FILES_MOST", 50)
+    monkeypatch.setattr(collect, "ENTRIES_MOST", 300)
+    for number in range(1000):
+        (home / f"submission/{number}").touch()
+    fetched, _ = fetch(home)
+    assert fetched.files == 50 and not fetched.complete
+    assert [text.partition(": ")[2] for text in fetched.refused] == [
+        "not read on after 300 names in all",
+        "not read on after 50 files",
+    ]
+    for number in range(1000):
+        (home / f"submission/{number}").unlink()
+        (home / f"submission/{number}").symlink_to("x")
+    fetched, _ = fetch(home)
+    assert fetched.files == 0 and len(fetched.refused) <= collect.REFUSED_MOST + 2
+
+
+def test_deep_folders_end_somewhere(home: Path) -> None:
+    folder = home / "submission"
+    for _ in range(100):
+        folder = folder / "d"
+    folder.mkdir(parents=True)
+    (folder / "x").touch()
+    fetched, got = fetch(home)
+    assert got == {} and not fetched.complete and "folders deep" in fetched.refused[0]
+
+
+def test_names_that_are_no_text_come_and_can_be_told(home: Path) -> None:
+    os.mkfifo(os.fsencode(home / "submission") + b"/\xff\n")
+    (home / "submission" / os.fsdecode(b"\xfe.csv")).write_text("1")
+    fetched, _ = fetch(home)
+    assert fetched.files == 1
+    fetched.refused[0].encode()
+    assert fetched.refused[0].startswith("submission/\\xff")
+
+
+def test_what_leads_out_is_refused(home: Path) -> None:
+    with pytest.raises(BackendError):
+        fetch(home, ["../secret"])
+
+
+def test_modes_are_not_kept(home: Path) -> None:
+    (home / "submission/x").write_text("1")
+    (home / "submission/x").chmod(0o4777)
+    fetch(home)
+    assert (home.parent / "into/submission/x").stat().st_mode & 0o7111 == 0

@@ -1,0 +1,95 @@
+"""The same without being root: the sandbox in a user namespace. Run as nobody where the tests are root's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pluggy
+import pytest
+
+import mlecore
+
+pytestmark = pytest.mark.sandbox
+PYTHON = "/usr/bin/python3"
+USER = 64_123
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Not below tmp_path, where only root can go."""
+    folder = Path(tempfile.mkdtemp(prefix="mlecore-user-"))
+    os.chown(folder, USER, USER)
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def run(folder: Path, script: str) -> str:
+    """As a user without rights, with what Python the system has."""
+    if os.geteuid() != 0:
+        pytest.skip("the other tests are an ordinary user's already")
+    code = folder / "code"
+    code.mkdir()
+    for module in (mlecore, attrs, pluggy, __import__("attr")):
+        source = Path(str(module.__file__)).parent
+        shutil.copytree(source, code / source.name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(Path(__file__).parent / "conftest.py", code / "placewords.py")
+    shutil.copytree(Path(pytest.__file__).parents[0], code / "pytest")
+    (code / "pytest" / "__init__.py").write_text(textwrap.dedent(_NO_PYTEST))
+    fits = subprocess.run([PYTHON, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"], check=False)
+    if not Path(PYTHON).exists() or fits.returncode:
+        pytest.skip(f"no Python 3.11 at {PYTHON}, where every user can read it")
+    env = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(code), "MLECORE_VM_STATE": str(folder / "state")}
+    done = subprocess.run(
+        [PYTHON, "-B", "-c", textwrap.dedent(script), str(folder)],
+        capture_output=True, text=True, env=env, user=USER, group=USER, extra_groups=(), cwd=folder, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+_NO_PYTEST = """
+    class Monkey: ...
+    class FixtureRequest: ...
+    Item = MonkeyPatch = object
+    def fixture(*a, **k): return a[0] if a else (lambda f: f)
+    def param(*a, **k): return a
+    class mark: sandbox = None
+"""
+_PLACE = """
+    import sys, os, json
+    from pathlib import Path
+    from placewords import Place, Vm
+    place = Place(Vm({}), Path(sys.argv[1]))
+"""
+
+
+def test_a_job_of_an_ordinary_user(folder: Path) -> None:
+    script = """
+        words = "id -u; cat /home/data/train.csv; echo 1 > submission/s.csv; ls /dev/shm /root 2>&1;"
+        words += "touch /x /usr/x /home/data/x 2>&1 | wc -l;"
+        words += "i=0; while [ $i -lt 100 ]; do sleep 9 & i=$((i+1)); done 2>/dev/null; echo not reached"
+        status, output = place.run("/bin/sh", "-c", words, processes=30, memory=10**9)
+        print(output, status.exit_code)
+        fetched, into = place.fetch(place.handles[0], "submission")
+        print(fetched.files, place.vm.describe()["user"])
+        hog = "kept = b'x' * 200_000_000; import time; time.sleep(9)"
+        status, output = place.run("python3", "-c", hog, memory=100_000_000, name="mle-test-2")
+        print("oom", status.oom)
+        handle = place.start("/bin/sh", "-c", "mkdir -p code/a/b; chmod 0 code/a; exec sleep 60", name="mle-test-3")
+        place.vm.stop(handle, 2.0)
+        print(place.status(handle).exit_code)
+        for handle in place.handles: place.vm.remove(handle)
+        print([p for d in ("jobs", "new", "trash") for p in (Path(sys.argv[1]) / "state" / d).iterdir()])
+    """
+    output = run(folder, textwrap.dedent(_PLACE) + textwrap.dedent(script))
+    assert "1000\nid,y\n1,0\n" in output and "not reached" not in output
+    assert "/root" in output and "\n3\n" in output  # three places that it cannot write
+    assert "1 the controller's, in a user namespace\noom True\n143\n[]\n" in output
