@@ -15,7 +15,7 @@ from attrs import frozen
 from mlecore.errors import UsageError
 
 KINDS = {"competition": "comp", "agent": "agent", "backend": "backend", "detector": "detector"}
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*([._-][A-Za-z0-9]+)*")
+_NAME = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
 _SUFFIX = ".tmpl"
 
 

@@ -1,0 +1,116 @@
+"""`mlecore new` writes packages that install, are found, and hold to the rules, and nothing where it should not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mlecore.cli.new import command
+from mlecore.errors import UsageError
+from mlecore.scaffold import KINDS, names, write
+
+CLI = "from mlecore.cli import main; main()"
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_package_installs_is_found_and_passes_its_tests(
+    kind: str, install: Callable[[Path], None], run: Run, tmp_path: Path
+) -> None:
+    folder = write(names(kind, "Try-it.2"), tmp_path)
+    install(folder)
+    listed = run("-c", CLI, "plugins", "list", "--kind", kind, "--json")
+    (found,) = [plugin for plugin in json.loads(listed.stdout) if plugin["name"] == "Try-it.2"]
+    assert found["state"] == "ok", found
+    assert found["distribution"] == f"mle-{KINDS[kind]}-try-it-2"
+    assert run("-c", CLI, "plugins", "show", "Try-it.2", "--kind", kind).returncode == 0
+    tested = run("-m", "pytest", "-q", str(folder / "tests"))
+    assert tested.returncode == 0, tested.stdout
+
+
+def test_it_says_what_to_do_next(tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["agent", "my-own", "--into", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    folder = tmp_path / "mle-agent-my-own"
+    assert f"pip install -e {folder}" in done.output
+    assert f"pytest {folder}" in done.output
+    assert {path.name for path in folder.iterdir()} == {"pyproject.toml", "README.md", "mle_agent_my_own", "tests"}
+
+
+def test_nothing_is_left_to_fill_in(tmp_path: Path) -> None:
+    for kind in KINDS:
+        folder = write(names(kind, "my-own"), tmp_path)
+        for path in folder.rglob("*"):
+            if path.is_file():
+                assert path.suffix in (".py", ".md", ".toml")
+                assert not any(word in path.read_text() for word in ("$name", "$module", "$title", "$core", "TODO"))
+
+
+def test_new_code_is_clean(tmp_path: Path) -> None:
+    for kind in KINDS:
+        write(names(kind, "my-own"), tmp_path)
+    config = Path(__file__).parents[2] / "pyproject.toml"
+    for words in (["check"], ["format", "--check"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *words, "--config", str(config), str(tmp_path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+
+
+def test_it_overwrites_nothing(tmp_path: Path) -> None:
+    made = names("detector", "my-own")
+    folder = write(made, tmp_path)
+    (folder / "README.md").write_text("mine")
+    with pytest.raises(UsageError, match="is there already; nothing was written"):
+        write(made, tmp_path)
+    assert (folder / "README.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-x", "x-", "a b", "a/b", "../x", "x--y", "ä", "x" * 65, "a\n", 'a"b', "con$name"]
+)
+def test_odd_names_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="is no name for a plugin"):
+        names("agent", name)
+
+
+def test_a_name_that_brings_the_prefix_is_refused() -> None:
+    with pytest.raises(UsageError, match="Name it my-own"):
+        names("competition", "mle-comp-my-own")
+
+
+def test_a_name_that_is_taken_is_refused() -> None:
+    with pytest.raises(UsageError, match="backend vm is installed already"):
+        names("backend", "vm")
+
+
+def test_the_names_of_a_competition_follow_kaggles_spelling() -> None:
+    made = names("competition", "AI4Code")
+    assert (made.distribution, made.module, made.title) == ("mle-comp-ai4code", "mle_comp_ai4code", "AI4Code")
+
+
+def test_the_new_agent_predicts_what_is_most_frequent(tmp_path: Path) -> None:
+    folder = write(names("agent", "my-own"), tmp_path)
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "train.csv").write_text("id,y,z\n1,a,0.5\n2,b,0.25\n3,b,\n")
+    (data / "sample_submission.csv").write_text("id,y,z,other\n7,a,0,5\n8,a,0,5\n")
+    submission = tmp_path / "submission" / "submission.csv"
+    script = folder / "mle_agent_my_own" / "work" / "main.py"
+    subprocess.run(
+        [sys.executable, str(script), str(data), str(submission), "2"],
+        env={"MLECORE_OPT": str(tmp_path / "none")},
+        check=True,
+        capture_output=True,
+    )
+    assert submission.read_text() == "id,y,z,other\n7,b,0.38,5\n8,b,0.38,5\n"
