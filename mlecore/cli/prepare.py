@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,8 @@ def command(
     if (raw or archive) and len(chosen) != 1:
         raise click.UsageError("--raw and --archive go with one competition")
     if verify:
-        _verify(chosen, dirs, standin, as_json)
+        there = [found for found in chosen if ids or dirs.find(found.id, found.edition, standin)]
+        _verify(there, dirs, standin, as_json)
         return
     source = _source(standin, seed, size, raw, archive)
     wanted = _wanted(chosen, source, named=bool(ids), force=force, keep_raw=keep_raw, verify=not skip_verification)
@@ -224,18 +226,21 @@ def _list(dirs: DataDirs, ids: tuple[str, ...], as_json: bool) -> None:
 
 
 def _verify(chosen: list[Competition], dirs: DataDirs, standin: bool, as_json: bool) -> None:
+    from mlecore.cli._progress import watching
     from mlecore.data.recheck import recheck
 
-    rows = []
-    for competition in chosen:
-        problems = recheck(competition, dirs, standin)
-        rows.append({"id": competition.id, "whole": not problems, "problems": problems})
-        if not as_json:
-            click.echo(f"{competition.id}: " + ("whole" if not problems else "not whole:"))
-            for problem in problems[:20]:
-                click.echo(f"  {problem}")
-            if len(problems) > 20:
-                click.echo(f"  ... and {len(problems) - 20} more")
+    rows: list[dict[str, Any]] = []
+    with watching() as watcher:
+        for competition in chosen:
+            problems = recheck(competition, dirs, standin, partial(watcher.progress, competition.id))
+            rows.append({"id": competition.id, "whole": not problems, "problems": problems})
+    for row in [] if as_json else rows:
+        problems = row["problems"]
+        click.echo(f"{row['id']}: " + ("whole" if row["whole"] else "not whole:"))
+        for problem in problems[:20]:
+            click.echo(f"  {problem}")
+        if len(problems) > 20:
+            click.echo(f"  ... and {len(problems) - 20} more")
     if as_json:
         print_json(rows)
     if any(row["problems"] for row in rows):

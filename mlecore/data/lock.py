@@ -38,9 +38,15 @@ def lock(folder: Path, what: str, wait: Callable[[str], bool] | None = None) -> 
     While somebody else holds it, ``wait`` is called about five times a second with who does, in words; without it, or
     when it returns False, Locked is raised.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / ".lock"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise DataError(
+            f"{error.filename or folder} cannot be written: {error.strerror}",
+            fix="Name a data directory that can: --data DIR, or MLECORE_DATA",
+        ) from None
     exclusive: Path | None = None
     try:
         try:

@@ -55,17 +55,19 @@ def prepare(
     with lock(dirs.folder(competition.id), f"preparing {competition.id}", wait):
         folders.recover(target)
         found = None if force else dirs.find(competition.id, competition.edition, standin)
-        if found is None or (found.manifest is not None and not _suits(found.manifest, source)):
+        if found is None or (found.manifest is not None and not _suits(found.manifest, source, competition)):
             return _prepare(competition, dirs, source, target, keep_raw, verify, progress)
     if found.manifest is None:
         return Outcome(prepared=adopt(found, dirs, competition.facts, progress, verify=verify), done=True)
     return Outcome(prepared=found, done=False)
 
 
-def _suits(there: manifest.Manifest, source: Source) -> bool:
-    """Another stand-in than the one that is there may be wanted."""
+def _suits(there: manifest.Manifest, source: Source, competition: Competition) -> bool:
+    """Another stand-in than the one that is there may be wanted; one of another version is soon made anew."""
     if not isinstance(source, Standin):
         return True
+    if there.plugin_version != competition.plugin.version:
+        return False
     return source.seed in (None, there.seed) and source.size in (None, there.size)
 
 

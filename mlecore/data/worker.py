@@ -104,7 +104,8 @@ def _say(out: TextIO, **values: object) -> None:
 
 
 def _die_with_parent() -> None:
-    sys.stdin.read()
+    while os.read(0, 1024):  # not sys.stdin, whose lock Python wants when it ends
+        continue
     os._exit(3)
 
 

@@ -20,25 +20,32 @@ T = TypeVar("T")
 
 _lock = threading.Lock()
 _api: Any = None
+_refused: MlecoreError | None = None
 
 
 def login() -> Any:
     """The logged-in KaggleApi of this process: token, kaggle.json or OAuth, wherever the kaggle package finds them.
 
-    Raises NoLogin, and KaggleUnreachable when a token could not be looked at.
+    Raises NoLogin, and KaggleUnreachable when a token could not be looked at; both at once for who asks again.
     """
-    global _api
+    global _api, _refused
     with _lock:
+        if _refused is not None:
+            raise _refused
         if _api is None:
-            _api = _log_in()
+            try:
+                _api = _log_in()
+            except MlecoreError as error:
+                _refused = error
+                raise
         return _api
 
 
 def logout() -> None:
     """Forget the login, so that the next one looks for credentials again."""
-    global _api
+    global _api, _refused
     with _lock:
-        _api = None
+        _api = _refused = None
 
 
 def username() -> str | None:

@@ -12,6 +12,7 @@ import pytest
 
 from mlecore.data import lock as module
 from mlecore.data.lock import Locked, lock
+from mlecore.errors import DataError
 
 
 @pytest.fixture(params=["flock", "no flock"])
@@ -63,3 +64,9 @@ def test_a_lock_file_of_a_killed_process_is_taken_over(tmp_path: Path, monkeypat
     held.write_text(json.dumps({**gone, "host": "another-machine"}))
     with pytest.raises(Locked, match=rf"another-machine.*\n.*remove {held}"), lock(tmp_path / "tiny", "x"):
         pytest.fail("another machine's lock was taken")
+
+
+def test_a_folder_that_cannot_be_made_is_told_with_a_way_on(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match=r"cannot be written.*\n.*--data"), lock(tmp_path / "file" / "tiny", "x"):
+        pytest.fail("locked nothing")

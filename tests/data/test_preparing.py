@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from mlecore.data import DataDirs, manifest
 from mlecore.data.preparing import prepare
@@ -53,6 +54,8 @@ def test_what_is_there_is_left_alone(tiny, dirs: DataDirs) -> None:  # type: ign
     assert tiny.calls == []
     assert prepare(tiny, dirs, Standin(seed=6)).prepared.digest != first.prepared.digest
     assert prepare(tiny, dirs, Standin(), force=True).done
+    tiny.plugin = evolve(tiny.plugin, version="1.3")
+    assert prepare(tiny, dirs, Standin()).done
 
 
 def test_preparing_from_somebodys_folder_only_reads_it(tiny, dirs: DataDirs, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -63,3 +63,13 @@ def test_a_kaggle_that_is_away_is_no_lack_of_a_login(
     with pytest.raises(KaggleUnreachable) as caught:
         login()
     assert caught.value.exit_code == 3
+
+
+def test_a_refused_login_is_not_tried_again_for_each_of_many(
+    kaggle: Any, token: None, fault: Any, quick: list[float]
+) -> None:
+    kaggle.faults["IntrospectToken"] = [fault(503)] * 8
+    for _ in range(3):
+        with pytest.raises(KaggleUnreachable):
+            login()
+    assert kaggle.count("IntrospectToken") == 8
