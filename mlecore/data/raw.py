@@ -69,6 +69,7 @@ def drop_raw(dirs: DataDirs, competition: str, source: Source) -> None:
     if isinstance(source, Archive | Fetch | Kaggle):
         (folder / "raw.json").unlink(missing_ok=True)
         folders.remove(folder / "raw")
+        folders.remove(folder / "sources")
     if isinstance(source, Kaggle):
         from mlecore.kaggle.download import drop_download
 
