@@ -73,11 +73,7 @@ def recipe(options: Mapping[str, str]) -> Recipe:
 def launch(task: Task) -> Launch:
     options = task.options
     argv, files = brought(words(options["argv"]), options.get("files"), Path.cwd(), image="image" in options)
-    env = {
-        "COMPETITION_ID": task.competition,
-        "MLECORE_SEED": str(task.seed),
-        "MLECORE_TIME_LIMIT": f"{task.time_limit:.0f}",
-    }
+    env = {"COMPETITION_ID": task.competition, "MLECORE_SEED": str(task.seed)}
     if task.model:
         env["MLECORE_MODEL"] = task.model
     if task.endpoint:

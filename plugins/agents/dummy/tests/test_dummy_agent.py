@@ -92,9 +92,9 @@ def test_a_link_out_of_the_data_is_found(home: Path, probe: dict[str, ModuleType
 def test_writable_data_and_tools_are_found_and_left_alone(home: Path, probe: dict[str, ModuleType]) -> None:
     before = sorted(home.parent.rglob("*"))
     places = probe["places"]
-    for finding in (places.data(home), places.tools(home, home.parent / "opt")):
+    for finding in (places.data(home), places.tools(home.parent / "opt")):
         assert not finding["ok"], finding
-    assert str(home / "instructions.txt") in places.tools(home, home.parent / "opt")["detail"]
+    assert str(home / "instructions.txt") in places.copies(home)["detail"]
     assert places.own(home)["ok"]
     assert sorted(home.parent.rglob("*")) == before
     assert (home / "instructions.txt").read_text() == "Rules."

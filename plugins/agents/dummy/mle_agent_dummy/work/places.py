@@ -23,7 +23,7 @@ SYSTEM = (
 
 
 def look(home: Path, opt: Path) -> list[dict[str, object]]:
-    return [layout(home, opt), own(home), data(home), tools(home, opt), system(home)]
+    return [layout(home, opt), own(home), data(home), tools(opt), copies(home), system(home)]
 
 
 def layout(home: Path, opt: Path) -> dict[str, object]:
@@ -50,14 +50,19 @@ def data(home: Path) -> dict[str, object]:
     return {"check": "write_data", "ok": not written, "detail": listing(written)}
 
 
-def tools(home: Path, opt: Path) -> dict[str, object]:
-    """init, validate, the sample and the instructions."""
-    paths = [home / "instructions.txt", home / "validate_submission.sh"]
+def tools(opt: Path) -> dict[str, object]:
+    """init, validate and the sample."""
     written = [str(opt)] if creates(opt) else []
     if os.access(opt, os.R_OK | os.X_OK):
-        paths += sorted(opt.iterdir())
-    written += [str(path) for path in paths if opens(path)]
+        written += [str(path) for path in sorted(opt.iterdir()) if opens(path)]
     return {"check": "write_tools", "ok": not written, "detail": listing(written)}
+
+
+def copies(home: Path) -> dict[str, object]:
+    """What lies in the home folder is this run's own copy: changing it deceives nobody else."""
+    paths = [home / "instructions.txt", home / "validate_submission.sh"]
+    written = [str(path) for path in paths if opens(path)]
+    return {"check": "own_copies", "ok": True, "detail": "writable: " + (", ".join(written) or "none")}
 
 
 def system(home: Path) -> dict[str, object]:
