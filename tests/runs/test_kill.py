@@ -1,0 +1,185 @@
+"""Real controllers, really killed."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import random
+import signal
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from mlecore.runs.lock import holder
+from mlecore.runs.store import grade_of, load_group
+
+pytestmark = pytest.mark.slow
+
+
+def _shell(root: Path, data: Path):
+    spec = importlib.util.spec_from_file_location("mlecore_test_processes", Path(__file__).with_name("processes.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Shell(root, data)
+
+
+@pytest.fixture
+def shell(tmp_path, data):
+    return _shell(tmp_path, data)
+
+
+def settled(shell, group: str, runs: int) -> None:
+    """Every run graded, once, and nothing left at the place."""
+    records = load_group(shell.runs / group)
+    assert len(records) == runs and {record.state for record in records} == {"graded"}
+    for record in records:
+        assert record.gradings == 1 and record.ended == "finished" and len(record.attempts) == 1
+        assert grade_of(record.folder)["status"] == "graded" and record.submission
+        assert grade_of(record.folder)["score"] == pytest.approx(0.7 if record.seed % 2 else 0.3)
+    assert not list((shell.place / "jobs").iterdir())
+
+
+def test_killed_at_random_moments(shell):
+    """Ten kills of one group; every time the same command goes on."""
+    rng = random.Random(4)
+    arguments = shell.run_arguments("g", 12, seconds="0.2")
+    kills = 0
+    while kills < 10:
+        if not shell.kill_after(rng.uniform(0.3, 1.6), *arguments):
+            break
+        kills += 1
+    code, output = shell.call("run", *arguments[1:])
+    assert code == 0, output
+    assert kills >= 5
+    settled(shell, "g", 12)
+    assert len(set((shell.place / "starts.log").read_text().split())) == 12
+
+
+def test_every_event_of_a_hundred_runs_with_two_kills(shell):
+    arguments = shell.run_arguments("g", 100)
+    for part in (30, 70):
+        process = shell.begin(*arguments)
+        shell.wait_for(shell.runs / "g" / f"worker--coins--{part}" / "run.json", 60)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    code, output = shell.call("runs", "resume", "g")
+    assert code == 0, output
+    settled(shell, "g", 100)
+    heard = defaultdict(list)
+    for line in shell.notes.read_text().splitlines():
+        event = json.loads(line)
+        if event["event"] not in heard[event["run"]]:
+            heard[event["run"]].append(event["event"])
+    assert len(heard) == 100
+    assert {tuple(events) for events in heard.values()} == {("started", "finished", "graded")}
+    journal = (shell.runs / "g" / "events.jsonl").read_text()
+    assert journal.count('"extension:grumpy"') >= 200 and "not in the mood" in journal
+
+
+def test_two_controllers(shell):
+    first = shell.begin(*shell.run_arguments("g", 2, seconds="3"))
+    shell.wait_for(shell.runs / "g" / "worker--coins--0" / "run.json")
+    assert holder(shell.runs / "g")["pid"] == first.pid
+    code, output = shell.call("runs", "resume", "g")
+    assert code == 3 and f"process {first.pid}" in output and "Traceback" not in output
+    code, output = shell.call("runs", "list")
+    assert code == 0 and f"process {first.pid}" in output
+    code, output = shell.call("runs", "cancel", "g/worker--coins--1")
+    assert code == 0 and "asked its controller" in output
+    output, _ = first.communicate(timeout=60)
+    assert first.returncode == 0, output
+    states = {record.seed: record.state for record in load_group(shell.runs / "g")}
+    assert states == {0: "graded", 1: "cancelled"}
+    assert holder(shell.runs / "g") is None
+
+
+def test_ctrl_c_stops_the_controller_and_not_its_runs(shell):
+    process = shell.begin(*shell.run_arguments("g", 1, seconds="2"))
+    shell.wait_for(shell.place / "starts.log")
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 3 and "mlecore runs resume g" in output and "Traceback" not in output
+    code, output = shell.call("runs", "resume", "g")
+    assert code == 0, output
+    settled(shell, "g", 1)
+    assert len((shell.place / "starts.log").read_text().split()) == 1
+
+
+def test_another_plan_is_refused(shell):
+    assert shell.call(*shell.run_arguments("g", 1))[0] == 0
+    code, output = shell.call(*shell.run_arguments("g", 2))
+    assert code == 2 and "another plan" in output and "seeds" in output
+    code, output = shell.call("run", "--plan", str(shell.runs / "g" / "plan.toml"), "--group", "g")
+    assert code == 0, output
+
+
+def test_wrong_usage_starts_nothing(shell):
+    base = shell.run_arguments("g", 1)
+    for more, words in (
+        (["-A", "colour=red"], "no option 'colour'"),
+        (["-B", "colour=red"], "no option 'colour'"),
+        (["-A", "code=soon"], "must be an integer"),
+        (["--seed", "3"], "either --seeds"),
+        (["--memory", "much"], "is no size"),
+        (["--plan", "x.toml"], "leave out"),
+    ):
+        code, output = shell.call(*base, *more)
+        assert code == 2 and words in output and "Traceback" not in output, output
+    assert not shell.runs.exists() or not list(shell.runs.iterdir())
+
+
+def test_looking_at_runs(shell):
+    assert shell.call(*shell.run_arguments("g", 2, code="3"))[0] == 0
+    code, output = shell.call("runs", "show", "g/worker--coins--0")
+    assert code == 0 and "exit code 3" in output and "collected" in output and "logs/work.log" in output
+    code, output = shell.call("runs", "show", "g/worker--coins--0", "--json")
+    assert json.loads(output)["record"]["ended"] == "crashed"
+    assert shell.call("runs", "logs", "g/worker--coins--0") == (0, "working\n")
+    code, output = shell.call("runs", "list", "g", "--ended", "finished")
+    assert code == 0 and "worker--coins" not in output
+    code, output = shell.call("runs", "list", "--state", "graded", "--json")
+    assert len(json.loads(output)) == 2
+    code, output = shell.call("runs", "list", "--state", "happy")
+    assert code == 2 and "there is no state" in output
+    code, output = shell.call("runs", "show", "g/nobody")
+    assert code == 2 and "no run" in output
+    code, output = shell.call("grade", "--snapshots", "g", "--json")
+    history = json.loads(output)[0]
+    assert history["points"][0]["score"] == 0.6 and history["last_valid"]["seconds"] == 1
+
+
+def test_cancel_and_retry_without_a_controller(shell):
+    process = shell.begin(*shell.run_arguments("g", 3, seconds="60"), "--max-parallel", "1")
+    shell.wait_for(shell.place / "starts.log")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    code, output = shell.call("runs", "cancel", "g")
+    assert code == 0, output
+    records = load_group(shell.runs / "g")
+    assert {record.state for record in records} == {"cancelled"} and not list((shell.place / "jobs").iterdir())
+    assert sorted(record.ended or "" for record in records) == ["", "", "stopped"]
+    code, output = shell.call("runs", "retry", "g/worker--coins--2")
+    assert code == 0 and "resume g" in output
+    assert {record.seed: record.state for record in load_group(shell.runs / "g")}[2] == "planned"
+    code, output = shell.call("runs", "retry", "g/worker--coins--2")
+    assert code == 2 and "planned" in output
+
+
+def test_from_python(shell):
+    program = (
+        "import mlecore\n"
+        "records = mlecore.run('worker', ['coins'], backend='place', "
+        f"backend_options={{'root': {str(shell.place)!r}}}, seeds=2, time_limit='1m')\n"
+        "print([(r.state, r.ended) for r in records])\n"
+    )
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=shell.env, cwd=shell.root, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[('graded', 'finished'), ('graded', 'finished')]"
+    assert len(list((shell.root / "runs").iterdir())) == 1
