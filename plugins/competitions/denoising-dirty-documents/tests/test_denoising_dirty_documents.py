@@ -1,0 +1,208 @@
+"""Denoising Dirty Documents: its pages and pixels, and which values its grader takes."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+import mlecore
+from mlecore.errors import DataError
+from mlecore.prepare import ZipWriter, encode
+from mlecore.testing import check_competition
+
+PAGES = mlecore.competition("denoising-dirty-documents")
+LOW = [6, 8, 26, 35, 36, 42, 54, 62, 68]
+HIGH = [77, 78, 80, 95, 110, 111, 122, 131, 134, 137, 146, 150, 155, 159, 162, 170, 174, 180, 186, 216]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """raw/ (the stand-in), public/ and private/."""
+    folder = tmp_path_factory.mktemp("pages")
+    PAGES.make_raw(folder / "raw")
+    PAGES.prepare(folder / "raw", folder / "public", folder / "private")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def answers(data: Path) -> pd.DataFrame:
+    return pd.read_csv(data / "private" / "answers.csv", float_precision="round_trip")
+
+
+def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
+    """The score; checked as well, which must agree on what is valid."""
+    path = tmp_path / "submission.csv"
+    table.to_csv(path, index=False)
+    try:
+        PAGES.check(path, data / "public")
+    except mlecore.InvalidSubmission:
+        with pytest.raises(mlecore.InvalidSubmission):
+            PAGES.grade(path, data / "private")
+        raise
+    return PAGES.grade(path, data / "private")
+
+
+def put(table: pd.DataFrame, value: object) -> pd.DataFrame:
+    """One cell replaced, the others as they are."""
+    changed = table.astype({"value": object})
+    changed.loc[2, "value"] = value
+    return changed
+
+
+def members(archive: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(archive) as source:
+        return {name: source.read(name) for name in source.namelist() if not name.endswith("/")}
+
+
+def test_the_real_names_give_the_real_test_pages(data: Path) -> None:
+    assert sorted(int(path.stem) for path in (data / "public" / "test").iterdir()) == [*LOW, *HIGH]
+
+
+def test_every_page_is_moved_as_it_is_and_test_pages_have_no_clean_one(data: Path) -> None:
+    public, noisy, clean = data / "public", members(data / "raw" / "train.zip"), members(data / "raw/train_cleaned.zip")
+    test = {path.name for path in (public / "test").iterdir()}
+    train = {path.name for path in (public / "train").iterdir()}
+    assert len(test) == 29 and len(train) == 115 and not train & test
+    assert {path.name for path in (public / "train_cleaned").iterdir()} == train
+    for name in train:
+        assert (public / "train" / name).read_bytes() == noisy[f"train/{name}"]
+        assert (public / "train_cleaned" / name).read_bytes() == clean[f"train_cleaned/{name}"]
+    assert all((public / "test" / name).read_bytes() == noisy[f"train/{name}"] for name in test)
+    assert [path.name for path in (data / "private").iterdir()] == ["answers.csv"]
+
+
+def test_pixels_are_written_as_pandas_writes_them(data: Path) -> None:
+    rows = []
+    for name, content in sorted(members(data / "raw" / "train_cleaned.zip").items()):
+        stem = Path(name).stem
+        if int(stem) in [*LOW, *HIGH]:
+            grey = np.asarray(Image.open(io.BytesIO(content)).convert("L"))
+            rows += [(f"{stem}_{r + 1}_{c + 1}", value / 255.0) for (r, c), value in np.ndenumerate(grey)]
+    table = pd.DataFrame(rows, columns=["id", "value"])
+    assert (data / "private" / "answers.csv").read_text() == table.to_csv(index=False)
+    assert (data / "public" / "sampleSubmission.csv").read_text() == table.assign(value=1).to_csv(index=False)
+    assert {0, 1} < set(table["value"])
+
+
+def test_the_stand_in_has_clean_pages_of_each_kind_among_those_to_predict(data: Path) -> None:
+    clean = members(data / "raw" / "train_cleaned.zip")
+    assert [Image.open(io.BytesIO(clean[f"train_cleaned/{n}.png"])).mode for n in (6, 8, 26, 35)] == [
+        *"RGB 1 P L".split()
+    ]
+    assert len(set(clean.values())) == len(clean)  # no page twice
+
+
+def zips(raw: Path, noisy: list[str], clean: list[str]) -> None:
+    picture = encode(np.arange(6, dtype=np.uint8).reshape(2, 3), "PNG")
+    raw.mkdir()
+    for folder, names in (("train", noisy), ("train_cleaned", clean)):
+        with ZipWriter(raw / f"{folder}.zip") as archive:
+            for name in names:
+                archive.add(f"{folder}/{name}", picture)
+
+
+def test_other_files_stay_where_they_are(tmp_path: Path) -> None:
+    names = [f"{n}.png" for n in range(1, 11)]
+    zips(tmp_path / "raw", [*names, "notes.txt", "more/11.png"], names)
+    PAGES.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
+    assert (tmp_path / "public/train/notes.txt").is_file() and (tmp_path / "public/train/more/11.png").is_file()
+    assert len(list((tmp_path / "public").rglob("*.png"))) == 19
+
+
+def test_what_is_missing_or_no_picture_is_said(tmp_path: Path) -> None:
+    names = [f"{n}.png" for n in range(1, 11)]
+    zips(tmp_path / "gap", names, [])
+    with pytest.raises(DataError, match=r"train_cleaned/\d+\.png"):
+        PAGES.prepare(tmp_path / "gap", tmp_path / "public", tmp_path / "private")
+    zips(tmp_path / "raw", names, [])
+    (tmp_path / "raw" / "train_cleaned.zip").unlink()
+    with ZipWriter(tmp_path / "raw" / "train_cleaned.zip") as archive:
+        for name in names:
+            archive.add(f"train_cleaned/{name}", b"ink")
+    for folder in ("public2", "private2"):
+        (tmp_path / folder).mkdir()
+    with pytest.raises(DataError, match=r"train_cleaned/\d+\.png cannot be read as a picture"):
+        PAGES.prepare(tmp_path / "raw", tmp_path / "public2", tmp_path / "private2")
+
+
+def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+    assert grade(answers, data, tmp_path) == 0
+    expected = np.sqrt(np.mean((1 - answers["value"]) ** 2))
+    assert grade(answers.assign(value=1), data, tmp_path) == pytest.approx(expected, abs=1e-12)
+    shuffled = answers.assign(value=1 - answers["value"], note="x").sample(frac=1, random_state=1)
+    expected = np.sqrt(np.mean((1 - 2 * answers["value"]) ** 2))
+    assert grade(shuffled, data, tmp_path) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("value", "read"), [("1_0", 10), (" 0.5 ", 0.5), ("\uff11", 1), (-7.25, -7.25), (10**20, 1e20)]
+)
+def test_any_finite_number_is_taken(
+    data: Path, answers: pd.DataFrame, tmp_path: Path, value: object, read: float
+) -> None:
+    expected = abs(read - answers["value"][2]) / len(answers) ** 0.5
+    assert grade(put(answers, value), data, tmp_path) == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_is_too_large_to_square_scores_infinity(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+    assert grade(put(answers, "1e200"), data, tmp_path) == np.inf
+
+
+@pytest.mark.parametrize("value", [None, "nan", "inf", "1e400", "white", "0,5", "True"])
+def test_other_values_are_refused(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
+    with pytest.raises(mlecore.InvalidSubmission, match="value"):
+        grade(put(answers, value), data, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: table.iloc[1:],
+        lambda table: pd.concat([table, table.iloc[:1]]),
+        lambda table: table.assign(id=[table["id"].iloc[1], *table["id"].iloc[1:]]),
+        lambda table: table.assign(id=["6_0_0", *table["id"].iloc[1:]]),
+        lambda table: table.assign(id=[None, *table["id"].iloc[1:]]),
+        lambda table: table.drop(columns="id"),
+        lambda table: table.iloc[:0],
+    ],
+)
+def test_rows_are_those_of_the_sample(data: Path, answers: pd.DataFrame, tmp_path: Path, change: object) -> None:
+    with pytest.raises(mlecore.InvalidSubmission):
+        grade(change(answers), data, tmp_path)
+
+
+def test_the_noisy_page_is_closer_than_a_white_one(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+    pages = {n: np.asarray(Image.open(data / "public" / "test" / f"{n}.png")) / 255 for n in [*LOW, *HIGH]}
+    places = answers["id"].str.split("_", expand=True).astype(int).to_numpy()
+    noisy = answers.assign(value=[pages[n][row - 1, column - 1] for n, row, column in places])
+    assert grade(noisy, data, tmp_path) < 0.7 * grade(answers.assign(value=1), data, tmp_path)
+
+
+def test_the_stand_in_repeats_itself_and_grows_to_the_real_size(data: Path, tmp_path: Path) -> None:
+    PAGES.make_raw(tmp_path)
+    for file in sorted(tmp_path.iterdir()):
+        assert file.read_bytes() == (data / "raw" / file.name).read_bytes()
+    PAGES.make_raw(tmp_path / "20", size=20)  # a fifth in each direction
+    noisy = members(tmp_path / "20" / "train.zip")
+    assert {Image.open(io.BytesIO(noisy[f"train/{n}.png"])).size for n in LOW} == {(108, 52)}
+    assert {Image.open(io.BytesIO(noisy[f"train/{n}.png"])).size for n in HIGH} == {(108, 84)}
+
+
+@pytest.mark.slow
+def test_at_the_real_size_the_sample_is_the_published_one(tmp_path: Path) -> None:
+    PAGES.make_raw(tmp_path / "raw", size=500)
+    PAGES.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
+    sample = (tmp_path / "public" / "sampleSubmission.csv").read_bytes()
+    assert hashlib.md5(sample).hexdigest() == PAGES.facts.md5["public/sampleSubmission.csv"]
+
+
+@pytest.mark.slow
+def test_it_conforms() -> None:
+    check_competition("denoising-dirty-documents")
