@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from importlib.metadata import Distribution, distributions
+from importlib.metadata import Distribution, EntryPoint, distributions
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -76,10 +76,10 @@ def _all_entries() -> tuple[Entry, ...]:
             continue
         headers = _headers(distribution)
         name = headers.get("Name", ["?"])[0]
-        if name in seen:  # the first one on the path counts, as for imports
+        if name != "?" and name in seen:  # the first one on the path counts, as for imports
             continue
         seen.add(name)
-        for entry in distribution.entry_points:
+        for entry in _points(distribution):
             if entry.group in _GROUPS:
                 found.append(
                     Entry(
@@ -93,6 +93,14 @@ def _all_entries() -> tuple[Entry, ...]:
                     )
                 )
     return tuple(sorted(found, key=lambda entry: (entry.kind, entry.name, entry.distribution)))
+
+
+def _points(distribution: Distribution) -> Iterable[EntryPoint]:
+    """None of a distribution whose file of entry points is damaged: nobody can tell what it offers."""
+    try:
+        return distribution.entry_points
+    except (TypeError, ValueError, KeyError):
+        return ()
 
 
 def _headers(distribution: Distribution) -> dict[str, list[str]]:
@@ -170,13 +178,16 @@ def _origin(module: str) -> Path | None:
 
 def _core_mismatch(requires: tuple[str, ...]) -> str | None:
     for line in requires:
-        if not re.match(r"mlecore\b(?![-_.])", line) or not re.search(r"[<>=!~]", line):
+        if not re.match(r"mlecore\b(?![-_.])", line, re.IGNORECASE) or not re.search(r"[<>=!~]", line):
             continue
         from importlib.metadata import version
 
-        from packaging.requirements import Requirement
+        from packaging.requirements import InvalidRequirement, Requirement
 
-        wanted = Requirement(line)
+        try:
+            wanted = Requirement(line)
+        except InvalidRequirement:
+            return f"its Requires-Dist cannot be read: {line}"
         if not wanted.marker and not wanted.specifier.contains(version("mlecore"), prereleases=True):
             return f"needs {wanted}, but mlecore {version('mlecore')} is installed"
     return None

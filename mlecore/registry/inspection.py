@@ -7,10 +7,9 @@ each is found by reading the module, so that a listing of 100 plugins can name t
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
+from functools import cache
 from importlib.util import find_spec
 from inspect import signature
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.errors import PluginError
@@ -63,7 +62,7 @@ def _missing_import(tree: ast.Module) -> str | None:
     return None
 
 
-@lru_cache(maxsize=None)
+@cache
 def _installed(top: str) -> bool:
     try:
         return find_spec(top) is not None
@@ -74,6 +73,7 @@ def _installed(top: str) -> bool:
 def _hook_flaw(tree: ast.Module, kind: str) -> str | None:
     known, required = _spec(kind)
     bound: set[str] = set()
+    unmarked: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             if any(alias.name == "*" for alias in node.names):
@@ -81,30 +81,40 @@ def _hook_flaw(tree: ast.Module, kind: str) -> str | None:
             bound |= {alias.asname or alias.name for alias in node.names}
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            bound.add(node.name)
-            if not any(_is_hookimpl(decorator) for decorator in node.decorator_list):
+            marks = [decorator for decorator in node.decorator_list if _is_hookimpl(decorator)]
+            if not marks:
+                (bound if node.decorator_list else unmarked).add(node.name)
                 continue
-            if node.name not in known:
-                return f"implements an unknown hook: {node.name}"
-            if reason := _argument_flaw(node, known[node.name]):
+            hook = _specname(marks[0]) or node.name
+            bound.add(hook)
+            if hook not in known:
+                return f"implements an unknown hook: {hook}"
+            if reason := _argument_flaw(node, hook, known[hook]):
                 return reason
         elif isinstance(node, ast.Assign):
             bound |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    if missing := [name for name in required if name not in bound]:
-        return f"misses the required hook {missing[0]}"
+    for name in required:
+        if name not in bound:
+            return f"{name} is not marked with hookimpl" if name in unmarked else f"misses the required hook {name}"
     return None
 
 
-def _argument_flaw(node: ast.FunctionDef | ast.AsyncFunctionDef, known: tuple[str, ...]) -> str | None:
+def _argument_flaw(node: ast.FunctionDef | ast.AsyncFunctionDef, hook: str, known: tuple[str, ...]) -> str | None:
     if node.args.defaults or any(node.args.kw_defaults):
-        return f"hook {node.name}: an argument has a default, so pluggy would not pass it"
+        return f"hook {hook}: an argument has a default, so pluggy would not pass it"
     if node.args.kwonlyargs:
-        return (
-            f"hook {node.name}: the argument {node.args.kwonlyargs[0].arg} is keyword-only, so pluggy would not pass it"
-        )
+        return f"hook {hook}: the argument {node.args.kwonlyargs[0].arg} is keyword-only, so pluggy would not pass it"
     for argument in node.args.args:
         if argument.arg not in known:
-            return f"hook {node.name}: unknown argument {argument.arg}; there are: {', '.join(known)}"
+            return f"hook {hook}: unknown argument {argument.arg}; there are: {', '.join(known)}"
+    return None
+
+
+def _specname(mark: ast.expr) -> str | None:
+    """The hook that ``hookimpl(specname="...")`` names."""
+    for keyword in mark.keywords if isinstance(mark, ast.Call) else ():
+        if keyword.arg == "specname" and isinstance(keyword.value, ast.Constant):
+            return str(keyword.value.value)
     return None
 
 
@@ -113,7 +123,7 @@ def _is_hookimpl(node: ast.expr) -> bool:
     return (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")) == "hookimpl"
 
 
-@lru_cache(maxsize=None)
+@cache
 def _spec(kind: str) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Hook name -> its arguments, and the names of the required ones."""
     from mlecore.hookspecs import SPECS
@@ -121,9 +131,3 @@ def _spec(kind: str) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     hooks = {name: hook for name, hook in vars(SPECS[kind]).items() if not name.startswith("_")}
     arguments = {name: tuple(signature(hook).parameters)[1:] for name, hook in hooks.items()}
     return arguments, tuple(name for name, hook in hooks.items() if getattr(hook, "required", False))
-
-
-def hook_names(path: Path) -> list[str]:
-    """Names of the hooks that a module's source marks with hookimpl."""
-    tree = ast.parse(path.read_bytes())
-    return [n.name for n in tree.body if isinstance(n, ast.FunctionDef) and any(map(_is_hookimpl, n.decorator_list))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -50,7 +50,7 @@ class Loaded:
             raise PluginError(f"{where}: its hook {hook} failed: {type(error).__name__}: {error}") from error
 
 
-@lru_cache(maxsize=None)
+@cache
 def load(kind: str, name: str) -> Loaded:
     """Import and check one plugin. Raises UsageError for an unknown or disabled name, PluginError for a broken one."""
     known = plugins(kind)
@@ -82,7 +82,7 @@ def _load(plugin: Plugin) -> Loaded:
 def _register(plugin: Plugin, manager: pluggy.PluginManager) -> ModuleType:
     try:
         module = importlib.import_module(plugin.module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _broken(plugin, f"fails to import: {type(error).__name__}: {error}") from error
     try:
         manager.register(module, name=f"{plugin.kind}:{plugin.name}")

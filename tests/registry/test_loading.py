@@ -1,0 +1,152 @@
+"""Using a plugin loads that one, in a manager of its own; what breaks then names the plugin and the hook."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from mlecore.errors import InvalidSubmission, PluginError, UsageError
+from mlecore.registry import load, load_extensions
+
+EXTENSION = """
+from mlecore.hookspecs import hookimpl
+
+seen = []
+
+
+@hookimpl
+def run_started(run):
+    seen.append(run)
+"""
+
+
+def test_loading_one_imports_no_other(put):
+    put("mle-agent-one", "one_agent")
+    put("mle-agent-two", "two_agent")
+    load("agent", "one")
+    assert "one_agent" in sys.modules
+    assert "two_agent" not in sys.modules
+
+
+def test_each_has_a_manager_of_its_own_so_that_no_other_answers(put):
+    put("mle-agent-one", "one_agent", AGENT.replace("SUMMARY", "the first"))
+    put("mle-agent-two", "two_agent", AGENT.replace("SUMMARY", "the second"))
+    one, two = load("agent", "one"), load("agent", "two")
+    assert one.manager is not two.manager
+    assert (one.call("agent").summary, two.call("agent").summary) == ("the first", "the second")
+    assert one.manager.get_plugins() == {sys.modules["one_agent"]}
+
+
+AGENT = """
+from mlecore.agents import Agent, Launch
+from mlecore.hookspecs import hookimpl
+
+
+@hookimpl
+def agent():
+    return Agent(summary="SUMMARY")
+
+
+@hookimpl
+def launch(task):
+    return Launch(argv=("true",))
+"""
+
+
+def test_it_knows_only_the_hooks_of_its_kind(put):
+    put("mle-agent-one", "one_agent")
+    loaded = load("agent", "one")
+    assert sorted(loaded.hooks) == ["agent", "launch"]
+    assert loaded.implements("agent") and not loaded.implements("usage")
+    assert not hasattr(loaded.hook, "grade")
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("1 / 0\n" + AGENT, "fails to import: ZeroDivisionError: division by zero"),
+        ("class X:\n    import no_such_module_here\n" + AGENT, "fails to import: ModuleNotFoundError"),
+        ("if True:\n    import no_such_module_here\n" + AGENT, "fails to import: "),
+        (
+            "from mlecore.hookspecs import hookimpl\nagent = launch = None\nfrom os import *\n",
+            "misses the required hook agent",
+        ),
+        (
+            AGENT + "\n\ndef later(task=1): ...\n\n\nlaunch = hookimpl(later, specname='launch')\n",
+            "the argument task has a default, so pluggy would not pass it",
+        ),
+        (
+            AGENT + "\n\ndef later(*, task): ...\n\n\nlaunch = hookimpl(later, specname='launch')\n",
+            "the argument task is keyword-only",
+        ),
+        (AGENT + "\n\ndef later(job): ...\n\n\nlaunch = hookimpl(later, specname='launch')\n", "job"),
+        (AGENT + "\n\n@hookimpl(specname='lunch')\ndef odd(task): ...\n", "lunch"),
+    ],
+    ids=[
+        "an error at import",
+        "a late import",
+        "an import below an if",
+        "hooks that are none",
+        "a default",
+        "keyword-only",
+        "an unknown argument",
+        "an unknown hook",
+    ],
+)
+def test_what_a_listing_could_not_see_breaks_on_loading(put, source, reason):
+    put("mle-agent-broken", "broken_agent", source)
+    with pytest.raises(PluginError, match=r"agent broken \(mle-agent-broken.*\) is broken") as caught:
+        load("agent", "broken")
+    assert reason in str(caught.value)
+
+
+def test_a_system_exit_at_import_is_the_plugins_fault(put):
+    put("mle-agent-leaver", "leaver_agent", "raise SystemExit(0)\n" + AGENT)
+    with pytest.raises(PluginError, match="SystemExit"):
+        load("agent", "leaver")
+
+
+def test_an_unknown_name_offers_close_ones(put):
+    put("mle-agent-baseball", "baseball_agent")
+    with pytest.raises(UsageError, match=r"there is no agent called 'basebal'\nDid you mean .*baseball"):
+        load("agent", "basebal")
+    with pytest.raises(UsageError, match="pip install mle-comp-xyzzy"):
+        load("competition", "Xyzzy")
+
+
+def test_a_disabled_one_is_not_loaded(put, monkeypatch):
+    put("mle-agent-off", "off_agent")
+    monkeypatch.setenv("MLECORE_DISABLE_PLUGINS", "agent:off")
+    from mlecore.registry import discovery
+
+    discovery._all_plugins.cache_clear()
+    with pytest.raises(UsageError, match="agent off is disabled: named in MLECORE_DISABLE_PLUGINS"):
+        load("agent", "off")
+    assert "off_agent" not in sys.modules
+
+
+def test_a_hook_that_fails_names_plugin_and_hook(put):
+    put("mle-agent-bad", "bad_agent", AGENT.replace('return Agent(summary="SUMMARY")', "return {}['x']"))
+    with pytest.raises(PluginError, match="agent bad: its hook agent failed: KeyError: 'x'") as caught:
+        load("agent", "bad").call("agent")
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_our_own_errors_come_through_as_they_are(put):
+    source = AGENT.replace('return Agent(summary="SUMMARY")', "raise InvalidSubmission('too odd')")
+    put("mle-agent-bad", "bad_agent", "from mlecore.errors import InvalidSubmission\n" + source)
+    with pytest.raises(InvalidSubmission, match="too odd"):
+        load("agent", "bad").call("agent")
+
+
+def test_extensions_share_a_manager_and_a_broken_one_is_left_out(put):
+    put("ext-one", "ext_one", EXTENSION, kind="extension", name="one")
+    put("ext-two", "ext_two", EXTENSION, kind="extension", name="two")
+    put("ext-bad", "ext_bad", "1 / 0\n" + EXTENSION, kind="extension", name="bad")
+    put("ext-worse", "ext_worse", "from mlecore.hookspecs import hookimpl\n@hookimpl\ndef run_begun(): ...\n")
+    manager, errors = load_extensions()
+    manager.hook.run_started(run="a run")
+    assert sys.modules["ext_one"].seen == sys.modules["ext_two"].seen == ["a run"]
+    assert [str(error).partition(" (")[0] for error in errors] == ["extension bad"]
+    assert manager.get_plugin("extension:bad") is None
