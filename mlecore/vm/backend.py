@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import shutil
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
@@ -30,10 +32,11 @@ from mlecore.errors import BackendError
 from mlecore.options import Option
 from mlecore.vm import bubblewrap, collect, environments, folders, gpus, start
 from mlecore.vm.status import bury, of_group, status
-from mlecore.vm.supervise import cgroups, processes
+from mlecore.vm.supervise import cgroups, processes, relaying
 from mlecore.vm.supervise.files import OUTPUT, STATE, STOP, read_json
 
 _CHUNK = 1 << 20
+_RELAY_LOG = "logs/relay.jsonl"  # what the relay let through and refused
 _ENDED = 60.0  # seconds that a job may take to vanish after its grace
 
 
@@ -96,6 +99,8 @@ class Vm(Backend):
             if job.network != "open" and not self._isolated:
                 what = f"network={job.network} cannot be enforced without a sandbox"
                 found["network"] = Problem(what=what, fix="Leave out -B isolation=none.", fatal=False)
+            if job.network == "llm" and self._isolated:
+                found |= {problem.what: problem for problem in _relay_problems(job)}
         return list(found.values())
 
     def provide(self, dataset: Dataset, progress: Progress) -> str:
@@ -150,7 +155,15 @@ class Vm(Backend):
         return Capacity(cpus=float(cpus), memory=pages, gpus=self._gpus)
 
     def fetch(self, handle: Handle, globs: Sequence[str], into: Path, limit: int) -> Fetched:
-        return collect.collect(folders.folder_of(handle) / "home", globs, into, limit)
+        folder = folders.folder_of(handle)
+        fetched = collect.collect(folder / "home", globs, into, limit)
+        relayed = folder / relaying.LOG
+        if relayed.exists() and any(
+            fnmatchcase(_RELAY_LOG, pattern) for glob in globs for pattern in (glob, f"{glob}/*")
+        ):
+            (into / _RELAY_LOG).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(relayed, into / _RELAY_LOG)  # over whatever the agent called so
+        return fetched
 
     def stop(self, handle: Handle, grace: float) -> None:
         folder = folders.folder_of(handle)
@@ -204,3 +217,18 @@ class Vm(Backend):
         if not self._isolated:
             return "the controller's own"
         return "one of its own for each job" if os.geteuid() == 0 else "the controller's, in a user namespace"
+
+
+def _relay_problems(job: Job) -> Iterator[Problem]:
+    from mlecore.relay import Pattern
+
+    if not job.allow:
+        yield Problem(what="network llm, and no host that the relay may let through", fix="--endpoint URL")
+    for text in job.allow:
+        try:
+            Pattern(text)
+        except ValueError as error:
+            yield Problem(what=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain.")
+    for name in ("nsenter", "setpriv"):
+        if shutil.which(name) is None:
+            yield Problem(what=f"{name} is not installed", fix="Install it (apt-get install util-linux).")

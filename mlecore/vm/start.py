@@ -13,11 +13,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import mlecore
 from mlecore.agents import HOME
 from mlecore.backends import Handle, Job
 from mlecore.errors import BackendError
 from mlecore.vm import bubblewrap, environments, folders, gpus
-from mlecore.vm.supervise import cgroups
+from mlecore.vm.supervise import cgroups, relaying
 from mlecore.vm.supervise.files import LOCK, SPEC, STATE, write_json
 from mlecore.vm.supervise.processes import MARK
 
@@ -94,6 +95,7 @@ def _spec(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated
         "grace": job.grace,
         "network": job.network,
         "allow": list(job.allow),
+        "relay": str(Path(mlecore.__file__).parent / "relay.py"),
         "gpus": job.gpus,
         "gpu_ids": list(gpu_ids),
         "gpu_args": {},
@@ -121,6 +123,7 @@ def _environment(job: Job, home: str, folder: Path, root: Path, isolated: bool) 
         "SHELL": "/bin/sh",
         "LANG": "C.UTF-8",
         "TMPDIR": "/tmp" if isolated else str(folder / "tmp"),
+        **(relaying.environment(job.allow) if job.network == "llm" and isolated else {}),
         **job.env,
         "MLECORE_HOME": home,
         "MLECORE_TIME_LIMIT": f"{job.time_limit:.2f}",

@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-from . import claims, processes
+from . import claims, processes, relaying
 from .cgroups import Group
 from .files import LOCK, OUTPUT, SPEC, STATE, STOP, read_json, write_json
 from .launch import Started, launch
@@ -48,8 +48,10 @@ class Supervisor:
         self.init_began = ""
         self.exit_code: int | None = None  # as bubblewrap reports it
         self.killed = ""  # why we killed it
+        self.broken = ""  # why the relay did not start
         self.stop_at: float | None = None  # when a request to end turns into SIGKILL
         self.told = False  # that we ourselves shall end
+        self.relay: relaying.Relay | None = None
         self.wake, self._woken = os.pipe()
 
     def save(self, **changes: Any) -> None:
@@ -81,7 +83,11 @@ class Supervisor:
         output = Output(child.output, f"{self.folder}/{OUTPUT}")
         if not spec["outer"]:
             self._began(child.pid)
-        code = self._hold(child, output)
+        try:
+            code = self._hold(child, output)
+        finally:
+            if self.relay is not None:
+                self.relay.stop()
         output.drain()
         self._finish(code, kills)
 
@@ -149,7 +155,8 @@ class Supervisor:
         said = b""
         look_at = begun
         while True:
-            for descriptor, _ in poll.poll(int(1000 * (LOOK if looks or self.stop_at else TICK))):
+            tick = 0.01 if child.gate >= 0 else LOOK if looks or self.stop_at else TICK
+            for descriptor, _ in poll.poll(int(1000 * tick)):
                 if descriptor == child.pidfd:
                     _, status = os.waitpid(child.pid, 0)
                     if disk is not None:
@@ -168,12 +175,16 @@ class Supervisor:
                     os.read(self.wake, 4096)
                     look_at = 0.0
             now = time.monotonic()
-            if now < look_at:  # much output must not mean many looks
+            if now < look_at and child.gate < 0:  # much output must not mean many looks
                 continue
             look_at = now + (LOOK / 2)
             self._heed(now)
             if not spec["outer"]:
                 _reap(child.pid)
+            if child.gate >= 0 and self._made():
+                self._open(child)
+            if self.relay is not None:
+                self.relay.mend()
             if now > backstop and not self.killed:
                 self._kill("the time limit passed and init did not end the job")
             if not self.init or self.killed:
@@ -187,13 +198,34 @@ class Supervisor:
 
     def _watch(self) -> Memory | None:
         wrapped = bool(self.spec["outer"])
-        try:  # until the sandbox is made, its first process still sees the whole machine
-            if wrapped and not os.path.samefile(f"/proc/{self.init}/root/home", self.spec["home_outside"]):  # noqa: PTH121
-                return None
+        if wrapped and not self._made():
+            return None
+        try:
             seen = Processes(self.init, wrapped)
-        except OSError:  # not there yet, or ended already
+        except OSError:  # ended already
             return None
         return Memory(seen, self.spec["memory"] if self.group is None else None, self.spec["processes"])
+
+    def _made(self) -> bool:
+        """Is the sandbox whole? Until then its first process still sees the whole machine."""
+        try:
+            return os.path.samefile(f"/proc/{self.init}/root/home", self.spec["home_outside"])  # noqa: PTH121
+        except OSError:
+            return False
+
+    def _open(self, child: Started) -> None:
+        """What waits for the relay may begin."""
+        try:
+            self.relay = relaying.of(self.spec, self.folder, self.init)
+            if self.relay is not None:
+                self.relay.start()
+        except (OSError, RuntimeError) as error:
+            self.relay = None
+            self.broken = str(error)
+            self._kill("relay")
+        os.write(child.gate, b".")
+        os.close(child.gate)
+        child.gate = -1
 
     def _hear(self, said: bytes) -> None:
         """What bubblewrap reports: the first process's number, its exit code."""
@@ -247,6 +279,8 @@ class Supervisor:
             out.update(reason=f"had more than its {spec['processes']} processes")
         elif self.killed == "disk":
             out.update(reason=f"wrote more than its {spec['disk']} bytes")
+        elif self.killed == "relay":
+            out.update(place_fault=True, reason=self.broken)
         elif self.told:
             out.update(place_fault=True, reason="the process that held it was told to end (the machine shut down?)")
         elif self.killed == "stopped":

@@ -1,0 +1,119 @@
+"""The only way out of a sandbox under ``llm``: the relay beside the job, and its other end inside.
+
+The relay listens on a Unix socket in the job's folder. A second process of the same script enters the sandbox's network
+namespace, and nothing else of the sandbox, listens on its loopback, and passes everything on to that socket: the agent
+can reach it and can do nothing to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from . import processes
+
+SOCKET = "relay.sock"
+LOG = "relay.jsonl"
+PORT = 3128
+_READY = 20.0  # seconds
+_DIE_WITH_US = ["setpriv", "--pdeathsig=KILL"]
+
+
+class Relay:
+    """Both processes; one that dies is started again."""
+
+    def __init__(self, folder: str, script: str, allow: list[str], init: int) -> None:
+        self._folder = folder
+        python = [*_DIE_WITH_US, sys.executable, "-I", "-S", script]
+        patterns = [word for pattern in allow for word in ("--allow", pattern)]
+        enter = ["nsenter", "-t", str(init), "-n"]
+        if os.geteuid() != 0:
+            enter += ["-U", "--preserve-credentials"]
+        self._argvs = [
+            [*python, "--listen", f"unix:{SOCKET}", "--log", LOG, *patterns],
+            [*enter, *python, "--listen", f"127.0.0.1:{PORT}", "--to", SOCKET],
+        ]
+        self._pids: list[int] = []
+
+    def start(self) -> None:
+        """Both listen when it returns. Raises RuntimeError with what the one that failed said."""
+        for argv in self._argvs:
+            pid, said = self._spawn(argv)
+            self._pids.append(pid)
+            heard = b""
+            limit = time.monotonic() + _READY
+            while b"relay on" not in heard:
+                ready, _, _ = select.select([said], [], [], max(0.0, limit - time.monotonic()))
+                more = os.read(said, 4096) if ready else b""
+                heard += more
+                if not more:
+                    os.close(said)
+                    self.stop()
+                    raise RuntimeError(f"the relay did not start: {heard.decode(errors='replace')[-300:].strip()}")
+            os.close(said)
+
+    def _spawn(self, argv: list[str], listen: bool = True) -> tuple[int, int]:
+        """Its number, and the pipe on which it says that it is ready; later words go nowhere."""
+        said, say = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                signal.set_wakeup_fd(-1)
+                null = os.open("/dev/null", os.O_RDWR)
+                for number in (0, 1):
+                    os.dup2(null, number)
+                os.dup2(say if listen else null, 2)
+                os.chdir(self._folder)
+                signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+                os.execvpe(argv[0], argv, {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"})
+            except BaseException as error:
+                os.write(2, f"{argv[0]}: {error}\n".encode())
+            finally:
+                os._exit(126)
+        os.close(say)
+        return pid, said
+
+    def mend(self) -> None:
+        """Start again what has died."""
+        for place, pid in enumerate(self._pids):
+            ended = 0
+            with contextlib.suppress(ChildProcessError):
+                ended = os.waitpid(pid, os.WNOHANG)[0]
+            if ended:
+                fresh, said = self._spawn(self._argvs[place], listen=False)
+                os.close(said)
+                self._pids[place] = fresh
+
+    def stop(self) -> None:
+        for pid in self._pids:
+            processes.send(pid, signal.SIGTERM)
+        limit = time.monotonic() + 3.0
+        for pid in self._pids:
+            with contextlib.suppress(ChildProcessError):
+                while not os.waitpid(pid, os.WNOHANG)[0]:
+                    if time.monotonic() > limit:
+                        processes.send(pid, signal.SIGKILL)
+                    time.sleep(0.01)
+        self._pids = []
+
+
+def environment(allow: Sequence[str]) -> dict[str, str]:
+    """What tells programs of it. The sandbox's own addresses go around it, unless a model of the machine's is there."""
+    address = f"http://127.0.0.1:{PORT}"
+    names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
+    models = {pattern.rpartition(":")[0].strip("[]") or pattern for pattern in allow}
+    around = ",".join(name for name in ("localhost", "127.0.0.1", "::1") if name not in models)
+    return {**dict.fromkeys(names, address), "NO_PROXY": around, "no_proxy": around, "NODE_USE_ENV_PROXY": "1"}
+
+
+def of(spec: dict[str, Any], folder: str, init: int) -> Relay | None:
+    """The relay that a job asks for."""
+    if spec["network"] != "llm" or not spec["outer"]:
+        return None
+    return Relay(folder, spec["relay"], spec["allow"], init)
