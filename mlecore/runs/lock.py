@@ -132,11 +132,19 @@ class GroupLock:
         self._next = time.monotonic() + BEAT
         self._beats += 1
         content = json.dumps({**self._me, "beat": self._beats, "at": time.strftime("%Y-%m-%dT%H:%M:%S%z")}).encode()
-        if self._claimed:
-            if _read(self.claim).get("token") != self._me["token"]:
-                raise _lost(self.claim)
-            files.replace(self.claim, content)
+        if not self.path.parent.is_dir():
+            return  # the disk is away: nobody else can take the lock there either
+        try:
+            self._claim_beat(content) if self._claimed else self._flock_beat(content)
+        except OSError:  # a full or ailing disk: the next beat may come through
             return
+
+    def _claim_beat(self, content: bytes) -> None:
+        if _read(self.claim).get("token") != self._me["token"]:
+            raise _lost(self.claim)
+        files.replace(self.claim, content)
+
+    def _flock_beat(self, content: bytes) -> None:
         assert self._descriptor is not None
         try:
             same = os.path.samestat(os.fstat(self._descriptor), self.path.stat())
