@@ -1,0 +1,182 @@
+"""Disks and data that go away for a while, extensions that fail, clocks that jump."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pluggy
+import pytest
+
+from mlecore.errors import GradingError
+from mlecore.hookspecs import ExtensionSpec, hookimpl
+from mlecore.runs import events
+from mlecore.runs.events import Journal, Observers
+from mlecore.runs.store import load_group, read_record
+
+
+def when_running(lab, function) -> threading.Thread:
+    """Call a function once the first run is at work."""
+
+    def wait() -> None:
+        deadline = time.monotonic() + 10
+        while not any(state == "running" for _, state in lab.ears.changes) and time.monotonic() < deadline:
+            time.sleep(0.002)
+        function()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def test_runs_folder_that_vanishes_for_a_while(lab):
+    lab.make(("worker", {"seconds": "0.05"}), seeds=3)
+
+    def vanish() -> None:
+        lab.runs.rename(lab.root / "away")
+        time.sleep(0.3)
+        (lab.root / "away").rename(lab.runs)
+
+    thread = when_running(lab, vanish)
+    assert lab.run().complete
+    thread.join()
+    assert all(len(record.attempts) == 1 for record in load_group(lab.group.folder))
+
+
+def test_answers_that_are_away_for_a_while(lab):
+    lab.make(("worker", {}))
+    grade = lab.grader.grade
+    private = lab.campaign().inputs["coins"].private
+    away = private.with_name("away")
+
+    def careful(**request):
+        if not request["private"].is_dir():
+            raise GradingError(f"{request['private']} is no folder")
+        return grade(**request)
+
+    lab.grader.grade = careful
+
+    def vanish() -> None:
+        time.sleep(0.05)
+        away.rename(private)
+
+    private.rename(away)
+    thread = threading.Thread(target=vanish)
+    thread.start()
+    lab.pace = type(lab.pace)(**{**{a: getattr(lab.pace, a) for a in ("poll_least", "bell")}, "step_first": 0.02})
+    assert lab.run().complete
+    thread.join()
+
+
+def test_public_data_that_are_away_for_a_while(lab):
+    lab.make(("worker", {}))
+    public = lab.campaign().inputs["coins"].public
+    away = public.with_name("gone")
+    campaign = lab.campaign()
+    lab.campaign = lambda: campaign
+
+    def come_back() -> None:
+        time.sleep(0.2)
+        away.rename(public)
+
+    public.rename(away)
+    thread = threading.Thread(target=come_back)
+    thread.start()
+    assert lab.run().complete
+    thread.join()
+    assert any("are not there" in text for text in lab.ears.said)
+
+
+def test_a_clock_that_jumps_changes_nothing(lab, monkeypatch):
+    stamps = iter(f"{year}-01-01T00:00:00+00:00" for year in range(2100, 1900, -1))
+    monkeypatch.setattr(events, "now", lambda: next(stamps))
+    monkeypatch.setattr("mlecore.runs.steps.now", lambda: next(stamps))
+    monkeypatch.setattr(time, "time", lambda: float("nan"))
+    lab.make(("worker", {"seconds": "0.05", "faults": "1"}), seeds=2)
+    assert lab.run().complete
+    record = load_group(lab.group.folder)[0]
+    assert record.attempt.ended_at < record.attempt.started_at and record.seconds == 0.05
+
+
+class Notes:
+    def __init__(self) -> None:
+        self.heard: list[tuple] = []
+
+    @hookimpl
+    def run_started(self, run) -> None:
+        self.heard.append(("started", run.name, run.attempt.k))
+
+    @hookimpl
+    def run_finished(self, run) -> None:
+        self.heard.append(("finished", run.name, run.ended))
+
+    @hookimpl
+    def run_graded(self, report, run) -> None:
+        self.heard.append(("graded", run.name, report.status))
+
+
+class Grumpy:
+    @hookimpl
+    def run_started(self) -> None:
+        raise RuntimeError("not in the mood")
+
+
+@pytest.fixture
+def notes(lab):
+    manager = pluggy.PluginManager("mlecore")
+    manager.add_hookspecs(ExtensionSpec)
+    heard = Notes()
+    manager.register(Grumpy(), name="extension:grumpy")
+    manager.register(heard, name="extension:notes")
+    lab.extensions = manager
+    return heard
+
+
+def test_events_come_in_order_and_a_failing_extension_touches_nothing(lab, notes):
+    lab.make(("worker", {"faults": "1"}))
+    assert lab.run().complete
+    name = "worker--coins--0"
+    assert notes.heard == [
+        ("started", name, 1),
+        ("started", name, 2),
+        ("finished", name, "finished"),
+        ("graded", name, "graded"),
+    ]
+    failed = [event for event in Journal(lab.group.folder).read(name) if event["event"] == "extension failed"]
+    assert [event["plugin"] for event in failed] == ["extension:grumpy"] * 2 and "mood" in failed[0]["why"]
+    notes.heard.clear()
+    assert lab.run().complete and notes.heard == []
+
+
+def test_what_was_not_told_is_told_by_the_next_controller(lab, notes):
+    lab.make(("worker", {}), seeds=2)
+    assert lab.run().complete
+    told = lab.group.folder / events.TOLD
+    first = read_record(lab.folder("worker--coins--0"))
+    lines = [line for line in told.read_text().splitlines() if first.uid not in line or "started" in line]
+    told.write_text("\n".join(lines) + "\nrun_graded " + first.uid)  # the last line is torn
+    notes.heard.clear()
+    assert lab.run().complete
+    assert notes.heard == [("finished", first.name, "finished"), ("graded", first.name, "graded")]
+
+
+def test_an_extension_that_hangs_holds_nobody_up(lab, notes):
+    notes.heard = type("Hanging", (list,), {"append": lambda self, item: time.sleep(60)})()
+    lab.make(("worker", {}))
+    lab.pace = type(lab.pace)(poll_least=0.005, linger=0.2)
+    began = time.monotonic()
+    assert lab.run().complete and time.monotonic() - began < 5
+
+
+def test_torn_lines_of_a_journal_are_left_out(tmp_path):
+    journal = Journal(tmp_path)
+    journal.note("one", "r")
+    with journal.path.open("a") as out:
+        out.write('{"event": "tw')
+    journal.note("three", "r")
+    assert [event["event"] for event in journal.read("r")] == ["one"]
+    journal.note("four", "r")
+    assert [event["event"] for event in journal.read()] == ["one", "four"]
+    assert Observers(tmp_path, journal, None).active is False
+    assert json.loads(journal.path.read_text().splitlines()[0])["event"] == "one"
