@@ -126,6 +126,7 @@ def _environment(job: Job, home: str, folder: Path, root: Path, isolated: bool) 
         **(relaying.environment(job.allow) if job.network == "llm" and isolated else {}),
         **job.env,
         "MLECORE_HOME": home,
+        "MLECORE_OPT": "/opt/mlecore" if isolated else str(folder / "opt"),
         "MLECORE_TIME_LIMIT": f"{job.time_limit:.2f}",
         "MLECORE_GRACE": f"{job.grace:.2f}",
     }
