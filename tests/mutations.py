@@ -100,7 +100,7 @@ def _lose_column(rng, names, table, pool):
         place = rng.randrange(len(names))
         names.pop(place)
         for row in table:
-            if place < len(row):
+            if place < len(row) > 1:
                 row.pop(place)
 
 
