@@ -78,6 +78,13 @@ def hardened(selinux: bool = False) -> dict[str, Any]:
     return {"CapDrop": ["ALL"], "SecurityOpt": security, "Privileged": False, "RestartPolicy": {"Name": "no"}}
 
 
+def log_config(podman: bool, size: int, files: int) -> dict[str, Any]:
+    """Where the engine keeps output, and how much of it. Docker's driver ``local`` keeps every byte as it is."""
+    if podman:
+        return {"Type": "json-file", "Config": {"max-size": str(size * files)}}
+    return {"Type": "local", "Config": {"max-size": str(size), "max-file": str(files), "compress": "false"}}
+
+
 def host_config(
     job: Job,
     *,
@@ -89,6 +96,7 @@ def host_config(
     volumes: list[dict[str, Any]],
     size: int | None,
     selinux: bool,
+    podman: bool,
 ) -> dict[str, Any]:
     """The HostConfig of the agent's container."""
     config: dict[str, Any] = {
@@ -100,10 +108,7 @@ def host_config(
         "Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}],
         "ShmSize": job.memory or engine_memory // 2,  # what is used of it counts as the run's memory anyway
         "IpcMode": "private",
-        "LogConfig": {
-            "Type": "json-file",
-            "Config": {"max-size": str(LOG_BYTES), "max-file": str(LOG_FILES)},
-        },
+        "LogConfig": log_config(podman, LOG_BYTES, LOG_FILES),
     }
     if job.memory is not None:
         config["Memory"] = config["MemorySwap"] = job.memory  # the same: no swap on top

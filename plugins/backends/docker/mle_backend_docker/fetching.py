@@ -71,9 +71,14 @@ def fetch(engine: Engine, handle: Handle, globs: Sequence[str], into: Path, limi
     into.mkdir(parents=True)
     haul = Haul(into, limit)
     container = _container(engine, handle)
-    _relay_log(engine, handle, globs, haul)
+    wanted = []
     for text in globs:
-        glob = Glob(text)
+        try:
+            wanted.append(Glob(text))
+        except ValueError as error:
+            haul.refuse(text, str(error))
+    _relay_log(engine, handle, wanted, haul)
+    for glob in wanted:
         if glob.prefix == PurePosixPath("."):
             with _without_data(engine, container) as other:
                 _fetch_glob(engine, other, glob, haul)
@@ -267,11 +272,11 @@ def _kind(member: tarfile.TarInfo) -> str:
     return "no regular file"
 
 
-def _relay_log(engine: Engine, handle: Handle, globs: Sequence[str], haul: Haul) -> None:
+def _relay_log(engine: Engine, handle: Handle, globs: Sequence[Glob], haul: Haul) -> None:
     """What the relay let through and refused, as logs/relay.jsonl; the agent cannot put another one in its place."""
     import docker.errors
 
-    if not any(Glob(text).matches(RELAY_LOG) for text in globs):
+    if not any(glob.matches(RELAY_LOG) for glob in globs):
         return
     with engine.asking("fetching the relay's log"):
         try:

@@ -75,12 +75,9 @@ def context(recipe: Recipe, settings: Settings) -> Context:
         lines.append(
             f"RUN {missing}; npm install --global --no-fund --no-audit {_words(recipe.npm)} && npm cache clean --force"
         )
-    for number, (path, content) in enumerate(sorted(recipe.files.items())):
-        if not path.startswith("/"):
-            raise UsageError(f"a recipe's file must have an absolute path, not {path!r}")
-        name = f"files/{number}"
-        files[name] = content
-        lines.append(f'COPY ["{name}", "{_json(path)}"]')
+    if recipe.files:
+        files["files.tar"] = _tar({_absolute(path): content for path, content in sorted(recipe.files.items())})
+        lines.append("ADD files.tar /")  # unpacked there; COPY would read quotes and dollars in names as its own
     if recipe.programs:
         check = 'command -v "$p" >/dev/null || { echo "the program $p is not on PATH"; exit 1; }'
         lines.append(f"RUN for p in {_words(recipe.programs)}; do {check}; done")
@@ -91,8 +88,10 @@ def _words(items: Sequence[str]) -> str:
     return " ".join(shlex.quote(item) for item in items)
 
 
-def _json(path: str) -> str:
-    return path.replace("\\", "\\\\").replace('"', '\\"')
+def _absolute(path: str) -> str:
+    if not path.startswith("/") or ".." in path.split("/"):
+        raise UsageError(f"a recipe's file must have an absolute path, not {path!r}")
+    return path.lstrip("/")
 
 
 def _apt(packages: str) -> str:
@@ -211,8 +210,7 @@ def _build(engine: Engine, made: Context, out: IO[str]) -> dict[str, Any]:
     out.write(f"building {made.tag}\n{made.dockerfile}\n")
     problem = None
     client = engine.streaming()
-    with tempfile.TemporaryFile() as packed:
-        _pack(made, packed)
+    with io.BytesIO(_tar({"Dockerfile": made.dockerfile.encode(), **made.files})) as packed:
         try:
             with engine.asking(f"building {made.tag}"):
                 events = client.build(
@@ -244,14 +242,16 @@ def _build(engine: Engine, made: Context, out: IO[str]) -> dict[str, Any]:
     return found
 
 
-def _pack(made: Context, into: IO[bytes]) -> None:
+def _tar(files: Mapping[str, bytes]) -> bytes:
+    """The same bytes for the same files, all root's."""
+    into = io.BytesIO()
     with tarfile.open(fileobj=into, mode="w") as tar:
-        for name, content in {"Dockerfile": made.dockerfile.encode(), **made.files}.items():
+        for name, content in files.items():
             info = tarfile.TarInfo(name)
             info.size = len(content)
             info.mode = 0o755 if content.startswith(b"#!") else 0o644
             tar.addfile(info, io.BytesIO(content))
-    into.seek(0)
+    return into.getvalue()
 
 
 @frozen(kw_only=True)

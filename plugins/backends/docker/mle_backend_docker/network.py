@@ -17,14 +17,13 @@ from attrs import frozen
 
 import mlecore.relay
 from mle_backend_docker import names
-from mle_backend_docker.container import hardened
+from mle_backend_docker.container import hardened, log_config
 from mle_backend_docker.engine import Engine
 from mlecore.backends import Job
 from mlecore.errors import BackendError
 
 PORT = 3128
 HOST_GATEWAY = "host.docker.internal"
-_LOG = {"Type": "json-file", "Config": {"max-size": str(mlecore.relay.LOG_BYTES * 2), "max-file": "1"}}
 
 
 @frozen(kw_only=True)
@@ -107,7 +106,7 @@ def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[s
         "ReadonlyRootfs": True,
         "PidsLimit": 128,
         "Memory": 256 * 1024 * 1024,
-        "LogConfig": _LOG,
+        "LogConfig": log_config(engine.is_podman, 2 * mlecore.relay.LOG_BYTES, 1),
     }
     if any(pattern.partition(":")[0].lower() == HOST_GATEWAY for pattern in job.allow):
         host["ExtraHosts"] = [f"{HOST_GATEWAY}:host-gateway"]

@@ -6,16 +6,14 @@ import re
 from fnmatch import translate
 from pathlib import PurePosixPath
 
-from mlecore.errors import BackendError
-
 
 class Glob:
-    """One of them, relative to home. What it names brings what is below it, where it is a folder."""
+    """One of them, relative to home; a folder that it names brings what is below. Raises ValueError for other paths."""
 
     def __init__(self, text: str) -> None:
         parts = PurePosixPath(text).parts
         if not parts or parts[0] == "/" or ".." in parts:
-            raise BackendError(f"{text!r} is no path below home")
+            raise ValueError("no path below home")
         plain = 0
         while plain < len(parts) and not re.search(r"[*?\[]", parts[plain]):
             plain += 1

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from attrs import evolve
+
 from mle_backend_docker import archive, container, images, names, network
 from mle_backend_docker.disk import limits_disk
 from mle_backend_docker.engine import Engine
@@ -45,6 +47,8 @@ class Starter:
         made = False
         if found is None:
             image, user = self._image(job)
+            if not (image["Config"].get("Labels") or {}).get(names.RECIPE):
+                job = evolve(job, writable_root=True)  # an image that was not made for us runs as it was meant to
             found, made = self._create(job, image["Id"], user)
         if (found["Config"].get("Labels") or {}).get(names.JOB) != job.name:
             raise BackendError(
@@ -123,6 +127,7 @@ class Starter:
                         volumes=container.mounts(job, {**labels, names.ROLE: "volume"}, size),
                         size=size,
                         selinux=selinux,
+                        podman=self.engine.is_podman,
                     ),
                 }
                 with self.engine.asking(f"creating the container of {job.name}"):

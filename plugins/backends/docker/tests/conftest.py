@@ -139,3 +139,9 @@ def make_lab(engine: Engine, tmp_path: Path) -> Iterator[Callable[..., Lab]]:
 @pytest.fixture
 def lab(make_lab: Callable[..., Lab]) -> Lab:
     return make_lab()
+
+
+@pytest.fixture
+def lab_on() -> Callable[[Engine, Path], Lab]:
+    """Makes labs on other engines."""
+    return Lab

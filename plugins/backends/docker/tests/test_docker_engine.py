@@ -1,0 +1,324 @@
+"""What an engine does to runs: it restarts, is killed, is slow, loses answers, has no room left, maps user ids.
+
+Each test has an engine of its own, beside the one that is here, and may treat it badly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from mle_backend_docker import engine as engine_module
+from mle_backend_docker.backend import DockerBackend
+from mle_backend_docker.engine import Engine
+from mle_backend_docker.settings import BASE
+
+from mlecore.errors import BackendError, BackendUnreachable
+
+if TYPE_CHECKING:
+    from conftest import Lab
+
+    LabOn = Callable[[Engine, Path], Lab]
+
+pytestmark = pytest.mark.docker
+
+
+class OwnEngine:
+    """A dockerd with folders, a bridge and a socket of its own; it leaves this machine's firewall alone."""
+
+    def __init__(self, folder: Path, data: Path, *flags: str) -> None:
+        self.folder, self.data, self.flags = folder, data, flags
+        self.bridge = "mletest0"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.host = f"unix://{folder}/sock"
+
+    def start(self) -> None:
+        subprocess.run(["ip", "link", "add", self.bridge, "type", "bridge"], capture_output=True)
+        subprocess.run(["ip", "addr", "add", "172.31.251.1/24", "dev", self.bridge], capture_output=True)
+        for stale in (self.folder / "pid", self.folder / "exec/containerd/containerd.pid"):
+            stale.unlink(missing_ok=True)
+        argv = ["dockerd", "--data-root", str(self.data), "--exec-root", str(self.folder / "exec"), "-H", self.host]
+        argv += ["--pidfile", str(self.folder / "pid"), "--bridge", self.bridge, "--iptables=false"]
+        argv += ["--containerd-namespace", "mletest", "--containerd-plugins-namespace", "mletest-plugins", *self.flags]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        for _ in range(300):
+            if subprocess.run(["docker", "-H", self.host, "info"], capture_output=True).returncode == 0:
+                return
+            assert self.process.poll() is None, (self.folder / "log").read_text()[-3000:]
+            time.sleep(0.1)
+        raise AssertionError((self.folder / "log").read_text()[-3000:])
+
+    def end(self, number: int = signal.SIGTERM) -> None:
+        if self.process is not None:
+            self.process.send_signal(number)
+            self.process.wait(60)
+            self.process = None
+            containerd = self.folder / "exec/containerd/containerd.pid"
+            for _ in range(100):  # which ends with the engine, also when that is killed
+                if not containerd.exists() or not _running(int(containerd.read_text())):
+                    break
+                time.sleep(0.05)
+
+    def load(self) -> None:
+        with subprocess.Popen(["docker", "save", BASE], stdout=subprocess.PIPE) as saving:
+            subprocess.run(
+                ["docker", "-H", self.host, "load", "-q"], stdin=saving.stdout, check=True, capture_output=True
+            )
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            ids = subprocess.run(
+                ["docker", "-H", self.host, "ps", "-aq"], capture_output=True, text=True
+            ).stdout.split()
+            if ids:
+                subprocess.run(["docker", "-H", self.host, "rm", "-fv", *ids], capture_output=True)
+        self.end()
+        subprocess.run(["ip", "link", "del", self.bridge], capture_output=True)
+        subprocess.run(["umount", "-l", self.data], capture_output=True)  # live-restore leaves it mounted on itself
+
+
+def _running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def own(engine: Engine) -> Iterator[OwnEngine]:
+    """An engine with the base image, loaded once; a test leaves it running, with flags as it wants."""
+    if os.getuid() != 0 or not shutil.which("dockerd") or not shutil.which("ip"):
+        pytest.skip("an engine of its own needs root, dockerd and ip")
+    folder = Path(tempfile.mkdtemp(prefix="mlecore-engine-"))
+    folder.chmod(0o711)  # with user namespaces the engine insists that others can go through
+    made = OwnEngine(folder, folder / "data")
+    try:
+        made.start()
+        made.load()
+        yield made
+    finally:
+        made.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def own_lab(own: OwnEngine, tmp_path: Path, lab_on: LabOn) -> Iterator[Lab]:
+    tmp_path.chmod(0o755)
+    lab = lab_on(Engine(own.host), tmp_path)
+    yield lab
+    if own.process is None:
+        own.start()
+    lab.clear()
+
+
+TICKS = "i=0; while [ $i -lt 60 ]; do echo tick $i; i=$((i+1)); [ -e submission/stop ] && exit 0; sleep 0.1; done"
+
+
+def test_runs_live_through_a_restart_with_live_restore(own: OwnEngine, own_lab: Lab) -> None:
+    own.end()
+    own.flags = ("--live-restore",)
+    own.start()
+    handle = own_lab.start(TICKS)
+    followed: list[bytes] = []
+    follower = threading.Thread(target=lambda: followed.extend(own_lab.backend.logs(handle, follow=True)))
+    follower.start()
+    own_lab.said(handle, "tick 3")
+    own.end(signal.SIGTERM)
+    with pytest.raises(BackendUnreachable, match="does not answer") as error:
+        own_lab.backend.status([handle])
+    assert "systemctl start docker" in str(error.value)
+    time.sleep(0.5)
+    own.start()
+    assert own_lab.backend.status([handle])[handle].phase == "running"
+    status = own_lab.wait(handle)
+    assert (status.exit_code, status.place_fault) == (0, False)
+    follower.join(20)
+    assert b"".join(followed).decode().splitlines() == [f"tick {number}" for number in range(60)]
+    own.flags = ()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_restart_without_live_restore_is_the_place_s_fault(own: OwnEngine, own_lab: Lab, number: int) -> None:
+    own.end()
+    own.flags = ()
+    own.start()
+    before = own_lab.start("echo result >submission/submission.csv; exit 3")
+    own_lab.wait(before)
+    handle = own_lab.start(
+        "trap 'exit 0' TERM; echo half >submission/submission.csv; echo up; while :; do sleep 0.1; done"
+    )
+    own_lab.said(handle, "up")
+    own.end(number)
+    with pytest.raises(BackendUnreachable):
+        own_lab.backend.status([handle])
+    own.start()
+    status = own_lab.wait(handle)
+    assert status.place_fault and "engine" in status.reason
+    # What had ended before is a result still, and can be fetched.
+    again = own_lab.backend.status([before])[before]
+    assert (again.exit_code, again.place_fault) == (3, False)
+    assert own_lab.backend.fetch(before, ["submission"], own_lab.folder / "out", 1000).files == 1
+    assert set(own_lab.backend.find(own_lab.group)) == {before.name, handle.name}
+
+
+class Toxic:
+    """A socket in front of an engine's that passes everything on until it is told otherwise."""
+
+    def __init__(self, folder: Path, to: str) -> None:
+        self.path = folder / "toxic.sock"
+        self.to = to
+        self.hang = threading.Event()
+        self.swallow = b""  # the answer to a request with these bytes is lost, once
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(str(self.path))
+        self.server.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                client, _ = self.server.accept()
+            except OSError:
+                return
+            upstream = socket.socket(socket.AF_UNIX)
+            upstream.connect(self.to)
+            state = {"swallow": False}
+            for source, sink, asks in ((client, upstream, True), (upstream, client, False)):
+                threading.Thread(target=self._pump, args=(source, sink, asks, state), daemon=True).start()
+
+    def _pump(self, source: socket.socket, sink: socket.socket, asks: bool, state: dict[str, bool]) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if asks and self.swallow and self.swallow in data:
+                    self.swallow, state["swallow"] = b"", True
+                if not asks and state["swallow"]:
+                    break
+                while self.hang.is_set():
+                    time.sleep(0.05)
+                sink.sendall(data)
+        for each in (source, sink):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def toxic(lab: Lab, tmp_path: Path) -> Iterator[tuple[Toxic, DockerBackend]]:
+    made = Toxic(tmp_path, lab.engine.host.removeprefix("unix://"))
+    yield made, DockerBackend({}, Engine(f"unix://{made.path}"))
+    made.hang.clear()
+    made.server.close()
+
+
+def test_a_slow_engine_is_asked_again_and_never_believed_to_have_said_no(
+    lab: Lab, toxic: tuple[Toxic, DockerBackend], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, backend = toxic
+    monkeypatch.setattr(engine_module, "SECONDS", 1.0)
+    handle = backend.start(lab.job("sleep 100"))
+    place.hang.set()
+    with pytest.raises(BackendUnreachable, match="did not answer within 1 s"):
+        backend.status([handle])
+    place.hang.clear()
+    assert backend.status([handle])[handle].phase == "running"
+
+
+@pytest.mark.parametrize("lost", [b"/containers/create", b"/archive?path=%2Fhome", b"/start HTTP"])
+def test_a_start_whose_answer_is_lost_is_repeated_without_harm(
+    lab: Lab, toxic: tuple[Toxic, DockerBackend], monkeypatch: pytest.MonkeyPatch, lost: bytes
+) -> None:
+    from mle_backend_docker import starting
+
+    monkeypatch.setattr(starting, "PATIENCE", 0.2)
+    place, backend = toxic
+    job = lab.job("echo ran")
+    assert backend.preflight([job]) == []
+    place.swallow = lost
+    with pytest.raises(BackendUnreachable):
+        backend.start(job)
+    assert place.swallow == b""
+    handle = backend.start(job)
+    assert lab.output(handle) == "ran\n"
+    assert lab.left()["containers"] == [f"/{job.name}"]
+
+
+def test_a_full_disk_is_told_in_words_and_what_runs_can_still_be_fetched(
+    own: OwnEngine, tmp_path: Path, lab_on: LabOn
+) -> None:
+    own.end()
+    disk, folder = tmp_path / "disk.img", tmp_path / "small"
+    folder.mkdir()
+    tmp_path.chmod(0o755)
+    subprocess.run(["truncate", "-s", "600M", disk], check=True)
+    subprocess.run(["mkfs.ext4", "-q", "-m", "0", disk], check=True)
+    if subprocess.run(["mount", "-o", "loop", disk, folder], capture_output=True).returncode:
+        own.start()
+        pytest.skip("no loop devices here")
+    small = OwnEngine(own.folder, folder)
+    try:
+        small.start()
+        small.load()
+        lab = lab_on(Engine(small.host), tmp_path)
+        handle = lab.start("echo 1 >submission/submission.csv; cat /dev/zero >/tmp/fill; sleep 100")
+        deadline = time.monotonic() + 60
+        while os.statvfs(folder).f_bavail and time.monotonic() < deadline:
+            time.sleep(0.1)
+        with pytest.raises(BackendError, match="disk is full") as error:
+            for _ in range(20):
+                lab.start("true", files={"agent/x": os.urandom(1 << 20)})
+        assert "mlecore images prune" in str(error.value)
+        assert lab.backend.status([handle])[handle].phase == "running"
+        fetched = lab.backend.fetch(handle, ["submission"], tmp_path / "out", 1000)
+        assert fetched.files == 1
+        lab.backend.stop(handle, 0.2)
+        lab.clear()
+    finally:
+        small.close()
+        subprocess.run(["umount", "-l", folder])
+        own.start()
+
+
+def test_user_namespaces_change_nothing_for_a_run(own: OwnEngine, tmp_path: Path, lab_on: LabOn) -> None:
+    if "dockremap:" not in Path("/etc/subuid").read_text():
+        pytest.skip("no user dockremap with subordinate ids here")
+    own.end()
+    own.flags = ("--userns-remap=default",)
+    own.start()
+    try:
+        own.load()
+        tmp_path.chmod(0o755)
+        lab = lab_on(Engine(own.host), tmp_path)
+        script = (
+            "cat data/train.csv; touch submission/x logs/y agent/z /tmp/t && echo wrote; touch opt /home/x; cat agent/f"
+        )
+        handle = lab.start(script, files={"agent/f": b"file"})
+        said = lab.output(handle)
+        assert said.startswith("id,target\n1,0\nwrote\n") and said.endswith("file")
+        assert lab.backend.fetch(handle, ["submission", "logs"], tmp_path / "out", 1000).files == 2
+        assert lab.backend.describe()["user_namespaces"] is True
+        lab.clear()
+    finally:
+        own.end()
+        own.flags = ()
+        own.start()
+
+
+def test_no_engine_at_all_is_a_problem_with_its_fix(tmp_path: Path) -> None:
+    [problem] = DockerBackend({}, Engine(f"unix://{tmp_path}/none")).preflight()
+    assert "does not answer" in problem.what and "DOCKER_HOST" in problem.fix
+
+
+def test_an_engine_elsewhere_is_refused(tmp_path: Path) -> None:
+    [problem] = DockerBackend({}, Engine("tcp://192.0.2.9:2376")).preflight()
+    assert "another machine" in problem.what

@@ -1,0 +1,194 @@
+"""Images from recipes: built once, used as they are, listed and pruned; a failed build says why."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+from mle_backend_docker import images
+from mle_backend_docker.images_command import command
+from mle_backend_docker.settings import BASE, Settings
+
+from mlecore.agents import Recipe
+from mlecore.backends import Image
+from mlecore.errors import BackendError, MlecoreError
+
+if TYPE_CHECKING:
+    from conftest import Lab
+
+pytestmark = pytest.mark.docker
+
+
+@pytest.fixture
+def nonce(lab: Lab) -> Iterator[dict[str, bytes]]:
+    """Files that no other recipe has; images with them are removed afterwards."""
+    before = {each.id for each in images.listing(lab.engine)}
+    yield {"/etc/nonce": uuid.uuid4().hex.encode()}
+    for each in images.listing(lab.engine):
+        if each.id not in before and not each.used:
+            lab.engine.api.remove_image(each.id, force=True)
+
+
+def dangling(lab: Lab) -> set[str]:
+    return {each["Id"] for each in lab.engine.api.images(filters={"dangling": True})}
+
+
+def test_a_recipe_is_built_once_and_its_files_and_programs_are_there(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path
+) -> None:
+    files = {**nonce, "/usr/local/bin/greet": b"#!/bin/sh\necho greetings\n", '/srv/a "b"/c d': b"odd"}
+    recipe = Recipe(files=files, programs=("greet", "python3"))
+    before = dangling(lab)
+    image = lab.backend.build(recipe, tmp_path / "one.log")
+    assert image.ref.startswith("mlecore/agent:") and image.digest.startswith("sha256:")
+    assert "Step" in (tmp_path / "one.log").read_text()
+    assert lab.backend.build(recipe, tmp_path / "two.log") == image
+    assert (tmp_path / "two.log").read_text() == f"{image.ref} is there already\n"
+    assert lab.run("greet; cat '/srv/a \"b\"/c d'", image=image) == "greetings\nodd"
+    assert dangling(lab) <= before
+
+
+def test_another_recipe_or_base_is_another_image() -> None:
+    plain = Settings()
+    tags = {
+        images.context(Recipe(), plain).tag,
+        images.context(Recipe(pip=("x",)), plain).tag,
+        images.context(Recipe(pip=("x", "y")), plain).tag,
+        images.context(Recipe(files={"/a": b"1"}), plain).tag,
+        images.context(Recipe(files={"/a": b"2"}), plain).tag,
+        images.context(Recipe(), Settings(base="mirror.example.com/python:3.11")).tag,
+        images.context(Recipe(base="other"), plain).tag,
+    }
+    assert len(tags) == 7
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [Recipe(pip=("x\nRUN evil",)), Recipe(base="a\nb"), Recipe(files={"relative": b""}), Recipe(files={"/a\n": b""})],
+)
+def test_no_recipe_can_write_lines_of_its_own(recipe: Recipe) -> None:
+    with pytest.raises(MlecoreError):
+        images.context(recipe, Settings())
+
+
+def test_words_of_a_recipe_are_quoted() -> None:
+    made = images.context(Recipe(pip=("pandas>=2", "x; touch /y"), apt=("a b",), npm=("@a/b@1",)), Settings())
+    assert "'pandas>=2' 'x; touch /y'" in made.dockerfile
+    assert "'a b'" in made.dockerfile
+
+
+def test_a_failed_build_shows_the_end_of_its_log_and_names_the_file(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path
+) -> None:
+    log = tmp_path / "build.log"
+    with pytest.raises(BackendError, match="the program no-such-program is not on PATH") as error:
+        lab.backend.build(Recipe(files=nonce, programs=("no-such-program",)), log)
+    assert str(log) in str(error.value)
+    assert "no-such-program" in log.read_text()
+    label = {"label": "org.mlecore.role=image"}
+    assert not [each for each in lab.engine.api.containers(all=True) if each["Image"] in str(label)]
+
+
+def test_one_recipe_by_several_controllers_at_once_becomes_one_image(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path
+) -> None:
+    recipes = [Recipe(files=nonce), Recipe(files={**nonce, "/etc/other": b""})]
+    before = dangling(lab)
+    made: list[tuple[int, Image]] = []
+
+    def build(number: int) -> None:
+        made.append((number % 2, lab.backend.build(recipes[number % 2], tmp_path / f"{number}.log")))
+
+    threads = [threading.Thread(target=build, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 6 and len(set(made)) == 2
+    assert dangling(lab) <= before
+
+
+def test_a_base_image_that_is_nowhere_is_told_in_words(make_lab: Callable[..., Lab], tmp_path: Path) -> None:
+    with pytest.raises(BackendError, match="pull=never"):
+        make_lab(base="mlecore-test/none:1", pull="never").backend.build(Recipe(), tmp_path / "log")
+    with pytest.raises(BackendError, match="cannot be pulled") as error:
+        make_lab(base="127.0.0.1:9/none:1").backend.build(Recipe(), tmp_path / "log")
+    assert "docker login" in str(error.value)
+
+
+def test_a_bundle_of_authorities_is_trusted_in_what_is_built(make_lab: Callable[..., Lab], tmp_path: Path) -> None:
+    bundle = tmp_path / "ca.pem"
+    bundle.write_text("-----BEGIN CERTIFICATE-----\nmarker\n-----END CERTIFICATE-----\n")
+    lab = make_lab(ca_bundle=str(bundle))
+    try:
+        said = lab.run('cat "$SSL_CERT_FILE" | tail -n 2; [ "$PIP_CERT" = "$REQUESTS_CA_BUNDLE" ] && echo same')
+        assert said.splitlines() == ["marker", "-----END CERTIFICATE-----", "same"]
+    finally:
+        lab.clear()
+        lab.engine.api.remove_image(lab.image.ref)
+
+
+MLE_BENCH = """
+FROM {base}
+RUN useradd --create-home --uid 1500 nonroot && mkdir -p /home/agent /home/submission /home/code \\
+ && echo 'id; echo "$HOME" "$COMPETITION_ID"; ls /private; cp /home/data/train.csv /home/submission/submission.csv' \\
+    >/home/agent/start.sh && chown -R nonroot /home/agent && mkdir -m 700 /private && echo no >/entrypoint.sh
+ENTRYPOINT ["/bin/sh", "-c", "echo this is the image's own entrypoint; exit 9"]
+"""
+
+
+def test_an_image_of_mle_bench_runs_unchanged_as_its_user_nonroot(lab: Lab, tmp_path: Path) -> None:
+    tag = f"mlecore-test/mleb:{uuid.uuid4().hex[:12]}"
+    dockerfile = io.BytesIO(MLE_BENCH.format(base=BASE).encode())
+    built = list(lab.engine.api.build(fileobj=dockerfile, tag=tag, rm=True, decode=True))
+    assert not any("error" in event for event in built), built
+    try:
+        image = lab.backend.build(Recipe(image=tag), tmp_path / "use.log")
+        assert image.digest == lab.engine.api.inspect_image(tag)["Id"]
+        handle = lab.start(
+            argv=("bash", "/home/agent/start.sh"), image=image, env={"COMPETITION_ID": "toy"}, writable_root=True
+        )
+        said = lab.output(handle)
+        assert "uid=1500(nonroot) gid=1500(nonroot)" in said
+        assert "/home/nonroot toy" in said and "own entrypoint" not in said and "Permission denied" in said
+        fetched = lab.backend.fetch(handle, ["submission/submission.csv"], tmp_path / "out", 1000)
+        assert fetched.files == 1
+    finally:
+        lab.clear()
+        lab.engine.api.remove_image(tag)
+
+
+def test_images_are_listed_and_pruned_by_the_command(lab: Lab, nonce: dict[str, bytes], tmp_path: Path) -> None:
+    used = lab.backend.build(Recipe(files={**nonce, "/used": b""}), tmp_path / "log")
+    lab.start("true", image=used)
+    unused = lab.backend.build(Recipe(files=nonce), tmp_path / "log")
+    listed = CliRunner().invoke(command, ["list", "--json"])
+    tags = {tag: each["used"] for each in json.loads(listed.output) for tag in each["tags"]}
+    assert tags[used.ref] is True and tags[unused.ref] is False
+    assert unused.ref in CliRunner().invoke(command, ["list"]).output
+    pruned = CliRunner().invoke(command, ["prune"])
+    assert pruned.exit_code == 0 and "removed" in pruned.output
+    assert {used.ref} <= {tag for each in images.listing(lab.engine) for tag in each.tags}
+    assert unused.ref not in {tag for each in images.listing(lab.engine) for tag in each.tags}
+
+
+def test_the_command_builds_an_agent_s_image(lab: Lab) -> None:
+    built = CliRunner().invoke(command, ["build", "dummy"], catch_exceptions=False)
+    assert built.exit_code == 0 and built.output.startswith("mlecore/agent:")
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_packages_are_installed(lab: Lab, nonce: dict[str, bytes], tmp_path: Path) -> None:
+    recipe = Recipe(files=nonce, apt=("tree",), pip=("six==1.17.0",), programs=("tree",))
+    image = lab.backend.build(recipe, tmp_path / "log")
+    assert lab.run("tree --version | cut -c 1-6; python3 -c 'import six; print(six.__version__)'", image=image) == (
+        "tree v\n1.17.0\n"
+    )

@@ -1,0 +1,17 @@
+"""The kit for backends passes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mlecore.testing.backends import check_backend
+
+if TYPE_CHECKING:
+    from mle_backend_docker.engine import Engine
+
+
+@pytest.mark.docker
+def test_the_kit_passes(engine: Engine) -> None:
+    assert check_backend("docker") == []
