@@ -72,6 +72,8 @@ class Vm(Backend):
             folders.make_private(self._root)
         except BackendError as error:
             out.append(Problem(what=error.message, fix=error.fix or ""))
+        else:
+            folders.sweep(self._root)
         known = gpus.minors()
         for gpu in self._gpus:
             if gpu not in known:

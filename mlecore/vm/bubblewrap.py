@@ -89,9 +89,9 @@ def words(
     args += ["--chdir", "/home"]
     prelude = []
     if user is not None:
-        prelude = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
+        prelude = [_helper("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
         prelude += ["--bounding-set=-all", "--no-new-privs", "--pdeathsig=KILL"]
-    prelude += ["prlimit", f"--nproc={job.processes}", "--core=0"]
+    prelude += [_helper("prlimit"), f"--nproc={job.processes}", "--core=0"]
     if file_size:
         prelude.append(f"--fsize={file_size}")
     return Words(outer=[program(), *args], last=["--remount-ro", "/"], prelude=prelude)
@@ -136,6 +136,11 @@ def write_etc(folder: Path, user: int | None) -> None:
     (etc / "group").write_text(f"root:x:0:\nagent:x:{number}:\nnogroup:x:65534:\n")
     (etc / "hostname").write_text("mlecore\n")
     (etc / "hosts").write_text("127.0.0.1 localhost mlecore\n::1 localhost\n")
+
+
+def _helper(name: str) -> str:
+    """The machine's own, whatever the job's PATH says: it still runs with rights."""
+    return shutil.which(name, path="/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin") or f"/usr/bin/{name}"
 
 
 def program() -> str:

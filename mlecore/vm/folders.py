@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import socket
 import stat
 import subprocess
+import time
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from mlecore.backends import Handle, Job
 from mlecore.errors import BackendError, BackendUnreachable
 
+_ABANDONED = 24 * 3600.0  # seconds
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
 
 
@@ -108,6 +111,16 @@ def _put(target: Path, content: bytes | Path) -> None:
         target.write_bytes(content)
         executable = content.startswith(b"#!")
     target.chmod(0o755 if executable else 0o644)
+
+
+def sweep(root: Path) -> None:
+    """Delete what controllers that were killed left half laid out or half deleted."""
+    for folder in (root / "trash").glob("*"):
+        erase(folder)
+    for folder in (root / "new").glob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime > _ABANDONED:
+                erase(folder)
 
 
 def erase(folder: Path) -> None:

@@ -240,3 +240,12 @@ def test_a_forged_handle_is_refused(place: Any, id_: str) -> None:
 def test_a_name_that_is_none_is_refused(place: Any, name: str) -> None:
     with pytest.raises(BackendError):
         place.start("/bin/true", name=name)
+
+
+def test_what_killed_controllers_left_is_swept(any_place: Any, state: Path) -> None:
+    (state / "trash/mle-a-1.x/home").mkdir(parents=True)
+    (state / "new/mle-b-1.old").mkdir(parents=True)
+    (state / "new/mle-c-1.fresh").mkdir()
+    os.utime(state / "new/mle-b-1.old", (0, 0))
+    any_place.vm.preflight()
+    assert [path.name for path in state.glob("*/mle-*")] == ["mle-c-1.fresh"]

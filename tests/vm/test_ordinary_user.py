@@ -86,10 +86,12 @@ def test_a_job_of_an_ordinary_user(folder: Path) -> None:
         handle = place.start("/bin/sh", "-c", "mkdir -p code/a/b; chmod 0 code/a; exec sleep 60", name="mle-test-3")
         place.vm.stop(handle, 2.0)
         print(place.status(handle).exit_code)
+        words = "import os, socket; socket.create_connection(('127.0.0.1', 3128)); print(os.environ['HTTPS_PROXY'])"
+        print(place.run("python3", "-c", words, network="llm", allow=("example.com",), name="mle-test-4")[1])
         for handle in place.handles: place.vm.remove(handle)
         print([p for d in ("jobs", "new", "trash") for p in (Path(sys.argv[1]) / "state" / d).iterdir()])
     """
     output = run(folder, textwrap.dedent(_PLACE) + textwrap.dedent(script))
     assert "1000\nid,y\n1,0\n" in output and "not reached" not in output
     assert "/root" in output and "\n3\n" in output  # three places that it cannot write
-    assert "1 the controller's, in a user namespace\noom True\n143\n[]\n" in output
+    assert "1 the controller's, in a user namespace\noom True\n143\nhttp://127.0.0.1:3128\n\n[]\n" in output

@@ -13,7 +13,6 @@ class Started:
 
     def __init__(self, pid: int, output: int, status: int, gate: int) -> None:
         self.pid = pid
-        self.pidfd = os.pidfd_open(pid)
         self.output = output
         self.status = status  # -1 without bubblewrap
         self.gate = gate  # -1 where nothing waits

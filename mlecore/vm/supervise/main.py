@@ -94,7 +94,8 @@ class Supervisor:
     def _listen(self) -> None:
         os.set_blocking(self._woken, False)
         signal.set_wakeup_fd(self._woken, warn_on_full_buffer=False)
-        signal.signal(signal.SIGUSR1, lambda *_: None)
+        for number in (signal.SIGUSR1, signal.SIGCHLD):  # all they do is to wake the loop
+            signal.signal(number, lambda *_: None)
         signal.signal(signal.SIGTERM, self._tell)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -144,7 +145,7 @@ class Supervisor:
         """Until the job's first process has ended; its wait status."""
         spec = self.spec
         poll = select.poll()
-        for descriptor in (child.pidfd, child.output, child.status, self.wake):
+        for descriptor in (child.output, child.status, self.wake):
             if descriptor >= 0:
                 poll.register(descriptor, select.POLLIN)
         begun = time.monotonic()
@@ -157,12 +158,6 @@ class Supervisor:
         while True:
             tick = 0.01 if child.gate >= 0 else LOOK if looks or self.stop_at else TICK
             for descriptor, _ in poll.poll(int(1000 * tick)):
-                if descriptor == child.pidfd:
-                    _, status = os.waitpid(child.pid, 0)
-                    if disk is not None:
-                        disk.close()
-                    self._hear(said + _read(child.status))
-                    return status
                 if descriptor == child.output and not output.pump():
                     poll.unregister(descriptor)
                 elif descriptor == child.status:
@@ -174,6 +169,12 @@ class Supervisor:
                 elif descriptor == self.wake:
                     os.read(self.wake, 4096)
                     look_at = 0.0
+            ended, status = os.waitpid(child.pid, os.WNOHANG)
+            if ended:
+                if disk is not None:
+                    disk.close()
+                self._hear(said + _read(child.status))
+                return status
             now = time.monotonic()
             if now < look_at and child.gate < 0:  # much output must not mean many looks
                 continue

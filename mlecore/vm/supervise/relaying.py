@@ -8,6 +8,7 @@ can reach it and can do nothing to it.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -22,6 +23,7 @@ SOCKET = "relay.sock"
 LOG = "relay.jsonl"
 PORT = 3128
 _READY = 20.0  # seconds
+_NS_GET_USERNS = 0xB701
 _DIE_WITH_US = ["setpriv", "--pdeathsig=KILL"]
 
 
@@ -32,9 +34,13 @@ class Relay:
         self._folder = folder
         python = [*_DIE_WITH_US, sys.executable, "-I", "-S", script]
         patterns = [word for pattern in allow for word in ("--allow", pattern)]
-        enter = ["nsenter", "-t", str(init), "-n"]
-        if os.geteuid() != 0:
-            enter += ["-U", "--preserve-credentials"]
+        net = os.open(f"/proc/{init}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        self._namespaces = [net]
+        enter = ["nsenter", "--preserve-credentials", f"--net=/proc/self/fd/{net}"]
+        if os.geteuid() != 0:  # its owner is not the namespace of the sandbox's user, but the one above
+            owner = fcntl.ioctl(net, _NS_GET_USERNS)
+            self._namespaces.append(owner)
+            enter.append(f"--user=/proc/self/fd/{owner}")
         self._argvs = [
             [*python, "--listen", f"unix:{SOCKET}", "--log", LOG, *patterns],
             [*enter, *python, "--listen", f"127.0.0.1:{PORT}", "--to", SOCKET],
@@ -69,6 +75,8 @@ class Relay:
                 for number in (0, 1):
                     os.dup2(null, number)
                 os.dup2(say if listen else null, 2)
+                for namespace in self._namespaces:
+                    os.set_inheritable(namespace, True)
                 os.chdir(self._folder)
                 signal.signal(signal.SIGPIPE, signal.SIG_IGN)
                 os.execvpe(argv[0], argv, {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"})
@@ -101,6 +109,8 @@ class Relay:
                         processes.send(pid, signal.SIGKILL)
                     time.sleep(0.01)
         self._pids = []
+        while self._namespaces:
+            os.close(self._namespaces.pop())
 
 
 def environment(allow: Sequence[str]) -> dict[str, str]:
