@@ -13,7 +13,6 @@ from threadpoolctl import threadpool_limits
 
 warnings.filterwarnings("ignore")
 
-FOLDS = 4
 ROUNDS = 12  # of choosing a model to add to the blend
 KEPT = 0.95  # of the rows that the final models see: which ones, the seed decides
 
@@ -27,39 +26,39 @@ class Blend:
     held: np.ndarray  # the same for the train rows, by models that did not see them; NaN where none was held out
 
 
-def classify(
-    train: Rows, labels: np.ndarray, classes: int, test: Rows, seed: int, seconds: float, ranked: bool = False
-) -> Blend:
+@dataclass(frozen=True)
+class Effort:
+    """How much to do for one target."""
+
+    seed: int
+    seconds: float
+    turns: int  # parts of small data that are held out one after the other
+
+
+def classify(train: Rows, labels: np.ndarray, classes: int, test: Rows, effort: Effort, ranked: bool = False) -> Blend:
     """Probabilities of the classes 0, 1, ...; ``ranked``: only their order counts, so any model beats none."""
-    return blend(classifiers(train, classes, seed), train, labels, test, classes, seed, seconds, ranked)
+    return blend(classifiers(train, classes, effort.seed), train, labels, test, classes, effort, ranked)
 
 
-def regress(train: Rows, values: np.ndarray, test: Rows, seed: int, seconds: float) -> Blend:
-    return blend(regressors(train, seed), train, values, test, 0, seed, seconds, False)
+def regress(train: Rows, values: np.ndarray, test: Rows, effort: Effort) -> Blend:
+    return blend(regressors(train, effort.seed), train, values, test, 0, effort, False)
 
 
 def blend(
-    models: dict[str, Model],
-    train: Rows,
-    target: np.ndarray,
-    test: Rows,
-    classes: int,
-    seed: int,
-    seconds: float,
-    ranked: bool,
+    models: dict[str, Model], train: Rows, target: np.ndarray, test: Rows, classes: int, effort: Effort, ranked: bool
 ) -> Blend:
-    """Try the models, weigh them, fit those that count again; within about so many seconds."""
+    """Try the models, weigh them, and fit those that count again."""
     # Of many processes on few CPUs, those with threads that wait for each other are the slowest.
     with threadpool_limits(1 if len(train) <= SMALL else None):
-        folds = splits(target, classes, seed)
-        guesses = tried(models, train, target, folds, seconds)
+        folds = splits(target, classes, effort)
+        guesses = tried(models, train, target, folds, effort.seconds)
         asked = np.concatenate([ask for _, ask in folds])
         weights = weigh(guesses, target[asked], classes, ranked)
         held = np.full((len(target), max(1, classes)), np.nan)
         held[asked] = sum(weight * guesses[name] for name, weight in weights.items())
 
-        rng = np.random.default_rng(seed)
-        kept = np.flatnonzero(rng.random(len(train)) < KEPT) if len(train) > 200 else np.arange(len(train))
+        chosen = np.random.default_rng(effort.seed).random(len(train)) < KEPT
+        kept = np.flatnonzero(chosen) if len(train) > 200 else np.arange(len(train))
         values = sum(weight * run(models[name], models, train, target, kept, test) for name, weight in weights.items())
     note = ", ".join(f"{weight:.0%} {name}" for name, weight in sorted(weights.items(), key=lambda item: -item[1]))
     return Blend(np.asarray(values), note, held)
@@ -93,14 +92,14 @@ def run(
     return chosen(train.take(fit), known, ask)
 
 
-def splits(target: np.ndarray, classes: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def splits(target: np.ndarray, classes: int, effort: Effort) -> list[tuple[np.ndarray, np.ndarray]]:
     """Rows to fit and rows to try: in turns for small data, once for large."""
     rows = np.zeros((len(target), 1))
-    if classes and np.bincount(target)[np.unique(target)].min() >= FOLDS:
-        folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(rows, target))
+    if classes and np.bincount(target)[np.unique(target)].min() >= 4:
+        folds = list(StratifiedKFold(4, shuffle=True, random_state=effort.seed).split(rows, target))
     else:
-        folds = list(KFold(FOLDS, shuffle=True, random_state=seed).split(rows))
-    return folds if len(target) <= SMALL else folds[:1]
+        folds = list(KFold(4, shuffle=True, random_state=effort.seed).split(rows))
+    return folds[: effort.turns] if len(target) <= SMALL else folds[:1]
 
 
 def weigh(guesses: dict[str, np.ndarray], truth: np.ndarray, classes: int, ranked: bool) -> dict[str, float]:

@@ -12,7 +12,7 @@ import sounds
 from columns import features
 from handin import probabilities
 from inventory import Inventory
-from learn import classify, regress
+from learn import Effort, classify, regress
 from media import Files, Index, read
 from models import Rows
 from problem import NoModel, Problem, spelled, wants
@@ -34,10 +34,11 @@ def solve(
     print(f"features: {what}; {len(train)} rows to learn from, {len(test)} to predict", flush=True)
     table = problem.train.iloc[rows]
     seconds = (until - time.monotonic()) / len(problem.targets)
+    effort = Effort(seed=task["seed"], seconds=seconds, turns=4 if len(problem.targets) <= 2 else 1)
     if problem.classes:
         codes = {name: code for code, name in enumerate(problem.classes)}
         labels = table[problem.targets[0]].map(spelled).map(codes).to_numpy(int)
-        result = classify(train, labels, len(codes), test, task["seed"], seconds)
+        result = classify(train, labels, len(codes), test, effort)
         values = probabilities(result.values, together=problem.sample.sums_to_one(problem.classes))
         return dict(zip(problem.classes, values.T, strict=True)), f"{result.note} on {what}"
     if len(problem.targets) > COLUMNS:
@@ -48,11 +49,11 @@ def solve(
         goal = wants(task["metric"], table[target], problem.sample.table[target])
         print(f"target {target}: {goal}", flush=True)
         if goal == "probability":
-            out[target], note = chance(table[target], train, test, task, seconds)
+            out[target], note = chance(table[target], train, test, task, effort)
         elif goal == "number":
-            out[target], note = number(table[target], train, test, task, seconds)
+            out[target], note = number(table[target], train, test, task, effort)
         else:
-            out[target], note = label(table[target], train, test, task, seconds)
+            out[target], note = label(table[target], train, test, task, effort)
         notes.append(note)
     if problem.sample.sums_to_one(problem.targets) and all(values.dtype.kind == "f" for values in out.values()):
         values = probabilities(np.column_stack([out[name] for name in problem.targets]), together=True)
@@ -115,46 +116,46 @@ def match(problem: Problem, data: Inventory, files: Files | None) -> tuple[str, 
     return "", None
 
 
-def chance(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], seconds: float) -> tuple[np.ndarray, str]:
+def chance(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], effort: Effort) -> tuple[np.ndarray, str]:
     """The probability of 1 (or True)."""
     values = pd.to_numeric(target.map({True: 1, False: 0, "True": 1, "False": 0}).fillna(target), errors="coerce")
     if values.isna().any() or values.min() < 0 or values.max() > 1:
         raise NoModel(f"{target.name} is no probability")
     if set(values.unique()) <= {0, 1}:
         ranked = "auc" in task["metric"].lower()
-        result = classify(train, values.to_numpy(int), 2, test, task["seed"], seconds, ranked)
+        result = classify(train, values.to_numpy(int), 2, test, effort, ranked)
         return result.values[:, 1], result.note
-    result = regress(train, values.to_numpy(float), test, task["seed"], seconds)
+    result = regress(train, values.to_numpy(float), test, effort)
     return np.clip(result.values[:, 0], 0, 1), result.note
 
 
-def number(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], seconds: float) -> tuple[np.ndarray, str]:
+def number(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], effort: Effort) -> tuple[np.ndarray, str]:
     """A value within the range that was seen; learned as a logarithm where the metric is one of logarithms."""
     values = pd.to_numeric(target, errors="coerce").to_numpy(float)
     if not np.isfinite(values).all():
         raise NoModel(f"{target.name} is not all numbers")
     logarithmic = "rmsle" in task["metric"].lower() and values.min() > -1
-    result = regress(train, np.log1p(values) if logarithmic else values, test, task["seed"], seconds)
+    result = regress(train, np.log1p(values) if logarithmic else values, test, effort)
     out = np.expm1(result.values[:, 0]) if logarithmic else result.values[:, 0]
     return np.clip(out, values.min(), values.max()), result.note
 
 
-def label(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], seconds: float) -> tuple[np.ndarray, str]:
+def label(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], effort: Effort) -> tuple[np.ndarray, str]:
     """A class, spelled as in the training table."""
     names = target.map(spelled)
     kinds = sorted(names.unique())
     if len(kinds) > CLASSES:
         raise NoModel(f"{target.name} has {len(kinds)} classes")
     if "kappa" in task["metric"].lower() and pd.api.types.is_integer_dtype(target):
-        return grade(target.to_numpy(int), train, test, task, seconds)
+        return grade(target.to_numpy(int), train, test, effort)
     codes = {kind: code for code, kind in enumerate(kinds)}
-    result = classify(train, names.map(codes).to_numpy(int), len(kinds), test, task["seed"], seconds)
+    result = classify(train, names.map(codes).to_numpy(int), len(kinds), test, effort)
     return np.array(kinds, dtype=object)[result.values.argmax(axis=1)], result.note
 
 
-def grade(target: np.ndarray, train: Rows, test: Rows, task: dict[str, Any], seconds: float) -> tuple[np.ndarray, str]:
+def grade(target: np.ndarray, train: Rows, test: Rows, effort: Effort) -> tuple[np.ndarray, str]:
     """Grades in order, for kappa: a value, cut where the grades come out as often as in training, or rounded."""
-    result = regress(train, target.astype(float), test, task["seed"], seconds)
+    result = regress(train, target.astype(float), test, effort)
     out, held = result.values[:, 0], result.held[:, 0]
     known = ~np.isnan(held)
     grades, often = np.unique(target, return_counts=True)
