@@ -7,6 +7,7 @@ import math
 import os
 import stat
 from collections.abc import Mapping
+from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -140,6 +141,18 @@ def choose(home: Path, candidates: tuple[str, ...]) -> str | None:
             if stat.S_ISREG(path.lstat().st_mode):
                 return path.relative_to(home).as_posix()
     return None
+
+
+def refused_candidates(record: RunRecord) -> str:
+    """Why there is no submission, where something stood in its place that could not be taken; else empty."""
+    if record.collected is None or record.collected.candidate is not None:
+        return ""
+    told = [
+        words
+        for words in record.collected.refused
+        if any(fnmatch(words.partition(": ")[0], pattern) for pattern in record.candidates)
+    ]
+    return f"not taken as a submission: {'; '.join(told[:5])}" if told else ""
 
 
 def read_exit(record: RunRecord) -> Exit:

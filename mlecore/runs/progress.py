@@ -135,7 +135,7 @@ def describe(record: RunRecord, report: Any | None) -> str:
 def graded_words(report: Any) -> str:
     """A report's result in a few words."""
     if report.status == "none":
-        return "no submission"
+        return "no submission" if report.reason == "there is no submission" else f"no submission ({report.reason})"
     if report.status == "invalid":
         return f"invalid submission: {report.reason.splitlines()[0] if report.reason else ''}"
     score = report.score_text if report.score is None else f"{report.score:g}"

@@ -177,7 +177,9 @@ class Steps:
             record = self._after_fault(record)
         else:
             record = evolve(self._with_usage(collect.lay_out(record)), state="collected")
-        self.write(record, ended=ended, reason=reason)
+            told_too = [text for text in (reason, collect.refused_candidates(record)) if text]
+            record = evolve(record, reason="; ".join(told_too))
+        self.write(record, ended=ended, reason=record.reason)
         if cancelled:
             requests.done(record.folder)
         if record.state != "planned":
@@ -256,6 +258,8 @@ class Steps:
         )
         content = {**report.to_json(), "run": record.uid}
         content["submission_path"] = submission.relative_to(record.folder).as_posix() if submission else ""
+        if submission is None and (refused := collect.refused_candidates(record)):
+            content["reason"] = refused
         files.publish(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 
     def settle(self, record: RunRecord, state: Any, reason: str) -> RunRecord:

@@ -1,0 +1,72 @@
+"""Kill controllers of one campaign with SIGKILL, again and again, and see that no run is lost or graded twice.
+
+python benchmarks/campaign_kill.py [--kills 200] [--runs 400] [--seed 0]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent.parent / "tests" / "runs"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    sys.path.insert(0, str(TESTS))
+    from processes import Shell
+
+    rng = random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        shell = Shell(Path(folder), Path(folder) / "data")
+        arguments = [*shell.run_arguments("g", options.runs, seconds="0.2"), "--max-parallel", "2"]
+        began, kills = time.monotonic(), 0
+        while kills < options.kills:
+            # from before it has loaded its plugins to well within its work
+            if not shell.kill_after(rng.uniform(0.2, 1.8), *arguments):
+                print(f"it came to its end after {kills} kills; give it more --runs")
+                break
+            kills += 1
+            if kills % 20 == 0:
+                print(f"{kills} kills, {time.monotonic() - began:.0f} s", flush=True)
+        code, output = shell.call(*arguments, timeout=3600)
+        assert code == 0, output
+        judge(shell, options.runs)
+        print(f"{kills} kills, {options.runs} runs: all graded once, none lost; {time.monotonic() - began:.0f} s")
+
+
+def judge(shell, runs: int) -> None:
+    """Every run has one attempt and one grade, the right one, and each of its events was heard."""
+    from mlecore.runs.store import grade_of, load_group
+
+    problems: list[str] = []
+    records = load_group(shell.runs / "g", problems)
+    assert not problems, problems
+    assert len(records) == runs and Counter(record.state for record in records) == {"graded": runs}
+    for record in records:
+        assert record.gradings == 1 and len(record.attempts) == 1 and record.ended == "finished", record
+        grade = grade_of(record.folder)
+        assert grade["run"] == record.uid and abs(grade["score"] - (0.7 if record.seed % 2 else 0.3)) < 1e-9, grade
+    assert not list((shell.place / "jobs").iterdir()), "jobs are left at the place"
+    starts = set((shell.place / "starts.log").read_text().split())
+    assert starts == {record.attempts[0].job for record in records}
+    heard = defaultdict(list)
+    for line in shell.notes.read_text().splitlines():
+        event = json.loads(line)
+        if event["event"] not in heard[event["run"]]:
+            heard[event["run"]].append(event["event"])
+    assert len(heard) == runs and all(events == ["started", "finished", "graded"] for events in heard.values())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""What a controller costs: CPU and memory for many runs of an agent that exits at once; how fast big groups are.
+
+    python benchmarks/many_runs.py [--runs 1000] [--parallel 8] [--backend vm|place] [--planned 10000]
+
+`place` is the imagined backend of the tests: it shows the controller alone. `vm` is this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INSTALLED = ROOT / "tests" / "runs" / "installed"
+
+
+def rss() -> float:
+    """MB of this process now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+class Watch:
+    """Notes memory as runs are settled, and when the first one began."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self.first: float | None = None
+        self.memory: list[tuple[int, float]] = []
+        self.settled = 0
+        self.on_first = lambda: None
+
+    def changed(self, record, report) -> None:
+        if self.first is None and record.state == "running":
+            self.first = time.monotonic() - self.began
+            self.on_first()
+        if record.settled:
+            self.settled += 1
+            if self.settled % 100 == 0 or self.settled == 20:
+                self.memory.append((self.settled, rss()))
+
+    def tick(self, live, counts: Counter, waiting: int) -> None:
+        return
+
+    def say(self, text: str) -> None:
+        print("  ", text, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--parallel", type=int, default=8)
+    parser.add_argument("--backend", choices=("vm", "place"), default="place")
+    parser.add_argument("--planned", type=int, default=10_000)
+    options = parser.parse_args()
+    sys.path.insert(0, str(INSTALLED))
+    os.environ["PYTHONPATH"] = str(INSTALLED)
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        root.chmod(0o755)
+        os.environ["MLECORE_VM_STATE"] = str(root / "vm")
+        settle_many(root, options.runs, options.parallel, options.backend)
+        list_many(root, options.runs)
+        start_big_group(root, options.planned)
+
+
+def plan_of(root: Path, agent: str, settings: dict[str, str], seeds: int, parallel: int, backend: str):
+    from mlecore.runs.plan import Plan, make_agents
+    from mlecore.runs.record import Limits
+
+    (root / "place" / "jobs").mkdir(parents=True, exist_ok=True)
+    return Plan(
+        agents=make_agents([(agent, None, settings, None, None)]),
+        competitions=("coins",),
+        seeds=tuple(range(seeds)),
+        backend=backend,
+        backend_options={"root": str(root / "place"), "cpus": "64"} if backend == "place" else {},
+        limits=Limits(time=600.0, cpus=0.1),
+        max_parallel=parallel,
+    )
+
+
+def settle_many(root: Path, runs: int, parallel: int, backend: str) -> None:
+    from mlecore.runs.api import conduct
+
+    if backend == "place":
+        plan = plan_of(root, "worker", {}, runs, parallel, backend)
+    else:
+        plan = plan_of(root, "command", {"argv": "true"}, runs, parallel, backend)
+    watch = Watch()
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    began = time.monotonic()
+    done = conduct(plan, "many", root / "runs", [root / "data"], watch)
+    wall = time.monotonic() - began
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert done.outcome.complete, done.outcome
+    print(
+        f"{runs} runs on {backend}, {parallel} at a time: {wall:.1f} s, "
+        f"{1000 * cpu / runs:.1f} ms CPU of the controller a run"
+    )
+    print("memory (runs settled: MB): " + ", ".join(f"{count}: {mb:.0f}" for count, mb in watch.memory))
+
+
+def list_many(root: Path, runs: int) -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "from mlecore.cli import main; main()",
+        "runs",
+        "list",
+        "--runs",
+        str(root / "runs"),
+    ]
+    for more in (["--state", "failed"], ["many"]):
+        began = time.monotonic()
+        subprocess.run([*command, *more], check=True, stdout=subprocess.DEVNULL)
+        print(f"`mlecore runs list {' '.join(more)}` over {runs} settled runs: {time.monotonic() - began:.2f} s")
+
+
+def start_big_group(root: Path, planned: int) -> None:
+    from mlecore.runs.api import conduct
+    from mlecore.runs.store import load_group
+
+    plan = plan_of(root, "worker", {"seconds": "60"}, planned, 8, "place")
+    watch = Watch()
+    watch.on_first = lambda: threading.Timer(0.2, lambda: os.kill(os.getpid(), 2)).start()
+    done = conduct(plan, "big", root / "runs", [root / "data"], watch)
+    print(f"a group of {planned} planned runs: the first one is at work after {watch.first:.2f} s")
+    began = time.monotonic()
+    count = len(load_group(done.group.folder))
+    inside = time.monotonic() - began
+    began = time.monotonic()
+    command = [
+        sys.executable,
+        "-c",
+        "from mlecore.cli import main; main()",
+        "runs",
+        "list",
+        "--runs",
+        str(root / "runs"),
+    ]
+    subprocess.run([*command, "big"], check=True, stdout=subprocess.DEVNULL)
+    print(
+        f"its {count} runs listed in {inside:.2f} s by load_group, "
+        f"{time.monotonic() - began:.2f} s by `mlecore runs list`"
+    )
+
+
+if __name__ == "__main__":
+    main()
