@@ -1,0 +1,144 @@
+"""MLSP 2013 Birds: recordings with new numbers throughout, labels hidden for those to judge."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import mlecore
+from mlecore.errors import DataError
+from mlecore.prepare import ZipWriter
+from mlecore.testing import check_competition
+
+BIRDS = mlecore.competition("mlsp-2013-birds")
+TOP = "mlsp_contest_dataset"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """raw/ (the stand-in), public/ and private/."""
+    folder = tmp_path_factory.mktemp("birds")
+    BIRDS.make_raw(folder / "raw", size=0.1)
+    BIRDS.prepare(folder / "raw", folder / "public", folder / "private")
+    return folder
+
+
+@pytest.fixture
+def answers(data: Path) -> pd.DataFrame:
+    return pd.read_csv(data / "private" / "answers.csv")
+
+
+def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
+    table.to_csv(tmp_path / "submission.csv", index=False)
+    return BIRDS.grade(tmp_path / "submission.csv", data / "private")
+
+
+def raw_of(folder: Path, labels: bytes, folds: list[int]) -> Path:
+    """A raw folder with recordings 0, 1, ... in these folds."""
+    folder.mkdir()
+    names = [f"r{i}" for i in range(len(folds))]
+    with ZipWriter(folder / f"{TOP}.zip") as archive:
+        essential, supplemental = f"{TOP}/essential_data", f"{TOP}/supplemental_data"
+        table = "".join(f"{i},{fold}\n" for i, fold in enumerate(folds))
+        archive.add(f"{essential}/CVfolds_2.txt", f"rec_id,fold\n{table}".encode())
+        table = "".join(f"{i},{name}\n" for i, name in enumerate(names))
+        archive.add(f"{essential}/rec_id2filename.txt", f"rec_id,filename\n{table}".encode())
+        archive.add(f"{essential}/rec_labels_test_hidden.txt", labels)
+        archive.add(f"{essential}/species_list.txt", b"x\r\n")
+        for name in names:
+            archive.add(f"{essential}/src_wavs/{name}.wav", name.encode())
+            for kind in ("spectrograms", "filtered_spectrograms", "supervised_segmentation"):
+                archive.add(f"{supplemental}/{kind}/{name}.bmp", f"{kind} {name}".encode())
+        archive.add(f"{supplemental}/segmentation_examples/r1.bmp", b"example")
+        for name in ("clusters", "mosaic"):
+            archive.add(f"{supplemental}/segment_{name}.bmp", name.encode())
+        archive.add(f"{supplemental}/histogram_of_segments.txt", b"h\r\n0,0.50,1e-3\r\n2,7\r\n1\r\n4,9")
+        archive.add(f"{supplemental}/segment_features.txt", b"h\n")
+        archive.add(f"{supplemental}/segment_rectangles.txt", b"h\n2,0,1,2\n2,1,3,4\n")
+    return folder
+
+
+@pytest.mark.slow
+def test_conformance() -> None:
+    check_competition("mlsp-2013-birds")
+
+
+def test_by_hand(tmp_path: Path) -> None:
+    labels = b"rec_id,[labels]\n0,1,?\n5, 04,4,7\n4\n2,\n1,3\n3,?\n6,0"
+    raw = raw_of(tmp_path / "raw", labels.replace(b"0,1,?\n", b"0,11\n").replace(b"\n", b"\r\n"), [0, 0, 0, 1, 0, 0, 0])
+    BIRDS.prepare(raw, tmp_path / "public", tmp_path / "private")
+    essential, supplemental = tmp_path / "public" / "essential_data", tmp_path / "public" / "supplemental_data"
+    kept = pd.DataFrame({"rec_id": range(6), "fold": 0})
+    test = kept.sample(frac=0.2, random_state=0).index
+    kept.loc[test, "fold"] = 1
+    assert (essential / "CVfolds_2.txt").read_text() == kept.to_csv(index=False)
+    (judged,) = test.tolist()
+    texts = {0: "11", 4: " 04,4,7", 3: "", 2: "", 1: "3", 5: "0"}  # by new number, in the order of the label file
+    expected = [f"{n},?" if n == judged else f"{n},{t}" if t else str(n) for n, t in texts.items()]
+    assert (essential / "rec_labels_test_hidden.txt").read_bytes().decode() == "\n".join(
+        ["rec_id,[labels]", *expected, ""]
+    )
+    heard = {int(label) for label in texts[judged].split(",") if label}
+    answers = pd.read_csv(tmp_path / "private" / "answers.csv")
+    assert answers["Id"].tolist() == [judged * 100 + k for k in range(19)]
+    assert answers["Probability"].tolist() == [int(k in heard) for k in range(19)]
+    assert (essential / "rec_id2filename.txt").read_text() == "rec_id,filename\n0,r0\n1,r1\n2,r2\n3,r4\n4,r5\n5,r6\n"
+    header = "rec_id,[histogram of segment features]\n"
+    histogram = (supplemental / "histogram_of_segments.txt").read_bytes().decode()
+    assert histogram == header + "0,0.50,1e-3\n2,7\n1,\n3,9\n"
+    assert (supplemental / "segment_rectangles.txt").read_text() == header + "2,0,1,2\n2,1,3,4\n"
+    assert (supplemental / "segment_features.txt").read_text() == header
+    assert (essential / "species_list.txt").read_bytes() == b"x\r\n"
+    assert not (essential / "src_wavs" / "r3.wav").exists()
+    assert [p.name for p in (supplemental / "segmentation_examples").iterdir()] == ["r1.bmp"]
+    assert (supplemental / "spectrograms" / "r6.bmp").read_bytes() == b"spectrograms r6"
+
+
+def test_stand_in_is_prepared_whole(data: Path, answers: pd.DataFrame) -> None:
+    with zipfile.ZipFile(data / "raw" / f"{TOP}.zip") as archive:
+        folds = pd.read_csv(io.BytesIO(archive.read(f"{TOP}/essential_data/CVfolds_2.txt")))
+    kept = (folds["fold"] == 0).sum()
+    assert kept < len(folds)
+    assert len(list((data / "public" / "essential_data" / "src_wavs").iterdir())) == kept
+    assert len(answers) == 19 * round(0.2 * kept)
+    assert set(answers["Probability"]) == {0, 1}
+    sample = pd.read_csv(data / "public" / "sample_submission.csv")
+    assert sorted(answers["Id"]) == sample["Id"].tolist()
+
+
+def test_a_recording_that_is_missing_is_said(tmp_path: Path) -> None:
+    raw = raw_of(tmp_path / "raw", b"h\n" + b"".join(b"%d,1\n" % i for i in range(5)), [0] * 5)
+    with zipfile.ZipFile(raw / f"{TOP}.zip") as archive, ZipWriter(raw / "less.zip") as less:
+        for member in archive.infolist():
+            if not member.filename.endswith("r2.wav"):
+                less.move(archive, member, member.filename)
+    (raw / "less.zip").rename(raw / f"{TOP}.zip")
+    with pytest.raises(DataError, match=r"r2\.wav"):
+        BIRDS.prepare(raw, tmp_path / "public", tmp_path / "private")
+
+
+def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+    assert grade(answers, data, tmp_path) == 1
+    assert grade(answers.assign(Probability=0), data, tmp_path) == 0.5
+    same = answers.assign(Id=answers["Id"].astype(float), Probability=answers["Probability"] == 1, note="x")
+    assert grade(same.sample(frac=1, random_state=0), data, tmp_path) == 1
+
+
+@pytest.mark.parametrize("value", [None, 1.2, -0.1, "inf", "bird", "True"])
+def test_probabilities_are_from_0_to_1(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
+    bad = answers.assign(Probability=0.5).astype({"Probability": object})
+    bad.loc[0, "Probability"] = value
+    with pytest.raises(mlecore.InvalidSubmission, match="'Probability' must hold numbers from 0 to 1"):
+        grade(bad, data, tmp_path)
+
+
+def test_ids_are_those_of_the_sample(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+    repeated = answers.assign(Id=[answers["Id"][1], *answers["Id"][1:]])
+    text = answers.assign(Id=[f"a{i}" for i in answers["Id"]])
+    for bad in (repeated, text, answers.iloc[1:], answers.iloc[:0], answers.drop(columns="Id")):
+        with pytest.raises(mlecore.InvalidSubmission):
+            grade(bad, data, tmp_path)
