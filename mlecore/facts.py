@@ -87,7 +87,7 @@ class Facts:
     limits: Limits = Limits()
     md5: Mapping[str, str] = field(factory=dict)  # "zip": the download; else relative to the prepared folder
     md5_informs: tuple[str, ...] = ()  # of those, which only inform
-    expect: Mapping[str, Any] = field(factory=dict)  # "public/train.csv" = {rows = 15725}, files under a folder: {files = 3}
+    expect: Mapping[str, Any] = field(factory=dict)  # of the real data: path -> { rows = 15725 } or { files = 3 }
     sources: tuple[Source, ...] = ()
     leaks: tuple[Leak, ...] = ()
     waive: tuple[Waiver, ...] = ()
