@@ -49,23 +49,23 @@ def guard(path: Path, sample_bytes: int | None = None) -> None:
         try:
             _scan(path, file, limit)
         except OSError as error:
-            raise InvalidSubmission(f"{path} cannot be read: {error.strerror}") from None
+            raise InvalidSubmission(f"{path.name} cannot be read: {error.strerror}") from None
 
 
 def _cannot_open(path: Path, error: OSError) -> InvalidSubmission:
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
-        return InvalidSubmission(f"there is no file {path}")
+        return InvalidSubmission(f"there is no file {path.name}")
     if error.errno == errno.ELOOP:
-        return InvalidSubmission(f"{path} is a symbolic link; expected a regular file")
-    return InvalidSubmission(f"{path} cannot be opened: {error.strerror}")
+        return InvalidSubmission(f"{path.name} is a symbolic link; expected a regular file")
+    return InvalidSubmission(f"{path.name} cannot be opened: {error.strerror}")
 
 
 def _refuse_unless_regular(path: Path, status: os.stat_result, limit: int) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = next((name for test, name in _KINDS if test(status.st_mode)), "no regular file")
-        raise InvalidSubmission(f"{path} is {kind}; expected a regular file")
+        raise InvalidSubmission(f"{path.name} is {kind}; expected a regular file")
     if status.st_size > limit:
-        raise InvalidSubmission(f"{path} has {status.st_size:,} bytes; at most {limit:,} are allowed")
+        raise InvalidSubmission(f"{path.name} has {status.st_size:,} bytes; at most {limit:,} are allowed")
 
 
 def _scan(path: Path, file: BinaryIO, limit: int) -> None:
@@ -75,7 +75,7 @@ def _scan(path: Path, file: BinaryIO, limit: int) -> None:
     while chunk := file.read(_CHUNK):
         if (nul := chunk.find(b"\0")) >= 0:
             hint = "; is it UTF-16? UTF-8 is expected" if done == 0 and nul < 4 else ""
-            raise InvalidSubmission(f"{path} holds a NUL byte at offset {done + nul:,}{hint}")
+            raise InvalidSubmission(f"{path.name} holds a NUL byte at offset {done + nul:,}{hint}")
         try:
             decoder.decode(chunk)
         except UnicodeDecodeError as error:
@@ -83,17 +83,17 @@ def _scan(path: Path, file: BinaryIO, limit: int) -> None:
         number, line = _lines(path, number, line, chunk)
         done += len(chunk)
         if done > limit:
-            raise InvalidSubmission(f"{path} grew beyond the {limit:,} bytes that are allowed while it was read")
+            raise InvalidSubmission(f"{path.name} grew beyond the {limit:,} bytes that are allowed while it was read")
     _line(path, number, line)
     try:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise InvalidSubmission(f"{path} is not UTF-8: it ends within a character") from None
+        raise InvalidSubmission(f"{path.name} is not UTF-8: it ends within a character") from None
 
 
 def _not_utf8(path: Path, done: int, chunk: bytes, error: UnicodeDecodeError) -> InvalidSubmission:
     offset = done + error.start - (len(error.object) - len(chunk))  # the decoder may have kept bytes of the last chunk
-    return InvalidSubmission(f"{path} is not UTF-8: byte 0x{error.object[error.start]:02x} at offset {offset:,}")
+    return InvalidSubmission(f"{path.name} is not UTF-8: byte 0x{error.object[error.start]:02x} at offset {offset:,}")
 
 
 def _lines(path: Path, number: int, line: bytearray, chunk: bytes) -> tuple[int, bytearray]:
@@ -113,7 +113,7 @@ def _lines(path: Path, number: int, line: bytearray, chunk: bytes) -> tuple[int,
         line, start = bytearray(), end + 1
     line += chunk[start:]
     if len(line) > LONGEST_LINE:
-        raise InvalidSubmission(f"line {number:,} of {path} has more than {LONGEST_LINE:,} bytes")
+        raise InvalidSubmission(f"line {number:,} of {path.name} has more than {LONGEST_LINE:,} bytes")
     return number, line
 
 
@@ -132,4 +132,4 @@ def _line(path: Path, number: int, line: bytearray) -> None:
             return
         cells, at = cells + 1, comma + 1
         if cells > MOST_COLUMNS:
-            raise InvalidSubmission(f"line {number:,} of {path} has more than {MOST_COLUMNS:,} cells")
+            raise InvalidSubmission(f"line {number:,} of {path.name} has more than {MOST_COLUMNS:,} cells")
