@@ -80,7 +80,7 @@ def _prepare(
     verify: bool,
     progress: Progress | None,
 ) -> Outcome:
-    folder = dirs.folder(competition.id)
+    folder, facts = dirs.folder(competition.id), competition.facts
     partial = target.with_name(target.name + ".partial")
     partial.parent.mkdir(parents=True, exist_ok=True)
     with folders.full_disk(folder, f"preparing {competition.id}"):
@@ -89,8 +89,9 @@ def _prepare(
             if progress is not None:
                 progress(0, 0, "preparing")
             _build(competition, raw.path, partial)
-            wrong = [] if isinstance(source, Standin) else _wrong(partial, competition)
-            if wrong and verify and not isinstance(source, RawFolder):
+            checked = verify and _checks(competition, source)
+            wrong = wrong_checksums(partial, facts) + wrong_counts(partial, facts) if checked else []
+            if wrong and not isinstance(source, RawFolder):
                 aside = target.with_name(target.name + ".wrong")
                 folders.remove(aside)
                 partial.rename(aside)
@@ -98,8 +99,7 @@ def _prepare(
                     f"{competition.id}: prepared data are not what they should be:\n  " + "\n  ".join(wrong),
                     fix=f"They are kept in {aside}. To use such data all the same: --skip-verification",
                 )
-            verified = _checks(competition, source) and not wrong
-            _finish(competition, source, raw, partial, verified, progress)
+            _finish(competition, source, raw, partial, checked and not wrong, progress)
             folders.replace(partial, target)
         except BaseException:
             folders.remove(partial)
@@ -122,14 +122,8 @@ def _build(competition: Competition, raw: Path, partial: Path) -> None:
             raise PluginError(f"competition {competition.id}: prepare did not write {name}, which its facts name")
 
 
-def _wrong(root: Path, competition: Competition) -> list[str]:
-    if competition.edition != "v1":  # the published figures are v1's
-        return []
-    return wrong_checksums(root, competition.facts) + wrong_counts(root, competition.facts)
-
-
 def _checks(competition: Competition, source: Source) -> bool:
-    """Is there anything to verify such data against?"""
+    """Is there anything to verify such data against? What is published is that of real data in edition v1."""
     published = any(path != "zip" for path in competition.facts.md5) or competition.facts.expect
     return bool(published) and competition.edition == "v1" and not isinstance(source, Standin)
 
