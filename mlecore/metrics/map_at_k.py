@@ -1,0 +1,25 @@
+"""Mean average precision at k: ranked guesses against the right ones of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from itertools import islice
+
+
+def map_at_k(truth: Iterable[Set[str]], guess: Iterable[Iterable[str]], k: int) -> float:
+    """The mean over rows of sum(hits so far / rank) over the ranks of new right guesses, over min(k, right ones).
+
+    Only the first ``k`` guesses count; a wrong or repeated one just uses up its rank. Every truth holds something. With
+    one right guess a row this is the mean of 1/rank.
+    """
+    total, rows = 0.0, 0
+    for right, ranked in zip(truth, guess, strict=True):
+        rows += 1
+        hits, score, seen = 0, 0.0, set()
+        for rank, label in enumerate(islice(ranked, k), 1):
+            if label in right and label not in seen:
+                seen.add(label)
+                hits += 1
+                score += hits / rank
+        total += score / min(len(right), k)
+    return total / rows if rows else float("nan")

@@ -1,0 +1,44 @@
+"""MAP@k and edit distance, against slow and plain versions."""
+
+import random
+import time
+
+import pytest
+
+from mlecore.metrics import edit_distance, map_at_k
+
+
+def table_distance(a, b):
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        last, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
+    return row[-1]
+
+
+def test_edit_distance_equals_the_table():
+    rng = random.Random(0)
+    for _ in range(400):
+        a, b = ("".join(rng.choices("abcé", k=rng.choice([0, 1, 3, 9, 70, 130]))) for _ in range(2))
+        assert edit_distance(a, b) == edit_distance(b, a) == table_distance(a, b)
+
+
+def test_edit_distance_of_lists():
+    assert edit_distance([2, 4, 11], [2, 11]) == 1
+    assert edit_distance([], [1, 1]) == 2
+    assert edit_distance("kitten", "sitting") == 3
+    assert edit_distance("𝒳", "x") == 1
+
+
+def test_a_hostile_text_takes_time_in_proportion():
+    begun = time.monotonic()
+    assert edit_distance("right" * 20, "x" * 10**6) == 10**6
+    assert time.monotonic() - begun < 10
+
+
+def test_map_at_k():
+    assert map_at_k([{"a"}], [["b", "a"]], k=5) == 0.5
+    assert map_at_k([{"a"}], [["b", "b", "b", "b", "b", "a"]], k=5) == 0
+    assert map_at_k([{"a", "b"}], [["a", "a", "b"]], k=12) == pytest.approx((1 + 2 / 3) / 2)
+    assert map_at_k([{"a", "b", "c"}, {"a"}], [["a", "b"], []], k=2) == 0.5
