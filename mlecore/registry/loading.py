@@ -43,7 +43,7 @@ class Loaded:
 
         try:
             return getattr(self.manager.hook, hook)(**arguments)
-        except MlecoreError:
+        except (MlecoreError, MemoryError):
             raise
         except Exception as error:
             where = f"{self.plugin.kind} {self.plugin.name}"
