@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +14,7 @@ from mlecore.data.adopting import adopt
 from mlecore.data.layout import DataDirs, Prepared
 from mlecore.data.lock import lock
 from mlecore.data.raw import Raw, drop_raw, get_raw
-from mlecore.data.sources import Fetch, RawFolder, Source, Standin, usual
+from mlecore.data.sources import RawFolder, Source, Standin, usual
 from mlecore.data.verifying import wrong_checksums, wrong_counts
 from mlecore.errors import DataError, PluginError
 
@@ -132,8 +131,6 @@ def _finish(
     competition: Competition, source: Source, raw: Raw, partial: Path, verified: bool, progress: Progress | None
 ) -> None:
     entries = manifest.hash_files(partial, manifest.scan(partial), progress)
-    if not isinstance(source, Standin | Fetch) and hasattr(os, "sync"):
-        os.sync()  # the manifest promises that the files are whole, after a power cut too
     manifest.write(
         partial,
         entries,
