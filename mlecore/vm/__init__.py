@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
-    from mlecore.vm.backend import Vm
+    from mlecore.vm.machine import Vm
 
     return Vm(options)

@@ -27,6 +27,11 @@ _SYS = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 _GPU_SYS = ("/sys/bus/pci", "/sys/class/drm", "/sys/devices", "/sys/module/nvidia")
 _ROOT_LINKS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 
+_LEAKS = 99
+_PROBE = (  # only the loopback may be there
+    f"while read -r name rest; do case $name in lo:* | *'|'*) ;; Inter* | face*) ;; *) exit {_LEAKS} ;; esac; "
+    "done </proc/net/dev"
+)
 NO_BWRAP = "Install it (apt-get install bubblewrap), or give -B isolation=none to run agents without a sandbox."
 
 
@@ -164,13 +169,15 @@ def problem() -> Problem | None:
     argv = [program(), "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--die-with-parent"]
     if os.geteuid() != 0:
         argv += ["--unshare-user"]
-    argv += [*_system({Path("/")}, False), "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", "exit 0"]
+    argv += [*_system({Path("/")}, False), "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", _PROBE]
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return Problem(what=f"bubblewrap does not work here: {error}", fix=NO_BWRAP)
     if done.returncode == 0:
         return None
+    if done.returncode == _LEAKS:
+        return Problem(what="a sandbox without a network still sees the machine's", fix="Use the backend docker.")
     return Problem(what=f"bubblewrap does not work here: {done.stderr.strip()[-300:]}", fix=_advice())
 
 

@@ -43,8 +43,7 @@ class _Walk:
     def refuse(self, path: str, why: str, cut: bool = False) -> None:
         self.refusals += 1
         if self.refusals <= REFUSED_MOST:
-            words = os.fsencode(path).decode("utf-8", "backslashreplace")
-            self.refused.append(f"{words[-200:]}: {why}")
+            self.refused.append(f"{_printable(path)[-200:]}: {why}")
         self.complete = self.complete and not cut
 
     def full(self, path: str) -> bool:
@@ -55,6 +54,12 @@ class _Walk:
             self.refuse(path or ".", f"not read on after {self.files} files", cut=True)
         self.stopped = True
         return True
+
+
+def _printable(path: str) -> str:
+    """The agent chose it: nothing in it may upset a terminal."""
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def collect(home: Path, globs: Sequence[str], into: Path, limit: int) -> Fetched:

@@ -14,7 +14,7 @@ import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Fetched, Handle, Job, JobStatus
 from mlecore.vm import bubblewrap
-from mlecore.vm.backend import Vm
+from mlecore.vm.machine import Vm
 
 INIT = Path(mlecore.sandbox.__file__).parent / "init"
 _broken = bubblewrap.problem()

@@ -91,7 +91,7 @@ def test_a_job_outlives_its_controller_and_keeps_its_limit(any_place: Any) -> No
         from pathlib import Path
         sys.path.insert(0, sys.argv[1])
         from conftest import Place
-        from mlecore.vm.backend import Vm
+        from mlecore.vm.machine import Vm
         place = Place(Vm({"isolation": sys.argv[2]}), Path(sys.argv[3]))
         place.start("/bin/sh", "-c", "echo 1 > submission/s.csv; sleep 100", time_limit=0.5, grace=0.2)
         os.kill(os.getpid(), signal.SIGKILL)

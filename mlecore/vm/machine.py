@@ -211,7 +211,8 @@ class Vm(Backend):
             "processes": "cgroup" if grouped else "rlimit" if self._isolated else "looked at four times a second",
             "disk": "counted every few seconds; one file by rlimit",
             "time": "init, and the job's supervisor after it",
-            "network": "namespace" if self._isolated else "not enforced",
+            "network_enforced": self._isolated,
+            "network_verified": self._isolated and self._sandbox_problem is None,  # it looks into a sandbox
             "kernel": platform.release(),
         }
 

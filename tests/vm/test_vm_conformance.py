@@ -1,0 +1,28 @@
+"""The backend goes through the kit that every backend does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlecore.testing.backends import check_backend
+
+
+@pytest.mark.sandbox
+def test_in_a_sandbox(state: Path) -> None:
+    assert check_backend("vm") == []
+
+
+def test_without_one(state: Path) -> None:
+    skipped = check_backend("vm", {"isolation": "none"})
+    assert {skip.rule for skip in skipped} == {"read-only", "network", "memory"}
+
+
+def test_it_can_be_loaded_again_after_use(state: Path) -> None:
+    """No module of the package may take the place of its hook."""
+    import mlecore.vm.machine
+    from mlecore.registry import load
+
+    assert load("backend", "vm").call("backend", options={}) is not None
+    assert callable(mlecore.vm.backend)
