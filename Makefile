@@ -32,7 +32,7 @@ $(UV):
 	@.tools/bin/python -m pip install -q --disable-pip-version-check uv==$(UV_VERSION)
 
 lock: $(UV)  ## after a dependency changed
-	$(UV) lock -q --upgrade
+	$(UV) lock -q
 	$(UV) export -q --all-packages --no-emit-workspace -o requirements.lock
 
 clean:
