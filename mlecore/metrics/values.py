@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import InvalidSubmission
-from mlecore.metrics.reasons import offending
+from mlecore.metrics.reasons import offending, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -213,11 +213,11 @@ def _integer(value: Any) -> int | None:
 def _expected(low: float, high: float, missing: bool, infinite: bool) -> str:
     """The rule in words."""
     if low > -math.inf and high < math.inf:
-        text = f"numbers from {low:g} to {high:g}"
+        text = f"numbers from {shown(low)} to {shown(high)}"
     elif low > -math.inf:
-        text = f"numbers of {low:g} or more"
+        text = f"numbers of {shown(low)} or more"
     elif high < math.inf:
-        text = f"numbers of {high:g} or less"
+        text = f"numbers of {shown(high)} or less"
     else:
         text = "numbers" if infinite else "finite numbers"
     return text if missing else f"{text} in every row"
