@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from mlecore.errors import UsageError
+from mlecore.errors import DataError, UsageError
 from mlecore.runs.plan import Plan, make_agents, read_plan, validated, write_plan
+from mlecore.runs.progress import Silent
 from mlecore.runs.record import Limits, RunRecord
 from mlecore.runs.store import Group, create_group, is_group, load_group, open_group
 from mlecore.runs.units import duration, size
@@ -145,15 +146,33 @@ def conduct(
 ) -> Done:
     """Run a plan as a new group, or go on with a group. ``plan`` None: the group's own, which must be there.
 
-    Raises what is wrong before anything starts, GroupLocked where another controller is at it.
+    Raises what is wrong before anything starts, GroupLocked where another controller is at it, DataError where the
+    disk does not take the group.
     """
+    try:
+        return _conduct(plan, name, runs, data, watcher or Silent(), only, start_new, pace)
+    except OSError as error:
+        raise DataError(
+            f"the disk does not take the group: {error}",
+            fix="Nothing is lost. Once it is mended: mlecore runs resume GROUP",
+        ) from error
+
+
+def _conduct(
+    plan: Plan | None,
+    name: str | None,
+    runs: Path,
+    data: Sequence[Path | str],
+    watcher: Watcher,
+    only: frozenset[str] | None,
+    start_new: bool,
+    pace: Pace | None,
+) -> Done:
     from mlecore.grading.isolated import IsolatedGrader
     from mlecore.runs.campaign import load_campaign, preflight
     from mlecore.runs.controller import Controller
     from mlecore.runs.lock import GroupLock
-    from mlecore.runs.progress import Silent
 
-    watcher = watcher or Silent()
     group = existing(runs, name, plan)
     places = [str(Path(place).absolute()) for place in data] or list(group.info.data if group else ())
     wanted = plan or (group.plan if group else None)

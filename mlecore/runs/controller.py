@@ -83,24 +83,30 @@ class Controller:
         """All runs, or those named. Raises LockLost; what else goes wrong is told and left for the next controller."""
         from mlecore.runs.resuming import take_up
 
-        take_up(self, only)
-        self._listen(time.monotonic())
-        while not self._finished():
-            self._drain()
+        try:
+            take_up(self, only)
+            self._listen(time.monotonic())
+            while not self._finished() and not self._stopping:
+                self._turn()
             if self._stopping:
-                break
-            now = time.monotonic()
-            self.lock.beat()
-            self._listen(now)
-            while self._later and self._later[0][0] <= now:
-                heapq.heappop(self._later)[2]()
-            self._poll(now)
-            self._fill(now)
-            self.watcher.tick(self.live.values(), self.outcome.counts, self.backlog.length + len(self.retrying))
-        if self._stopping:
-            self._leave()
+                self._leave()
+        finally:
+            self.steps.closed = True  # a thread that is left over must not write beside another controller
         self.observers.close(self.pace.linger)
         return self.outcome
+
+    def _turn(self) -> None:
+        self._drain()
+        if self._stopping:
+            return
+        now = time.monotonic()
+        self.lock.beat()
+        self._listen(now)
+        while self._later and self._later[0][0] <= now:
+            heapq.heappop(self._later)[2]()
+        self._poll(now)
+        self._fill(now)
+        self.watcher.tick(self.live.values(), self.outcome.counts, self.backlog.length + len(self.retrying))
 
     def _finished(self) -> bool:
         waiting = self.backlog.length and self.start_new
@@ -174,7 +180,7 @@ class Controller:
         handles = {live.record.attempt.handle: live for live in watched if live.record.attempt}
 
         def done(result: Any, error: BaseException | None) -> None:
-            youngest = min((time.monotonic() - live.since for live in watched), default=0.0)
+            youngest = min((time.monotonic() - live.watched for live in watched), default=0.0)
             wait = min(max(youngest * self.pace.poll_share, self.pace.poll_least), self.pace.poll_most)
             self._next_poll = time.monotonic() + wait
             if error is None:
@@ -214,13 +220,27 @@ class Controller:
                 self._stop(live)
 
     def _stop(self, live: Live) -> None:
+        """Have a job ended. Its end is then seen like any other, perhaps before this comes back."""
         live.phase = "stopping"
-        self.stepper.do(live, self._finishers, partial(self.steps.stop, live.record), lambda result: None)
+
+        def again() -> None:
+            if live.phase == "stopping":
+                self._stop(live)
+
+        def done(result: Any, error: BaseException | None) -> None:
+            if error is not None and not isinstance(error, Exception):
+                raise error
+            if error is not None and not isinstance(error, Interrupted):
+                self.say(f"{live.record.name} cannot be stopped: {error}; trying again", every=60)
+                self.later(5 * self.pace.step_first, again)
+
+        self.ask(partial(self.steps.stop, live.record), done)
 
     def watch(self, record: RunRecord) -> None:
         """A run that is at work at the place."""
         live = self.live.setdefault(record.name, Live(record, "running"))
-        live.record, live.phase, live.since = record, "running", time.monotonic()
+        live.record, live.phase = record, "running"
+        live.since = live.watched = time.monotonic()
         self._next_poll = min(self._next_poll, time.monotonic() + self.pace.poll_least)
         self.watcher.changed(record, None)
         if live.cancel:

@@ -47,6 +47,7 @@ class Live:
     record: RunRecord
     phase: str  # starting, running, stopping, finishing, grading
     since: float = 0.0  # monotonic: when this controller first saw it running
+    watched: float = 0.0  # monotonic: since when it is asked for
     tries: int = 0
     cancel: bool = False
     status: JobStatus | None = None

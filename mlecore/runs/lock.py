@@ -18,6 +18,8 @@ from mlecore.runs import files
 BEAT = 5.0  # seconds between heartbeats
 PATIENCE = 3.5 * BEAT  # a heartbeat that rests so long has stopped; counted here, so that no clock needs to be right
 
+_GLANCES = 4  # times that a lock found taken is tried again
+
 
 class GroupLocked(MlecoreError):
     """Another controller holds the group."""
@@ -72,15 +74,19 @@ class GroupLock:
         import fcntl
 
         assert self._descriptor is not None
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-                raise _locked(self.path.parent, _read(self.path)) from None
-            if error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL):
-                return False
-            raise
-        return True
+        for left in range(_GLANCES, -1, -1):
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            except OSError as error:
+                if error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL):
+                    return False
+                if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                    raise
+            if not left:
+                raise _locked(self.path.parent, _read(self.path))
+            time.sleep(0.05)  # somebody may only be looking whether it is held; see holder()
+        raise AssertionError
 
     def _take_claim(self) -> None:
         for _ in range(3):
@@ -173,21 +179,21 @@ class GroupLock:
 
 def holder(group: Path) -> dict[str, Any] | None:
     """Who holds the group now, as far as can be told without taking the lock for more than a moment."""
-    lock = GroupLock(group)
-    if not lock.path.exists():
-        return None
+    path = group / "controller.lock"
     try:
-        descriptor = os.open(lock.path, os.O_RDWR)
+        descriptor = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return None
     except PermissionError:
-        return _read(lock.path) or None
+        return _read(path) or None
     import fcntl
 
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            return _read(lock.path) or {"host": "?", "pid": "?"}
-        return _read(lock.claim) or None
+            return _read(path) or {"host": "?", "pid": "?"}
+        return _read(group / "controller.claim") or None
     finally:
         os.close(descriptor)
     return None

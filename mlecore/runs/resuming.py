@@ -30,6 +30,7 @@ def take_up(controller: Controller, only: frozenset[str] | None = None) -> None:
         name = planned.name
         if only is not None and name not in only:
             continue
+        controller.lock.beat()
         if name not in with_folder:
             if name in begun:
                 controller.say(f"{name} had begun and its folder is gone: it begins anew")

@@ -15,6 +15,7 @@ from mlecore.runs import collect, files, requests
 from mlecore.runs.campaign import Campaign, Entrant, Inputs
 from mlecore.runs.events import Journal, Observers, now
 from mlecore.runs.launch import Made, make_job
+from mlecore.runs.lock import LockLost
 from mlecore.runs.record import Attempt, Ended, RunRecord
 from mlecore.runs.store import Group, write_record
 
@@ -35,9 +36,12 @@ class Steps:
         self.images: dict[str, Image] = {}  # by the recipe's digest
         self.places: dict[str, str] = {}  # by competition
         self._facts: dict[str, Any] | None = None
+        self.closed = False  # its controller has left, and no longer holds the group
 
     def write(self, record: RunRecord, **details: Any) -> RunRecord:
         """Make a state durable. Raises FolderGone, OSError."""
+        if self.closed:
+            raise LockLost("the controller has left")
         try:
             write_record(record)
         except FileNotFoundError:
