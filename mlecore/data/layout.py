@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,7 +73,7 @@ class DataDirs:
         if not named:
             share = environ.get("XDG_DATA_HOME") or home / ".local" / "share"
             named = [Path(share) / "mlecore" / "data"]
-        cache = environ.get("XDG_CACHE_HOME") or home / ".cache"
+        cache = environ.get("XDG_CACHE_HOME") or home / (".cache" if sys.platform != "darwin" else "Library/Caches")
         bench = Path(cache) / "mle-bench" / "data"
         return cls(tuple(dict.fromkeys([*named, *([bench] if bench.is_dir() else [])])))
 

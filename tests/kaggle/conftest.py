@@ -31,7 +31,7 @@ fake = _load("server")
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home of its own, with no credentials in it or in the environment."""
     for name in [name for name in os.environ if name.startswith(("KAGGLE_", "MLECORE_"))]:
         monkeypatch.delenv(name)
