@@ -39,7 +39,7 @@ def settled(shell, group: str, runs: int) -> None:
         assert record.gradings == 1 and record.ended == "finished" and len(record.attempts) == 1
         assert grade_of(record.folder)["status"] == "graded" and record.submission
         assert grade_of(record.folder)["score"] == pytest.approx(0.7 if record.seed % 2 else 0.3)
-    assert not list((shell.place / "jobs").iterdir())
+    assert not list((shell.place / "jobs").glob("[!.]*"))
 
 
 def test_killed_at_random_moments(shell):
@@ -159,7 +159,7 @@ def test_cancel_and_retry_without_a_controller(shell):
     code, output = shell.call("runs", "cancel", "g")
     assert code == 0, output
     records = load_group(shell.runs / "g")
-    assert {record.state for record in records} == {"cancelled"} and not list((shell.place / "jobs").iterdir())
+    assert {record.state for record in records} == {"cancelled"} and not list((shell.place / "jobs").glob("[!.]*"))
     assert sorted(record.ended or "" for record in records) == ["", "", "stopped"]
     code, output = shell.call("runs", "retry", "g/worker--coins--2")
     assert code == 0 and "resume g" in output

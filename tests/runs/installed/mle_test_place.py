@@ -4,6 +4,7 @@ It outlives every controller, as a real place does, and fails on demand: while a
 it does not answer; `capacity` there bounds it.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -98,8 +99,8 @@ class Place(Backend):
 
     def find(self, group: str) -> dict[str, Handle]:
         jobs = self._reach()
-        found = [path.name for path in jobs.iterdir() if not path.name.startswith(".") and self._job(path.name)]
-        return {name: Handle(name=name, id=f"place/{name}") for name in found if self._job(name)["group"] == group}
+        found = [path.name for path in jobs.iterdir() if not path.name.startswith(".")]
+        return {name: Handle(name=name, id=f"place/{name}") for name in found if self._job(name).get("group") == group}
 
     def _job(self, name: str) -> dict:
         try:
@@ -152,7 +153,10 @@ class Place(Backend):
             path.write_text(json.dumps({**facts, "stopped": True}))
 
     def remove(self, handle: Handle) -> None:
-        shutil.rmtree(self._reach() / handle.name, ignore_errors=True)
+        trash = self._reach() / f".{handle.name}.removed"
+        with contextlib.suppress(FileNotFoundError):
+            (self._reach() / handle.name).rename(trash)
+        shutil.rmtree(trash, ignore_errors=True)
 
     def capacity(self) -> Capacity | None:
         return Capacity(cpus=self.cpus, memory=2**36, gpus=tuple(map(str, range(self.gpus))))
