@@ -198,8 +198,12 @@ def _file(walk: _Walk, folder: int, name: str, path: str, seen: os.stat_result) 
 
 def _copy(source: int, target: Path, size: int) -> int:
     """At most ``size`` bytes: a file that grows meanwhile is cut where it ended when it was opened."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    out = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        out = os.open(target, flags, 0o644)
+    except FileNotFoundError:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        out = os.open(target, flags, 0o644)
     done = 0
     try:
         while done < size:

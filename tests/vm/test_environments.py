@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -98,12 +97,14 @@ def _pretend(made: list[Recipe], recipe: Recipe, target: Path) -> None:
 
 
 @pytest.mark.network
-@pytest.mark.parametrize("with_uv", [True, False])
-def test_packages_can_be_used_in_a_job(
-    any_place: Any, with_uv: bool, monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., None]
-) -> None:
-    if not with_uv:
-        monkeypatch.setattr(environments, "_uv", lambda: None)
+@pytest.mark.slow
+def test_packages_without_uv(any_place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environments, "_uv", lambda: None)
+    test_packages_can_be_used_in_a_job(any_place)
+
+
+@pytest.mark.network
+def test_packages_can_be_used_in_a_job(any_place: Any) -> None:
     status, output = any_place.run(
         "python", "-c", "import six; print(six.__version__)", recipe=Recipe(pip=("six==1.16.0",))
     )

@@ -9,11 +9,13 @@ import pytest
 from mlecore.testing.backends import check_backend
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_in_a_sandbox(state: Path) -> None:
     assert check_backend("vm") == []
 
 
+@pytest.mark.slow
 def test_without_one(state: Path) -> None:
     skipped = check_backend("vm", {"isolation": "none"})
     assert {skip.rule for skip in skipped} == {"read-only", "network", "memory"}

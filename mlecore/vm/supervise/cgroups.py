@@ -109,7 +109,7 @@ class Group:
                 _write(f"{self.path}/cgroup.kill", "1")
             try:
                 os.rmdir(self.path)  # noqa: PTH106
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 return
             except OSError:
                 time.sleep(0.01)
