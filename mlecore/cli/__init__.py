@@ -26,20 +26,20 @@ class _Verbs(click.Group):
     """Lists verbs without importing them; plugins bring more through the entry-point group mlecore.commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        from mlecore.registry.discovery import entries
+        from mlecore.entry_points import commands
 
-        return [*_VERBS, *sorted(entry.name for entry in entries("command") if entry.name not in _VERBS)]
+        return [*_VERBS, *sorted(commands().keys() - _VERBS.keys())]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name in _VERBS:
             command: click.Command = importlib.import_module(f"mlecore.cli.{name}").command
             return command
-        from mlecore.registry.discovery import entries
+        from mlecore.entry_points import commands
 
-        for entry in entries("command"):
-            if entry.name == name:
-                return entry.load_command()
-        return None
+        if (point := commands().get(name)) is None:
+            return None
+        brought: click.Command = point.load()
+        return brought
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -5,45 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from importlib.metadata import Distribution, EntryPoint, distributions
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from attrs import evolve, frozen
 
-if TYPE_CHECKING:
-    import click
+from mlecore.entry_points import Point, headers, name_of, points, version
 
 KINDS = ("competition", "agent", "backend", "detector", "extension")
-_GROUPS = {f"mlecore.{kind}s": kind for kind in (*KINDS, "command")}
 _PREFIX = {"competition": "mle-comp-", "agent": "mle-agent-", "backend": "mle-backend-", "detector": "mle-detector-"}
-
-
-@frozen(kw_only=True)
-class Entry:
-    """One entry point of one of our groups."""
-
-    kind: str
-    name: str
-    value: str  # "module" or "module:attribute"
-    distribution: str
-    version: str
-    summary: str
-    requires: tuple[str, ...]
-
-    @property
-    def module(self) -> str:
-        return self.value.partition(":")[0].strip()
-
-    def load_command(self) -> click.Command:
-        """Import what an entry of the group mlecore.commands names."""
-        from importlib.metadata import EntryPoint
-
-        command: click.Command = EntryPoint(self.name, self.value, "mlecore.commands").load()
-        return command
 
 
 @frozen(kw_only=True)
@@ -61,57 +34,9 @@ class Plugin:
     reason: str = ""
 
 
-def entries(kind: str) -> tuple[Entry, ...]:
-    """All entry points of a kind, sorted by name, then distribution."""
-    return tuple(entry for entry in _all_entries() if entry.kind == kind)
-
-
 @lru_cache(maxsize=1)
-def _all_entries() -> tuple[Entry, ...]:
-    found: list[Entry] = []
-    seen: set[str] = set()
-    for distribution in distributions():
-        text = distribution.read_text("entry_points.txt") or ""
-        if "[mlecore." not in text:
-            continue
-        headers = _headers(distribution)
-        name = headers.get("Name", ["?"])[0]
-        if name != "?" and name in seen:  # the first one on the path counts, as for imports
-            continue
-        seen.add(name)
-        for entry in _points(distribution):
-            if entry.group in _GROUPS:
-                found.append(
-                    Entry(
-                        kind=_GROUPS[entry.group],
-                        name=entry.name,
-                        value=entry.value,
-                        distribution=name,
-                        version=headers.get("Version", ["?"])[0],
-                        summary=headers.get("Summary", [""])[0],
-                        requires=tuple(headers.get("Requires-Dist", ())),
-                    )
-                )
-    return tuple(sorted(found, key=lambda entry: (entry.kind, entry.name, entry.distribution)))
-
-
-def _points(distribution: Distribution) -> Iterable[EntryPoint]:
-    """None of a distribution whose file of entry points is damaged: nobody can tell what it offers."""
-    try:
-        return distribution.entry_points
-    except (TypeError, ValueError, KeyError):
-        return ()
-
-
-def _headers(distribution: Distribution) -> dict[str, list[str]]:
-    """The head of METADATA. (``Distribution.metadata`` parses the whole README as an e-mail: ten times slower.)"""
-    headers: dict[str, list[str]] = {}
-    for line in (distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or "").splitlines():
-        name, colon, value = line.partition(": ")
-        if not colon:
-            break
-        headers.setdefault(name, []).append(value)
-    return headers
+def _all_entries() -> tuple[Point, ...]:
+    return tuple(sorted(points(), key=lambda point: (point.kind, point.name, name_of(point.info))))
 
 
 def plugins(kind: str | None = None) -> list[Plugin]:
@@ -128,36 +53,42 @@ def _all_plugins() -> tuple[Plugin, ...]:
 def _of_kind(kind: str, disabled: set[str]) -> Iterator[Plugin]:
     from mlecore.registry.inspection import flaw
 
-    found = entries(kind)
-    owners = _owners(found)
-    for entry in found:
-        plugin = Plugin(
-            kind=kind,
-            name=entry.name,
-            version=entry.version,
-            distribution=entry.distribution,
-            summary=entry.summary,
-            module=entry.module,
-            origin=_origin(entry.module),
-        )
-        if f"{kind}:{entry.name}" in disabled:
+    found = [_described(point) for point in _all_entries() if point.kind == kind]
+    owners = _owners([plugin for plugin, _ in found])
+    for plugin, requires in found:
+        if f"{kind}:{plugin.name}" in disabled:
             yield evolve(plugin, state="disabled", reason="named in MLECORE_DISABLE_PLUGINS")
-        elif owners[entry.name] != entry.distribution:
-            yield evolve(plugin, state="broken", reason=f"the name is taken by {owners[entry.name]}")
-        elif reason := (_core_mismatch(entry.requires) or flaw(plugin)):
+        elif owners[plugin.name] != plugin.distribution:
+            yield evolve(plugin, state="broken", reason=f"the name is taken by {owners[plugin.name]}")
+        elif reason := (_core_mismatch(requires) or flaw(plugin)):
             yield evolve(plugin, state="broken", reason=reason)
         else:
             yield plugin
 
 
-def _owners(found: tuple[Entry, ...]) -> dict[str, str]:
+def _described(point: Point) -> tuple[Plugin, list[str]]:
+    """The plugin as its metadata describe it, and what its distribution requires."""
+    head = headers(point.info)
+    plugin = Plugin(
+        kind=point.kind,
+        name=point.name,
+        version=head.get("Version", ["?"])[0],
+        distribution=head.get("Name", [name_of(point.info)])[0],
+        summary=head.get("Summary", [""])[0],
+        module=point.module,
+        origin=_origin(point.module),
+    )
+    return plugin, head.get("Requires-Dist", [])
+
+
+def _owners(found: Sequence[Plugin]) -> dict[str, str]:
     """Who has a name that several distributions claim: the one that is called after it, else the first."""
-    counts = Counter(entry.name for entry in found)
+    counts = Counter(plugin.name for plugin in found)
     owners: dict[str, str] = {}
-    for entry in found:
-        called_after = entry.distribution.lower() == _PREFIX.get(entry.kind, "") + entry.name.lower()
-        if entry.name not in owners or (counts[entry.name] > 1 and called_after):
-            owners[entry.name] = entry.distribution
+    for plugin in found:
+        called_after = plugin.distribution.lower() == _PREFIX.get(plugin.kind, "") + plugin.name.lower()
+        if plugin.name not in owners or (counts[plugin.name] > 1 and called_after):
+            owners[plugin.name] = plugin.distribution
     return owners
 
 
@@ -176,18 +107,29 @@ def _origin(module: str) -> Path | None:
     return next((path for path in (below / "__init__.py", below.with_suffix(".py")) if path.exists()), None)
 
 
-def _core_mismatch(requires: tuple[str, ...]) -> str | None:
+def _core_mismatch(requires: Sequence[str]) -> str | None:
     for line in requires:
         if not re.match(r"mlecore\b(?![-_.])", line, re.IGNORECASE) or not re.search(r"[<>=!~]", line):
             continue
-        from importlib.metadata import version
-
+        core = version("mlecore")
+        if _plainly_newer(line, core):
+            continue
         from packaging.requirements import InvalidRequirement, Requirement
 
         try:
             wanted = Requirement(line)
         except InvalidRequirement:
             return f"its Requires-Dist cannot be read: {line}"
-        if not wanted.marker and not wanted.specifier.contains(version("mlecore"), prereleases=True):
-            return f"needs {wanted}, but mlecore {version('mlecore')} is installed"
+        if not wanted.marker and not wanted.specifier.contains(core, prereleases=True):
+            return f"needs {wanted}, but mlecore {core} is installed"
     return None
+
+
+def _plainly_newer(line: str, core: str) -> bool:
+    """``mlecore>=0.1`` with 0.1.0 installed: what nearly all say, told without importing packaging."""
+    wanted = re.fullmatch(r"mlecore\s*>=\s*(\d+(?:\.\d+)*)", line)
+    have = re.fullmatch(r"\d+(?:\.\d+)*", core)
+    if not wanted or not have:
+        return False
+    least, got = ([int(part) for part in text.split(".")] for text in (wanted[1], core))
+    return got + [0] * (len(least) - len(got)) >= least

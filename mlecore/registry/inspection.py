@@ -7,6 +7,7 @@ each is found by reading the module, so that a listing of 100 plugins can name t
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from inspect import signature
@@ -74,13 +75,12 @@ def _hook_flaw(tree: ast.Module, kind: str) -> str | None:
     known, required = _spec(kind)
     bound: set[str] = set()
     unmarked: set[str] = set()
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             if any(alias.name == "*" for alias in node.names):
                 return None  # hooks may come from anywhere
             bound |= {alias.asname or alias.name for alias in node.names}
-    for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             marks = [decorator for decorator in node.decorator_list if _is_hookimpl(decorator)]
             if not marks:
                 (bound if node.decorator_list else unmarked).add(node.name)
@@ -97,6 +97,14 @@ def _hook_flaw(tree: ast.Module, kind: str) -> str | None:
         if name not in bound:
             return f"{name} is not marked with hookimpl" if name in unmarked else f"misses the required hook {name}"
     return None
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Those that run when the module is imported, the branches of if, try and with too."""
+    for node in ast.iter_child_nodes(tree):
+        yield node
+        if isinstance(node, (ast.If, ast.Try, ast.With, ast.ExceptHandler)):
+            yield from _statements(node)
 
 
 def _argument_flaw(node: ast.FunctionDef | ast.AsyncFunctionDef, hook: str, known: tuple[str, ...]) -> str | None:

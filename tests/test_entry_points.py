@@ -1,0 +1,102 @@
+"""Entry points read from files are those that importlib.metadata reads, odd files are borne, commands are found."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+
+from mlecore import entry_points
+
+INFO = "thing-1.0.dist-info"
+
+
+def make(site: Path, text: str, folder: str = INFO, metadata: str = "Name: thing\nVersion: 1.0\n") -> None:
+    (site / folder).mkdir()
+    (site / folder / "entry_points.txt").write_text(text)
+    (site / folder / "METADATA").write_text(metadata)
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    return tmp_path
+
+
+def read() -> list[tuple[str, str, str]]:
+    return [(point.kind, point.name, point.value) for point in entry_points.points()]
+
+
+def test_they_are_those_of_importlib_metadata() -> None:
+    known = {
+        (entry.group.removeprefix("mlecore.")[:-1], entry.name, entry.value)
+        for distribution in distributions()
+        for entry in distribution.entry_points
+        if entry.group.startswith("mlecore.")
+    }
+    assert known
+    assert set(read()) == known
+
+
+def test_odd_lines_are_left_out(site: Path) -> None:
+    text = (
+        "[console_scripts]\nx = y:z\n\n[mlecore.agents]\n# no = comment\n; no = comment\n\n"
+        "  one=a.b\ntwo = c : d [extra]\nno value\n= no name\nnothing =\n[other]\nthree = e\n"
+        "[mlecore.odd groups]\nfour = f\n"
+    )
+    make(site, text)
+    assert read() == [("agent", "one", "a.b"), ("agent", "two", "c : d")]
+
+
+def test_damaged_files_harm_nobody(site: Path) -> None:
+    make(site, "[mlecore.agents]\none = a\n")
+    make(site, "", "empty-1.0.dist-info")
+    (site / "binary-1.0.dist-info").mkdir()
+    (site / "binary-1.0.dist-info" / "entry_points.txt").write_bytes(b"[mlecore.agents]\n\xff\xfe = \x00\n")
+    (site / "file-1.0.dist-info").touch()
+    assert ("agent", "one", "a") in read()
+
+
+def test_the_first_of_a_name_counts(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    later = site / "later"
+    later.mkdir()
+    monkeypatch.setattr(sys, "path", [str(site), str(later), "no such folder", str(site)])
+    make(site, "[mlecore.agents]\none = first\n", "My_Thing-2.0.dist-info")
+    make(later, "[mlecore.agents]\none = second\n", "my.thing-1.0.dist-info")
+    assert read() == [("agent", "one", "first")]
+
+
+def test_versions(site: Path) -> None:
+    make(site, "", metadata="Name: thing\nVersion: 3.1\nSummary: what: it is\n\nVersion: 9\n")
+    entry_points.version.cache_clear()
+    assert entry_points.version("Thing") == "3.1"
+    assert entry_points.version("another") == ""
+    assert entry_points.headers(str(site / INFO)) == {"Name": ["thing"], "Version": ["3.1"], "Summary": ["what: it is"]}
+    entry_points.version.cache_clear()
+
+
+def test_a_command_of_a_plugin_is_imported_when_it_is_named(tmp_path: Path) -> None:
+    make(tmp_path, "[mlecore.commands]\nshout = shouting:verbs.shout\n")
+    (tmp_path / "shouting.py").write_text(
+        "import click\nprint('imported')\n\n\nclass verbs:\n"
+        "    @click.command()\n    def shout():\n        '''Shout.'''\n        click.echo('HEY')\n"
+    )
+
+    def mlecore(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", "from mlecore.cli import main; main()", *words],
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    helped = mlecore("--help")
+    assert "shout" in helped and "from a plugin" in helped
+    assert "imported" not in helped
+    assert mlecore("shout") == "imported\nHEY\n"
