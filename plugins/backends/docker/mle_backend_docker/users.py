@@ -11,7 +11,7 @@ from attrs import frozen
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
-from mlecore.errors import BackendError
+from mlecore.errors import UsageError
 
 DEFAULT = 1000
 USUAL = "nonroot"  # as the images of MLE-bench call it
@@ -32,10 +32,10 @@ OURS = User(uid=DEFAULT, gid=DEFAULT, home="/home/agent")  # in the images that 
 
 
 def forced(text: str) -> tuple[int, int]:
-    """``UID`` or ``UID:GID`` of the option user, taken apart. Raises BackendError."""
+    """``UID`` or ``UID:GID`` of the option user, taken apart. Raises UsageError."""
     uid, _, gid = text.partition(":")
     if not uid.isdigit() or not (gid or "0").isdigit() or int(uid) == 0:
-        raise BackendError(f"user={text}: expected UID or UID:GID, and not root's 0")
+        raise UsageError(f"backend docker: user={text}: expected UID or UID:GID, and not root's 0")
     return int(uid), int(gid or uid)
 
 

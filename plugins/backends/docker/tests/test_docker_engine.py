@@ -34,6 +34,18 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.docker
 
 
+PACK = """
+cd /
+for program in sh cat chmod cut date df echo env grep head id ls mkdir mv nproc printf rm sed seq setsid sleep stat \\
+    tail touch tr true uname wc
+do
+    path=$(command -v $program) && [ -f "$path" ] && echo "$path" && ldd "$path" | grep -o '/[^ )]*'
+done | sort -u >/tmp/list
+printf '/bin/sh\\n/etc/passwd\\n/etc/group\\n' >>/tmp/list
+tar --create --dereference --absolute-names --no-recursion --files-from /tmp/list /tmp
+"""
+
+
 class OwnEngine:
     """A dockerd with folders, a bridge and a socket of its own; it leaves this machine's firewall alone."""
 
@@ -72,10 +84,11 @@ class OwnEngine:
                 time.sleep(0.05)
 
     def load(self) -> None:
-        with subprocess.Popen(["docker", "save", BASE], stdout=subprocess.PIPE) as saving:
-            subprocess.run(
-                ["docker", "-H", self.host, "load", "-q"], stdin=saving.stdout, check=True, capture_output=True
-            )
+        """An image by the base image's name, of the few programs that these tests use."""
+        pack = ["docker", "run", "--rm", "--network", "none", BASE, "sh", "-c", PACK]
+        with subprocess.Popen(pack, stdout=subprocess.PIPE) as packing:
+            import_ = ["docker", "-H", self.host, "import", "-", BASE]
+            subprocess.run(import_, stdin=packing.stdout, check=True, capture_output=True)
 
     def close(self) -> None:
         with contextlib.suppress(Exception):
@@ -260,7 +273,7 @@ def test_a_full_disk_is_told_in_words_and_what_runs_can_still_be_fetched(
     disk, folder = tmp_path / "disk.img", tmp_path / "small"
     folder.mkdir()
     tmp_path.chmod(0o755)
-    subprocess.run(["truncate", "-s", "600M", disk], check=True)
+    subprocess.run(["truncate", "-s", "250M", disk], check=True)
     subprocess.run(["mkfs.ext4", "-q", "-m", "0", disk], check=True)
     if subprocess.run(["mount", "-o", "loop", disk, folder], capture_output=True).returncode:
         own.start()
@@ -272,7 +285,7 @@ def test_a_full_disk_is_told_in_words_and_what_runs_can_still_be_fetched(
         lab = lab_on(Engine(small.host), tmp_path)
         handle = lab.start("echo 1 >submission/submission.csv; cat /dev/zero >/tmp/fill; sleep 100")
         deadline = time.monotonic() + 60
-        while os.statvfs(folder).f_bavail and time.monotonic() < deadline:
+        while os.statvfs(folder).f_bavail > 100 and time.monotonic() < deadline:
             time.sleep(0.1)
         with pytest.raises(BackendError, match="disk is full") as error:
             for _ in range(20):
@@ -299,9 +312,7 @@ def test_user_namespaces_change_nothing_for_a_run(own: OwnEngine, tmp_path: Path
         own.load()
         tmp_path.chmod(0o755)
         lab = lab_on(Engine(own.host), tmp_path)
-        script = (
-            "cat data/train.csv; touch submission/x logs/y agent/z /tmp/t && echo wrote; touch opt /home/x; cat agent/f"
-        )
+        script = "cat data/train.csv; touch submission/x logs/y agent/z /tmp/t && echo wrote; cat agent/f"
         handle = lab.start(script, files={"agent/f": b"file"})
         said = lab.output(handle)
         assert said.startswith("id,target\n1,0\nwrote\n") and said.endswith("file")

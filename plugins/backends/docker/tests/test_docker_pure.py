@@ -1,0 +1,286 @@
+"""What needs no engine: what it is asked for, globs, hostile archives, options, problems before a run."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+from attrs import evolve
+from mle_backend_docker import container, fetching, names, watching
+from mle_backend_docker.backend import DockerBackend
+from mle_backend_docker.engine import Engine, _refused
+from mle_backend_docker.gpus import Gpus, wish
+from mle_backend_docker.logs import FULL, whole_lines
+from mle_backend_docker.patterns import Glob
+from mle_backend_docker.settings import Settings
+from mle_backend_docker.users import OURS
+
+from mlecore.backends import Dataset, Image, Job
+from mlecore.errors import BackendError, BackendUnreachable, UsageError
+
+JOB = Job(
+    name="mle-x-1",
+    group="g",
+    image=Image(ref="i", digest="d"),
+    dataset=Dataset(competition="toy", edition="v1", public=Path("/d"), digest="x"),
+    data="/d",
+    argv=("python", "agent/main.py"),
+    tools={},
+)
+
+
+def host(job: Job, **changes: Any) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "network": "none", "hosts": (), "gpus": (), "runtime": None, "engine_memory": 2**34, "volumes": [],
+        "size": None, "selinux": False, "podman": False, **changes,
+    }  # fmt: skip
+    return container.host_config(job, **given)
+
+
+def test_every_limit_and_right_of_a_container() -> None:
+    config = host(evolve(JOB, memory=2**30, cpus=1.5, processes=99), runtime="runsc")
+    assert config["Memory"] == config["MemorySwap"] == config["ShmSize"] == 2**30
+    assert (config["NanoCpus"], config["PidsLimit"], config["Runtime"]) == (1_500_000_000, 99, "runsc")
+    assert config["CapDrop"] == ["ALL"] and config["SecurityOpt"] == ["no-new-privileges"]
+    assert config["ReadonlyRootfs"] is True and config["Privileged"] is False
+    assert "DeviceRequests" not in config and "StorageOpt" not in config
+    assert host(JOB)["ShmSize"] == 2**33
+
+
+def test_a_disk_limit_and_gpus_are_asked_for_where_they_can_be_had() -> None:
+    config = host(evolve(JOB, disk=7, writable_root=True), size=7, gpus=("1", "3"))
+    assert config["StorageOpt"] == {"size": "7"} and config["ReadonlyRootfs"] is False
+    assert config["DeviceRequests"] == [{"Driver": "nvidia", "DeviceIDs": ["1", "3"], "Capabilities": [["gpu"]]}]
+    volumes = container.mounts(JOB, {}, 7)
+    assert all(each["VolumeOptions"]["DriverConfig"]["Options"] == {"size": "7"} for each in volumes[:3])
+
+
+def test_only_the_public_data_of_the_host_are_mounted() -> None:
+    binds = [each for each in container.mounts(JOB, {}, None) if each["Type"] != "volume"]
+    assert [(each["Source"], each["Target"], each["ReadOnly"]) for each in binds] == [("/d", "/home/data", True)]
+
+
+def test_an_agent_cannot_change_what_init_reads_and_keeps_its_proxy_settings() -> None:
+    env = container.environment(
+        evolve(JOB, env={"MLECORE_TIME_LIMIT": "9", "HTTPS_PROXY": "own"}, time_limit=60.0), OURS, "http://relay:1"
+    )
+    assert (env["MLECORE_TIME_LIMIT"], env["MLECORE_HOME"], env["HTTPS_PROXY"]) == ("60.00", "/home", "own")
+    assert env["http_proxy"] == "http://relay:1"
+
+
+def test_the_first_process_is_init() -> None:
+    assert container.command(JOB) == ["/bin/sh", "/opt/mlecore/init", "python", "agent/main.py"]
+    assert container.command(evolve(JOB, secrets=("KEY",)))[-3:] == ["/opt/mlecore/init", "python", "agent/main.py"]
+
+
+def test_a_job_cannot_hide_its_labels() -> None:
+    job = evolve(JOB, labels={names.JOB: "other", "competition": "toy"})
+    assert names.labels(job, "agent", {names.GROUP: "other"}) == {
+        names.JOB: "mle-x-1", names.GROUP: "g", names.ROLE: "agent", "competition": "toy",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("glob", "prefix", "yes", "no"),
+    [
+        ("logs", "logs", ["logs", "logs/a", "logs/a/b"], ["log", "logs2", "code/logs"]),
+        ("submission/submission.csv", "submission/submission.csv", ["submission/submission.csv"], ["submission/x"]),
+        ("logs/*/best.csv", "logs", ["logs/a/best.csv"], ["logs/best.csv", "logs/a/b/best.csv"]),
+        ("logs/**/best.csv", "logs", ["logs/best.csv", "logs/a/b/best.csv"], ["best.csv", "logs/a/worst.csv"]),
+        ("**/x", ".", ["x", "a/x", "a/b/x", "x/below"], ["y", "a/y"]),
+        ("*.csv", ".", ["a.csv"], ["a/b.csv", "a.csv2"]),
+        ("a/[xy]?", "a", ["a/x1", "a/y2/deep"], ["a/z1", "a/x"]),
+        ("./logs//a", "logs/a", ["logs/a"], ["logs"]),
+        ("logs/**", "logs", ["logs", "logs/a/b"], ["code"]),
+    ],
+)
+def test_globs(glob: str, prefix: str, yes: list[str], no: list[str]) -> None:
+    made = Glob(glob)
+    assert made.prefix == PurePosixPath(prefix)
+    assert [path for path in yes if not made.matches(PurePosixPath(path))] == []
+    assert [path for path in no if made.matches(PurePosixPath(path))] == []
+
+
+@pytest.mark.parametrize("glob", ["", "/etc", "../x", "a/../../b"])
+def test_what_is_no_glob(glob: str) -> None:
+    with pytest.raises(ValueError):
+        Glob(glob)
+
+
+def unpack(tmp_path: Path, members: list[tarfile.TarInfo], limit: int = 1000, glob: str = "logs") -> fetching.Haul:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        for member in members:
+            tar.addfile(member, io.BytesIO(b"x" * member.size))
+    archive.seek(0)
+    haul = fetching.Haul(tmp_path / "out", limit)
+    haul.into.mkdir()
+    fetching._unpack(archive, Glob(glob), haul)
+    return haul
+
+
+def member(name: str, size: int = 3, type: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.size, info.type, info.linkname = size, type, link
+    return info
+
+
+def test_an_archive_with_evil_names_writes_nothing_elsewhere(tmp_path: Path) -> None:
+    haul = unpack(
+        tmp_path,
+        [
+            member("../evil"), member("/evil"), member("logs/../../evil"), member("logs/ok"),
+            member("logs/l", 0, tarfile.SYMTYPE, "/etc"), member("logs/l/passwd"), member("logs/c", 0, tarfile.CHRTYPE),
+            member("logs/h", 0, tarfile.LNKTYPE, "../../evil"), member("logs/h2", 0, tarfile.LNKTYPE, "logs/ok"),
+            member("logs/ok", 5), member("logs/ok/below"), member("code/x"), member("logs/" + "n" * 300),
+        ],
+    )  # fmt: skip
+    there = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
+    assert there == ["out/logs/h2", "out/logs/l/passwd", "out/logs/ok"]
+    assert (haul.files, haul.bytes) == (3, 9)
+    said = "\n".join(haul.refused)
+    for word in ("'/evil': a name that leads elsewhere", "'logs/c': a device", "'logs/h': another name", "nnn"):
+        assert word in said
+
+
+def test_a_stream_of_unwanted_bytes_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "SKIPPED", 5000)
+    haul = unpack(tmp_path, [member("logs/a", 4000), member("logs/b", 4000), member("logs/c", 1)], limit=100)
+    assert (haul.files, haul.complete) == (0, False)
+    assert "too much to go through" in haul.refused[-1]
+
+
+def test_lost_line_ends_are_given_back() -> None:
+    part = b"x" * FULL
+    found = [(1, part), (1, b"rest"), (2, b"err\n"), (1, b"next\n"), (1, part), (1, b"tail")]
+    assert b"".join(whole_lines(found, FULL)) == part + b"resterr\n\nnext\n" + part + b"tail"
+    assert b"".join(whole_lines(found, 0)) == part + b"resterr\nnext\n" + part + b"tail"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("2", 2), ("0,1", ("0", "1")), ("0,", ("0",)), ("GPU-a-b", ("GPU-a-b",))]
+)
+def test_gpus_by_count_or_id(text: str, expected: object) -> None:
+    assert wish(text) == expected
+
+
+@pytest.mark.parametrize("text", ["all", ",", "-1", "x"])
+def test_gpus_otherwise_are_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        DockerBackend({"gpus": text})
+
+
+class Here(Engine):
+    """An engine that only says what it is told to say."""
+
+    def __init__(self, containers: list[Mapping[str, Any]] | None = None, **info: Any) -> None:
+        super().__init__("unix:///nowhere")
+        self.info = {"OSType": "linux", "Runtimes": {"runc": {}}, "NCPU": 2, "MemTotal": 2**32, **info}
+        self.version = {"Version": "20.10.24"}
+        self.found = containers or []
+
+    @property
+    def api(self) -> Any:
+        return self
+
+    def containers(self, **_: Any) -> list[Mapping[str, Any]]:
+        return self.found
+
+
+def gpus(engine: Engine, option: str | None, here: tuple[str, ...]) -> Gpus:
+    made = Gpus(engine, option)
+    made.here = here
+    return made
+
+
+def test_a_gpu_where_there_is_none_is_a_problem_before_anything_starts() -> None:
+    backend = DockerBackend({"gpus": "1"}, Here())
+    backend.gpus = gpus(backend.engine, "1", ())
+    [problem] = backend.preflight([])
+    assert problem.fatal and "none that nvidia-smi shows" in problem.what
+    backend = DockerBackend({}, Here())
+    backend.gpus = gpus(backend.engine, None, ())
+    assert backend.preflight([JOB]) == []
+    assert len(backend.preflight([evolve(JOB, gpus=1)])) == 1
+
+
+def test_gpus_that_are_not_there_or_too_many_are_problems() -> None:
+    engine = Here(Runtimes={"nvidia": {}})
+    assert "no GPU 7" in gpus(engine, "0,7", ("0", "1")).problems(())[0].what
+    assert "there are 2" in gpus(engine, "3", ("0", "1")).problems(())[0].what
+    assert gpus(engine, "0,1", ("0", "1")).problems((evolve(JOB, gpus=2),)) == []
+    assert "cannot give GPUs" in gpus(Here(), "1", ("0",)).problems(())[0].what
+
+
+def test_two_runs_never_get_the_same_gpu() -> None:
+    taken = {"Labels": {names.GPUS: "0"}}
+    with gpus(Here([taken]), "1", ("0", "1")).claim(JOB) as ids:
+        assert ids == ("1",)
+    with gpus(Here([taken]), "0,1", ("0", "1")).claim(evolve(JOB, gpus=1)) as ids:
+        assert ids == ("1",)
+    with gpus(Here([taken]), None, ("0", "1")).claim(JOB) as ids:
+        assert ids == ()
+    waiting = gpus(Here([taken]), "0,", ("0", "1"))
+    with pytest.raises(BackendUnreachable, match="only 0 of 0 are free"), waiting.claim(evolve(JOB, gpus=1)):
+        pass
+    with pytest.raises(BackendError, match="there are 1"), waiting.claim(evolve(JOB, gpus=2)):
+        pass
+
+
+def test_problems_name_their_fix() -> None:
+    def what(job: Job, **info: Any) -> str:
+        return "; ".join(f"{each.what} {each.fix}" for each in DockerBackend({}, Here(**info)).preflight([job]))
+
+    assert "GiB" in what(evolve(JOB, memory=2**40))
+    assert "--cpus 2" in what(evolve(JOB, cpus=3.0))
+    assert "cannot limit memory" in what(evolve(JOB, memory=2**20), MemoryLimit=False)
+    assert "swap" in what(evolve(JOB, memory=2**20), MemoryLimit=True, SwapLimit=False)
+    assert "--endpoint" in what(evolve(JOB, network="llm"))
+    local = what(evolve(JOB, network="llm", allow=("localhost:8000",)))
+    assert "http://host.docker.internal:8000" in local
+    assert "relay cannot allow" in what(evolve(JOB, network="llm", allow=("*",)))
+    [problem] = DockerBackend({"runtime": "kata"}, Here()).preflight()
+    assert "'kata'" in problem.what and "runc" in problem.what
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        ("write /x: no space left on device", "disk is full"),
+        ("could not find an available, non-overlapping IPv4 address pool", "no address range"),
+        ("invalid mount config: bind source path does not exist: /d", "does not see the data"),
+        ('could not select device driver "nvidia"', "NVIDIA Container Toolkit"),
+        ("something new", "refused: something new"),
+    ],
+)
+def test_what_an_engine_refuses_is_told_in_words(said: str, word: str) -> None:
+    class Answer(Exception):
+        explanation = said
+
+    assert word in str(_refused(Answer(), "starting"))
+
+
+def test_options_are_values() -> None:
+    made = Settings.of({"labels": "a=b,c=d=e", "pull": "never", "base": "mirror/python"})
+    assert (made.labels, made.pull, made.base) == ({"a": "b", "c": "d=e"}, "never", "mirror/python")
+    for bad in ({"labels": "nonsense"}, {"user": "root"}, {"user": "0:5"}, {"ca_bundle": "/no/such/file"}):
+        with pytest.raises(UsageError):
+            Settings.of(bad)
+
+
+def test_status_of_nothing_asks_nothing() -> None:
+    assert watching.status(Here(), []) == {}
+
+
+def test_loading_the_plugin_imports_no_client() -> None:
+    program = (
+        "import sys, mle_backend_docker as m; m.backend({}); print('docker' in sys.modules, 'requests' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert out.split() == ["False", "False"]
