@@ -20,9 +20,7 @@ HEAVY = {"pandas", "numpy", "sklearn", "scipy", "polars", "docker", "kubernetes"
 
 
 def modules(*words: str) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", SEEN, *words], env=os.environ, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", SEEN, *words], capture_output=True, text=True, check=True)
     return set(json.loads(done.stdout))
 
 
