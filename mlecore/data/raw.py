@@ -110,8 +110,8 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
             if expected is not None and found != expected and verify:
                 raise DataError(
                     f"{archive} is not the published download: MD5 {found}, expected {expected}",
-                    fix="It may not be whole, or Kaggle has changed it. Remove it to have it downloaded again, or use it "
-                    "all the same: --skip-verification",
+                    fix="It may not be whole, or Kaggle has changed it. Remove it to have it downloaded again, or use "
+                    "it all the same: --skip-verification",
                 )
             if unpacked is not None and unpacked != found:
                 unpacked = None
