@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -41,11 +40,12 @@ def _forget_plugins() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def installed() -> Iterator[Path]:
-    """The plugins of tests/runs/installed, as if they were installed."""
-    sys.path.insert(0, str(INSTALLED))
-    _forget_plugins()
-    yield INSTALLED
-    sys.path.remove(str(INSTALLED))
+    """The plugins of tests/runs/installed, as if they were installed: here, and for graders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(INSTALLED)
+        patch.setenv("PYTHONPATH", str(INSTALLED))
+        _forget_plugins()
+        yield INSTALLED
     _forget_plugins()
 
 

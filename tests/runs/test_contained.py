@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ import pytest
 
 from mlecore.runs.api import run
 from mlecore.runs.record import RunRecord
-from mlecore.runs.store import grade_of
+from mlecore.runs.store import grade_of, read_record
 
 GOOD = "cp /opt/mlecore/sample.csv /home/submission/submission.csv\n"
 
@@ -36,7 +37,6 @@ pytestmark = [
 def attempt(tmp_path, data, monkeypatch):
     """Runs a shell script as an agent on `coins`."""
     monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "vm"))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path.endswith("installed")))
     if os.geteuid() == 0:  # the agent is another user then, who must reach its data
         for folder in (tmp_path, data, *tmp_path.parents):
             if folder.stat().st_uid == 0 and folder != Path("/"):
@@ -72,7 +72,7 @@ def test_a_time_limit_that_is_ignored(attempt):
     record = attempt(script + GOOD + "while :; do sleep 1; done\n", time_limit="2s")
     assert record.ended == "timed_out" and "time limit of 2 s" in record.reason
     assert status(record) == "graded" and time.monotonic() - began < 40
-    assert "sleep 300" not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    assert "sleep 300" not in _processes()
 
 
 def test_an_agent_that_crashes_keeps_its_submission(attempt):
@@ -118,3 +118,34 @@ def test_a_full_disk(attempt):
     script = GOOD + "head -c 400000000 /dev/zero > /home/logs/big; sleep 20; echo end\n"
     record = attempt(script, disk="50MB")
     assert (record.state == "graded" and record.ended != "finished") or record.collected.bytes < 10**8, record
+
+
+def test_the_limit_holds_with_the_controller_dead(attempt, tmp_path, data):
+    """SIGKILL the controller: the sandbox ends by itself when its time is up, and the next controller says so."""
+    script = tmp_path / "agent.sh"
+    script.write_text(GOOD + "sleep 77\n")
+    command = [sys.executable, "-c", "from mlecore.cli import main; main()"]
+    where = ["--runs", str(tmp_path / "runs"), "--data", str(data)]
+    run_it = [*command, "run", "--agent", "command", "-A", "argv=sh agent.sh", "--competition", "coins"]
+    process = subprocess.Popen(
+        [*run_it, "--time-limit", "3s", "--group", "g", *where], cwd=tmp_path, start_new_session=True
+    )
+    record_file = tmp_path / "runs" / "g" / "command--coins--0" / "run.json"
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not (record_file.exists() and '"running"' in record_file.read_text()):
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and "sleep 77" in _processes():
+        time.sleep(0.2)
+    assert "sleep 77" not in _processes()
+    done = subprocess.run([*command, "runs", "resume", "g", *where], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    record = read_record(record_file.parent)
+    assert (record.state, record.ended, status(record), len(record.attempts)) == ("graded", "timed_out", "graded", 1)
+    assert 3 <= record.seconds < 6
+
+
+def _processes() -> str:
+    return subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout

@@ -116,21 +116,6 @@ def test_another_plan_is_refused(shell):
     assert code == 0, output
 
 
-def test_wrong_usage_starts_nothing(shell):
-    base = shell.run_arguments("g", 1)
-    for more, words in (
-        (["-A", "colour=red"], "no option 'colour'"),
-        (["-B", "colour=red"], "no option 'colour'"),
-        (["-A", "code=soon"], "must be an integer"),
-        (["--seed", "3"], "either --seeds"),
-        (["--memory", "much"], "is no size"),
-        (["--plan", "x.toml"], "leave out"),
-    ):
-        code, output = shell.call(*base, *more)
-        assert code == 2 and words in output and "Traceback" not in output, output
-    assert not shell.runs.exists() or not list(shell.runs.iterdir())
-
-
 def test_looking_at_runs(shell):
     assert shell.call(*shell.run_arguments("g", 2, code="3"))[0] == 0
     code, output = shell.call("runs", "show", "g/worker--coins--0")
