@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from attrs import frozen
@@ -76,7 +77,7 @@ def words(
     made: set[Path] = {Path("/")}
     args += _system(made, job.network == "open")
     args += ["--proc", "/proc", "--dev", "/dev"]
-    size = ["--size", str(max(1 << 20, job.memory // 2))] if job.memory else []
+    size = ["--size", str(max(1 << 20, job.memory // 2))] if job.memory and _can_size() else []
     args += ["--perms", "1777", *size, "--tmpfs", "/dev/shm"]
     for place in _SYS + (_GPU_SYS if job.gpus else ()):
         args += [*_above(Path(place), made), "--ro-bind-try", place, place]
@@ -141,6 +142,14 @@ def write_etc(folder: Path, user: int | None) -> None:
     (etc / "group").write_text(f"root:x:0:\nagent:x:{number}:\nnogroup:x:65534:\n")
     (etc / "hostname").write_text("mlecore\n")
     (etc / "hosts").write_text("127.0.0.1 localhost mlecore\n::1 localhost\n")
+    for path in etc.iterdir():  # whatever our umask is
+        path.chmod(0o644)
+
+
+@cache
+def _can_size() -> bool:
+    """Versions before 0.7 cannot limit what lies in memory; what watches the job's memory counts it in any case."""
+    return "--size" in subprocess.run([program(), "--help"], capture_output=True, text=True, check=False).stdout
 
 
 def _helper(name: str) -> str:
@@ -178,10 +187,12 @@ def problem() -> Problem | None:
         return None
     if done.returncode == _LEAKS:
         return Problem(what="a sandbox without a network still sees the machine's", fix="Use the backend docker.")
-    return Problem(what=f"bubblewrap does not work here: {done.stderr.strip()[-300:]}", fix=_advice())
+    return Problem(what=f"bubblewrap does not work here: {done.stderr.strip()[-300:]}", fix=_advice(done.stderr))
 
 
-def _advice() -> str:
+def _advice(said: str) -> str:
+    if "nknown option" in said:
+        return "Install bubblewrap 0.5 or newer, or give -B isolation=none."
     restricted = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
     if os.geteuid() != 0 and restricted.exists() and restricted.read_text().strip() == "1":
         return (

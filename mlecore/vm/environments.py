@@ -45,6 +45,7 @@ def build(recipe: Recipe, root: Path, log: Path) -> Image:
         if not (target / "made.json").exists():
             folders.erase(target)  # of a build that was cut off
             target.mkdir()
+            target.chmod(0o755)  # whatever our umask is, and below too
             try:
                 _make(recipe, target, log)
             except BaseException:
@@ -93,6 +94,7 @@ def _make(recipe: Recipe, target: Path, log: Path) -> None:
         content = recipe.files[path]
         place = target / "files" / str(number)
         place.parent.mkdir(exist_ok=True)
+        place.parent.chmod(0o755)
         place.write_bytes(content)
         place.chmod(0o755 if content.startswith(b"#!") else 0o644)
     marker = target / f".{uuid4().hex}"
@@ -134,6 +136,7 @@ def _plain_python(root: Path) -> Path:
     """A folder with ``python`` and ``python3`` and nothing else, for jobs that want no packages."""
     folder = root / "python"
     folder.mkdir(exist_ok=True)
+    folder.chmod(0o755)
     for name in ("python", "python3"):
         link = folder / name
         if not link.is_symlink() or str(link.readlink()) != base_python():

@@ -83,6 +83,9 @@ def lay_out(root: Path, job: Job, owner: int | None) -> Path:
     for name, content in job.tools.items():
         _put(folder / "opt" / _relative(name), content)
     (folder / "stdin").write_bytes(job.stdin)
+    for top in (home, folder / "opt"):
+        for path, _, _ in os.walk(top):
+            Path(path).chmod(0o755)  # whatever our umask is
     if owner is not None:
         for top in (home, folder / "tmp"):
             for path, _, names in os.walk(top):
