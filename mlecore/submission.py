@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from attrs import asdict, field, fields, frozen
 
-from mlecore.errors import PluginError
+from mlecore.errors import DataError, InvalidSubmission, PluginError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -169,7 +169,10 @@ def generic_check(format: Format, submission: Table, sample: Table) -> list[str]
     """
     from mlecore.metrics.values import rows_sum_to_one
 
-    expected = sample.frame()
+    try:
+        expected = sample.frame()
+    except InvalidSubmission as error:
+        raise DataError(f"the sample submission is damaged: {error}", fix="Prepare the competition again.") from None
     if format.id is not None and format.id not in expected.columns:
         raise PluginError(f"[submission] id = {format.id!r}, but the sample has only {', '.join(expected.columns)}")
     rules = format.expand(list(expected.columns))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.errors import InvalidSubmission, PluginError
+from mlecore.errors import DataError, InvalidSubmission, PluginError
 from mlecore.submission import Column, Format, generic_check
 from mlecore.table import Table
 
@@ -153,3 +153,8 @@ def test_warns_of_a_shifted_table_and_of_gaps(check):
 def test_a_table_that_does_not_fit_its_sample_is_the_plugins_fault(check):
     with pytest.raises(PluginError, match="the sample has only id, p"):
         check("id,p\na,1\n", form(id="name"))
+
+
+def test_a_damaged_sample_is_not_the_submissions_fault(check):
+    with pytest.raises(DataError, match="the sample submission is damaged"):
+        check("id,p\na,1\n", form(), 'id,p\n"a')

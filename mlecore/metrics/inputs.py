@@ -21,7 +21,9 @@ from mlecore.errors import GradingError, InvalidSubmission
 from mlecore.metrics.reasons import ID, counted, listed, shown
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame, Series
 
     from mlecore.table import Table
 
@@ -98,8 +100,9 @@ def aligned(
     """``(truth, guess)``: answers and submission with their rows paired, both indexed 0, 1, 2, ...
 
     The submission must have ``on`` and ``columns`` (``only``: and no other), as many rows as the answers, and the same
-    ids each as often. Both are sorted by ``on`` with pandas' default sort, then paired by place; where the ids stand in
-    one order already both stay as they are, which pairs the same rows. ``compare=False`` pairs without comparing ids.
+    ids each as often. Rows meet as if both tables were sorted by ``on`` with pandas' default sort, as published, and
+    then paired by place; they are sorted only where that matters (repeated ids, other types), and else stand in the
+    answers' order. ``compare=False`` pairs without comparing ids.
 
     Raises InvalidSubmission; also for ids of mixed types, which cannot be sorted.
     """
@@ -107,8 +110,9 @@ def aligned(
     if on not in answers.columns:
         raise GradingError(f"the answers lack the column {on!r}", fix="Prepare the competition again.")
     same_count(frame, answers)
-    if _in_one_order(frame[on], answers[on]):
-        truth, guess = answers.reset_index(drop=True), frame.reset_index(drop=True)
+    places = _places(frame[on], answers[on])
+    if places is not None:
+        truth, guess = answers.reset_index(drop=True), frame.iloc[places].reset_index(drop=True)
     else:
         truth = answers.sort_values(on).reset_index(drop=True)
         try:
@@ -132,15 +136,24 @@ def paired(
     return answers.reset_index(drop=True), frame.reset_index(drop=True)
 
 
-def _in_one_order(guess: Any, truth: Any) -> bool:
-    """Both hold the same ids in the same order, and would go through the same permutation if they were sorted."""
+def _places(guess: Series, truth: Series) -> NDArray[np.intp] | slice | None:
+    """Where in the submission each of the answers' ids stands, if that is what sorting both would come to, else None.
+
+    It is where the ids are of one type and stand in one order, or are distinct on both sides and the same.
+    """
     import pandas as pd
 
-    if guess.dtype != truth.dtype:
-        return False
+    if guess.dtype != truth.dtype or guess.hasnans:
+        return None
     if guess.dtype == object and pd.api.types.infer_dtype(guess, skipna=False) != "string":
-        return False  # mixed types may not be sortable: let the sort decide
-    return bool((guess.to_numpy() == truth.to_numpy()).all())
+        return None  # mixed types may not be sortable: let the sort decide
+    if (guess.to_numpy() == truth.to_numpy()).all():
+        return slice(None)
+    index = pd.Index(guess)
+    if not index.is_unique or not truth.is_unique:
+        return None
+    places = index.get_indexer(truth)
+    return None if (places < 0).any() else places
 
 
 def _refuse_other_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:

@@ -12,7 +12,8 @@ ANSWERS = pd.DataFrame({"id": ["b", "c", "a"], "y": [1, 2, 0]})
 
 def test_pairs_rows_by_id_whatever_their_order(table):
     truth, guess = aligned(table("y,extra,id\n12,x,c\n10,x,a\n11,x,b\n"), ANSWERS, on="id", columns=["y"])
-    assert list(truth["id"]) == list(guess["id"]) == ["a", "b", "c"]
+    assert list(truth["id"]) == list(guess["id"]) == ["b", "c", "a"]
+    assert list(truth.index) == list(guess.index) == [0, 1, 2]
     assert list(guess["y"] - truth["y"]) == [10, 10, 10]
 
 
