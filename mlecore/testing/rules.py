@@ -73,6 +73,7 @@ def judge(
     subject: str, bench: Subject, rules: Sequence[Rule[Subject]], waivers: Sequence[Waiver] = ()
 ) -> list[Skipped]:
     """Try all rules; returns those that could not be tried. Raises ConformanceError with all that are broken."""
+    __tracebackhide__ = True  # pytest shows the message, not the kit's code
     waived = {waiver.rule: waiver for waiver in waivers}
     says = {rule.name: rule.says for rule in rules}
     broken: dict[str, list[Broken]] = {}

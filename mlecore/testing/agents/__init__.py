@@ -37,6 +37,7 @@ def check_agent(name: str, options: Mapping[str, str] | None = None) -> list[Ski
     Nothing is started. Raises ConformanceError with every rule that is broken; returns the rules that could not be
     tried here, with the reason.
     """
+    __tracebackhide__ = True
     loaded = load("agent", name)
     with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
         return judge(f"agent {name}", AgentBench(loaded, options or {}, Path(folder)), RULES)

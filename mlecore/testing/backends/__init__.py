@@ -49,6 +49,7 @@ def check_backend(name: str, options: Mapping[str, str] | None = None) -> list[S
     The place must be usable with these options. Raises ConformanceError with every rule that is broken; returns the
     rules that could not be tried here, such as isolation where the place says that it has none.
     """
+    __tracebackhide__ = True
     loaded = load("backend", name)
     with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
         bench = BackendBench(loaded, options or {}, Path(folder))

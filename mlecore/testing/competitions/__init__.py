@@ -66,6 +66,7 @@ def check_competition(
         rule = "best"
         why = "the published metric rewards an empty mask on some images"
     """
+    __tracebackhide__ = True
     chosen = competition(subject, edition) if isinstance(subject, str) else subject
     with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
         bench = Bench(chosen, Path(folder), seed=seed, size=size)

@@ -33,6 +33,7 @@ def check_detector(name: str, options: Mapping[str, str] | None = None) -> list[
     Raises ConformanceError with every rule that is broken; returns the rules that could not be tried here, such as
     those of a detector whose key is not set or whose program is missing.
     """
+    __tracebackhide__ = True
     loaded = load("detector", name)
     with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
         return judge(f"detector {name}", DetectorBench(loaded, options or {}, Path(folder)), RULES)

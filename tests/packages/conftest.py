@@ -13,6 +13,7 @@ import pytest
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
+collect_ignore = ["acme-mle-plugins"]  # its tests run where it is installed
 _BUILD = "import sys, uv_build; print(uv_build.build_wheel(sys.argv[1]))"
 
 
