@@ -184,6 +184,8 @@ def _conduct(
             with tempfile.TemporaryDirectory(prefix="mlecore-preflight-") as scratch:
                 handins = preflight(campaign, Path(scratch), watcher.say)
         group = group or create_group(runs, name, wanted, tuple(places))
+        if start_new:
+            watcher.say(f"group {group.name}: {len(wanted)} runs, in {group.folder}")
         with GroupLock(group.folder, watcher.say) as lock:
             controller = Controller(group, campaign, lock, watcher, pace, handins)
             controller.start_new = start_new

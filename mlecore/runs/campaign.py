@@ -205,6 +205,8 @@ def preflight(campaign: Campaign, cache: Path, say: Say = lambda text: None) -> 
             if not os.environ.get(name):
                 raise UsageError(f"agent {entrant.use.name} needs {name} in the environment", fix=f"export {name}=...")
         jobs.append(made.job)
+        if made.job.network == "llm" and not made.job.allow:
+            say(f"warning: the relay lets {label} through to nothing; name --endpoint URL, or hosts with --allow")
     if not jobs:
         return frozenset(handins)
     problems = campaign.backend.preflight(jobs)
