@@ -1,0 +1,150 @@
+"""`mlecore check` and `mlecore grade` on the practice competition: words, JSON, exit codes, hostile files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+import mlecore
+from mlecore.cli import main
+
+ID = "optical-digits"
+Invoke = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with the practice competition prepared."""
+    data = tmp_path_factory.mktemp("data")
+    result = CliRunner().invoke(main, ["prepare", ID, "--data", str(data)])
+    assert result.exit_code == 0, result.output
+    return data
+
+
+@pytest.fixture
+def answers(data: Path) -> pd.DataFrame:
+    return pd.read_csv(data / ID / "prepared" / "private" / "test.csv")
+
+
+@pytest.fixture
+def invoke(data: Path) -> Invoke:
+    def call(*arguments: object) -> Result:
+        return CliRunner().invoke(main, [*map(str, arguments), "--data", str(data)])
+
+    return call
+
+
+def test_a_good_submission(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "submission.csv"
+    answers.to_csv(path, index=False)
+    result = invoke("check", path, ID)
+    assert (result.exit_code, result.output) == (0, f"{path} is well-formed for {ID}.\n")
+    result = invoke("grade", path, ID)
+    assert result.exit_code == 0
+    assert result.output.splitlines()[0] == f"{ID}: 1.0 (higher is better)"
+    assert "It beats the sample submission" in result.output
+    assert "No medals: it has no human leaderboard." in result.output
+    report = json.loads(invoke("grade", path, ID, "--json").output)
+    assert (report["score"], report["valid_submission"], report["any_medal"]) == (1.0, True, False)
+
+
+def test_a_bad_one(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "submission.csv"
+    bad = answers.astype({"digit": object})
+    bad.loc[[3, 7], "digit"] = ["eight", None]
+    bad.to_csv(path, index=False)
+    result = invoke("check", path, ID)
+    assert result.exit_code == 1
+    assert "'digit' must hold whole numbers" in result.output and "eight" in result.output
+    values = json.loads(invoke("check", path, ID, "--json").output)
+    assert values["valid"] is False and "eight" in values["reason"]
+    result = invoke("grade", path, ID)
+    assert result.exit_code == 1 and "invalid" in result.output
+    result = invoke("grade", tmp_path / "none.csv", ID)
+    assert result.exit_code == 1 and "no submission" in result.output
+
+
+def test_hostile_files_are_refused_in_words(invoke: Invoke, tmp_path: Path) -> None:
+    sparse, link, pipe = tmp_path / "sparse.csv", tmp_path / "link.csv", tmp_path / "pipe.csv"
+    with sparse.open("wb") as file:
+        file.truncate(10 * 2**30)
+    link.symlink_to("/etc/passwd")
+    os.mkfifo(pipe)
+    nul, latin = tmp_path / "nul.csv", tmp_path / "latin.csv"
+    nul.write_bytes(b"id,digit\n1,\0\n")
+    latin.write_bytes("id,digit\n1,é\n".encode("latin-1"))
+    for path, words in (
+        (sparse, "at most"),
+        (link, "symbolic link"),
+        (pipe, "named pipe"),
+        (nul, "NUL byte"),
+        (latin, "not UTF-8"),
+        (tmp_path, "directory"),
+    ):
+        for verb in ("check", "grade"):
+            result = invoke(verb, path, ID)
+            assert result.exit_code == 1 and words in result.output, (verb, path, result.output)
+
+
+def test_wrong_usage(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "submission.csv"
+    path.write_text("id\n")
+    result = invoke("check", path, "optical-digit")
+    assert result.exit_code == 2 and "Did you mean optical-digits?" in result.output
+    result = invoke("check", path, ID, "--standin")
+    assert result.exit_code == 2 and f"mlecore prepare {ID} --standin" in result.output
+    assert invoke("grade", path).exit_code == 2
+    assert invoke("grade", path, ID, "--edition", "v9").exit_code == 2
+
+
+def test_damaged_answers_are_our_fault(tmp_path: Path, answers: pd.DataFrame) -> None:
+    data = tmp_path / "data"
+    assert CliRunner().invoke(main, ["prepare", ID, "--data", str(data)]).exit_code == 0
+    private = data / ID / "prepared" / "private" / "test.csv"
+    private.chmod(0o644)
+    private.unlink()
+    private.write_text("id,number\n1,2\n")
+    path = tmp_path / "submission.csv"
+    answers.to_csv(path, index=False)
+    result = CliRunner().invoke(main, ["grade", str(path), ID, "--data", str(data)])
+    assert result.exit_code == 3 and "lack" in result.output
+
+
+def test_a_batch(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    answers.to_csv(good, index=False)
+    bad.write_text("id\n1\n")
+    lines = [
+        f'{{"competition_id": "{ID}", "submission_path": {json.dumps(str(p) if p else None)}}}'
+        for p in (good, bad, None)
+    ]
+    listing, out = tmp_path / "all.jsonl", tmp_path / "report.json"
+    listing.write_text("# three\n" + "\n".join(lines) + "\n")
+    result = invoke("grade", "--jsonl", listing, "--output", out)
+    assert result.exit_code == 1 and "3 submissions: 1 valid, 0 medals, 0 above the median" in result.output
+    batch = json.loads(out.read_text())
+    assert (batch["total_runs"], batch["total_runs_with_submissions"], batch["total_valid_submissions"]) == (3, 2, 1)
+    listing.write_text(lines[0] + "\n")
+    assert invoke("grade", "--jsonl", listing).exit_code == 0
+    listing.write_text(lines[0] + '\n{"competition_id": "nope", "submission_path": "x"}\n')
+    result = invoke("grade", "--jsonl", listing)
+    assert result.exit_code == 2 and "nope" in result.output
+    assert "1 submissions: 1 valid" in result.output  # the others are graded all the same
+
+
+def test_api(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "submission.csv"
+    answers.to_csv(path, index=False)
+    competition = mlecore.competition(ID)
+    private = data / ID / "prepared" / "private"
+    assert competition.check(path, private.with_name("public")) == []
+    assert competition.grade(str(path), str(private)) == 1.0
+    assert competition.report(path, private).to_json()["score"] == 1.0
+    with pytest.raises(mlecore.InvalidSubmission):
+        competition.grade(tmp_path, private)
