@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -61,6 +62,8 @@ class Vm(Backend):
 
     @cached_property
     def _sandbox_problem(self) -> Problem | None:
+        if not sys.platform.startswith("linux"):
+            return Problem(what=f"runs here need Linux, and this is {sys.platform}", fix="Use the backend docker.")
         return bubblewrap.problem() if self._isolated else None
 
     def preflight(self, jobs: Sequence[Job] = ()) -> list[Problem]:

@@ -91,3 +91,23 @@ def test_devices_of_one_gpu(tmp_path: Path) -> None:
         *("--dev-bind", f"{tmp_path}/nvidiactl", "/dev/nvidiactl"),
     ]
     assert gpus.minors(tmp_path / "none") == {}
+
+
+@pytest.mark.sandbox
+def test_only_the_claimed_devices_are_in_the_sandbox(
+    make_place: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., None]
+) -> None:
+    """Plain files stand for the devices: what is tested is which of them a job is shown."""
+    (tmp_path / "dev").mkdir()
+    for name in ("nvidia0", "nvidia1", "nvidiactl"):
+        (tmp_path / "dev" / name).touch()
+    binds = gpus.binds
+    monkeypatch.setattr(gpus, "binds", lambda gpu, known: binds(gpu, known, tmp_path / "dev"))
+    place = make_place(gpus="0,1")
+    script = "echo $(ls /dev | grep nvidia) $CUDA_VISIBLE_DEVICES; exec sleep 60"
+    first = place.start("/bin/sh", "-c", script, name="mle-a-1", gpus=1)
+    wait_until(lambda: place.output(first) != "")
+    second = place.start("/bin/sh", "-c", script, name="mle-b-1", gpus=1)
+    wait_until(lambda: place.output(second) != "")
+    assert place.output(first) == "nvidia0 nvidiactl 0\n"
+    assert place.output(second) == "nvidia1 nvidiactl 0\n"
