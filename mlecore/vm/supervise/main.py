@@ -22,6 +22,7 @@ from .watch import Disk, Memory, Processes
 BACKSTOP = 30.0  # seconds after limit and grace, when init should have ended the job by itself
 LOOK = 0.25  # seconds between two looks at memory where no cgroup limits it
 TICK = 2.0
+RETRY = 5.0  # seconds until what could not be written is written again
 SETTLE = 10.0  # seconds that a killed job may take to vanish
 
 
@@ -148,6 +149,9 @@ class Supervisor:
         for descriptor in (child.output, child.status, self.wake):
             if descriptor >= 0:
                 poll.register(descriptor, select.POLLIN)
+        typed = _typed(spec, self.folder)
+        if typed:
+            poll.register(child.output, select.POLLIN | select.POLLOUT)
         begun = time.monotonic()
         backstop = begun + spec["time_limit"] + spec["grace"] + BACKSTOP
         watched: Memory | None = None
@@ -157,7 +161,12 @@ class Supervisor:
         look_at = begun
         while True:
             tick = 0.01 if child.gate >= 0 else LOOK if looks or self.stop_at else TICK
-            for descriptor, _ in poll.poll(int(1000 * tick)):
+            for descriptor, event in poll.poll(int(1000 * tick)):
+                if event & select.POLLOUT:
+                    typed = _type(descriptor, typed)
+                    poll.modify(descriptor, select.POLLIN | (select.POLLOUT if typed else 0))
+                if event == select.POLLOUT:
+                    continue
                 if descriptor == child.output and not output.pump():
                     poll.unregister(descriptor)
                 elif descriptor == child.status:
@@ -268,7 +277,14 @@ class Supervisor:
         group_kills = self.group.oom_kills() if self.group else 0
         if self.group:
             self.group.remove()
-        self.save(phase="exited", **self._verdict(code, group_kills, _oom_kills() - kills))
+        verdict = self._verdict(code, group_kills, _oom_kills() - kills)
+        while True:
+            try:
+                self.save(phase="exited", **verdict)
+            except OSError:  # a full disk must not turn a run that has ended into one that is lost
+                time.sleep(RETRY)
+            else:
+                return
 
     def _verdict(self, code: int, group_kills: int, host_kills: int) -> dict[str, Any]:
         spec = self.spec
@@ -308,6 +324,25 @@ class Supervisor:
                 return source.read().decode(errors="replace").strip() or "it said nothing"
         except OSError:
             return "it said nothing"
+
+
+def _typed(spec: dict[str, Any], folder: str) -> bytes:
+    """What is to be typed into the job's terminal: its standard input, and that it ends."""
+    if not spec["terminal"]:
+        return b""
+    with open(f"{folder}/stdin", "rb") as source:  # noqa: PTH123
+        text = source.read()
+    return text + b"\x04" if text else b""
+
+
+def _type(terminal: int, text: bytes) -> bytes:
+    """Type what fits; returns the rest."""
+    try:
+        return text[os.write(terminal, text[:512]) :]
+    except BlockingIOError:
+        return text
+    except OSError:
+        return b""
 
 
 def _read(descriptor: int) -> bytes:
@@ -357,7 +392,8 @@ def main(folder: str, claims_folder: str) -> None:
         return
     supervisor = Supervisor(folder, claims_folder, secrets, spec)
     supervisor.save()
-    os.write(1, b".")
+    with contextlib.suppress(BrokenPipeError):  # the controller may have been killed meanwhile
+        os.write(1, b".")
     null = os.open("/dev/null", os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(null, 1)
