@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -145,3 +150,95 @@ def lab(make_lab: Callable[..., Lab]) -> Lab:
 def lab_on() -> Callable[[Engine, Path], Lab]:
     """Makes labs on other engines."""
     return Lab
+
+
+PACK = """
+cd /
+for program in sh cat chmod cut date df echo env grep head id ls mkdir mv nproc printf rm sed seq setsid sleep stat \\
+    tail touch tr true uname wc
+do
+    path=$(command -v $program) && [ -f "$path" ] && echo "$path" && ldd "$path" | grep -o '/[^ )]*'
+done | sort -u >/tmp/list
+printf '/bin/sh\\n/etc/passwd\\n/etc/group\\n' >>/tmp/list
+tar --create --dereference --absolute-names --no-recursion --files-from /tmp/list /tmp
+"""
+
+
+class OwnEngine:
+    """A dockerd with folders, a bridge and a socket of its own; it leaves this machine's firewall alone."""
+
+    def __init__(self, folder: Path, data: Path, *flags: str) -> None:
+        self.folder, self.data, self.flags = folder, data, flags
+        self.bridge = "mletest0"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.host = f"unix://{folder}/sock"
+
+    def start(self) -> None:
+        subprocess.run(["ip", "link", "add", self.bridge, "type", "bridge"], capture_output=True)
+        subprocess.run(["ip", "addr", "add", "172.31.251.1/24", "dev", self.bridge], capture_output=True)
+        for stale in (self.folder / "pid", self.folder / "exec/containerd/containerd.pid"):
+            stale.unlink(missing_ok=True)
+        argv = ["dockerd", "--data-root", str(self.data), "--exec-root", str(self.folder / "exec"), "-H", self.host]
+        argv += ["--pidfile", str(self.folder / "pid"), "--bridge", self.bridge, "--iptables=false"]
+        argv += ["--containerd-namespace", "mletest", "--containerd-plugins-namespace", "mletest-plugins", *self.flags]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        for _ in range(300):
+            if subprocess.run(["docker", "-H", self.host, "info"], capture_output=True).returncode == 0:
+                return
+            assert self.process.poll() is None, (self.folder / "log").read_text()[-3000:]
+            time.sleep(0.1)
+        raise AssertionError((self.folder / "log").read_text()[-3000:])
+
+    def end(self, number: int = signal.SIGTERM) -> None:
+        if self.process is not None:
+            self.process.send_signal(number)
+            self.process.wait(60)
+            self.process = None
+            containerd = self.folder / "exec/containerd/containerd.pid"
+            for _ in range(100):  # which ends with the engine, also when that is killed
+                if not containerd.exists() or not _running(int(containerd.read_text())):
+                    break
+                time.sleep(0.05)
+
+    def load(self) -> None:
+        """An image by the base image's name, of the few programs that these tests use."""
+        pack = ["docker", "run", "--rm", "--network", "none", BASE, "sh", "-c", PACK]
+        with subprocess.Popen(pack, stdout=subprocess.PIPE) as packing:
+            import_ = ["docker", "-H", self.host, "import", "-", BASE]
+            subprocess.run(import_, stdin=packing.stdout, check=True, capture_output=True)
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            ids = subprocess.run(
+                ["docker", "-H", self.host, "ps", "-aq"], capture_output=True, text=True
+            ).stdout.split()
+            if ids:
+                subprocess.run(["docker", "-H", self.host, "rm", "-fv", *ids], capture_output=True)
+        self.end()
+        subprocess.run(["ip", "link", "del", self.bridge], capture_output=True)
+        subprocess.run(["umount", "-l", self.data], capture_output=True)  # live-restore leaves it mounted on itself
+
+
+def _running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def own(engine: Engine) -> Iterator[OwnEngine]:
+    """An engine with the base image, loaded once; a test leaves it running, with flags as it wants."""
+    if os.getuid() != 0 or not shutil.which("dockerd") or not shutil.which("ip"):
+        pytest.skip("an engine of its own needs root, dockerd and ip")
+    folder = Path(tempfile.mkdtemp(prefix="mlecore-engine-"))
+    folder.chmod(0o711)  # with user namespaces the engine insists that others can go through
+    made = OwnEngine(folder, folder / "data")
+    try:
+        made.start()
+        made.load()
+        yield made
+    finally:
+        made.close()
+        shutil.rmtree(folder, ignore_errors=True)

@@ -23,7 +23,7 @@ from mlecore.errors import BackendError, MlecoreError
 if TYPE_CHECKING:
     from conftest import Lab
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
 
 
 @pytest.fixture

@@ -13,5 +13,6 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.docker
+@pytest.mark.xdist_group("docker")
 def test_the_kit_passes(engine: Engine) -> None:
     assert check_backend("docker") == []

@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from conftest import Lab
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
 
 PLACES = """
 import json, os

@@ -1,0 +1,113 @@
+"""Runs on containers from planning to report: the controller is killed, the engine restarts, and they come home."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mle_backend_docker import names
+from mle_backend_docker.engine import Engine
+
+if TYPE_CHECKING:
+    from conftest import OwnEngine
+
+pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
+
+WORK = """
+sleep 3
+cp /opt/mlecore/sample.csv submission/submission.csv
+echo made it
+"""
+
+
+class Control:
+    """The command line, in a folder of its own."""
+
+    def __init__(self, folder: Path, host: str) -> None:
+        self.folder = folder
+        self.env = {**os.environ, "MLECORE_DATA": str(folder / "data"), "DOCKER_HOST": host}
+
+    def begin(self, *words: str) -> subprocess.Popen[bytes]:
+        argv = [sys.executable, "-c", "from mlecore.cli import main; main()", *words]
+        return subprocess.Popen(argv, cwd=self.folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def call(self, *words: str) -> str:
+        process = self.begin(*words)
+        out, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, out.decode()
+        return out.decode()
+
+    def records(self) -> list[dict[str, Any]]:
+        return [json.loads(path.read_bytes()) for path in sorted(self.folder.glob("runs/g/*/run.json"))]
+
+
+def ours(engine: Engine) -> dict[str, int]:
+    """How much of mlecore's there is at an engine, images aside."""
+    label = {"label": names.JOB}
+    api = engine.api
+    volumes = api.volumes()["Volumes"] or ()
+    return {
+        "containers": len(api.containers(all=True, filters=label)),
+        "networks": len(api.networks(filters=label)),
+        "volumes": len(volumes),
+        "dangling": len(api.images(filters={"dangling": True})),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("live_restore", [True, False])
+def test_killed_controller_restarted_engine_and_all_runs_come_home(
+    own: OwnEngine, tmp_path: Path, live_restore: bool
+) -> None:
+    tmp_path.chmod(0o755)
+    own.end()
+    own.flags = ("--live-restore",) if live_restore else ()
+    own.start()
+    before = ours(Engine(own.host))
+    control = Control(tmp_path, own.host)
+    (tmp_path / "agent.sh").write_text(WORK)
+    control.call("prepare", "optical-digits")
+    plan = ["run", "--agent", "command", "-A", "argv=sh agent.sh", "--competition", "optical-digits", "--seeds", "2"]
+    process = control.begin(*plan, "--backend", "docker", "--group", "g", "--time-limit", "5m", "--max-parallel", "2")
+    deadline = time.monotonic() + 60
+    while [each["state"] for each in control.records()] != ["running", "running"]:
+        assert time.monotonic() < deadline and process.poll() is None, process.communicate()[0].decode()
+        time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    own.end()
+    own.start()
+    control.call("runs", "resume", "g")
+    records = control.records()
+    assert [each["state"] for each in records] == ["graded", "graded"]
+    # Through a restart with live-restore a run goes on; without, it is the place's fault and gets another attempt.
+    ends = [[attempt["ended"] for attempt in each["attempts"]] for each in records]
+    assert ends == ([["finished"]] * 2 if live_restore else [["lost", "finished"]] * 2)
+    if not live_restore:
+        assert "engine" in records[0]["attempts"][0]["reason"]
+    assert all(each["image_digest"].startswith("sha256:") for each in records)
+    assert ours(Engine(own.host)) == before
+
+
+def test_dummy_finds_nothing_that_it_should_not(engine: Engine, tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    before = ours(engine)
+    control = Control(tmp_path, engine.host)
+    control.call("prepare", "optical-digits")
+    common = ["run", "--agent", "dummy", "--competition", "optical-digits", "--backend", "docker", "--time-limit", "5m"]
+    control.call(*common, "--group", "g")
+    model = ["--model", "m", "--endpoint", "https://example.com", "-A", "network=llm"]
+    control.call(*common, *model, "--group", "llm")
+    for group in ("g", "llm"):
+        [probe] = (tmp_path / "runs" / group).glob("*/logs/probe.json")
+        findings = json.loads(probe.read_text())["findings"]
+        assert len(findings) > 20 and [each for each in findings if not each["ok"]] == []
+    assert list((tmp_path / "runs/llm").glob("*/logs/relay.jsonl"))
+    assert ours(engine) == before
