@@ -71,14 +71,22 @@ def tried(
     folds: list[tuple[np.ndarray, np.ndarray]],
     seconds: float,
 ) -> dict[str, np.ndarray]:
-    """What each model predicts of the rows held out; of the later models none when a third of the time is spent."""
+    """What each model predicts of the rows held out.
+
+    No further model is tried when a third of the time is spent, and one that took so long itself is not used: it would
+    have to be fitted once more.
+    """
     began = time.monotonic()
     guesses: dict[str, np.ndarray] = {}
     for name, model in models.items():
-        if len(guesses) > 1 and time.monotonic() - began > seconds / 3:
+        before = time.monotonic()
+        if guesses and before - began > seconds / 3:
             print(f"no time to try {name}", flush=True)
             continue
         parts = [run(model, models, train, target, fit, train.take(ask)) for fit, ask in folds]
+        if guesses and time.monotonic() - before > seconds / 3:
+            print(f"no time to use {name}", flush=True)
+            continue
         guesses[name] = np.vstack(parts)
     return guesses
 
@@ -116,6 +124,7 @@ def weigh(guesses: dict[str, np.ndarray], truth: np.ndarray, classes: int, ranke
         best = min(guesses, key=lambda name: loss((total + guesses[name]) / step))
         chosen.append(best)
         total = total + guesses[best]
-    if ranked and set(chosen) == {"constant"}:
-        chosen = [min((name for name in guesses if name != "constant"), key=lambda name: loss(guesses[name]))]
+    others = [name for name in guesses if name != "constant"]
+    if ranked and set(chosen) == {"constant"} and others:
+        chosen = [min(others, key=lambda name: loss(guesses[name]))]
     return {name: chosen.count(name) / len(chosen) for name in dict.fromkeys(chosen)}

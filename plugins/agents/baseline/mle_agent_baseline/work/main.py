@@ -78,7 +78,13 @@ def environment() -> dict[str, str]:
     """As many threads as there are CPUs for this run, not as the machine has."""
     here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     threads = str(max(1, int(float(os.environ.get("MLECORE_CPUS") or here))))
-    return {**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads), "PYTHONHASHSEED": "0"}
+    return {
+        **os.environ,
+        "OMP_NUM_THREADS": threads,
+        "OPENBLAS_NUM_THREADS": threads,
+        "OMP_WAIT_POLICY": "PASSIVE",  # on a busy machine, threads that wait by spinning hold up those that work
+        "PYTHONHASHSEED": "0",
+    }
 
 
 def refused(opt: Path, made: Path) -> str:

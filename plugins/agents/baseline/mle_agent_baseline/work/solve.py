@@ -33,32 +33,37 @@ def solve(
     train, test, what, rows = gather(problem, data, task["seed"], until, files)
     print(f"features: {what}; {len(train)} rows to learn from, {len(test)} to predict", flush=True)
     table = problem.train.iloc[rows]
-    seconds = (until - time.monotonic()) / len(problem.targets)
-    effort = Effort(seed=task["seed"], seconds=seconds, turns=4 if len(problem.targets) <= 2 else 1)
     if problem.classes:
         codes = {name: code for code, name in enumerate(problem.classes)}
         labels = table[problem.targets[0]].map(spelled).map(codes).to_numpy(int)
-        result = classify(train, labels, len(codes), test, effort)
+        result = classify(train, labels, len(codes), test, effort(task, until, 1))
         values = probabilities(result.values, together=problem.sample.sums_to_one(problem.classes))
         return dict(zip(problem.classes, values.T, strict=True)), f"{result.note} on {what}"
     if len(problem.targets) > COLUMNS:
         return many(problem, table, train, test, task), f"one forest for all columns on {what}"
     out = {}
     notes = []
-    for target in problem.targets:
+    for place, target in enumerate(problem.targets):
+        work = effort(task, until, len(problem.targets), place)
         goal = wants(task["metric"], table[target], problem.sample.table[target])
         print(f"target {target}: {goal}", flush=True)
         if goal == "probability":
-            out[target], note = chance(table[target], train, test, task, effort)
+            out[target], note = chance(table[target], train, test, task, work)
         elif goal == "number":
-            out[target], note = number(table[target], train, test, task, effort)
+            out[target], note = number(table[target], train, test, task, work)
         else:
-            out[target], note = label(table[target], train, test, task, effort)
+            out[target], note = label(table[target], train, test, task, work)
         notes.append(note)
     if problem.sample.sums_to_one(problem.targets) and all(values.dtype.kind == "f" for values in out.values()):
         values = probabilities(np.column_stack([out[name] for name in problem.targets]), together=True)
         out = dict(zip(problem.targets, values.T, strict=True))
     return out, f"{notes[0]}{' (first of several targets)' if len(notes) > 1 else ''} on {what}"
+
+
+def effort(task: dict[str, Any], until: float, targets: int, done: int = 0) -> Effort:
+    """What one of so many targets may take, when some are done."""
+    seconds = 0.8 * (until - time.monotonic()) / (targets - done)
+    return Effort(seed=task["seed"], seconds=seconds, turns=4 if targets <= 2 else 1)
 
 
 def gather(
@@ -116,46 +121,46 @@ def match(problem: Problem, data: Inventory, files: Files | None) -> tuple[str, 
     return "", None
 
 
-def chance(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], effort: Effort) -> tuple[np.ndarray, str]:
+def chance(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], work: Effort) -> tuple[np.ndarray, str]:
     """The probability of 1 (or True)."""
     values = pd.to_numeric(target.map({True: 1, False: 0, "True": 1, "False": 0}).fillna(target), errors="coerce")
     if values.isna().any() or values.min() < 0 or values.max() > 1:
         raise NoModel(f"{target.name} is no probability")
     if set(values.unique()) <= {0, 1}:
         ranked = "auc" in task["metric"].lower()
-        result = classify(train, values.to_numpy(int), 2, test, effort, ranked)
+        result = classify(train, values.to_numpy(int), 2, test, work, ranked)
         return result.values[:, 1], result.note
-    result = regress(train, values.to_numpy(float), test, effort)
+    result = regress(train, values.to_numpy(float), test, work)
     return np.clip(result.values[:, 0], 0, 1), result.note
 
 
-def number(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], effort: Effort) -> tuple[np.ndarray, str]:
+def number(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], work: Effort) -> tuple[np.ndarray, str]:
     """A value within the range that was seen; learned as a logarithm where the metric is one of logarithms."""
     values = pd.to_numeric(target, errors="coerce").to_numpy(float)
     if not np.isfinite(values).all():
         raise NoModel(f"{target.name} is not all numbers")
     logarithmic = "rmsle" in task["metric"].lower() and values.min() > -1
-    result = regress(train, np.log1p(values) if logarithmic else values, test, effort)
+    result = regress(train, np.log1p(values) if logarithmic else values, test, work)
     out = np.expm1(result.values[:, 0]) if logarithmic else result.values[:, 0]
     return np.clip(out, values.min(), values.max()), result.note
 
 
-def label(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], effort: Effort) -> tuple[np.ndarray, str]:
+def label(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], work: Effort) -> tuple[np.ndarray, str]:
     """A class, spelled as in the training table."""
     names = target.map(spelled)
     kinds = sorted(names.unique())
     if len(kinds) > CLASSES:
         raise NoModel(f"{target.name} has {len(kinds)} classes")
     if "kappa" in task["metric"].lower() and pd.api.types.is_integer_dtype(target):
-        return grade(target.to_numpy(int), train, test, effort)
+        return grade(target.to_numpy(int), train, test, work)
     codes = {kind: code for code, kind in enumerate(kinds)}
-    result = classify(train, names.map(codes).to_numpy(int), len(kinds), test, effort)
+    result = classify(train, names.map(codes).to_numpy(int), len(kinds), test, work)
     return np.array(kinds, dtype=object)[result.values.argmax(axis=1)], result.note
 
 
-def grade(target: np.ndarray, train: Rows, test: Rows, effort: Effort) -> tuple[np.ndarray, str]:
+def grade(target: np.ndarray, train: Rows, test: Rows, work: Effort) -> tuple[np.ndarray, str]:
     """Grades in order, for kappa: a value, cut where the grades come out as often as in training, or rounded."""
-    result = regress(train, target.astype(float), test, effort)
+    result = regress(train, target.astype(float), test, work)
     out, held = result.values[:, 0], result.held[:, 0]
     known = ~np.isnan(held)
     grades, often = np.unique(target, return_counts=True)
