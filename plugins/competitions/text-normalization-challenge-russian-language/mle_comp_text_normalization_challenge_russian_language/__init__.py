@@ -1,0 +1,86 @@
+"""Text Normalization Challenge, Russian: from written tokens to the words that are spoken."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import accuracy, aligned, read_answers
+from mlecore.prepare import ZipWriter, ensure_columns, members, read_csv, renumber, split_groups, write_csv
+from mlecore.prepare.quoted import quoted_pieces
+from mlecore.table import Table
+
+COLUMNS = {"sentence_id": int, "token_id": int, "class": str, "before": str, "after": str}
+TRAIN, TEST, SAMPLE = "ru_train.csv", "ru_test_2.csv", "ru_sample_submission_2.csv"
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    from mle_comp_text_normalization_challenge_russian_language.pieces import write_pieces
+
+    for unused in (TEST, SAMPLE):
+        members(raw / f"{unused}.zip")  # never read, but they must be there
+    with (
+        quoted_pieces(raw / f"{TRAIN}.zip", TRAIN, COLUMNS, private) as pieces,
+        _stored(public, TRAIN) as train,
+        _stored(public, TEST) as test,
+        (private / "answers.csv").open("xb") as answers,
+        (private / "sample_submission.csv").open("xb") as sample,
+    ):
+        if pieces:
+            write_pieces(pieces, train, test, answers, sample)
+        else:
+            _write_whole(raw, train, test, answers, sample)
+    with ZipWriter(public / f"{SAMPLE}.zip", stored=True) as archive:
+        archive.add_file(SAMPLE, private / "sample_submission.csv")
+
+
+def _write_whole(raw: Path, train: IO[bytes], test: IO[bytes], answers: IO[bytes], sample: IO[bytes]) -> None:
+    """The tables as pandas makes them of any rows."""
+    write = partial(write_csv, quoting=csv.QUOTE_NONNUMERIC)
+    rows = read_csv(raw / f"{TRAIN}.zip", member=TRAIN)
+    ensure_columns(rows, list(COLUMNS), TRAIN)
+    known, asked = (
+        part.assign(sentence_id=renumber(part["sentence_id"]))
+        for part in split_groups(rows, "sentence_id", test_size=0.1)
+    )
+    write(known, train)
+    write(asked[["sentence_id", "token_id", "before"]], test)
+    asked["id"] = asked["sentence_id"].astype(str) + "_" + asked["token_id"].astype(str)
+    write(asked[["id", "after"]], answers)
+    write(asked[["id", "before"]].rename(columns={"before": "after"}), sample)
+
+
+@contextmanager
+def _stored(public: Path, name: str) -> Iterator[IO[bytes]]:
+    """A file alone in an archive, to be written to."""
+    with ZipWriter(public / f"{name}.zip", stored=True) as archive, archive.open(name) as file:
+        yield file
+
+
+@hookimpl
+def grade(submission: Table, private: Path) -> float:
+    answers = read_answers(private / "answers.csv", ["id", "after"])
+    truth, guess = aligned(submission, answers, on="id", columns=["after"])
+    return accuracy(truth["after"].astype(str), guess["after"].astype(str))
+
+
+@hookimpl
+def make_raw(raw: Path, seed: int, size: float) -> None:
+    """Some 20,000 tokens times ``size``: 100 gives two million, 529 the real number."""
+    from numpy.random import RandomState
+
+    from mle_comp_text_normalization_challenge_russian_language.standin import sentences
+
+    with ZipWriter(raw / f"{TRAIN}.zip") as archive, archive.open(TRAIN) as file:
+        rows = sentences(RandomState(seed), max(150, round(1667 * size)))
+        write_csv(rows, file, quoting=csv.QUOTE_NONNUMERIC)
+    with ZipWriter(raw / f"{TEST}.zip") as archive:
+        archive.add(TEST, '"sentence_id","token_id","before"\n0,0,"Да"\n'.encode())
+    with ZipWriter(raw / f"{SAMPLE}.zip") as archive:
+        archive.add(SAMPLE, '"id","after"\n"0_0","Да"\n'.encode())
