@@ -162,7 +162,9 @@ class RunRecord:
             raise RecordError(f"it was written by a newer mlecore (format {version})", fix="Update mlecore.")
         known = _names(cls)
         values = {key: value for key, value in data.items() if key in known}
-        extra = {key: value for key, value in data.items() if key not in known and key != "format"}
+        extra = {}
+        if len(values) + 1 < len(data):
+            extra = {key: value for key, value in data.items() if key not in known and key != "format"}
         for key, kind in _SCALARS.items():
             if key in values and (not isinstance(values[key], kind) or (kind is int and values[key] is True)):
                 raise RecordError(f"{key} is {values[key]!r}")
@@ -190,6 +192,8 @@ def _names(cls: type) -> frozenset[str]:
 
 def _value(cls: type, data: Mapping[str, Any], **changes: Any) -> Any:
     known = _names(cls)
+    if data.keys() <= known and not changes:
+        return cls(**data)
     return cls(**{key: value for key, value in data.items() if key in known} | changes)
 
 

@@ -179,10 +179,10 @@ def read_group(folder: Path) -> Listing:
         listing.records = [record for record in found.values() if record]
         return listing
     missing = object()
-    for planned in planned_records(group):
+    for planned in group.plan.runs():
         record_there = found.pop(planned.name, missing)
         if record_there is missing:
-            listing.records.append(planned)
+            listing.records.append(planned_record(group, planned))
         elif isinstance(record_there, RunRecord):
             listing.records.append(record_there)
     listing.problems += [f"{folder.name}: {name} is not in the plan" for name, record in found.items() if record]

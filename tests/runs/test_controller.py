@@ -255,23 +255,25 @@ def test_plugin_that_fails_fails_its_run_alone(lab, monkeypatch):
     assert "unlucky" in records(lab)["worker--coins--1"].reason
 
 
-def test_memory_and_folders_of_ten_thousand_planned(lab):
+def test_ten_thousand_planned_runs_are_no_load(lab):
+    """In CPU seconds, so that a busy machine does not fail it; benchmarks/many_runs.py measures the clock."""
     group = lab.make(("worker", {}), seeds=10_000)
-    began = time.monotonic()
+    began = time.process_time()
     assert len(load_group(group.folder)) == 10_000
-    assert time.monotonic() - began < 1.0
+    assert time.process_time() - began < 1.0
+    assert {path.name for path in group.folder.iterdir()} == {"plan.toml", "group.json"}
 
     def stop_soon(controller) -> None:
         def wait() -> None:
             while not lab.ears.changes:
-                time.sleep(0.002)
+                time.sleep(0.01)
             controller.stop()
 
         threading.Thread(target=wait).start()
 
-    began = time.monotonic()
+    began = time.process_time()
     lab.run(stop_soon)
-    assert lab.ears.changes and time.monotonic() - began < 2.0
+    assert lab.ears.changes and time.process_time() - began < 2.0
 
 
 def test_folder_deleted_by_hand_is_told_and_the_rest_goes_on(lab):
