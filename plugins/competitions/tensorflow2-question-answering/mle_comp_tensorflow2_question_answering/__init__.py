@@ -1,0 +1,154 @@
+"""TensorFlow 2.0 Question Answering: long and short answers to search questions in Wikipedia pages."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from mle_comp_tensorflow2_question_answering.standin import write_questions
+from mlecore.errors import DataError, GradingError, InvalidSubmission
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import columns_of, same_count
+from mlecore.prepare import split_positions
+from mlecore.submission import Format, generic_check
+from mlecore.table import Table
+
+CHUNK = 1000  # lines; each is split by itself, as published
+SHOWN = ("example_id", "question_text", "document_text", "long_answer_candidates")
+Prediction = tuple[int, int] | str
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    with (
+        (public / "simplified-nq-train.jsonl").open("xb") as train,
+        (public / "simplified-nq-test.jsonl").open("xb") as shown,
+        (private / "test.jsonl").open("xb") as test,
+        (private / "gold_submission.csv").open("x", encoding="utf-8", newline="") as gold,
+        (public / "sample_submission.csv").open("x", encoding="utf-8", newline="") as sample,
+    ):
+        for table in (gold, sample):
+            table.write("example_id,PredictionString\n")
+        for records in _chunks(raw / "simplified-nq-train.jsonl"):
+            for_train, for_test = split_positions(len(records), test_size=0.1)
+            train.writelines(_line(records[position]) for position in for_train)
+            for position in for_test:
+                record = records[position]
+                test.write(_line(record))
+                shown.write(_line({key: record[key] for key in SHOWN}))
+                for kind, answer in _gold(record["annotations"][0]).items():
+                    gold.write(f"{record['example_id']}_{kind},{answer}\n")
+                    sample.write(f"{record['example_id']}_{kind},\n")
+
+
+def _chunks(path: Path) -> Iterator[list[dict[str, Any]]]:
+    """Records by the thousand, ids as text, keys in the order of the chunk's first record."""
+    try:
+        with path.open("rb") as file:
+            while lines := list(islice(file, CHUNK)):
+                records = [json.loads(line) for line in lines]
+                keys = list(records[0])
+                yield [
+                    {key: record[key] for key in keys} | {"example_id": str(record["example_id"])} for record in records
+                ]
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing") from None
+    except (ValueError, KeyError) as error:
+        raise DataError(f"{path} is damaged: {error}") from None
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    """A record as pandas' ``to_json(orient="records", lines=True)`` writes it."""
+    text = json.dumps(record, separators=(",", ":")).replace("/", "\\/")
+    if "\\u007f" in text:  # which pandas leaves as it is; but not where the backslash is itself escaped
+        text = re.sub(r"(?<!\\)((?:\\\\)*)\\u007f", "\\1\x7f", text)
+    return text.encode("ascii") + b"\n"
+
+
+def _gold(annotation: dict[str, Any]) -> dict[str, str]:
+    """The answers as they are handed in: short, then long."""
+    short, long = annotation["short_answers"], annotation["long_answer"]
+    first = f"{short[0]['start_token']}:{short[0]['end_token']}" if short else ""
+    return {
+        "short": annotation["yes_no_answer"] if annotation["yes_no_answer"] != "NONE" else first,
+        "long": "" if long["start_token"] == -1 else f"{long['start_token']}:{long['end_token']}",
+    }
+
+
+@hookimpl
+def grade(submission: Table, private: Path) -> float:
+    right = dict(_right_answers(private / "test.jsonl"))
+    predictions = _predictions(submission, len(right))
+    if predictions.keys() != right.keys():
+        unknown = sorted(predictions.keys() - right.keys())[:3]
+        raise InvalidSubmission(f"example_id: {', '.join(unknown) or 'some'} not asked for")
+    # blank where nothing is to be found counts as right, as published
+    hits = sum(guess in right[row] if guess != "" else not right[row] for row, guess in predictions.items())
+    return hits / len(right)
+
+
+def _right_answers(path: Path) -> Iterator[tuple[str, set[Prediction]]]:
+    """Row id -> all predictions that are right. One document at a time is in memory."""
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                answer = json.loads(line)
+                annotation = answer["annotations"][0]
+                spans = [annotation["long_answer"]] if annotation["long_answer"]["start_token"] != -1 else []
+                yield f"{answer['example_id']}_long", {(s["start_token"], s["end_token"]) for s in spans}
+                short: set[Prediction] = {(s["start_token"], s["end_token"]) for s in annotation["short_answers"]}
+                said = annotation["yes_no_answer"]
+                yield f"{answer['example_id']}_short", short if said == "NONE" else short | {said}
+    except (OSError, ValueError, KeyError) as error:
+        raise GradingError(f"the answers cannot be read: {error}", fix="Prepare the competition again.") from None
+
+
+def _predictions(submission: Table, rows: int) -> dict[str, Prediction]:
+    """Row id -> a span, "YES", "NO" or "". Raises InvalidSubmission for any other form and for repeated ids."""
+    if len(submission.frame()) != rows:
+        raise InvalidSubmission(f"the submission has {len(submission.frame()):,} rows; expected {rows:,}")
+    frame = columns_of(submission, ["example_id", "PredictionString"])
+    ids, texts = (_texts(frame[column]) for column in ("example_id", "PredictionString"))
+    predictions: dict[str, Prediction] = {}
+    for number, (row, text) in enumerate(zip(ids, texts, strict=True), 2):
+        if row in predictions:
+            raise InvalidSubmission(f"example_id {row!r} occurs twice")
+        try:
+            predictions[row] = _prediction(text.strip())
+        except ValueError:
+            raise InvalidSubmission(
+                f"PredictionString in row {number}, {row}: expected start:end, YES, NO or nothing; found {text[:60]!r}"
+            ) from None
+    return predictions
+
+
+def _texts(column: Any) -> list[str]:
+    """Missing cells become empty text; a column that pandas reads as numbers counts by its printed numbers."""
+    texts: list[str] = column.astype(object).where(column.notna(), "").astype(str).tolist()
+    return texts
+
+
+def _prediction(text: str) -> Prediction:
+    if text in ("", "YES", "NO"):
+        return text
+    start, end = text.split(":")
+    return int(start), int(end)
+
+
+@hookimpl
+def check(submission: Table, sample: Table) -> Sequence[str]:
+    warnings = generic_check(Format.read(Path(__file__).parent), submission, sample)
+    same_count(submission.frame(), sample.frame())
+    _predictions(submission, len(sample.frame()))
+    return warnings
+
+
+@hookimpl
+def make_raw(raw: Path, seed: int, size: float) -> None:
+    """Never 1,000k + 1 questions: a chunk of one cannot be split. More than 1,000, so that there are two chunks."""
+    count = max(1020, round(1040 * size))
+    write_questions(raw, count + 1 if count % CHUNK == 1 else count, seed)

@@ -1,0 +1,55 @@
+"""Made-up questions and pages, with every kind of annotation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+WORDS = 'the river runs through a town of 1/2 million <P> </P> people who \\ like "tea" café 𝄞 naïve since 1901'.split()
+
+
+def write_questions(raw: Path, count: int, seed: int) -> None:
+    """``count`` lines of simplified-nq-train.jsonl, and the files that are not read."""
+    from numpy.random import RandomState
+
+    rng = RandomState(seed)
+    with (raw / "simplified-nq-train.jsonl").open("w", encoding="utf-8") as file:
+        for number in range(count):
+            file.write(json.dumps(_question(rng, number), ensure_ascii=number % 2 == 0) + "\n")
+    (raw / "simplified-nq-kaggle-test.jsonl").write_text("{}\n", encoding="utf-8")
+    (raw / "sample_submission.csv").write_text("example_id,PredictionString\n", encoding="utf-8")
+
+
+def _question(rng: Any, number: int) -> dict[str, Any]:
+    tokens = [WORDS[i] for i in rng.randint(0, len(WORDS), rng.randint(30, 60))]
+    candidates = [
+        {"start_token": start, "top_level": bool(rng.rand() < 0.7), "end_token": start + int(rng.randint(4, 9))}
+        for start in range(0, len(tokens) - 10, 10)
+    ]
+    kind = number % 6  # nothing, long, long and short, long and several short, yes, no
+    chosen = int(rng.randint(len(candidates)))
+    long = candidates[chosen] if kind else {"start_token": -1, "end_token": -1}
+    short = []
+    for offset in range({2: 1, 3: 3}.get(kind, 0)):
+        start = long["start_token"] + offset
+        short.append({"start_token": start, "end_token": start + 1})
+    return {
+        "document_text": " ".join(tokens),
+        "long_answer_candidates": candidates,
+        "question_text": f"what is number {number} of the {WORDS[rng.randint(len(WORDS))]}?",
+        "annotations": [
+            {
+                "yes_no_answer": {4: "YES", 5: "NO"}.get(kind, "NONE"),
+                "long_answer": {
+                    "start_token": long["start_token"],
+                    "candidate_index": chosen if kind else -1,
+                    "end_token": long["end_token"],
+                },
+                "short_answers": short,
+                "annotation_id": 2**63 + 7 * number if number % 5 == 0 else 10**17 + number,
+            }
+        ],
+        "document_url": f"https://en.wikipedia.org//w/index.php?title=Page_{number}&amp;oldid=1",
+        "example_id": (-1) ** number * (10**18 + 7_919 * number + int(rng.randint(1000))),
+    }
