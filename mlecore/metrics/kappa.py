@@ -19,10 +19,12 @@ def quadratic_weighted_kappa(truth: ArrayLike, guess: ArrayLike) -> float:
     proportion to the rows only.
     """
     y, p = np.asarray(truth), np.asarray(guess)
+    if p.dtype.kind == "u" and set(y.tolist()) <= set(p.tolist()):
+        y = y.astype(p.dtype)  # scikit-learn lists the labels of the guess first, as what they are
     both = np.concatenate([y, p])
     _, places = np.unique(both, return_inverse=True)
     i, j = places[: len(y)].astype(np.float64), places[len(y) :].astype(np.float64)
-    if both.dtype.kind == "f":  # int64 beside uint64: scikit-learn's list of labels holds doubles then, and
+    if both.dtype.kind == "f":  # int64 beside uint64: scikit-learn's list of labels holds doubles, and
         kept = _double(y) & _double(p)  # rows with a label that no double equals find no place in it
         i, j = i[kept], j[kept]
     observed = ((i - j) ** 2).sum()

@@ -76,6 +76,8 @@ def test_kappa_of_labels_beyond_63_bits():
     for odd in (2**63, 2**64 - 1):  # a double, and none: its row is left out, but its label has a place
         p = np.array([0, 1, 1, odd], dtype=np.uint64)
         assert metrics.quadratic_weighted_kappa(y, p) == close(sk.cohen_kappa_score(p, y, weights="quadratic"))
+    p = np.array([0, 1, 2, 2**64 - 1], dtype=np.uint64)  # all labels of the truth are guessed: no row is left out
+    assert metrics.quadratic_weighted_kappa(y, p) == close(sk.cohen_kappa_score(p, y, weights="quadratic"))
 
 
 def test_mean_errors():
