@@ -101,7 +101,9 @@ class Launch:
     env: Mapping[str, str] = field(factory=dict)
     stdin: bytes = b""
     terminal: bool = False
-    files: Mapping[str, bytes | Path] = field(factory=dict)  # path relative to home -> content; the agent's code too
+    # path relative to home -> content: the agent's own code, part of its identity in the record. What depends on the
+    # task goes to env or stdin: runs of differing files are not averaged.
+    files: Mapping[str, bytes | Path] = field(factory=dict)
     secrets: tuple[str, ...] = ()  # of those that it declared
     network: Network = "none"
     candidates: tuple[str, ...] = ("submission/submission.csv",)  # globs relative to home, best first

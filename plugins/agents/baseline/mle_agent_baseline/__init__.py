@@ -36,5 +36,6 @@ def launch(task: Task) -> Launch:
     code = {f"agent/{path.name}": path for path in sorted(WORK.glob("*.py"))}
     return Launch(
         argv=("python3", "agent/main.py"),
-        files={**code, "agent/task.json": json.dumps(told, indent=1).encode()},
+        env={"BASELINE_TASK": json.dumps(told)},
+        files=code,
     )

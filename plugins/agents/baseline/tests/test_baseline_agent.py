@@ -54,7 +54,8 @@ def run(home: Path, told: Task) -> str:
         (home / name).parent.mkdir(exist_ok=True)
         (home / name).write_bytes(content if isinstance(content, bytes) else content.read_bytes())
     argv = [sys.executable, *launch.argv[1:]]
-    env = {"MLECORE_HOME": str(home), "MLECORE_OPT": str(home.parent / "opt"), "PATH": "/usr/bin:/bin"}
+    place = {"MLECORE_HOME": str(home), "MLECORE_OPT": str(home.parent / "opt"), "PATH": "/usr/bin:/bin"}
+    env = {**place, **launch.env}
     done = subprocess.run(argv, cwd=home, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in (home / "submission").iterdir()) == ["submission.csv"]
@@ -108,8 +109,7 @@ def test_its_packages_are_those_that_the_project_is_tested_with() -> None:
 
 def test_launch_brings_its_code_and_what_it_was_told() -> None:
     launch = plugin.launch(task(seed=4))
-    told = launch.files["agent/task.json"]
-    assert isinstance(told, bytes)
-    assert json.loads(told)["seed"] == 4
+    assert json.loads(launch.env["BASELINE_TASK"])["seed"] == 4
+    assert launch.files == plugin.launch(task(seed=5)).files  # the same code for every task
     assert {"agent/main.py", "agent/work.py", "agent/solve.py"} <= set(launch.files)
     assert launch.network == "none"

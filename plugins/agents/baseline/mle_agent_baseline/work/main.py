@@ -22,7 +22,7 @@ SHARE = 0.6  # of the run's time: the rest is for slow disks and for what follow
 def main() -> None:
     home = Path(os.environ.get("MLECORE_HOME") or HERE.parent)
     opt = Path(os.environ.get("MLECORE_OPT") or "/opt/mlecore")
-    task = json.loads((HERE / "task.json").read_text(encoding="utf-8"))
+    task = json.loads(os.environ["BASELINE_TASK"])
     (home / "logs").mkdir(exist_ok=True)
     log = home / "logs" / "baseline.log"
     log.write_text(f"{task['title']}: {task['metric']} ({task['direction']}), seed {task['seed']}\n", encoding="utf-8")
