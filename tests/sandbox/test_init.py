@@ -269,9 +269,9 @@ def test_as_pid_1_orphans_are_buried(shell: list[str], home: Path, first: Callab
 
 
 @pytest.mark.sandbox
-def test_as_pid_1_the_clock_goes_on_when_all_is_stopped(
-    shell: list[str], home: Path, first: Callable[..., Any]
-) -> None:
-    script = "kill -STOP -1; kill -KILL -1; kill -STOP -1; sleep 60"
-    code, _ = first(shell, home, "sh", "-c", script, MLECORE_TIME_LIMIT="1", MLECORE_GRACE="0.5")
+def test_as_pid_1_the_clock_goes_on_when_all_is_stopped(home: Path, first: Callable[..., Any]) -> None:
+    if shutil.which("dash") is None:
+        pytest.skip("no dash")
+    script = "kill -STOP -1; sleep 60"
+    code, _ = first(["dash"], home, "sh", "-c", script, MLECORE_TIME_LIMIT="1", MLECORE_GRACE="0.5")
     assert code == 124 and ended(home)["timed_out"] is True

@@ -196,6 +196,38 @@ def test_a_terminal_is_one(any_place: Any) -> None:
     assert status.exit_code == 0 and "/dev/" in output
 
 
+def test_standard_input_is_typed_into_a_terminal(any_place: Any) -> None:
+    text = "".join(f"line {number}\n" for number in range(2000))
+    status, output = any_place.run("/bin/sh", "-c", "wc -l", terminal=True, stdin=text.encode())
+    assert status.exit_code == 0 and output.split()[-1] == "2000"
+
+
+def test_signals_are_as_in_a_shell(any_place: Any) -> None:
+    """Python ignores some itself, which its children must not inherit."""
+    _, output = any_place.run("grep", "SigIgn", "/proc/self/status")
+    assert int(output.split()[1], 16) == 0
+
+
+def test_a_disk_that_is_full_at_the_end_is_waited_for(
+    any_place: Any, monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., None]
+) -> None:
+    from mlecore.vm import start
+
+    monkeypatch.setattr(
+        start, "_LAUNCH", start._LAUNCH.replace("main(sys", "import supervise.main as m; m.RETRY = 0.1; main(sys")
+    )
+    handle = any_place.start("/bin/sh", "-c", "while ! [ -e go ]; do sleep 0.05; done; exit 7")
+    wait_until(lambda: any_place.status(handle).phase == "running")
+    folder = folders.folder_of(handle)
+    partial = folder / f"state.json.{holder(handle)}.partial"
+    partial.mkdir()  # nothing can be written there
+    (folder / "home/go").touch()
+    wait_until(lambda: (folder / "home/.mlecore/exit.json").exists())
+    assert any_place.status(handle).phase == "running"
+    partial.rmdir()
+    assert any_place.wait(handle).exit_code == 7
+
+
 def test_secrets_reach_the_process_and_no_file(any_place: Any, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_KEY", "s3cr3t-value")
     monkeypatch.setenv("OTHER_KEY", "not-asked-for")

@@ -66,7 +66,7 @@ _NO_PYTEST = """
 _PLACE = """
     import sys, os, json
     from pathlib import Path
-    from placewords import Place, Vm
+    from placewords import Place, Vm, until
     place = Place(Vm({}), Path(sys.argv[1]))
 """
 
@@ -83,7 +83,9 @@ def test_a_job_of_an_ordinary_user(folder: Path) -> None:
         hog = "kept = b'x' * 200_000_000; import time; time.sleep(9)"
         status, output = place.run("python3", "-c", hog, memory=100_000_000, name="mle-test-2")
         print("oom", status.oom)
-        handle = place.start("/bin/sh", "-c", "mkdir -p code/a/b; chmod 0 code/a; exec sleep 60", name="mle-test-3")
+        words = "mkdir -p code/a/b; chmod 0 code/a; echo up; exec sleep 60"
+        handle = place.start("/bin/sh", "-c", words, name="mle-test-3")
+        until(lambda: place.output(handle) == "up\\n")
         place.vm.stop(handle, 2.0)
         print(place.status(handle).exit_code)
         words = "import os, socket; socket.create_connection(('127.0.0.1', 3128)); print(os.environ['HTTPS_PROXY'])"

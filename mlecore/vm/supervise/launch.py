@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import Any
 
 from .cgroups import Group
@@ -92,6 +93,8 @@ def launch(
                 os.sched_setaffinity(0, {int(name) for name in cpus})
             if not wrapped:
                 _limit(spec)
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP, signal.SIGINT):  # we ignore them
+                signal.signal(number, signal.SIG_DFL)
             os.umask(0o022)
             os.chdir("/" if wrapped else spec["home"])
             os.execve(argv[0], argv, env)

@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-from . import claims, processes, relaying
+from . import claims, processes, relaying, terminal
 from .cgroups import Group
 from .files import LOCK, OUTPUT, SPEC, STATE, STOP, read_json, write_json
 from .launch import Started, launch
@@ -70,7 +70,7 @@ class Supervisor:
                 spec["cgroup_parent"], self.name, spec["memory"], spec["cpus"], spec["processes"] + 2
             )
         if not spec["outer"]:
-            _adopt_orphans()
+            processes.adopt_orphans()
         kills = _oom_kills()
         child = launch(spec, self.folder, self.secrets, list(self.gpus), list(self.cpus), self.group)
         self.secrets = {}
@@ -149,7 +149,7 @@ class Supervisor:
         for descriptor in (child.output, child.status, self.wake):
             if descriptor >= 0:
                 poll.register(descriptor, select.POLLIN)
-        typed = _typed(spec, self.folder)
+        typed = terminal.typed(spec, self.folder)
         if typed:
             poll.register(child.output, select.POLLIN | select.POLLOUT)
         begun = time.monotonic()
@@ -163,7 +163,7 @@ class Supervisor:
             tick = 0.01 if child.gate >= 0 else LOOK if looks or self.stop_at else TICK
             for descriptor, event in poll.poll(int(1000 * tick)):
                 if event & select.POLLOUT:
-                    typed = _type(descriptor, typed)
+                    typed = terminal.put(descriptor, typed)
                     poll.modify(descriptor, select.POLLIN | (select.POLLOUT if typed else 0))
                 if event == select.POLLOUT:
                     continue
@@ -190,7 +190,7 @@ class Supervisor:
             look_at = now + (LOOK / 2)
             self._heed(now)
             if not spec["outer"]:
-                _reap(child.pid)
+                processes.reap(child.pid)
             if child.gate >= 0 and self._made():
                 self._open(child)
             if self.relay is not None:
@@ -326,45 +326,11 @@ class Supervisor:
             return "it said nothing"
 
 
-def _typed(spec: dict[str, Any], folder: str) -> bytes:
-    """What is to be typed into the job's terminal: its standard input, and that it ends."""
-    if not spec["terminal"]:
-        return b""
-    with open(f"{folder}/stdin", "rb") as source:  # noqa: PTH123
-        text = source.read()
-    return text + b"\x04" if text else b""
-
-
-def _type(terminal: int, text: bytes) -> bytes:
-    """Type what fits; returns the rest."""
-    try:
-        return text[os.write(terminal, text[:512]) :]
-    except BlockingIOError:
-        return text
-    except OSError:
-        return b""
-
-
 def _read(descriptor: int) -> bytes:
     try:
         return os.read(descriptor, 1 << 16) if descriptor >= 0 else b""
     except OSError:
         return b""
-
-
-def _adopt_orphans() -> None:
-    """Become the parent of orphaned descendants, so that none gets away where there is no PID namespace."""
-    import ctypes
-
-    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-
-
-def _reap(spare: int) -> None:
-    """Bury adopted orphans."""
-    with contextlib.suppress(ChildProcessError):
-        for pid in processes.zombies(os.getpid()):
-            if pid != spare:
-                os.waitpid(pid, os.WNOHANG)
 
 
 def _oom_kills() -> int:

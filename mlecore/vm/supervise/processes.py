@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -105,3 +106,18 @@ def end_tree(name: str, root: int | None, spare: Collection[int] = (), seconds: 
         if not left or time.monotonic() > limit:
             return
         time.sleep(0.01)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of orphaned descendants, so that none gets away where there is no PID namespace."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+
+def reap(spare: int) -> None:
+    """Bury adopted orphans."""
+    with contextlib.suppress(ChildProcessError):
+        for pid in zombies(os.getpid()):
+            if pid != spare:
+                os.waitpid(pid, os.WNOHANG)

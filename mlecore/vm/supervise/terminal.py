@@ -1,0 +1,25 @@
+"""What is typed into a job that has a terminal."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+
+def typed(spec: dict[str, Any], folder: str) -> bytes:
+    """What is to be typed into the job's terminal: its standard input, and that it ends."""
+    if not spec["terminal"]:
+        return b""
+    with open(f"{folder}/stdin", "rb") as source:  # noqa: PTH123
+        text = source.read()
+    return text + b"\x04" if text else b""
+
+
+def put(descriptor: int, text: bytes) -> bytes:
+    """Type what fits; returns the rest."""
+    try:
+        return text[os.write(descriptor, text[:512]) :]
+    except BlockingIOError:
+        return text
+    except OSError:
+        return b""
