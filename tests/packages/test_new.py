@@ -31,8 +31,9 @@ def test_a_new_package_installs_is_found_and_passes_its_tests(
     assert found["state"] == "ok", found
     assert found["distribution"] == f"mle-{KINDS[kind]}-try-it-2"
     assert run("-c", CLI, "plugins", "show", "Try-it.2", "--kind", kind).returncode == 0
-    tested = run("-m", "pytest", "-q", str(folder / "tests"))
-    assert tested.returncode == 0, tested.stdout
+    if kind != "competition":  # that one is tested on the way of docs/publishing.md
+        tested = run("-m", "pytest", "-q", str(folder / "tests"))
+        assert tested.returncode == 0, tested.stdout
 
 
 def test_it_says_what_to_do_next(tmp_path: Path) -> None:

@@ -1,0 +1,181 @@
+"""The kits for agents, backends and detectors find out what is broken; what is whole breaks no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mlecore.registry import load
+from mlecore.testing import check_agent, check_detector
+from mlecore.testing.agents import RULES as AGENT_RULES
+from mlecore.testing.agents.bench import AgentBench
+from mlecore.testing.backends import RULES as BACKEND_RULES
+from mlecore.testing.backends.bench import BackendBench
+from mlecore.testing.detectors import RULES as DETECTOR_RULES
+from mlecore.testing.detectors.bench import DetectorBench
+from mlecore.testing.rules import Stop
+
+Install = Callable[..., str]
+CODE = "__init__.py"
+RULES = {"agent": AGENT_RULES, "backend": BACKEND_RULES, "detector": DETECTOR_RULES}
+BENCHES = {"agent": AgentBench, "backend": BackendBench, "detector": DetectorBench}
+
+BROKEN = {
+    "an agent with a default that does not fit": (
+        "agent",
+        "declares",
+        {CODE: ('default="4"', 'default="four"')},
+        "its default 'four' must be an integer",
+    ),
+    "a recipe that is no requirement": (
+        "agent",
+        "recipe",
+        {CODE: ('"pandas>=2.2,<3"', '"pandas >< 3"')},
+        "is no requirement",
+    ),
+    "a recipe in a set's order": (
+        "agent",
+        "recipe",
+        {CODE: ('("pandas>=2.2,<3",)', "tuple(set('abcdefgh'))")},
+        "another digest in another process",
+    ),
+    "a key that was not declared": (
+        "agent",
+        "launch",
+        {CODE: ("        files=", '        secrets=("SOME_KEY",),\n        files=')},
+        "secret SOME_KEY is not among those that agent() declares",
+    ),
+    "a file outside of home": (
+        "agent",
+        "launch",
+        {CODE: ('files={"agent/main.py"', 'files={"../main.py"')},
+        "'../main.py' is no path below home",
+    ),
+    "a launch that writes": (
+        "agent",
+        "pure",
+        {CODE: ("    return Launch(", "    Path('/tmp/mlecore-kit-note').touch()\n    return Launch(")},
+        "it writes /tmp/mlecore-kit-note",
+    ),
+    "a launch that starts something": (
+        "agent",
+        "pure",
+        {CODE: ("    return Launch(", "    __import__('subprocess').run(['true'])\n    return Launch(")},
+        "it starts a process",
+    ),
+    "an agent that takes /home for granted": (
+        "agent",
+        "home",
+        {CODE: ("str(task.data)", "'/home/data'")},
+        "takes /home for granted",
+    ),
+    "usage that waits for a pipe": (
+        "agent",
+        "usage",
+        {
+            CODE: (
+                "",
+                "\n\n@hookimpl\ndef usage(logs: Path):\n    [p.read_bytes()[:1] for p in logs.glob('*.jsonl')]\n    return 5\n",
+            )
+        },
+        "which is no Usage",
+    ),
+    "usage that breaks on odd logs": (
+        "agent",
+        "usage",
+        {
+            CODE: (
+                "",
+                "\n\n@hookimpl\ndef usage(logs: Path):\n    import json\n"
+                "    return [json.loads(p.read_text()) for p in logs.glob('broken.json')] and None\n",
+            )
+        },
+        "hostile logs: PluginError",
+    ),
+    "a detector that follows links": (
+        "detector",
+        "detects",
+        {
+            CODE: (
+                "path.is_symlink() or not path.is_file() or not smallest",
+                "not (path.read_text() or True) or not smallest",
+            )
+        },
+        "its hook detect failed",
+    ),
+    "a detector that accuses everybody": (
+        "detector",
+        "calm",
+        {CODE: ('"suspicious" if same else "clean"', '"violation"')},
+        "run first-0, an honest one: violation: same-submission",
+    ),
+    "a detector that leaves notes": (
+        "detector",
+        "untouched",
+        {CODE: ("    smallest = int", "    (run.folder / 'note').touch()\n    smallest = int")},
+        "runs/kit/first-0/note: it was made",
+    ),
+    "a backend that starts again": (
+        "backend",
+        "once",
+        {"folders.py": ("os.O_CREAT | os.O_EXCL | os.O_WRONLY", "os.O_CREAT | os.O_WRONLY")},
+        "ran ",
+    ),
+    "a backend that forgets the limit": (
+        "backend",
+        "cut",
+        {
+            "harvest.py": (
+                "while copied < limit and (piece := reader.read(min(_PIECE, limit - copied)))",
+                "while copied < 9 << 20 and (piece := reader.read(_PIECE))",
+            )
+        },
+        "with a limit of 1 MiB it brought",
+    ),
+    "a backend that hands over everything": (
+        "backend",
+        "secrets",
+        {"processes.py": ("        **{name: os.environ[name] for name in job.secrets},", "        **os.environ,")},
+        "a variable of the controller that the job does not name",
+    ),
+}
+
+
+@pytest.fixture
+def tried(install: Install, tmp_path: Path) -> Callable[..., list[str]]:
+    """``tried(kind, rule, edits)``: what a rule says of a new plugin with these edits."""
+
+    def judged(kind: str, rule: str, edits: dict[str, tuple[str, str]] | None = None) -> list[str]:
+        options = {"trust": "true", "folder": str(tmp_path / "jobs")} if kind == "backend" else {}
+        folder = tmp_path / "bench"
+        folder.mkdir(exist_ok=True)
+        bench = BENCHES[kind](load(kind, install(kind, "odd", edits)), options, folder)
+        (test,) = [one.test for one in RULES[kind] if one.name == rule]
+        try:
+            return [str(broken) for broken in test(bench)]
+        except Stop as reason:
+            return [str(reason)]
+        finally:
+            if isinstance(bench, BackendBench):
+                bench.clean_up()
+
+    return judged
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_plugin_is_found_out(tried: Callable[..., list[str]], what: str) -> None:
+    kind, rule, edits, expected = BROKEN[what]
+    found = tried(kind, rule, edits)
+    assert any(expected in place for place in found), found
+
+
+@pytest.mark.parametrize("rule", sorted({rule for kind, rule, _, _ in BROKEN.values() if kind == "backend"}))
+def test_a_whole_backend_breaks_no_rule(tried: Callable[..., list[str]], rule: str) -> None:
+    assert tried("backend", rule) == []
+
+
+def test_whole_agents_and_detectors_break_no_rule(install: Install) -> None:
+    assert [skipped.rule for skipped in check_agent(install("agent", "fine"))] == ["usage"]
+    assert check_detector(install("detector", "fine")) == []
