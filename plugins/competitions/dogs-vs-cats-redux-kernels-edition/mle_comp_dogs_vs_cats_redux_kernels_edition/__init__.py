@@ -6,10 +6,20 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import aligned, log_loss, numbers, read_answers
-from mlecore.prepare import ZipWriter, encode, extract, members, move_members, open_zip, picture, split, write_csv
+from mlecore.prepare import (
+    ZipWriter,
+    encode,
+    ensure,
+    extract,
+    members,
+    move_members,
+    open_zip,
+    picture,
+    split,
+    write_csv,
+)
 from mlecore.table import Table
 
 
@@ -17,10 +27,8 @@ from mlecore.table import Table
 def prepare(raw: Path, public: Path, private: Path) -> None:
     import pandas as pd
 
-    if not (raw / "test.zip").is_file():
-        raise DataError(
-            f"{raw / 'test.zip'} is missing"
-        )  # its photographs are not used, but it belongs to the download
+    # the photographs of test.zip are not used, but it belongs to the download
+    ensure((raw / "test.zip").is_file(), f"{raw / 'test.zip'} is missing")
     train, test = split(_photographs(raw / "train.zip"), test_size=0.1)
     seen: Counter[str] = Counter()
     renamed = {}
@@ -40,9 +48,9 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 
 def _photographs(archive: Path) -> Sequence[str]:
-    """Sorted by name as plain text: cat.0.jpg, cat.1.jpg, cat.10.jpg ..."""
+    """Those of the folder train/ at the top, sorted as plain text: cat.0.jpg, cat.1.jpg, cat.10.jpg ..."""
     return sorted(
-        name for name in members(archive) if PurePosixPath(name).parent.name == "train" and name.endswith(".jpg")
+        name for name in members(archive) if str(PurePosixPath(name).parent) == "train" and name.endswith(".jpg")
     )
 
 

@@ -67,6 +67,24 @@ def test_kaggles_own_test_set_must_be_there(data: Path, tmp_path: Path) -> None:
         PETS.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
 
+def test_only_the_folder_train_counts(tmp_path: Path) -> None:
+    from mlecore.prepare import ZipWriter
+
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    with ZipWriter(raw / "train.zip") as archive:
+        for number in range(10):
+            archive.add(f"train/cat.{number}.jpg", b"cat")
+            archive.add(f"train/dog.{number}.jpg", b"dog")
+        for other in ("__MACOSX/train/._cat.0.jpg", "train/more/cat.10.jpg", "train/dog.10.JPG", "cat.11.jpg"):
+            archive.add(other, b"not one of them")
+    with ZipWriter(raw / "test.zip") as archive:
+        archive.add("test/1.jpg", b"cat")
+    PETS.prepare(raw, tmp_path / "public", tmp_path / "private")
+    kept = [path.read_bytes() for folder in ("train", "test") for path in (tmp_path / "public" / folder).iterdir()]
+    assert sorted(kept) == [b"cat"] * 10 + [b"dog"] * 10
+
+
 def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
     assert grade(answers, data, tmp_path) < 1e-15
     assert math.isclose(grade(answers.assign(label=0.5), data, tmp_path), math.log(2))
