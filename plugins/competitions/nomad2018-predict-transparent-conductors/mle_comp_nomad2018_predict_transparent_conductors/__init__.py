@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import numbers, paired, read_answers, rmsle
-from mlecore.prepare import ZipWriter, extract, read_csv, split, write_csv
+from mlecore.prepare import ZipWriter, ensure, extract, read_csv, split, write_csv
 from mlecore.table import Table
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     write_csv(test[["id"]].assign(**constants), public / "sample_submission.csv")
     for name, part in zip(("train", "test"), parts, strict=True):
         geometry = {f"train/{old}/geometry.xyz": f"{new}/geometry.xyz" for new, old in enumerate(part["id"], 1)}
-        extract(raw / "train.zip", public / name, geometry)
+        count = extract(raw / "train.zip", public / name, geometry)
+        ensure(count == len(part), f"{count} geometry files for {len(part)} rows of {name}: ids are repeated")
 
 
 @hookimpl

@@ -65,6 +65,17 @@ def test_a_missing_crystal_is_said(data: Path, tmp_path: Path) -> None:
         NOMAD.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
 
+def test_a_repeated_id_is_said(tmp_path: Path) -> None:
+    from mlecore.prepare import ZipWriter
+
+    with ZipWriter(tmp_path / "train.zip") as archive:
+        archive.add("train/1/geometry.xyz", b"")
+    with ZipWriter(tmp_path / "train.csv.zip") as archive:
+        archive.add("train.csv", f"id,{','.join(TARGETS)}\n1,0,0\n1,0,0\n1,0,0\n".encode())
+    with pytest.raises(DataError, match="repeated"):
+        NOMAD.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+
+
 def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
     assert grade(answers, data, tmp_path) == 0
     assert grade(answers[TARGETS], data, tmp_path) == 0  # no id needed
