@@ -11,11 +11,12 @@ from __future__ import annotations
 import ipaddress
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 
-import mlecore.relay
+import mlecore
 from mle_backend_docker import names
 from mle_backend_docker.container import hardened, log_config
 from mle_backend_docker.engine import Engine
@@ -23,6 +24,7 @@ from mlecore.backends import Job
 from mlecore.errors import BackendError
 
 PORT = 3128
+LOG_BYTES = 64 * 1024 * 1024  # more than the relay ever writes
 HOST_GATEWAY = "host.docker.internal"
 
 
@@ -87,9 +89,7 @@ def _at_least(engine: Engine, *wanted: int) -> bool:
 
 def relay_program() -> str:
     """The relay as text, for ``python3 -c``."""
-    from pathlib import Path
-
-    return Path(mlecore.relay.__file__).read_text(encoding="utf-8")
+    return (Path(mlecore.__file__).parent / "relay.py").read_text(encoding="utf-8")
 
 
 def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[str, str], selinux: bool) -> str:
@@ -106,7 +106,7 @@ def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[s
         "ReadonlyRootfs": True,
         "PidsLimit": 128,
         "Memory": 256 * 1024 * 1024,
-        "LogConfig": log_config(engine.is_podman, 2 * mlecore.relay.LOG_BYTES, 1),
+        "LogConfig": log_config(engine.is_podman, LOG_BYTES, 1),
     }
     if any(pattern.partition(":")[0].lower() == HOST_GATEWAY for pattern in job.allow):
         host["ExtraHosts"] = [f"{HOST_GATEWAY}:host-gateway"]

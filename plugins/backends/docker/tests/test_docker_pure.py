@@ -283,4 +283,4 @@ def test_loading_the_plugin_imports_no_client() -> None:
         "import sys, mle_backend_docker as m; m.backend({}); print('docker' in sys.modules, 'requests' in sys.modules)"
     )
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert out.split() == ["False"]
+    assert out.split() == ["False", "False"]
