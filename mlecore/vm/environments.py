@@ -78,7 +78,8 @@ def _make(recipe: Recipe, target: Path, log: Path) -> None:
             if uv is not None:
                 steps = [
                     [uv, "venv", "--quiet", "--allow-existing", "--python", base_python(), str(target)],
-                    [uv, "pip", "install", "--python", str(python), *recipe.pip],
+                    # compiled now: it is read-only in the sandbox, where every run would compile it anew
+                    [uv, "pip", "install", "--compile-bytecode", "--python", str(python), *recipe.pip],
                 ]
             else:
                 steps = [
