@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import aligned, numbers, read_answers, roc_auc
-from mlecore.prepare import ZipWriter, encode, extract, open_member, open_zip, picture, read_csv, wav, write_csv
+from mlecore.prepare import ZipWriter, encode, ensure, extract, open_member, open_zip, picture, read_csv, wav, write_csv
 from mlecore.table import Table
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
     files = read_csv(source, member=f"{ESSENTIAL}/rec_id2filename.txt")
     files = files[files["rec_id"].isin(new)]
+    ensure(len(files) == len(folds), f"rec_id2filename.txt names {len(files)} of {len(folds)} labelled recordings")
     write_csv(files.assign(rec_id=files["rec_id"].map(new)), essential / "rec_id2filename.txt")
 
     shown, pairs = [], []
@@ -81,9 +83,12 @@ def _lines(source: Path, member: str) -> Iterator[tuple[int, str]]:
     with open_member(source, member) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8")
         next(lines, None)
-        for line in lines:
+        for number, line in enumerate(lines, 2):
             old, _, rest = line.rstrip("\n").partition(",")
-            yield int(old), rest
+            try:
+                yield int(old), rest
+            except ValueError:
+                raise DataError(f"{member}, line {number}: begins with {old!r}, which is no number") from None
 
 
 def _write_lines(path: Path, lines: list[str]) -> None:

@@ -121,6 +121,26 @@ def test_a_recording_that_is_missing_is_said(tmp_path: Path) -> None:
         BIRDS.prepare(raw, tmp_path / "public", tmp_path / "private")
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("essential_data/rec_id2filename.txt", b"rec_id,filename\n0,r0\n1,r1\n3,r3\n4,r4\n", "names 4 of 5"),
+        ("essential_data/rec_labels_test_hidden.txt", b"h\n0,1\n\n1,1\n", "line 3"),
+        ("supplemental_data/segment_features.txt", b"h\n0,0,1\nx,1\n", "line 3: begins with 'x'"),
+    ],
+)
+def test_damaged_text_is_said(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    raw = raw_of(tmp_path / "raw", b"h\n" + b"".join(b"%d,1\n" % i for i in range(5)), [0] * 5)
+    with zipfile.ZipFile(raw / f"{TOP}.zip") as archive, ZipWriter(raw / "other.zip") as other:
+        for member in archive.infolist():
+            if member.filename != f"{TOP}/{name}":
+                other.move(archive, member, member.filename)
+        other.add(f"{TOP}/{name}", content)
+    (raw / "other.zip").rename(raw / f"{TOP}.zip")
+    with pytest.raises(DataError, match=said):
+        BIRDS.prepare(raw, tmp_path / "public", tmp_path / "private")
+
+
 def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
     assert grade(answers, data, tmp_path) == 1
     assert grade(answers.assign(Probability=0), data, tmp_path) == 0.5
