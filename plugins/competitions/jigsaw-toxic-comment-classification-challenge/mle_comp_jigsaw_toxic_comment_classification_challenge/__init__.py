@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import columns_of, known_ids, mean_roc_auc, numbers, read_answers, same_count
+from mlecore.metrics.reasons import ID
 from mlecore.prepare import ZipWriter, ensure, ensure_disjoint, hex_ids, read_csv, write_csv
 from mlecore.submission import Format, generic_check
 from mlecore.table import Table
@@ -50,8 +51,10 @@ def grade(submission: Table, private: Path) -> float:
     guess = guess[guess.index.isin(truth.index)]
     if len(guess) != len(truth):  # with repeated ids
         raise InvalidSubmission(f"ids are repeated: {len(guess):,} rows are scored, expected {len(truth):,}")
+    scored = guess.reset_index()
+    scored.attrs[ID] = "id"  # names the rows in messages
     # by place, not by name, as published
-    return mean_roc_auc(truth, numbers(guess.reset_index(), list(guess.columns), from_text=True))
+    return mean_roc_auc(truth, numbers(scored, list(guess.columns), from_text=True))
 
 
 @hookimpl

@@ -100,8 +100,9 @@ def test_ids_are_hardly_compared(data: Path, answers: pd.DataFrame, tmp_path: Pa
 @pytest.mark.parametrize("value", [None, "inf", "bad", "True", "1e400"])
 def test_scored_values_are_finite_numbers(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
     bad = answers.astype({"threat": object})
-    bad.loc[answers.index[answers["toxic"] >= 0][3], "threat"] = value
-    with pytest.raises(mlecore.InvalidSubmission, match="threat"):
+    place = answers.index[answers["toxic"] >= 0][3]
+    bad.loc[place, "threat"] = value
+    with pytest.raises(mlecore.InvalidSubmission, match=f"threat.*{answers['id'][place]}"):
         grade(bad, data, tmp_path)
 
 
