@@ -34,6 +34,7 @@ def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
     return APTOS.grade(tmp_path / "submission.csv", data / "private")
 
 
+@pytest.mark.slow
 def test_conformance() -> None:
     check_competition("aptos2019-blindness-detection")
 

@@ -33,6 +33,7 @@ def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
     return INSULTS.grade(tmp_path / "submission.csv", data / "private")
 
 
+@pytest.mark.slow
 def test_conformance() -> None:
     check_competition("detecting-insults-in-social-commentary")
 

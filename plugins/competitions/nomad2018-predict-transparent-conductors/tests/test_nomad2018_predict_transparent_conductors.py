@@ -36,6 +36,7 @@ def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
     return NOMAD.grade(tmp_path / "submission.csv", data / "private")
 
 
+@pytest.mark.slow
 def test_conformance() -> None:
     check_competition("nomad2018-predict-transparent-conductors")
 
