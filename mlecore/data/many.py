@@ -118,6 +118,8 @@ def _download(item: Wanted, dirs: DataDirs, watcher: Watcher) -> tuple[str, ...]
 
     competition = item.competition
     with lock(dirs.folder(competition.id), f"downloading {competition.id}", _waiting(competition.id, watcher)):
+        if not _needs_kaggle(item, dirs):  # somebody else got and prepared it while we waited
+            return ()
         return download(
             competition.facts, dirs, verify=item.verify, progress=partial(watcher.progress, competition.id)
         ).notes
