@@ -23,7 +23,11 @@ def has_thresholds(setup: Setup) -> bool:
 def run_table(setup: Setup) -> tuple[Cells, list[Cells]]:
     """Header and a row a run: with medals where there is a leaderboard, else against the sample submission."""
     if has_thresholds(setup):
-        return RUN_HEADER, [_run(item, medals=True) for item in setup.runs]
+        rows = [_run(item, medals=True) for item in setup.runs]
+        if not any(item.report and item.report.rank for item in setup.runs):
+            return RUN_HEADER, rows
+        ranks = [_rank(item.report) for item in setup.runs]  # where Kaggle's whole leaderboard was fetched
+        return [*RUN_HEADER, "RANK"], [[*row, rank] for row, rank in zip(rows, ranks, strict=True)]
     return STANDIN_HEADER, [_run(item, medals=False) for item in setup.runs]
 
 
@@ -45,6 +49,10 @@ def _score(report: Report | None) -> str:
     if report is None:
         return "-"
     return f"{report.score:.5f}" if report.score is not None else report.score_text or "-"
+
+
+def _rank(report: Report | None) -> str:
+    return f"{report.rank} of {report.teams}" if report and report.rank else "-"
 
 
 def _number(value: float | None) -> str:
