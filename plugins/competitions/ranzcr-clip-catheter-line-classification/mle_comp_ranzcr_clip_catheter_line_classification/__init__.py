@@ -26,15 +26,14 @@ LABELS = [*GRADED, "CVC - Normal", "Swan Ganz Catheter Present"]
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    table = read_csv(raw / "train.csv")
-    ensure_unique(table[ID], f"{ID} of train.csv")
-    train, test = split(table, test_size=0.1)
+    train, test = split(read_csv(raw / "train.csv"), test_size=0.1)
     annotations = read_csv(raw / "train_annotations.csv")
     write_csv(train, public / "train.csv")
     write_csv(test, private / "test.csv")
     write_csv(annotations[annotations[ID].isin(train[ID])], public / "train_annotations.csv")
     write_csv(test[[ID]].assign(**dict.fromkeys(GRADED, 0)), public / "sample_submission.csv")
     for part, folder in ((train, "train"), (test, "test")):
+        ensure_unique(part[ID], f"{ID} in the {folder} part")  # an X-ray a row in each folder
         link_files(raw / "train", public / folder, [f"{study}.jpg" for study in part[ID]])
 
 

@@ -63,6 +63,30 @@ def test_an_xray_that_is_missing_is_said(data: Path, tmp_path: Path) -> None:
         RANZCR.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
 
+@pytest.mark.parametrize("same_part", [True, False])
+def test_an_xray_twice_is_refused_within_a_part_only(tmp_path: Path, same_part: bool) -> None:
+    from mle_comp_ranzcr_clip_catheter_line_classification import LABELS
+    from sklearn.model_selection import train_test_split
+
+    train, test = train_test_split(range(20), test_size=0.1, random_state=0)
+    studies = [f"1.2.{number}.0" for number in range(20)]
+    studies[train[0]] = studies[train[1] if same_part else test[0]]
+    table = pd.DataFrame({ID: studies}).assign(**dict.fromkeys(LABELS, 0), PatientID="a")
+    table.to_csv(tmp_path / "train.csv", index=False)
+    (tmp_path / "train_annotations.csv").write_text(f'{ID},label,data\n{studies[test[0]]},ETT - Normal,"[[1, 2]]"\n')
+    (tmp_path / "train").mkdir()
+    for study in studies:
+        (tmp_path / "train" / f"{study}.jpg").write_bytes(study.encode())
+    if same_part:
+        with pytest.raises(DataError, match="1 repeated"):
+            RANZCR.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+        return
+    RANZCR.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    images = {folder: len(list((tmp_path / "public" / folder).iterdir())) for folder in ("train", "test")}
+    assert images == {"train": 18, "test": 2}
+    assert len(pd.read_csv(tmp_path / "public" / "train_annotations.csv")) == 1  # its X-ray is in train as well
+
+
 def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
     assert grade(answers, data, tmp_path) == 1
     assert grade(answers.iloc[:, :10].sample(frac=1, random_state=0), data, tmp_path) == 1
