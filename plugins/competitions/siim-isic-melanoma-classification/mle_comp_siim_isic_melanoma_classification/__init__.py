@@ -7,17 +7,7 @@ from pathlib import Path
 from mle_comp_siim_isic_melanoma_classification.records import example, first_texts, write_records
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import aligned, numbers, read_answers, roc_auc
-from mlecore.prepare import (
-    dicom,
-    encode,
-    ensure_columns,
-    ensure_unique,
-    link_file,
-    link_files,
-    picture,
-    read_csv,
-    write_csv,
-)
+from mlecore.prepare import dicom, encode, ensure_columns, link_file, link_files, picture, read_csv, write_csv
 from mlecore.table import Table
 
 KNOWN = ["image_name", "patient_id", "sex", "age_approx", "anatom_site_general_challenge"]
@@ -29,7 +19,6 @@ TEST_RECORDS = ("train00-2071.tfrec", "train06-2071.tfrec")
 def prepare(raw: Path, public: Path, private: Path) -> None:
     table = read_csv(raw / "train.csv", float_precision=None)
     ensure_columns(table, COLUMNS, "train.csv")
-    ensure_unique(table["image_name"], "image_name of train.csv")
     chosen = {name for file in TEST_RECORDS for name in first_texts(raw / "tfrecords" / file, "image_name")}
     in_test = table["image_name"].isin(chosen)
     train, test = table[~in_test], table[in_test]

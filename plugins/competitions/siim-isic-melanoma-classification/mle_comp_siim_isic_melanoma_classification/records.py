@@ -37,7 +37,8 @@ def _first(message: bytes, key: bytes) -> bytes:
         parts = dict(_fields(entry))
         if parts[1] == key:
             values = dict(_fields(parts[2]))[1]
-            return next(value for _, value in _fields(values))
+            for _, value in _fields(values):
+                return value
     raise KeyError(f"no {key.decode()} in a record")
 
 

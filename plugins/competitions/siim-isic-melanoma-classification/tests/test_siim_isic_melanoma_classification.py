@@ -88,6 +88,30 @@ def test_records(tmp_path: Path) -> None:
         list(first_texts(path, "image_name"))
     with pytest.raises(DataError, match="missing"):
         list(first_texts(tmp_path / "b.tfrec", "image_name"))
+    nameless = bytes([0x0A, 18, 0x0A, 16, 0x0A, 10]) + b"image_name" + bytes([0x12, 2, 0x0A, 0])  # no name in the list
+    with write_records(tmp_path / "c.tfrec") as write:
+        write(nameless)
+    with pytest.raises(DataError, match="no image_name"):
+        list(first_texts(tmp_path / "c.tfrec", "image_name"))
+
+
+def test_an_image_in_two_rows_is_one_file(tmp_path: Path) -> None:
+    raw = tmp_path / "raw"
+    for folder in ("train", "jpeg/train", "tfrecords"):
+        (raw / folder).mkdir(parents=True)
+    header = "image_name,patient_id,sex,age_approx,anatom_site_general_challenge,diagnosis,benign_malignant,target\n"
+    rows = [f"ISIC_{name},IP_1,,45.0,,unknown,benign,{number % 2}\n" for number, name in enumerate("ABCAB")]
+    (raw / "train.csv").write_text(header + "".join(rows))
+    for name in "ABC":
+        (raw / "train" / f"ISIC_{name}.dcm").write_bytes(b"d")
+        (raw / "jpeg" / "train" / f"ISIC_{name}.jpg").write_bytes(b"j")
+    for number, name in ((0, "A"), (6, "Z")):  # Z is not in train.csv: it is passed over
+        with write_records(raw / "tfrecords" / f"train{number:02d}-2071.tfrec") as write:
+            write(example({"image_name": f"ISIC_{name}".encode()}))
+    SKIN.prepare(raw, tmp_path / "public", tmp_path / "private")
+    assert (tmp_path / "private" / "test.csv").read_text() == "image_name,target\nISIC_A,0\nISIC_A,1\n"
+    assert (tmp_path / "public" / "train.csv").read_text() == header + rows[1] + rows[2] + rows[4]
+    assert len(list((tmp_path / "public" / "train").iterdir())) == 2
 
 
 def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
