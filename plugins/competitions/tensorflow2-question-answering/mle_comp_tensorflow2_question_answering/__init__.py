@@ -13,7 +13,7 @@ from mle_comp_tensorflow2_question_answering.standin import write_questions
 from mlecore.errors import DataError, GradingError, InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import columns_of, same_count
-from mlecore.prepare import split_positions
+from mlecore.prepare import ensure, split_positions
 from mlecore.submission import Format, generic_check
 from mlecore.table import Table
 
@@ -38,6 +38,8 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
             train.writelines(_line(records[position]) for position in for_train)
             for position in for_test:
                 record = records[position]
+                found = len(record["annotations"])
+                ensure(found == 1, f"question {record['example_id']} has {found} annotations, expected one")
                 test.write(_line(record))
                 shown.write(_line({key: record[key] for key in SHOWN}))
                 for kind, answer in _gold(record["annotations"][0]).items():
@@ -50,8 +52,11 @@ def _chunks(path: Path) -> Iterator[list[dict[str, Any]]]:
     try:
         with path.open("rb") as file:
             while lines := list(islice(file, CHUNK)):
-                records = [json.loads(line) for line in lines]
+                records = [json.loads(line) for line in lines if line.strip()]  # blank lines count in chunks only
+                ensure(records, f"{path} has {len(lines)} blank lines in a row")
                 keys = list(records[0])
+                if lacking := {*SHOWN, "annotations"} - set(keys):
+                    raise DataError(f"{path}: questions lack {', '.join(sorted(lacking))}")
                 yield [
                     {key: record[key] for key in keys} | {"example_id": str(record["example_id"])} for record in records
                 ]

@@ -11,6 +11,7 @@ import pytest
 
 import mlecore
 from mlecore.errors import DataError
+from mlecore.prepare import split_positions
 from mlecore.testing import check_competition
 
 NQ = mlecore.competition("tensorflow2-question-answering")
@@ -82,6 +83,44 @@ def test_damage_is_said(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
     with pytest.raises(DataError, match="missing"):
         NQ.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
+
+
+def question(number: int, annotations: int = 1) -> str:
+    long = {"start_token": -1, "candidate_index": -1, "end_token": -1}
+    annotation = {"yes_no_answer": "NONE", "long_answer": long, "short_answers": [], "annotation_id": 1}
+    record = {"document_text": "a b", "long_answer_candidates": [], "question_text": "c"}
+    record |= {"annotations": [annotation] * annotations, "document_url": "u/v", "example_id": 10**18 + number}
+    return json.dumps(record)
+
+
+def test_blank_lines_are_passed_over_as_by_pandas(tmp_path: Path) -> None:
+    lines = "\r\n".join([question(0), "", *(question(number) for number in range(1, 5)), "  ", ""])
+    (tmp_path / "simplified-nq-train.jsonl").write_text(lines, newline="")
+    for folder in ("public", "private"):
+        (tmp_path / folder).mkdir()
+    NQ.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    chunk = next(pd.read_json(tmp_path / "simplified-nq-train.jsonl", orient="records", lines=True, chunksize=1000))
+    order = [str(number) for number in chunk["example_id"].iloc[split_positions(5, test_size=0.1)[0]]]
+    written = (tmp_path / "public" / "simplified-nq-train.jsonl").read_text().splitlines()
+    assert [json.loads(line)["example_id"] for line in written] == order
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([question(number, annotations=2) for number in range(3)], "2 annotations"),
+        ([question(number, annotations=0) for number in range(3)], "0 annotations"),
+        (['{"example_id": 1, "annotations": []}'] * 3, "lack document_text"),
+        (["", ""], "2 blank lines"),
+        (["{"], "damaged"),
+    ],
+)
+def test_odd_questions_are_said(tmp_path: Path, lines: list[str], words: str) -> None:
+    (tmp_path / "simplified-nq-train.jsonl").write_text("\n".join(lines) + "\n")
+    for folder in ("public", "private"):
+        (tmp_path / folder).mkdir()
+    with pytest.raises(DataError, match=words):
+        NQ.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
 
 def test_scores(data: Path, gold: pd.DataFrame, tmp_path: Path) -> None:
