@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import aligned, numbers, read_answers, roc_auc
-from mlecore.prepare import ZipWriter, ensure, members, move_members, open_zip, write_csv
+from mlecore.prepare import ZipWriter, ensure, members, open_zip, write_csv
 from mlecore.table import Table
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ RATE = 2000  # samples a second
 def prepare(raw: Path, public: Path, private: Path) -> None:
     import pandas as pd
 
-    clips = sorted(name.removeprefix("train2/") for name in members(raw / "train2.zip"))
+    found = members(raw / "train2.zip")
+    clips = sorted(name.removeprefix("train2/") for name in found if name.startswith("train2/"))
     ensure(all(clip.endswith(".aif") for clip in clips), "train2.zip holds something other than .aif clips")
     dates = sorted({_date(clip) for clip in clips})
     ensure(len(dates) == 4, f"expected clips of four dates, found {len(dates)}: {', '.join(dates[:6])}")
@@ -30,8 +31,10 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     unlabelled = {clip: f"{clip.split('TRAIN')[0]}Test{i}.aif" for i, clip in enumerate(test)}
     with open_zip(raw / "train2.zip") as source:
         for folder, names in (("train2", renamed), ("test2", unlabelled)):
-            moved = {f"train2/{old}": f"{folder}/{new}" for old, new in names.items()}
-            move_members(source, public / f"{folder}.zip", moved)
+            with ZipWriter(public / f"{folder}.zip") as packed:
+                packed.add(f"{folder}/", b"")
+                for old, new in names.items():
+                    packed.move(source, source.getinfo(f"train2/{old}"), f"{folder}/{new}")
     calls = [int(clip.endswith("_1.aif")) for clip in test]
     answers = pd.DataFrame({"clip": list(unlabelled.values()), "probability": calls})
     write_csv(answers, private / "test.csv")

@@ -53,12 +53,15 @@ def test_names_by_hand(tmp_path: Path) -> None:
         archive.add("train2/", b"")
         for name, content in clips.items():
             archive.add(f"train2/{name}", content)
+        archive.add("__MACOSX/._train2", b"not a clip")
     WHALES.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
     found = {}
     for name in ("train2", "test2"):
         with zipfile.ZipFile(tmp_path / "public" / f"{name}.zip") as archive:
-            found |= {member: archive.read(member) for member in archive.namelist() if not member.endswith("/")}
+            found |= {member: archive.read(member) for member in archive.namelist()}
     assert found == {
+        "train2/": b"",
+        "test2/": b"",
         "train2/20090328_164500_61189s4ms_TRAIN0_0.aif": b"a",
         "train2/20090329_000000_1000s0ms_TRAIN1_0.aif": b"c",
         "train2/20090329_000000_900s0ms_TRAIN2_1.aif": b"b",
