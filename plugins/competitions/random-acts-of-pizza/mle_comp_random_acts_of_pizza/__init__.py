@@ -34,6 +34,8 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     ensure(all(item.keys() == requests[0].keys() for item in requests), "requests of train.json differ in their keys")
     train, test = split(requests, test_size=len(kaggles_test) / (len(requests) + len(kaggles_test)))
     fields = list(kaggles_test[0])  # what was known when the request was posted, in this order
+    lacking = [field for field in fields if field not in requests[0]]
+    ensure(not lacking, f"requests of train.json lack {', '.join(lacking)}, which those of test.json have")
     reduced = [{field: item[field] for field in fields} for item in test]
     for name, items in (("train", train), ("test", reduced)):
         write_json(items, public / f"{name}.json", indent=4)

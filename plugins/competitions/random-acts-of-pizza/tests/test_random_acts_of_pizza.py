@@ -78,6 +78,13 @@ def test_requests_with_other_keys_are_said(tmp_path: Path) -> None:
         PIZZA.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
 
+def test_a_field_that_only_the_test_set_has_is_said(tmp_path: Path) -> None:
+    (tmp_path / "train.json").write_text(json.dumps([{"request_id": f"t3_{i}", TARGET: True} for i in range(4)]))
+    (tmp_path / "test.json").write_text('[{"request_id": "c", "mood": 1}]')
+    with pytest.raises(DataError, match="lack mood"):
+        PIZZA.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+
+
 def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
     assert grade(answers, data, tmp_path) == 1
     assert grade(answers.assign(**{TARGET: 0}), data, tmp_path) == 0.5
