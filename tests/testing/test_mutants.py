@@ -41,7 +41,7 @@ def test_every_kind_is_there() -> None:
 
 
 def test_a_row_is_missing_repeated_or_replaced() -> None:
-    made = stream(400)
+    made = stream(1500)
     rows = SAMPLE.splitlines()[1:]
     (name,) = [n for n in made if n.startswith("sample: row ") and n.endswith(" missing")]
     gone = int(name.split()[2])

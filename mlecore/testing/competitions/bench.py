@@ -21,6 +21,8 @@ from mlecore.testing.trees import Tree
 FEWEST = 150  # mutants that are always tried
 MOST = 500
 PATIENCE = 4.0  # seconds after which no more mutants than the fewest are tried
+_SMALL = 100_000  # bytes of a sample submission; of larger ones fewer mutants will do, each takes long
+_LEAST = 20
 
 
 @frozen
@@ -146,9 +148,10 @@ class Bench:
         return list(self._judged(mutants(bases, self.ids, self.seed)))
 
     def _judged(self, stream: Iterator[Mutant]) -> Iterator[Verdict]:
+        fewest = max(_LEAST, round(FEWEST * min(1.0, _SMALL / max(1, len(self.sample)))))
         start = time.monotonic()
         for number, mutant in enumerate(islice(stream, MOST)):
-            if number >= FEWEST and time.monotonic() - start > PATIENCE:
+            if number >= fewest and time.monotonic() - start > PATIENCE:
                 return
             yield Verdict(mutant, self.check(mutant.data), self.grade(mutant.data))
 

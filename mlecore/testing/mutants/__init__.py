@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from attrs import frozen
 
@@ -11,7 +12,7 @@ from mlecore.testing.mutants.cells import cells
 from mlecore.testing.mutants.columns import columns
 from mlecore.testing.mutants.grid import Edit, Grid
 from mlecore.testing.mutants.rows import rows
-from mlecore.testing.mutants.text import files
+from mlecore.testing.mutants.text import FILES
 
 __all__ = ["Grid", "Mutant", "mutants"]
 
@@ -25,25 +26,32 @@ class Mutant:
 
 
 def mutants(bases: Mapping[str, bytes], ids: Sequence[str], seed: int) -> Iterator[Mutant]:
-    """All mutations of the shape, then all of the predictions in random order, then pairs without end.
+    """Every mutation of each base once, in random order; then pairs of them without end.
 
-    ``bases`` are submissions by name, ``ids`` the columns that name a row. The same arguments give the same stream.
+    ``bases`` are submissions by name, ``ids`` the columns that name a row. The same arguments give the same stream, so
+    a shorter one is the beginning of a longer one, and is as mixed.
     """
     dice = random.Random(seed)
     grids = {name: Grid.parse(data) for name, data in bases.items()}
     values: list[tuple[str, Edit]] = []
     shapes: list[tuple[str, Edit]] = []
     for name, grid in grids.items():
-        for what, data in files(grid):
-            yield Mutant(f"{name}: {what}", data)
         targets = [column for column in grid.header if column not in ids]
         values += [(name, edit) for edit in cells(grid, targets, dice)]
         shapes += [(name, edit) for edit in (*rows(grid, ids, dice), *columns(grid))]
-    dice.shuffle(values)
-    for name, edit in (*shapes, *values):
-        yield Mutant(f"{name}: {edit.name}", edit.apply(grids[name]).render())
+    singles: list[tuple[str, str, Callable[[], bytes]]] = [
+        *[(name, edit.name, partial(_edited, grids[name], edit)) for name, edit in (*shapes, *values)],
+        *[(name, what, partial(change, data)) for name, data in bases.items() for what, change in FILES],
+    ]
+    dice.shuffle(singles)
+    for name, what, make in singles:
+        yield Mutant(f"{name}: {what}", make())
     while values and shapes:
         name, first = dice.choice(values)
         second = dice.choice([edit for of, edit in shapes if of == name])
         made = second.apply(first.apply(grids[name]))  # columns may be gone after the second, never before it
         yield Mutant(f"{name}: {first.name}; {second.name}", made.render())
+
+
+def _edited(grid: Grid, edit: Edit) -> bytes:
+    return edit.apply(grid).render()

@@ -3,51 +3,89 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from mlecore.testing.mutants.grid import Grid
 
+Change = Callable[[bytes], bytes]
 
-def files(grid: Grid) -> Iterator[tuple[str, bytes]]:
-    """Odd files that hold the same table, or hardly anything; each with what was done."""
-    data = grid.render()
-    head, _, body = data.partition(b"\n")
-    lines = body.splitlines(keepends=True)
-    yield "as it is", data
-    yield "blank file", b""
-    yield "one line end", b"\n"
-    yield "a blank and a line end", b" \n"
-    yield "header only", head + b"\n"
-    yield "header only, no line end", head
-    yield "no header", body
-    yield "header twice", head + b"\n" + data
-    yield "header again at the end", data + head + b"\n"
-    yield "no line end at the end", data.rstrip(b"\n")
-    yield "CRLF", data.replace(b"\n", b"\r\n")
-    yield "CR", data.replace(b"\n", b"\r")
-    yield "byte order mark", b"\xef\xbb\xbf" + data
-    yield "UTF-16", data.decode().encode("utf-16")
-    yield "blank lines between rows", data.replace(b"\n", b"\n\n")
-    yield "blank first line", b"\n" + data
-    yield "comment first", b"# made by hand\n" + data
-    yield "every cell quoted", grid.render(csv.QUOTE_ALL)
-    yield "semicolons", data.replace(b",", b";")
-    yield "tabs", data.replace(b",", b"\t")
-    yield "blank after every comma", data.replace(b",", b", ")
-    yield "comma at the end of the header", head + b",\n" + body
-    yield "comma at the end of every row", head + b"\n" + body.replace(b"\n", b",\n")
-    yield "comma at the end of every line", data.replace(b"\n", b",\n")
-    if lines:
-        first, last = lines[0], lines[-1]
-        rest, most = b"".join(lines[1:]), b"".join(lines[:-1])
-        yield "comma at the end of the first row", head + b"\n" + first.replace(b"\n", b",\n") + rest
-        yield "comma at the end of the last row", head + b"\n" + most + last.replace(b"\n", b",\n")
-        yield "last row cut short", head + b"\n" + most + last.rpartition(b",")[0] + b"\n"
-        yield "last row of commas only", data + b"," * head.count(b",") + b"\n"
-        yield "a quote left open", head + b"\n" + most + b'"' + last
-        yield "a NUL byte", head + b"\n" + most + last.replace(b",", b"\x00,", 1)
-        yield "a byte that is not UTF-8", head + b"\n" + most + last.replace(b"\n", b"\xff\n")
-        yield "blank after the last cell", head + b"\n" + most + last.replace(b"\n", b" \n")
-    yield "JSON instead", b'{"predictions": [1, 2, 3]}\n'
-    yield "words instead", b"I could not find the data.\nSorry.\n"
-    yield "a PNG instead", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256))
+
+def _at_end(change: Change) -> Change:
+    """Changes the last line only."""
+
+    def changed(data: bytes) -> bytes:
+        most, end, last = data.removesuffix(b"\n").rpartition(b"\n")
+        return most + end + change(last + b"\n")
+
+    return changed
+
+
+def _at_start(change: Change) -> Change:
+    """Changes the header only."""
+
+    def changed(data: bytes) -> bytes:
+        head, _, body = data.partition(b"\n")
+        return change(head + b"\n") + body
+
+    return changed
+
+
+def _below(change: Change) -> Change:
+    """Changes all but the header."""
+
+    def changed(data: bytes) -> bytes:
+        head, _, body = data.partition(b"\n")
+        return head + b"\n" + change(body)
+
+    return changed
+
+
+def _instead(new: bytes) -> Change:
+    return lambda data: new
+
+
+def _comma(line: bytes) -> bytes:
+    return line.replace(b"\n", b",\n")
+
+
+def _comma_once(body: bytes) -> bytes:
+    return body.replace(b"\n", b",\n", 1)
+
+
+FILES: tuple[tuple[str, Change], ...] = (
+    ("as it is", lambda data: data),
+    ("blank file", _instead(b"")),
+    ("one line end", _instead(b"\n")),
+    ("a blank and a line end", _instead(b" \n")),
+    ("header only", _below(_instead(b""))),
+    ("header only, no line end", lambda data: data.partition(b"\n")[0]),
+    ("no header", lambda data: data.partition(b"\n")[2]),
+    ("header twice", _at_start(lambda head: head + head)),
+    ("header again at the end", lambda data: data + data.partition(b"\n")[0] + b"\n"),
+    ("no line end at the end", lambda data: data.rstrip(b"\n")),
+    ("CRLF", lambda data: data.replace(b"\n", b"\r\n")),
+    ("CR", lambda data: data.replace(b"\n", b"\r")),
+    ("byte order mark", lambda data: b"\xef\xbb\xbf" + data),
+    ("UTF-16", lambda data: data.decode().encode("utf-16")),
+    ("blank lines between rows", lambda data: data.replace(b"\n", b"\n\n")),
+    ("blank first line", lambda data: b"\n" + data),
+    ("comment first", lambda data: b"# made by hand\n" + data),
+    ("every cell quoted", lambda data: Grid.parse(data).render(csv.QUOTE_ALL)),
+    ("semicolons", lambda data: data.replace(b",", b";")),
+    ("tabs", lambda data: data.replace(b",", b"\t")),
+    ("blank after every comma", lambda data: data.replace(b",", b", ")),
+    ("comma at the end of the header", _at_start(_comma)),
+    ("comma at the end of every row", _below(_comma)),
+    ("comma at the end of every line", _comma),
+    ("comma at the end of the first row", _below(_comma_once)),
+    ("comma at the end of the last row", _at_end(_comma)),
+    ("last row cut short", _at_end(lambda line: line.rpartition(b",")[0] + b"\n")),
+    ("last row of commas only", _at_end(lambda line: line + b"," * line.count(b",") + b"\n")),
+    ("a quote left open", _at_end(lambda line: b'"' + line)),
+    ("a NUL byte", _at_end(lambda line: line.replace(b",", b"\x00,", 1))),
+    ("a byte that is not UTF-8", _at_end(lambda line: line.replace(b"\n", b"\xff\n"))),
+    ("blank after the last cell", _at_end(lambda line: line.replace(b"\n", b" \n"))),
+    ("JSON instead", _instead(b'{"predictions": [1, 2, 3]}\n')),
+    ("words instead", _instead(b"I could not find the data.\nSorry.\n")),
+    ("a PNG instead", _instead(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)))),
+)
