@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import aligned, mean_roc_auc, numbers, read_answers
-from mlecore.prepare import encode, ensure, ensure_columns, link_files, picture, read_csv, renumber, split, write_csv
+from mlecore.prepare import (
+    encode,
+    ensure,
+    ensure_columns,
+    link_files,
+    picture,
+    read_csv,
+    renumber,
+    split,
+    split_positions,
+    write_csv,
+)
 from mlecore.table import Table
 
 if TYPE_CHECKING:
@@ -51,7 +62,9 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
 
     rng = RandomState(seed)
     rows = max(100, round(400 * size))
-    kinds = rng.permutation(np.arange(rows) % 4)  # a quarter each, so that the test part holds every class
+    kinds = np.zeros(rows, dtype=int)
+    for part in split_positions(rows, test_size=0.1):
+        kinds[part] = rng.permutation(np.arange(len(part)) % 4)  # a quarter each, in the test part as well
     ids = [f"Train_{number}" for number in range(rows)]
     table = pd.DataFrame({"image_id": ids, **{name: (kinds == k).astype(int) for k, name in enumerate(CLASSES)}})
     write_csv(table, raw / "train.csv")

@@ -54,6 +54,14 @@ def test_names_are_exchanged_at_once(data: Path) -> None:
     assert len(list((data / "public" / "images").iterdir())) == len(raw)
 
 
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_every_class_is_in_the_test_part(tmp_path: Path, seed: int) -> None:
+    LEAVES.make_raw(tmp_path / "raw", seed=seed, size=0.1)
+    LEAVES.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
+    counts = pd.read_csv(tmp_path / "private" / "test.csv")[CLASSES].sum()
+    assert len(counts) == 4 and counts.between(2, 3).all()
+
+
 @pytest.mark.parametrize(
     "header_and_first",
     [

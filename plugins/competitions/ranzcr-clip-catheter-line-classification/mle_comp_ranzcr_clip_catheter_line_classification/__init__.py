@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import aligned, mean_roc_auc, numbers, read_answers
-from mlecore.prepare import encode, ensure_unique, link_files, picture, read_csv, split, write_csv
+from mlecore.prepare import encode, ensure_unique, link_files, picture, read_csv, split, split_positions, write_csv
 from mlecore.table import Table
 
 ID = "StudyInstanceUID"
@@ -56,6 +56,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     table = pd.DataFrame({ID: studies[:rows]})
     for number, label in enumerate(LABELS):
         table[label] = (rng.rand(rows) < 0.25 + 0.45 * (kinds[:rows] == number % 4)).astype(int)
+    table.loc[split_positions(rows, test_size=0.1)[1][:2], LABELS] = [[0] * 11, [1] * 11]  # both in the test part
     table["PatientID"] = [f"{number // 2:09x}" for number in range(rows)]
     write_csv(table, raw / "train.csv")
     write_csv(pd.DataFrame({ID: studies[rows:]}).assign(**dict.fromkeys(LABELS, 0)), raw / "sample_submission.csv")

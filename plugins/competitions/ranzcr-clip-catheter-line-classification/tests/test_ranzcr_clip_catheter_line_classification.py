@@ -55,6 +55,15 @@ def test_tables_and_xrays(data: Path) -> None:
         assert {path.name.removesuffix(".jpg") for path in (data / "public" / folder).iterdir()} == set(part[ID])
 
 
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_every_label_has_both_values_in_the_test_part(tmp_path: Path, seed: int) -> None:
+    from mle_comp_ranzcr_clip_catheter_line_classification import GRADED
+
+    RANZCR.make_raw(tmp_path / "raw", seed=seed, size=0.1)
+    RANZCR.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
+    assert (pd.read_csv(tmp_path / "private" / "test.csv")[GRADED].nunique() == 2).all()
+
+
 def test_an_xray_that_is_missing_is_said(data: Path, tmp_path: Path) -> None:
     for name in ("train.csv", "train_annotations.csv"):
         (tmp_path / name).write_bytes((data / "raw" / name).read_bytes())
