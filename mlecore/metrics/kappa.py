@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlecore.errors import GradingError
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -19,6 +21,8 @@ def quadratic_weighted_kappa(truth: ArrayLike, guess: ArrayLike) -> float:
     proportion to the rows only.
     """
     y, p = np.asarray(truth), np.asarray(guess)
+    if y.dtype.kind == "f" and (y % 1 != 0).any():  # scikit-learn refuses these, missing ones too
+        raise GradingError("the answers hold something other than whole numbers")
     if p.dtype.kind == "u" and set(y.tolist()) <= set(p.tolist()):
         y = y.astype(p.dtype)  # scikit-learn lists the labels of the guess first, as what they are
     both = np.concatenate([y, p])

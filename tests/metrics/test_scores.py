@@ -71,6 +71,12 @@ def test_kappa():
     assert math.isnan(metrics.quadratic_weighted_kappa([2, 2], [2, 2]))
 
 
+def test_kappa_refuses_answers_without_a_label():
+    for label in (math.nan, 1.5):
+        with pytest.raises(GradingError, match="whole numbers"):
+            metrics.quadratic_weighted_kappa([0.0, label], [0, 1])
+
+
 def test_kappa_of_labels_beyond_63_bits():
     y = np.array([0, 1, 2, 1])
     for odd in (2**63, 2**64 - 1):  # a double, and none: its row is left out, but its label has a place
