@@ -47,6 +47,8 @@ def grade(submission: Table, private: Path) -> float:
     known_ids(frame, answers, "id")
     truth = answers.set_index("id").sort_index()
     truth = truth[truth.sum(axis=1) >= 0]  # -1 throughout: not scored
+    if not truth.isin([0, 1]).all(axis=None):
+        raise InvalidSubmission("the answers hold a row that is scored in some classes only: every submission fails")
     guess = frame.set_index("id").sort_index()
     guess = guess[guess.index.isin(truth.index)]
     if len(guess) != len(truth):  # with repeated ids

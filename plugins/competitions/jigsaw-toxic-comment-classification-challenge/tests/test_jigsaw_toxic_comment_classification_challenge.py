@@ -106,6 +106,14 @@ def test_scored_values_are_finite_numbers(data: Path, answers: pd.DataFrame, tmp
         grade(bad, data, tmp_path)
 
 
+def test_answers_scored_in_part_fail_every_submission(answers: pd.DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "private").mkdir()
+    answers.loc[0, CLASSES] = [1, 1, -1, 0, 0, 0]
+    answers.to_csv(tmp_path / "private" / "test.csv", index=False)
+    with pytest.raises(mlecore.InvalidSubmission, match="every submission fails"):
+        grade(answers, tmp_path, tmp_path)
+
+
 def test_refused_with_and_without_answers(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
     for bad in (
         answers.assign(note=1),
