@@ -1,13 +1,14 @@
 """A job as the engine is asked for it: mounts, limits, rights, environment. Pure.
 
-Where what is: ``/home``, ``/tmp`` and ``/opt/mlecore`` are anonymous volumes of the container. They are made and
-removed together with it, survive the engine's restart and the agent's end, can be read by streaming whether it runs
-or not, count against the disk rather than memory, and their owners are right whatever the engine does with user ids
-(user namespaces, rootless), which a folder of the host would not be. The engine copies what the image holds at
-``/home`` into the volume. Only public data are a folder of the host, mounted read-only: they are too large to copy.
+Where what is: ``/home`` and ``/tmp`` are anonymous volumes of the container. They are made and removed together with
+it, survive the engine's restart and the agent's end, can be read by streaming whether it runs or not, count against the
+disk rather than memory, and their owners are right whatever the engine does with user ids (user namespaces, rootless),
+which a folder of the host would not be. The engine copies what the image holds at ``/home`` into the volume. Only
+public data are a folder of the host, mounted read-only: they are too large to copy.
 
-``/opt/mlecore`` and ``/home`` itself belong to root in there and the agent is never root, has no capability and can
-gain none; so tools cannot be changed, and submission/, code/ and logs/ cannot be replaced by links. Secrets stand in
+``/opt/mlecore`` is a volume that was filled beforehand, through a container that is never started, and is mounted
+read-only: Podman makes the agent the owner of a new volume. With Docker ``/home`` itself belongs to root, and the agent
+is never root, has no capability and can gain none; so submission/, code/ and logs/ cannot be replaced. Secrets stand in
 a file that only the agent can read and that is gone once its first process has read it: the engine's records
 (``docker inspect``) never show them.
 """
@@ -63,8 +64,9 @@ def mounts(job: Job, labels: Mapping[str, str], size: int | None) -> list[dict[s
     driver = {"DriverConfig": {"Name": "local", "Options": {"size": str(size)}}} if size is not None else {}
     out: list[dict[str, Any]] = [
         {"Type": "volume", "Target": target, "VolumeOptions": {"Labels": dict(labels), **driver}}
-        for target in ("/home", "/opt/mlecore", "/tmp")
+        for target in ("/home", "/tmp")
     ]
+    out.append({"Type": "volume", "Source": names.tools(job.name), "Target": names.TOOLS, "ReadOnly": True})
     # Not recursive: a mount below the data would not be read-only.
     data = {"Type": "bind", "Source": job.data, "Target": "/home/data", "ReadOnly": True}
     return [*out, {**data, "BindOptions": {"NonRecursive": True, "Propagation": "rprivate"}}]

@@ -141,7 +141,7 @@ def _fetch_glob(engine: Engine, container: str, glob: Glob, haul: Haul) -> None:
         )
         try:
             api._raise_for_status(answer)
-            _unpack(answer.raw, glob, haul)
+            _unpack(answer.raw, glob, haul, bare=engine.is_podman)
         except docker.errors.NotFound:
             return
         except (tarfile.TarError, EOFError) as error:
@@ -174,15 +174,19 @@ def _mode(engine: Engine, container: str, path: str) -> int | None:
         return None
     answer.raise_for_status()
     stat = json.loads(base64.b64decode(answer.headers["X-Docker-Container-Path-Stat"]))
+    if stat.get("linkTarget") not in ("", None, path):  # Podman has followed it
+        return _LINK
     return int(stat["mode"])
 
 
-def _unpack(source: IO[bytes], glob: Glob, haul: Haul) -> None:
+def _unpack(source: IO[bytes], glob: Glob, haul: Haul, bare: bool = False) -> None:
+    """``bare``: of home as a whole, names come as ``/logs/x`` instead of ``home/logs/x``, as Podman has them."""
+    bare = bare and not glob.prefix.parts
     # The archive's names begin with the last part of what was asked for.
     above = glob.prefix.parent if glob.prefix.parts else None
     with tarfile.open(fileobj=source, mode="r|", errorlevel=1) as tar:
         for member in tar:
-            name = PurePosixPath(member.name)
+            name = PurePosixPath("home" + member.name if bare else member.name)
             if name.is_absolute() or ".." in name.parts:
                 haul.refuse(member.name, "a name that leads elsewhere")
                 continue

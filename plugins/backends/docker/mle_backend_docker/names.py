@@ -10,11 +10,12 @@ from mlecore.errors import BackendError
 
 JOB = "org.mlecore.job"
 GROUP = "org.mlecore.group"
-ROLE = "org.mlecore.role"  # agent, relay, fetch, home, network, image
+ROLE = "org.mlecore.role"  # agent, relay, fetch, fill, volume, network, image
 GPUS = "org.mlecore.gpus"  # ids, with commas
 RECIPE = "org.mlecore.recipe"  # on images: digest of all that went into it
 
-INIT = "/opt/mlecore/init"
+TOOLS = "/opt/mlecore"
+INIT = f"{TOOLS}/init"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -26,6 +27,11 @@ def check(job: Job) -> None:
 
 def relay(job_name: str) -> str:
     return f"{job_name}-relay"
+
+
+def tools(job_name: str) -> str:
+    """The volume of /opt/mlecore."""
+    return f"{job_name}-tools"
 
 
 def labels(job: Job, role: str, more: Mapping[str, str] | None = None) -> dict[str, str]:

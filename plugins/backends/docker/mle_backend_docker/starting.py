@@ -100,6 +100,7 @@ class Starter:
         labels = names.labels(job, "agent", self.settings.labels)
         selinux = self.engine.security("selinux")
         try:
+            self._fill_tools(job, image, labels)
             relay = images.relay_image(self.engine, self.settings) if job.network == "llm" else ""
             place = network.provide(self.engine, job, relay, labels, selinux)
             with self.gpus.claim(job) as ids:
@@ -151,6 +152,27 @@ class Starter:
             raise BackendUnreachable(f"the container of {job.name} was there and is gone again; somebody removed it")
         return found, made
 
+    def _fill_tools(self, job: Job, image: str, labels: Mapping[str, str]) -> None:
+        """The volume of /opt/mlecore, which the agent's container mounts read-only."""
+        volume = names.tools(job.name)
+        config = {
+            "Image": image,
+            "Entrypoint": [],
+            "Cmd": ["true"],
+            "User": "0:0",
+            "Labels": {**labels, names.ROLE: "fill"},
+            "NetworkDisabled": True,
+            "HostConfig": {"Mounts": [{"Type": "volume", "Source": volume, "Target": names.TOOLS}]},
+        }
+        with archive.tools_archive(job) as tools, self.engine.asking(f"filling {names.TOOLS} of {job.name}"):
+            api = self.engine.api
+            api.create_volume(volume, labels={**labels, names.ROLE: "volume"})
+            filler = api.create_container_from_config(config)["Id"]
+            try:
+                api.put_archive(filler, names.TOOLS, tools)
+            finally:
+                api.remove_container(filler, force=True)
+
     def _wait(self, job: Job, found: dict[str, Any]) -> dict[str, Any]:
         """Another controller created it, one that our lock does not reach (in a container) or that has died."""
         while found["State"]["Status"] == "created" and _age(found["Created"]) < PATIENCE:
@@ -166,13 +188,11 @@ class Starter:
 
         uid, _, gid = found["Config"]["User"].partition(":")
         with (
-            archive.tools_archive(job) as tools,
             archive.home_archive(job, (int(uid), int(gid)), _secrets(job)) as home,
             self.engine.asking(f"starting {job.name}"),
         ):
             try:
                 api = self.engine.api
-                api.put_archive(found["Id"], "/opt/mlecore", tools)
                 api.put_archive(found["Id"], "/home", home)
                 api.start(found["Id"])
             except docker.errors.NotFound as error:

@@ -24,13 +24,14 @@ EXIT = "/home/.mlecore/exit.json"
 
 
 def find(engine: Engine, group: str) -> dict[str, Handle]:
-    """Jobs of a group by name; those of which only a relay or a network is there too, so that they can be removed."""
+    """Jobs of a group by name; also those of which there is only a relay, a network or a volume, to be removed."""
     label = {"label": f"{names.GROUP}={group}"}
     with engine.asking("looking for jobs"):
         containers = engine.api.containers(all=True, filters=label)
         networks = engine.api.networks(filters=label)
+        volumes = engine.api.volumes(filters=label)["Volumes"] or ()
     out: dict[str, Handle] = {}
-    for each in [*networks, *containers]:
+    for each in [*volumes, *networks, *containers]:
         labels = each.get("Labels") or {}
         if name := labels.get(names.JOB):
             id = each["Id"] if labels.get(names.ROLE) == "agent" else ""

@@ -58,7 +58,8 @@ def test_a_disk_limit_and_gpus_are_asked_for_where_they_can_be_had() -> None:
     assert config["StorageOpt"] == {"size": "7"} and config["ReadonlyRootfs"] is False
     assert config["DeviceRequests"] == [{"Driver": "nvidia", "DeviceIDs": ["1", "3"], "Capabilities": [["gpu"]]}]
     volumes = container.mounts(JOB, {}, 7)
-    assert all(each["VolumeOptions"]["DriverConfig"]["Options"] == {"size": "7"} for each in volumes[:3])
+    assert all(each["VolumeOptions"]["DriverConfig"]["Options"] == {"size": "7"} for each in volumes[:2])
+    assert volumes[2]["ReadOnly"] is True
 
 
 def test_only_the_public_data_of_the_host_are_mounted() -> None:
