@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-import uuid
 from weakref import WeakKeyDictionary
 
 from mle_backend_docker import names
@@ -25,7 +25,7 @@ def limits_disk(engine: Engine) -> bool:
 def _ask(engine: Engine) -> bool:
     import docker.errors
 
-    name = f"mlecore-quota-{uuid.uuid4().hex[:12]}"
+    name = "mlecore-quota"  # always the same, so that one who is killed here leaves it for the next to remove
     try:
         with engine.asking("asking for a volume with a size"):
             options = {"size": str(64 * 1024 * 1024)}
@@ -34,9 +34,6 @@ def _ask(engine: Engine) -> bool:
         raise
     except BackendError:
         return False
-    with engine.asking("removing a volume"):
-        try:
-            engine.api.remove_volume(name)
-        except docker.errors.NotFound:
-            return False
+    with engine.asking("removing a volume"), contextlib.suppress(docker.errors.NotFound):
+        engine.api.remove_volume(name)
     return not engine.is_podman  # which takes the option and may do nothing about it

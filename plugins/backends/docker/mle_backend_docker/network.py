@@ -24,6 +24,8 @@ from mlecore.backends import Job
 from mlecore.errors import BackendError
 
 PORT = 3128
+PODMAN = "Podman leaves this machine's own address reachable from an internal network, so network llm would not hold"
+PODMAN_FIX = "Use a Docker engine for runs with a relay, or network none or open."
 LOG_BYTES = 64 * 1024 * 1024  # more than the relay ever writes
 HOST_GATEWAY = "host.docker.internal"
 
@@ -41,6 +43,8 @@ def provide(engine: Engine, job: Job, relay_image: str, labels: Mapping[str, str
     """Make what the job's network needs; idempotent by its name."""
     if job.network == "none":
         return Place(mode="none")
+    if job.network == "llm" and engine.is_podman:
+        raise BackendError(PODMAN, fix=PODMAN_FIX)
     network = _network(engine, job, labels)
     if job.network == "open":
         return Place(mode=job.name)
@@ -58,7 +62,7 @@ def _network(engine: Engine, job: Job, labels: Mapping[str, str]) -> str:
 
     internal = job.network == "llm"
     # Docker's names for a bridge on which this machine has no address: the first since 18.09, the second since 27.
-    options = {"com.docker.network.bridge.inhibit_ipv4": "true"} if internal and not engine.is_podman else {}
+    options = {"com.docker.network.bridge.inhibit_ipv4": "true"} if internal else {}
     if internal and _at_least(engine, 27, 1):
         options = {"com.docker.network.bridge.gateway_mode_ipv4": "isolated"}
     with engine.asking(f"making the network of {job.name}"):
@@ -84,7 +88,7 @@ def _network(engine: Engine, job: Job, labels: Mapping[str, str]) -> str:
 def _at_least(engine: Engine, *wanted: int) -> bool:
     parts = str(engine.version.get("Version", "")).split(".")
     numbers = tuple(int(part) for part in parts[: len(wanted)] if part.isdigit())
-    return not engine.is_podman and len(numbers) == len(wanted) and numbers >= wanted
+    return len(numbers) == len(wanted) and numbers >= wanted
 
 
 def relay_program() -> str:

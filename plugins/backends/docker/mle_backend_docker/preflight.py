@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from mle_backend_docker.disk import limits_disk
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
+from mle_backend_docker.network import PODMAN, PODMAN_FIX
 from mle_backend_docker.settings import Settings
 from mlecore.backends import Job, Problem
 from mlecore.errors import BackendError
@@ -21,7 +22,7 @@ def problems(engine: Engine, settings: Settings, gpus: Gpus, jobs: Sequence[Job]
         engine.info, engine.version  # noqa: B018
     except BackendError as error:
         return [Problem(what=error.message, fix=error.fix or "")]
-    return [*_engine(engine, settings), *gpus.problems(tuple(jobs)), *_limits(engine, jobs), *_network(jobs)]
+    return [*_engine(engine, settings), *gpus.problems(tuple(jobs)), *_limits(engine, jobs), *_network(engine, jobs)]
 
 
 def _engine(engine: Engine, settings: Settings) -> Iterator[Problem]:
@@ -76,8 +77,11 @@ def _limits(engine: Engine, jobs: Sequence[Job]) -> Iterator[Problem]:
         )
 
 
-def _network(jobs: Sequence[Job]) -> Iterator[Problem]:
+def _network(engine: Engine, jobs: Sequence[Job]) -> Iterator[Problem]:
     from mlecore.relay import Pattern, as_address
+
+    if engine.is_podman and any(job.network == "llm" for job in jobs):
+        yield Problem(what=PODMAN, fix=PODMAN_FIX)
 
     for job in jobs:
         if job.network != "llm":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -154,6 +155,8 @@ class Starter:
 
     def _fill_tools(self, job: Job, image: str, labels: Mapping[str, str]) -> None:
         """The volume of /opt/mlecore, which the agent's container mounts read-only."""
+        import docker.errors
+
         volume = names.tools(job.name)
         config = {
             "Image": image,
@@ -167,7 +170,10 @@ class Starter:
         with archive.tools_archive(job) as tools, self.engine.asking(f"filling {names.TOOLS} of {job.name}"):
             api = self.engine.api
             api.create_volume(volume, labels={**labels, names.ROLE: "volume"})
-            filler = api.create_container_from_config(config)["Id"]
+            filler = f"{job.name}-fill"
+            with contextlib.suppress(docker.errors.NotFound):
+                api.remove_container(filler, force=True)  # of a start that was cut off here
+            api.create_container_from_config(config, name=filler)
             try:
                 api.put_archive(filler, names.TOOLS, tools)
             finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import tarfile
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from attrs import frozen
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
+from mle_backend_docker.locks import locked
 from mlecore.errors import UsageError
 
 DEFAULT = 1000
@@ -76,9 +78,13 @@ def _passwd(engine: Engine, image: str) -> dict[str, User]:
     """The users of an image, read from a container that is never started."""
     import docker.errors
 
-    with engine.asking("looking at the image's users"):
+    container = f"mlecore-look-{image.rpartition(':')[2][:12]}"
+    with locked(container), engine.asking("looking at the image's users"):
         api = engine.api
-        container = api.create_container(image, ["true"], labels={names.ROLE: "look"}, network_disabled=True)["Id"]
+        with contextlib.suppress(docker.errors.NotFound):
+            api.remove_container(container, v=True, force=True)  # of somebody who was killed here
+        labels = {names.ROLE: "look"}
+        api.create_container(image, ["true"], name=container, labels=labels, network_disabled=True)
         try:
             stream, _ = api.get_archive(container, "/etc/passwd")
             data = b"".join(stream)

@@ -65,6 +65,11 @@ def those(test, given):
 
 pool = ThreadPoolExecutor(32)
 asked = json.loads(os.environ["TARGETS"])
+try:  # where this machine usually is on a network of the engine's
+    gateway = socket.gethostbyname(socket.gethostname()).rpartition(".")[0] + ".1"
+    asked["connect"] += [[gateway, port] for port in asked["host_ports"]]
+except OSError:
+    pass
 print(json.dumps({
     "reached": those(connects, asked["connect"]),
     "served": those(serves, asked["serve"]),
@@ -123,11 +128,12 @@ def probe(lab: Lab, network: str, places: list[tuple[str, int]], **changes: obje
     """What a run in ``network`` reaches of ``places``; resolvers and names besides, where nothing may get out."""
     text = Path("/etc/resolv.conf").read_text()
     resolvers = [line.split()[1] for line in text.splitlines() if line.startswith("nameserver ")]
-    asked: dict[str, Any] = {"serve": places, "connect": [], "names": [], "resolvers": []}
+    asked: dict[str, Any] = {"serve": places, "connect": [], "host_ports": [], "names": [], "resolvers": []}
     if network != "open":
         # 198.51.100.7 stands for any address of the world: a documentation address, routed like all others.
         anywhere = [("198.51.100.7", 443), ("169.254.169.254", 80), *((each, 53) for each in resolvers)]
         asked["connect"] = [*places, *anywhere]
+        asked["host_ports"] = sorted({port for _, port in places if port > 10_000})
         asked.update(names=["example.com", "host.docker.internal"], resolvers=resolvers)
     env = {"PROGRAM": PROBE, "TARGETS": json.dumps(asked)}
     seen: dict[str, Any] = json.loads(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from mle_backend_docker import container, fetching, names, watching
+from mle_backend_docker import container, fetching, names, network, watching
 from mle_backend_docker.backend import DockerBackend
 from mle_backend_docker.engine import Engine, _refused
 from mle_backend_docker.gpus import Gpus, wish
@@ -248,6 +248,17 @@ def test_problems_name_their_fix() -> None:
     assert "relay cannot allow" in what(evolve(JOB, network="llm", allow=("*",)))
     [problem] = DockerBackend({"runtime": "kata"}, Here()).preflight()
     assert "'kata'" in problem.what and "runc" in problem.what
+
+
+def test_podman_is_refused_what_it_would_not_hold() -> None:
+    engine = Here()
+    engine.version = {"Version": "4.3.1", "Components": [{"Name": "Podman Engine"}]}
+    job = evolve(JOB, network="llm", allow=("example.com",))
+    [problem] = DockerBackend({}, engine).preflight([job])
+    assert problem.fatal and "Podman" in problem.what
+    with pytest.raises(BackendError, match="Podman"):
+        network.provide(engine, job, "image", {}, False)
+    assert DockerBackend({}, engine).preflight([JOB]) == []
 
 
 @pytest.mark.parametrize(
