@@ -135,7 +135,7 @@ def _environment(job: Job, home: str, folder: Path, root: Path, isolated: bool) 
     if job.image.ref:
         env.setdefault("VIRTUAL_ENV", job.image.ref)
     if not isolated:
-        env[MARK] = job.name
+        env[MARK] = str(folder)  # not its name: other state folders may have a job of that name
     return env
 
 

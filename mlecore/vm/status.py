@@ -56,7 +56,7 @@ def bury(folder: Path, state: dict[str, Any]) -> None:
             processes.end(int(state[key]), str(state.get(f"{key}_started", "")))
     spec = read_json(str(folder / SPEC)) or {}
     if not spec.get("outer"):
-        processes.end_tree(folder.name, None)
+        processes.end_tree(spec, None)
     if state.get("cgroup"):
         Group(str(state["cgroup"])).remove()
 

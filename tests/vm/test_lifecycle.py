@@ -52,14 +52,17 @@ def test_home_is_where_the_tree_stands(any_place: Any) -> None:
     assert output == 2 * f"{any_place.vm.home('mle-test-1')}\n"
 
 
-def test_remove_leaves_nothing(any_place: Any, state: Path) -> None:
+def test_remove_leaves_nothing(any_place: Any, state: Path, wait_until: Callable[..., None]) -> None:
     handle = any_place.start("/bin/sh", "-c", "mkdir -p code/a/b; touch code/a/b/c; chmod 0 code/a; sleep 100")
+    mark = str(state / "jobs" / handle.name)
+    plain = any_place.vm.describe()["isolation"] == "none"
+    wait_until(lambda: bool(processes.marked({"env": {processes.MARK: mark}})) is plain)
     any_place.vm.remove(handle)
     any_place.vm.remove(handle)
     assert any_place.status(handle).phase == "gone"
     assert any_place.vm.find("g") == {}
     assert [path.name for folder in ("jobs", "new", "trash") for path in (state / folder).glob("*")] == []
-    assert processes.marked("mle-test-1") == []
+    assert processes.marked({"env": {processes.MARK: mark}}) == []
 
 
 def test_start_is_idempotent(any_place: Any) -> None:
@@ -110,9 +113,10 @@ def test_a_job_outlives_its_controller_and_keeps_its_limit(any_place: Any) -> No
 
 
 def test_a_killed_supervisor_is_the_places_fault_and_takes_its_tree_along(
-    any_place: Any, wait_until: Callable[..., None]
+    any_place: Any, wait_until: Callable[..., None], state: Path
 ) -> None:
     handle = any_place.start("/bin/sh", "-c", "(setsid sleep 4711 &) ; sleep 4711")
+    mark = str(state / "jobs" / handle.name)
     wait_until(lambda: any_place.status(handle).phase == "running")
     first = int(read_state(handle)["init"])
     os.kill(holder(handle), signal.SIGKILL)
@@ -120,7 +124,7 @@ def test_a_killed_supervisor_is_the_places_fault_and_takes_its_tree_along(
     status = any_place.status(handle)
     assert status.place_fault and status.exit_code is None and "killed" in status.reason
     wait_until(lambda: not processes.started(first))
-    assert processes.marked("mle-test-1") == []
+    assert processes.marked({"env": {processes.MARK: mark}}) == []
 
 
 def test_a_reboot_is_the_places_fault(any_place: Any) -> None:

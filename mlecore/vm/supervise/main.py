@@ -264,13 +264,13 @@ class Supervisor:
         target = self.init or int(self.state["sandbox"])
         processes.send(target, signal.SIGKILL)
         if not self.spec["outer"]:
-            processes.end_tree(self.name, os.getpid())
+            processes.end_tree(self.spec, os.getpid())
 
     def _finish(self, status: int, kills: int) -> None:
         code = os.waitstatus_to_exitcode(status)
         code = 128 - code if code < 0 else code
         if not self.spec["outer"]:
-            processes.end_tree(self.name, os.getpid(), seconds=SETTLE)
+            processes.end_tree(self.spec, os.getpid(), seconds=SETTLE)
         else:
             processes.end(self.init, self.init_began, SETTLE)
             code = code if self.exit_code is None else self.exit_code
@@ -370,7 +370,7 @@ def main(folder: str, claims_folder: str) -> None:
 
         traceback.print_exc()
         if not spec["outer"]:
-            processes.end_tree(spec["name"], os.getpid())
+            processes.end_tree(spec, os.getpid())
         words = f"the process that held it failed: {type(error).__name__}: {error}"
         supervisor.save(phase="exited", exit_code=None, place_fault=True, reason=words)
         raise

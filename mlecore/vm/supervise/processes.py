@@ -6,7 +6,8 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 MARK = "MLECORE_JOB"  # variable of a job without a PID namespace: its processes carry it in their environment
 
@@ -81,9 +82,12 @@ def zombies(parent: int) -> list[int]:
     return [pid for pid, fields in found if fields and fields[0] == "Z" and fields[1] == str(parent)]
 
 
-def marked(name: str) -> list[int]:
-    """Processes that carry a job's mark."""
-    wanted = f"{MARK}={name}".encode()
+def marked(spec: Mapping[str, Any]) -> list[int]:
+    """Processes that carry a job's mark, which its environment has."""
+    mark = spec.get("env", {}).get(MARK)
+    if not mark:
+        return []
+    wanted = f"{MARK}={mark}".encode()
     out = []
     for pid in pids():
         try:
@@ -95,11 +99,11 @@ def marked(name: str) -> list[int]:
     return [pid for pid in out if started(pid)]
 
 
-def end_tree(name: str, root: int | None, spare: Collection[int] = (), seconds: float = 5.0) -> None:
+def end_tree(spec: Mapping[str, Any], root: int | None, spare: Collection[int] = (), seconds: float = 5.0) -> None:
     """SIGKILL all that descends from ``root`` or carries the job's mark, until nothing is left that does."""
     limit = time.monotonic() + seconds
     while True:
-        left = set(marked(name)) | set(below(root) if root else ())
+        left = set(marked(spec)) | set(below(root) if root else ())
         left -= {os.getpid(), *spare}
         for pid in left:
             send(pid, signal.SIGKILL)
