@@ -133,7 +133,7 @@ class Backend(ABC):
 
     @abstractmethod
     def preflight(self, jobs: Sequence[Job] = ()) -> list[Problem]:
-        """What stands in the way of running here at all, and of giving ``jobs`` what they ask (their image is unset)."""
+        """What stands in the way of running here at all, and of giving ``jobs``, their image unset, what they ask."""
 
     @abstractmethod
     def provide(self, dataset: Dataset, progress: Progress) -> str:

@@ -96,9 +96,6 @@ class Controller:
         return self.outcome
 
     def _turn(self) -> None:
-        self._drain()
-        if self._stopping:
-            return
         now = time.monotonic()
         self.lock.beat()
         self._listen(now)
@@ -107,6 +104,7 @@ class Controller:
         self._poll(now)
         self._fill(now)
         self.watcher.tick(self.live.values(), self.outcome.counts, self.backlog.length + len(self.retrying))
+        self._drain()  # last, since it waits: the first turn starts runs at once
 
     def _finished(self) -> bool:
         waiting = self.backlog.length and self.start_new
