@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import contextlib
 import io
 import json
 import signal
@@ -145,6 +146,11 @@ def server() -> Iterator[int]:
             with client:
                 got = client.recv(65536)
                 client.sendall(b"HTTP/1.1 200 OK\r\n\r\n<" + got + b">")
+                with contextlib.suppress(OSError):  # what is left unread would reset the connection, answer and all
+                    client.shutdown(socket.SHUT_WR)
+                    client.settimeout(1)
+                    while client.recv(65536):
+                        continue
 
     threading.Thread(target=serve, daemon=True).start()
     yield listener.getsockname()[1]
