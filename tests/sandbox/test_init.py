@@ -124,6 +124,32 @@ def test_the_limit_kills_what_does_not(shell: list[str], home: Path) -> None:
     assert code == 124 and report["signal"] == 9 and 1.0 <= report["seconds"] < 4
 
 
+def test_a_signal_just_before_the_wait_costs_a_second_at_most(
+    shell: list[str], home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its last look and its wait, init loses the processor for longer than its ticker runs."""
+    pause = "clock; pause=$((now + 120)); while [ $now -lt $pause ]; do clock; done\n"
+    text = INIT.read_text()
+    assert "    wait " in text
+    slow = tmp_path / "init"
+    slow.write_text(text.replace("    wait ", f"    {pause}    wait ", 1))
+    monkeypatch.setattr(f"{__name__}.INIT", slow)
+    code, _ = run(shell, home, "sleep", "20", MLECORE_TIME_LIMIT="0.3", MLECORE_GRACE="0.3")
+    assert code == 124 and ended(home)["seconds"] < 10
+
+
+@pytest.mark.parametrize("name", ["x\n", "x) S 1\n", ") ) Z 1 1", "a b\nc\n"])
+def test_the_limit_holds_for_a_process_with_an_odd_name(sh: list[str], home: Path, name: str) -> None:
+    script = f"""
+import ctypes, signal, time
+ctypes.CDLL(None).prctl(15, {name.encode()!r}, 0, 0, 0)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+time.sleep(20)
+"""
+    code, _ = run(sh, home, "python3", "-c", script, MLECORE_TIME_LIMIT="1", MLECORE_GRACE="0.3")
+    assert code == 124 and ended(home)["signal"] == 9 and ended(home)["seconds"] < 8
+
+
 def test_told_to_stop_it_ends_the_tree(shell: list[str], home: Path) -> None:
     process = start(shell, home, "sh", "-c", "setsid sleep 301 & echo up; sleep 300")
     assert process.stdout is not None and process.stdout.readline() == "up\n"
