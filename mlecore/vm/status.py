@@ -50,13 +50,11 @@ def _lost(reason: str) -> JobStatus:
 
 
 def bury(folder: Path, state: dict[str, Any]) -> None:
-    """End what a killed supervisor left: the sandbox dies with it by itself, a plain tree and a cgroup do not."""
+    """End what a killed supervisor left: of itself only a sandbox dies with it, and only one that is whole."""
     for key in ("init", "sandbox"):
         if state.get(key):
             processes.end(int(state[key]), str(state.get(f"{key}_started", "")))
-    spec = read_json(str(folder / SPEC)) or {}
-    if not spec.get("outer"):
-        processes.end_tree(spec, None)
+    processes.end_tree(read_json(str(folder / SPEC)) or {}, None)
     if state.get("cgroup"):
         Group(str(state["cgroup"])).remove()
 

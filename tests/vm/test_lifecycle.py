@@ -27,6 +27,10 @@ def read_state(handle: Handle) -> dict[str, Any]:
     return dict(json.loads((folders.folder_of(handle) / "state.json").read_text()))
 
 
+def read_spec(handle: Handle) -> dict[str, Any]:
+    return dict(json.loads((folders.folder_of(handle) / "job.json").read_text()))
+
+
 def holder(handle: Handle) -> int:
     return int(read_state(handle)["pid"])
 
@@ -54,15 +58,14 @@ def test_home_is_where_the_tree_stands(any_place: Any) -> None:
 
 def test_remove_leaves_nothing(any_place: Any, state: Path, wait_until: Callable[..., None]) -> None:
     handle = any_place.start("/bin/sh", "-c", "mkdir -p code/a/b; touch code/a/b/c; chmod 0 code/a; sleep 100")
-    mark = str(state / "jobs" / handle.name)
-    plain = any_place.vm.describe()["isolation"] == "none"
-    wait_until(lambda: bool(processes.marked({"env": {processes.MARK: mark}})) is plain)
+    spec = read_spec(handle)
+    wait_until(lambda: bool(processes.marked(spec)))  # soon enough to meet a sandbox that is still being made
     any_place.vm.remove(handle)
     any_place.vm.remove(handle)
     assert any_place.status(handle).phase == "gone"
     assert any_place.vm.find("g") == {}
     assert [path.name for folder in ("jobs", "new", "trash") for path in (state / folder).glob("*")] == []
-    assert processes.marked({"env": {processes.MARK: mark}}) == []
+    assert processes.marked(spec) == []
 
 
 def test_start_is_idempotent(any_place: Any) -> None:
@@ -116,7 +119,7 @@ def test_a_killed_supervisor_is_the_places_fault_and_takes_its_tree_along(
     any_place: Any, wait_until: Callable[..., None], state: Path
 ) -> None:
     handle = any_place.start("/bin/sh", "-c", "(setsid sleep 4711 &) ; sleep 4711")
-    mark = str(state / "jobs" / handle.name)
+    spec = read_spec(handle)
     wait_until(lambda: any_place.status(handle).phase == "running")
     first = int(read_state(handle)["init"])
     os.kill(holder(handle), signal.SIGKILL)
@@ -124,7 +127,19 @@ def test_a_killed_supervisor_is_the_places_fault_and_takes_its_tree_along(
     status = any_place.status(handle)
     assert status.place_fault and status.exit_code is None and "killed" in status.reason
     wait_until(lambda: not processes.started(first))
-    assert processes.marked({"env": {processes.MARK: mark}}) == []
+    assert processes.marked(spec) == []
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_a_sandbox_that_is_being_made_dies_with_its_supervisor(
+    any_place: Any, wait_until: Callable[..., None], attempt: int
+) -> None:
+    handle = any_place.start("/bin/sleep", "100")
+    spec = read_spec(handle)
+    wait_until(lambda: bool(processes.marked(spec)))
+    os.kill(holder(handle), signal.SIGKILL)
+    wait_until(lambda: any_place.status(handle).phase == "exited")
+    assert processes.marked(spec) == []
 
 
 def test_a_reboot_is_the_places_fault(any_place: Any) -> None:

@@ -269,11 +269,10 @@ class Supervisor:
     def _finish(self, status: int, kills: int) -> None:
         code = os.waitstatus_to_exitcode(status)
         code = 128 - code if code < 0 else code
-        if not self.spec["outer"]:
-            processes.end_tree(self.spec, os.getpid(), seconds=SETTLE)
-        else:
+        if self.spec["outer"]:
             processes.end(self.init, self.init_began, SETTLE)
             code = code if self.exit_code is None else self.exit_code
+        processes.end_tree(self.spec, None if self.spec["outer"] else os.getpid(), SETTLE)
         group_kills = self.group.oom_kills() if self.group else 0
         if self.group:
             self.group.remove()
@@ -369,8 +368,7 @@ def main(folder: str, claims_folder: str) -> None:
         import traceback
 
         traceback.print_exc()
-        if not spec["outer"]:
-            processes.end_tree(spec, os.getpid())
+        processes.end_tree(spec, os.getpid())
         words = f"the process that held it failed: {type(error).__name__}: {error}"
         supervisor.save(phase="exited", exit_code=None, place_fault=True, reason=words)
         raise

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 MARK = "MLECORE_JOB"  # variable of a job without a PID namespace: its processes carry it in their environment
@@ -83,28 +83,31 @@ def zombies(parent: int) -> list[int]:
 
 
 def marked(spec: Mapping[str, Any]) -> list[int]:
-    """Processes that carry a job's mark, which its environment has."""
-    mark = spec.get("env", {}).get(MARK)
+    """Processes that carry a job's mark: in their environment, or, where it has a sandbox, in bubblewrap's arguments.
+
+    bubblewrap's inner half waits for the outer one before it dies with it: killed in between, nothing else finds it.
+    """
+    outer = spec.get("outer")
+    mark = spec.get("home_outside", "") if outer else spec.get("env", {}).get(MARK)
     if not mark:
         return []
-    wanted = f"{MARK}={mark}".encode()
+    wanted = {outer[0].encode(), mark.encode()} if outer else {f"{MARK}={mark}".encode()}
     out = []
     for pid in pids():
         try:
-            with open(f"/proc/{pid}/environ", "rb") as source:  # noqa: PTH123
-                if wanted in source.read().split(b"\0"):
+            with open(f"/proc/{pid}/{'cmdline' if outer else 'environ'}", "rb") as source:  # noqa: PTH123
+                if wanted <= set(source.read().split(b"\0")):
                     out.append(pid)
         except OSError:
             continue
     return [pid for pid in out if started(pid)]
 
 
-def end_tree(spec: Mapping[str, Any], root: int | None, spare: Collection[int] = (), seconds: float = 5.0) -> None:
+def end_tree(spec: Mapping[str, Any], root: int | None, seconds: float = 5.0) -> None:
     """SIGKILL all that descends from ``root`` or carries the job's mark, until nothing is left that does."""
     limit = time.monotonic() + seconds
     while True:
-        left = set(marked(spec)) | set(below(root) if root else ())
-        left -= {os.getpid(), *spare}
+        left = {*marked(spec), *(below(root) if root else ())} - {os.getpid()}
         for pid in left:
             send(pid, signal.SIGKILL)
         if not left or time.monotonic() > limit:
