@@ -42,9 +42,12 @@ class FakeKaggle:
         self.closed: set[str] = set()
         self.faults: dict[str, list[Fault]] = defaultdict(list)
         self.requests: list[tuple[str, str, str]] = []  # what, slug, Range
-        self.sent: dict[str, int] = defaultdict(int)  # bytes of each archive
+        self.sent: dict[str, int] = defaultdict(int)  # bytes of each archive, since count_again
         self.pace = 0.0  # seconds to wait after each 64 kB
         self.lock = threading.Lock()
+
+    def count_again(self) -> None:
+        self.sent = defaultdict(int)
 
     def add(self, slug: str, files: dict[str, bytes], scores: list[float] | None = None) -> str:
         """Put an archive (and a leaderboard) there; returns its MD5."""
@@ -167,6 +170,7 @@ class Handler(BaseHTTPRequestHandler):
     def _send(
         self, status: int, content: bytes, headers: dict[str, str], fault: Fault | None = None, slug: str = ""
     ) -> None:
+        sent = self.kaggle.sent  # what this answer still sends after a test has begun a new count belongs to the old
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -182,7 +186,7 @@ class Handler(BaseHTTPRequestHandler):
             except OSError:  # whoever asked is gone
                 self.close_connection = True
                 return
-            self.kaggle.sent[slug] += len(piece)
+            sent[slug] += len(piece)
             if self.kaggle.pace:
                 time.sleep(self.kaggle.pace)
         if fault is not None and fault.stall:

@@ -132,7 +132,8 @@ def test_the_limit_holds_with_the_controller_dead(attempt, tmp_path, data):
     )
     record_file = tmp_path / "runs" / "g" / "command--coins--0" / "run.json"
     deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and not (record_file.exists() and '"running"' in record_file.read_text()):
+    while "sleep 77" not in _processes() or '"running"' not in record_file.read_text():
+        assert time.monotonic() < deadline
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -144,7 +145,7 @@ def test_the_limit_holds_with_the_controller_dead(attempt, tmp_path, data):
     assert done.returncode == 0, done.stderr
     record = read_record(record_file.parent)
     assert (record.state, record.ended, status(record), len(record.attempts)) == ("graded", "timed_out", "graded", 1)
-    assert 3 <= record.seconds < 6
+    assert 3 <= record.seconds < 10
 
 
 def _processes() -> str:
