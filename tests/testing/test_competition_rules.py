@@ -11,7 +11,7 @@ import mlecore.testing.competitions.bench as bench_module
 from mlecore.competitions import competition
 from mlecore.testing.competitions import RULES, data, learning
 from mlecore.testing.competitions.bench import Bench
-from mlecore.testing.rules import Stop, Undecided
+from mlecore.testing.rules import Broken, Stop, Undecided
 
 BY_NAME = {rule.name: rule for rule in RULES}
 WITHOUT_DATA = {"facts", "light", "description", "raw", "prepare", "raw-untouched"}
@@ -33,6 +33,15 @@ def bench_of(install: Callable[..., str], tmp_path: Path, monkeypatch: pytest.Mo
         return bench
 
     return made
+
+
+@pytest.fixture
+def ready(bench_of: Callable[..., Bench]) -> Bench:
+    """The new competition with its data."""
+    bench = bench_of()
+    bench.make_raw(bench.raw)
+    bench.competition.prepare(bench.raw, bench.public, bench.private)
+    return bench
 
 
 @pytest.fixture
@@ -251,33 +260,48 @@ def launch(task: Task) -> Launch:
     ],
 )
 def test_a_model_must_beat_the_sample(
-    bench_of: Callable[..., Bench],
+    ready: Bench,
     install: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
     rule: str,
     expected: list[str],
 ) -> None:
-    bench = bench_of()
     old = "@hookimpl\ndef launch(task: Task) -> Launch:"
     new = LEARNER.replace("RULE", rule) + "\n\ndef unused(task: Task) -> Launch:"
     install("agent", "learner", {CODE: (old, new)})
     monkeypatch.setattr(learning, "AGENT", "learner")
-    bench.make_raw(bench.raw)
-    bench.competition.prepare(bench.raw, bench.public, bench.private)
-    found = [str(broken) for broken in learning.learnable(bench)]
+    found = [str(broken) for broken in learning.learnable(ready)]
     assert len(found) == len(expected) and all(map(str.startswith, found, expected)), found
 
 
 def test_without_a_model_it_stays_open(
-    bench_of: Callable[..., Bench], install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    ready: Bench, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench = bench_of()
-    bench.make_raw(bench.raw)
-    bench.competition.prepare(bench.raw, bench.public, bench.private)
     monkeypatch.setattr(learning, "AGENT", "nobody")
     with pytest.raises(Undecided, match="the agent nobody is not installed"):
-        list(learning.learnable(bench))
-    install("agent", "lazy", {CODE: ('"agent/main.py", str(task.data)', '"-c", "print(\'too hard\')", str(task.data)')})
-    monkeypatch.setattr(learning, "AGENT", "lazy")
+        list(learning.learnable(ready))
     with pytest.raises(Undecided, match="has no model for it: too hard"):
-        list(learning.learnable(bench))
+        _let_work(ready, install, monkeypatch, "print('too hard')")
+
+
+def test_an_agent_that_is_not_done_in_time_leaves_it_open(
+    ready: Bench, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "_LIMIT", 0.2)
+    with pytest.raises(Undecided, match="is not done after"):
+        _let_work(ready, install, monkeypatch, "import time; time.sleep(600)")
+
+
+def test_an_agent_that_crashes_breaks_the_rule(
+    ready: Bench, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What crashed is to be mended, not to be taken for a lack of a model."""
+    [broken] = _let_work(ready, install, monkeypatch, "print('hello'); raise SystemExit('no column x')")
+    assert str(broken) == "the agent lazy: it crashes, exit code 1:\nhello\nno column x"
+
+
+def _let_work(bench: Bench, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch, script: str) -> list[Broken]:
+    """What the rule says where the agent is this script."""
+    install("agent", "lazy", {CODE: ('"agent/main.py", str(task.data)', f'"-c", {script!r}')})
+    monkeypatch.setattr(learning, "AGENT", "lazy")
+    return list(learning.learnable(bench))

@@ -22,6 +22,7 @@ from mlecore.testing.rules import Broken, Undecided
 
 AGENT = "baseline"
 _LIMIT = 60.0  # seconds
+_SHOWN = 2000  # characters of the output of a crash
 _HARDWARE = "2 CPUs, 4 GiB of memory, no GPU"
 
 
@@ -33,10 +34,15 @@ def learnable(bench: Bench) -> Iterator[Broken]:
     options = resolve(agent.call("agent").options, {}, f"agent {AGENT}")
     _installed(agent, options)
     home = bench.folder / "trial" / "home"
-    said = _work(bench, agent, options, home)
+    done = _work(bench, agent, options, home)
+    said = (done.stdout + done.stderr).strip()
+    if done.returncode:
+        yield Broken(f"it crashes, exit code {done.returncode}:\n{said[-_SHOWN:]}", f"the agent {AGENT}")
+        return
     path = home / "submission" / "submission.csv"
     if not path.is_file() or path.read_bytes() == bench.sample:
-        raise Undecided(f"the agent {AGENT} has no model for it: {said}")
+        last = said.rpartition("\n")[2]
+        raise Undecided(f"the agent {AGENT} has no model for it: {last}")
     model, base = bench.grade(path.read_bytes()), bench.grade(bench.sample)
     if not model.accepted:
         yield Broken(f"grade refuses it: {model.refusal or model.crash}", f"the submission of {AGENT}")
@@ -54,8 +60,8 @@ def _installed(agent: Loaded, options: Mapping[str, str]) -> None:
             raise Undecided(f"the agent {AGENT} needs {text}, which is not installed here") from None
 
 
-def _work(bench: Bench, agent: Loaded, options: Mapping[str, str], home: Path) -> str:
-    """Let it work on the data, in a tree like a sandbox's; the last line of its output."""
+def _work(bench: Bench, agent: Loaded, options: Mapping[str, str], home: Path) -> subprocess.CompletedProcess[str]:
+    """Let it work on the data, in a tree like a sandbox's."""
     for name in ("submission", "code", "logs"):
         (home / name).mkdir(parents=True)
     (home / "data").symlink_to(bench.public)
@@ -77,12 +83,11 @@ def _work(bench: Bench, agent: Loaded, options: Mapping[str, str], home: Path) -
         **launch.env,
     }
     try:
-        done = subprocess.run(
-            launch.argv, cwd=home, env=environment, capture_output=True, text=True, timeout=_LIMIT, check=False
+        return subprocess.run(
+            launch.argv, cwd=home, env=environment, capture_output=True, errors="replace", timeout=_LIMIT, check=False
         )
     except subprocess.TimeoutExpired:
         raise Undecided(f"the agent {AGENT} is not done after {_LIMIT:.0f} s") from None
-    return (done.stdout + done.stderr).strip().rpartition("\n")[2]
 
 
 def _task(bench: Bench, home: Path, options: Mapping[str, str]) -> Task:

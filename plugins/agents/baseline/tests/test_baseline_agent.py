@@ -47,8 +47,8 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def run(home: Path, told: Task) -> str:
-    """Start the agent as a backend does; the last line of its log."""
+def run(home: Path, told: Task, code: int = 0) -> str:
+    """Start the agent as a backend does; the last line of its log. It must end with this exit code."""
     launch = plugin.launch(told)
     for name, content in launch.files.items():
         (home / name).parent.mkdir(exist_ok=True)
@@ -57,7 +57,8 @@ def run(home: Path, told: Task) -> str:
     place = {"MLECORE_HOME": str(home), "MLECORE_OPT": str(home.parent / "opt"), "PATH": "/usr/bin:/bin"}
     env = {**place, **launch.env}
     done = subprocess.run(argv, cwd=home, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
+    assert bool(code) == ("Traceback" in done.stderr)
     assert sorted(path.name for path in (home / "submission").iterdir()) == ["submission.csv"]
     return (home / "logs" / "baseline.log").read_text().splitlines()[-1]
 
@@ -91,7 +92,7 @@ def test_the_time_limit_is_kept(home: Path) -> None:
 
 def test_a_failing_worker_leaves_the_sample(home: Path) -> None:
     (home / "data" / "description.md").unlink()
-    assert run(home, task()).startswith("result: sample (an error, exit code 1")
+    assert run(home, task(), code=1).startswith("result: sample (an error, exit code 1")
     assert set(handed_in(home)["y"]) == {0.5}
     assert "FileNotFoundError" in (home / "logs" / "baseline.log").read_text()
 

@@ -1,7 +1,8 @@
 """Hands in the sample submission at once, then what a worker process makes of the data, if it is well-formed.
 
 The worker may fail, run out of memory or take too long: then the sample stays. The last line of logs/baseline.log
-says which it is: ``result: model (...)`` or ``result: sample (why)``.
+says which it is: ``result: model (...)`` or ``result: sample (why)``. An error that nobody foresaw ends the agent with
+exit code 1, after the sample is handed in: it is a fault to be mended, not a task without a model.
 """
 
 from __future__ import annotations
@@ -17,9 +18,14 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 LONGEST = 1800.0  # seconds, however long the run may take
 SHARE = 0.6  # of the run's time: the rest is for slow disks and for what follows
+SHOWN = 4000  # characters of the log that tell of an error
 
 
-def main() -> None:
+class Crash(Exception):
+    """The worker ended by an error of its own."""
+
+
+def main() -> int:
     home = Path(os.environ.get("MLECORE_HOME") or HERE.parent)
     opt = Path(os.environ.get("MLECORE_OPT") or "/opt/mlecore")
     task = json.loads(os.environ["BASELINE_TASK"])
@@ -32,19 +38,25 @@ def main() -> None:
     sample = find_sample(home, opt)
     if sample is None:
         end(log, "nothing (there is no sample submission to go by)")
-        return
+        return 0
     shutil.copyfile(sample, submission.with_name("sample.part"))
     submission.with_name("sample.part").replace(submission)
 
     made = submission.with_name("model.part")
     budget = min(SHARE * task["time_limit"], LONGEST)
-    failed = work(home, sample, made, log, budget) or refused(opt, made)
+    try:
+        failed = work(home, sample, made, log, budget) or refused(opt, made)
+    except Crash as error:
+        print(log.read_text(encoding="utf-8", errors="replace")[-SHOWN:], file=sys.stderr)
+        end(log, f"sample ({error})")
+        return 1
     if failed:
         made.unlink(missing_ok=True)
         end(log, f"sample ({failed})")
     else:
         made.replace(submission)
         end(log, f"model ({told(log, 'model: ')})")
+    return 0
 
 
 def find_sample(home: Path, opt: Path) -> Path | None:
@@ -57,7 +69,7 @@ def find_sample(home: Path, opt: Path) -> Path | None:
 
 
 def work(home: Path, sample: Path, made: Path, log: Path, budget: float) -> str:
-    """Let the worker write ``made``. Why it could not; empty when it did."""
+    """Let the worker write ``made``. Why it could not; empty when it did. Raises Crash."""
     argv = [sys.executable, str(HERE / "work.py"), str(home), str(sample), str(made), f"{budget:.0f}"]
     with log.open("ab") as out:
         worker = subprocess.Popen(argv, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=environment())
@@ -71,7 +83,9 @@ def work(home: Path, sample: Path, made: Path, log: Path, budget: float) -> str:
         return ""
     if code == -signal.SIGKILL:
         return "killed, perhaps for its memory"
-    return told(log, "no model: ") or f"an error, exit code {code}; see above"
+    if reason := told(log, "no model: "):
+        return reason
+    raise Crash(f"an error, exit code {code}; see above")
 
 
 def environment() -> dict[str, str]:
@@ -113,4 +127,4 @@ def end(log: Path, result: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
