@@ -29,11 +29,17 @@ if TYPE_CHECKING:
 
 
 def read_answers(path: Path, columns: Sequence[str] = ()) -> DataFrame:
-    """The answers, read as submissions are read. A missing file or column is a bug of preparing: GradingError."""
+    """These columns of the answers (none named: all), typed as submissions are. Raises GradingError without them.
+
+    Answers often are the whole test table: of its other columns nothing is made.
+    """
     import pandas as pd
 
+    wanted = set(columns)
     try:
-        answers: DataFrame = pd.read_csv(path, float_precision="round_trip")
+        answers: DataFrame = pd.read_csv(
+            path, float_precision="round_trip", usecols=wanted.__contains__ if wanted else None
+        )
     except (OSError, ValueError) as error:
         raise GradingError(f"the answers cannot be read: {error}", fix="Prepare the competition again.") from None
     if missing := [column for column in columns if column not in answers.columns]:

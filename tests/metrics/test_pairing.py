@@ -101,11 +101,30 @@ def test_ids_as_a_set(table):
         known_ids(pd.DataFrame({"id": ["z"]}), ANSWERS, "id")
 
 
+def test_only_the_columns_of_the_answers_that_are_needed_are_read(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,note,y\n1,long,0.1\n")
+    assert read_answers(path).to_dict("list") == {"id": [1], "note": ["long"], "y": [0.1]}
+    assert read_answers(path, ["y", "id"]).to_dict("list") == {"id": [1], "y": [0.1]}
+
+
+@pytest.mark.filterwarnings("ignore::pandas.errors.DtypeWarning")
+def test_columns_are_typed_as_where_all_are_read(tmp_path):
+    """By pieces of the whole table, whose size hangs on its width."""
+    path = tmp_path / "a.csv"
+    rows = (f"{row},{'x' if row == 100_000 else 1},1,2,3,4,5,6,7,8\n" for row in range(300_000))
+    path.write_text("id,y,a,b,c,d,e,f,g,h\n" + "".join(rows))
+    both = [
+        [type(value) for value in answers["y"]] for answers in (read_answers(path), read_answers(path, ["id", "y"]))
+    ]
+    assert both[0] == both[1]
+    assert set(both[0]) == {int, str}
+
+
 def test_bad_answers_are_our_error(tmp_path):
     with pytest.raises(GradingError, match="cannot be read"):
         read_answers(tmp_path / "none.csv")
     path = tmp_path / "a.csv"
     path.write_text("id,y\n1,0.1\n")
-    assert list(read_answers(path, ["id"]).columns) == ["id", "y"]
     with pytest.raises(GradingError, match="lack 1 column: 'z'"):
         read_answers(path, ["id", "z"])
