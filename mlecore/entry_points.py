@@ -29,6 +29,11 @@ class Point(NamedTuple):
     def module(self) -> str:
         return self.value.partition(":")[0].strip()
 
+    @property
+    def distribution(self) -> str:
+        """Its name."""
+        return headers(self.info).get("Name", [name_of(self.info)])[0]
+
     def load(self) -> Any:
         """What it names, imported."""
         from importlib import import_module

@@ -86,17 +86,25 @@ def test_a_command_of_a_plugin_is_imported_when_it_is_named(tmp_path: Path) -> N
         "    @click.command()\n    def shout():\n        '''Shout.'''\n        click.echo('HEY')\n"
     )
 
-    def mlecore(*words: str) -> str:
+    make(
+        tmp_path, "[mlecore.commands]\ngone = nowhere:verb\nodd = sys:path\n", "broken-1.0.dist-info", "Name: broken\n"
+    )
+
+    def mlecore(*words: str, code: int = 0) -> str:
         done = subprocess.run(
             [sys.executable, "-c", "from mlecore.cli import main; main()", *words],
             env={**os.environ, "PYTHONPATH": str(tmp_path)},
             capture_output=True,
             text=True,
-            check=True,
+            check=False,
         )
-        return done.stdout
+        assert done.returncode == code, done.stderr
+        return done.stdout + done.stderr
 
     helped = mlecore("--help")
-    assert "shout" in helped and "from a plugin" in helped
+    assert "shout" in helped and "Brought by thing." in helped
     assert "imported" not in helped
     assert mlecore("shout") == "imported\nHEY\n"
+    told = mlecore("gone", code=3)
+    assert "the command gone of broken cannot be used" in told and "nowhere" in told and "Traceback" not in told
+    assert "sys:path is no click command" in mlecore("odd", code=3)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from mlecore.entry_points import Point
 
 _VERBS = {
     "competitions": "What competitions there are, and what is prepared.",
@@ -36,14 +39,15 @@ class _Verbs(click.Group):
             return command
         from mlecore.entry_points import commands
 
-        if (point := commands().get(name)) is None:
-            return None
-        brought: click.Command = point.load()
-        return brought
+        point = commands().get(name)
+        return None if point is None else _brought(point)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from mlecore.entry_points import commands
+
+        brought = {name: f"Brought by {point.distribution}." for name, point in sorted(commands().items())}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, _VERBS.get(name, "from a plugin")) for name in self.list_commands(ctx)])
+            formatter.write_dl(list({**_VERBS, **brought, **_VERBS}.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         from mlecore.errors import MlecoreError
@@ -53,6 +57,24 @@ class _Verbs(click.Group):
         except MlecoreError as error:
             click.echo(f"Error: {error}", err=True)
             ctx.exit(error.exit_code)
+
+
+def _brought(point: Point) -> click.Command:
+    """A plugin's verb. Raises PluginError."""
+    from mlecore.errors import PluginError
+
+    try:
+        command = point.load()
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+    else:
+        if isinstance(command, click.Command):
+            return command
+        why = f"{point.value} is no click command"
+    raise PluginError(
+        f"the command {point.name} of {point.distribution} cannot be used: {why}",
+        fix=f"Update {point.distribution}, or uninstall it.",
+    )
 
 
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -330,12 +330,16 @@ def group_folder(runs: Path, name: str) -> Path:
 
 
 def one_run(runs: Path, name: str) -> RunRecord:
-    """A run by GROUP/RUN or path. Raises UsageError."""
+    """A run by GROUP/RUN or path; of a group of one run that group's name will do. Raises UsageError."""
     from mlecore.runs.store import is_group, open_group, planned_record, recover_record
 
     for folder in (runs / name, Path(name)):
         if is_group(folder):
-            raise UsageError(f"{name} is a group; name one of its runs: {name}/RUN")
+            plan = open_group(folder).plan
+            first = next(plan.runs()).name
+            if len(plan) > 1:
+                raise UsageError(f"{name} is a group of {len(plan)} runs; name one of them, such as {name}/{first}")
+            folder /= first
         try:
             return recover_record(folder)[0]
         except (FileNotFoundError, NotADirectoryError):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from mlecore.runs.record import RunRecord
@@ -126,10 +128,23 @@ def describe(record: RunRecord, report: Any | None) -> str:
     if record.state == "graded" and report is not None:
         used = f" in {show_duration(record.seconds)}" if record.seconds is not None else ""
         how = "" if record.ended == "finished" else f" ({record.ended}: {record.reason})"
-        return f"{record.name}: {graded_words(report)}{used}{how}"
+        said = last_words(record.folder) if report.status == "none" or record.ended == "crashed" else ""
+        return f"{record.name}: {graded_words(report)}{used}{how}{f'; it last said: {said}' if said else ''}"
     if record.state in ("cancelled", "failed"):
         return f"{record.name}: {record.state}: {record.reason}"
     return ""
+
+
+def last_words(folder: Path) -> str:
+    """The last line that a run's agent printed, as it may be shown; empty where there is none."""
+    try:
+        with (folder / "logs" / "output.log").open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - 4096))
+            lines = log.read().decode(errors="replace").split("\n")
+    except OSError:
+        return ""
+    lines = ["".join(filter(str.isprintable, line)).strip() for line in lines]
+    return next((line[:200] for line in reversed(lines) if line), "")
 
 
 def graded_words(report: Any) -> str:

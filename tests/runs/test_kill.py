@@ -116,6 +116,12 @@ def test_another_plan_is_refused(shell):
     assert code == 0, output
 
 
+def test_a_group_of_one_run_is_named_by_its_group_and_a_crash_tells_its_last_words(shell):
+    code, output = shell.call(*shell.run_arguments("one", 1, code="3"))
+    assert code == 0 and "it last said: working" in output
+    assert shell.call("runs", "logs", "one") == (0, "working\n")
+
+
 def test_looking_at_runs(shell):
     assert shell.call(*shell.run_arguments("g", 2, code="3"))[0] == 0
     code, output = shell.call("runs", "show", "g/worker--coins--0")
@@ -123,6 +129,8 @@ def test_looking_at_runs(shell):
     code, output = shell.call("runs", "show", "g/worker--coins--0", "--json")
     assert json.loads(output)["record"]["ended"] == "crashed"
     assert shell.call("runs", "logs", "g/worker--coins--0") == (0, "working\n")
+    code, output = shell.call("runs", "logs", "g")
+    assert code == 2 and "a group of 2 runs" in output and "g/worker--coins--0" in output
     code, output = shell.call("runs", "list", "g", "--ended", "finished")
     assert code == 0 and "worker--coins" not in output
     code, output = shell.call("runs", "list", "--state", "graded", "--json")

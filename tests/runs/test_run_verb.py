@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from mlecore.cli import main
+from mlecore.runs.progress import last_words
 from mlecore.runs.store import open_group
 
 
@@ -62,3 +63,17 @@ def test_flags_become_a_plan(verb, lab):
 def test_no_prepared_data_names_the_command(verb):
     code, output = verb(competition="spaceship-titanic")
     assert code == 2 and "mlecore prepare spaceship-titanic" in output
+
+
+def test_last_words_may_be_shown(tmp_path):
+    assert last_words(tmp_path) == ""
+    (tmp_path / "logs").mkdir()
+    log = tmp_path / "logs" / "output.log"
+    for text, words in [
+        (b"", ""),
+        (b"one\ntwo\n\n", "two"),
+        (b"x\r\nred \x1b[31m\xff\x00\n", "red [31m\ufffd"),
+        (b"a\n" + b"y" * 5000, "y" * 200),
+    ]:
+        log.write_bytes(text)
+        assert last_words(tmp_path) == words
