@@ -6,7 +6,7 @@ disk rather than memory, and their owners are right whatever the engine does wit
 which a folder of the host would not be. The engine copies what the image holds at ``/home`` into the volume. Only
 public data are a folder of the host, mounted read-only: they are too large to copy.
 
-``/opt/mlecore`` is a volume that was filled beforehand, through a container that is never started, and is mounted
+``/opt/mlecore`` is a volume that is filled before the start, through a container that is never started, and is mounted
 read-only: Podman makes the agent the owner of a new volume. With Docker ``/home`` itself belongs to root, and the agent
 is never root, has no capability and can gain none; so submission/, code/ and logs/ cannot be replaced. Secrets stand in
 a file that only the agent can read and that is gone once its first process has read it: the engine's records
@@ -61,12 +61,12 @@ def environment(job: Job, user: User, proxy: str | None) -> dict[str, str]:
 
 def mounts(job: Job, labels: Mapping[str, str], size: int | None) -> list[dict[str, Any]]:
     """Volumes of the container's own, and the data. ``size``: bytes of each volume, where the engine can limit it."""
+    labelled: dict[str, Any] = {"Labels": dict(labels)}
     driver = {"DriverConfig": {"Name": "local", "Options": {"size": str(size)}}} if size is not None else {}
-    out: list[dict[str, Any]] = [
-        {"Type": "volume", "Target": target, "VolumeOptions": {"Labels": dict(labels), **driver}}
-        for target in ("/home", "/tmp")
-    ]
-    out.append({"Type": "volume", "Source": names.tools(job.name), "Target": names.TOOLS, "ReadOnly": True})
+    volume = {"Type": "volume", "VolumeOptions": {**labelled, **driver}}
+    out: list[dict[str, Any]] = [{**volume, "Target": target} for target in ("/home", "/tmp")]
+    tools = {"Source": names.tools(job.name), "Target": names.TOOLS, "ReadOnly": True}
+    out.append({**volume, **tools, "VolumeOptions": labelled})
     # Not recursive: a mount below the data would not be read-only.
     data = {"Type": "bind", "Source": job.data, "Target": "/home/data", "ReadOnly": True}
     return [*out, {**data, "BindOptions": {"NonRecursive": True, "Propagation": "rprivate"}}]

@@ -17,6 +17,7 @@ from mlecore.errors import BackendError, BackendUnreachable
 if TYPE_CHECKING:
     from docker import APIClient
 
+OLDEST = "1.24"  # of its interface's versions, that every engine understands; enough to ask for its own
 SECONDS = 120.0  # a busy engine takes its time; past it, it counts as unreachable, never as an answer
 
 START_IT = "Start it (systemctl start docker, or Docker Desktop), or set DOCKER_HOST to where it listens."
@@ -67,15 +68,15 @@ class Engine:
         """A client of its own that waits for the next byte as long as it takes; close it."""
         return self._connect(None)
 
-    def _connect(self, seconds: float | None) -> APIClient:
+    def _connect(self, seconds: float | None, speaks: str | None = None) -> APIClient:
+        """``speaks``: the version of its interface; that of the engine by default."""
         import docker
         from docker.utils import kwargs_from_env
 
+        speaks = speaks or str(self.version["ApiVersion"])
         settings: dict[str, Any] = {key: value for key, value in kwargs_from_env().items() if key != "base_url"}
         with self.asking("connecting"):
-            client = docker.APIClient(base_url=self.host, version="auto", timeout=SECONDS, **settings)
-        client.timeout = seconds
-        return client
+            return docker.APIClient(base_url=self.host, version=speaks, timeout=seconds, **settings)
 
     @property
     def is_local(self) -> bool:
@@ -129,8 +130,11 @@ class Engine:
 
     @cached_property
     def version(self) -> Mapping[str, Any]:
+        """What it says about its version; the first thing that it is asked, once."""
+        client = self._connect(SECONDS, OLDEST)
         with self.asking("asking for its version"):
-            version: Mapping[str, Any] = self.api.version()
+            version: Mapping[str, Any] = client.version(api_version=False)
+        client.close()
         return version
 
     @property

@@ -6,7 +6,9 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -101,7 +103,6 @@ class Starter:
         labels = names.labels(job, "agent", self.settings.labels)
         selinux = self.engine.security("selinux")
         try:
-            self._fill_tools(job, image, labels)
             relay = images.relay_image(self.engine, self.settings) if job.network == "llm" else ""
             place = network.provide(self.engine, job, relay, labels, selinux)
             with self.gpus.claim(job) as ids:
@@ -153,32 +154,6 @@ class Starter:
             raise BackendUnreachable(f"the container of {job.name} was there and is gone again; somebody removed it")
         return found, made
 
-    def _fill_tools(self, job: Job, image: str, labels: Mapping[str, str]) -> None:
-        """The volume of /opt/mlecore, which the agent's container mounts read-only."""
-        import docker.errors
-
-        volume = names.tools(job.name)
-        config = {
-            "Image": image,
-            "Entrypoint": [],
-            "Cmd": ["true"],
-            "User": "0:0",
-            "Labels": {**labels, names.ROLE: "fill"},
-            "NetworkDisabled": True,
-            "HostConfig": {"Mounts": [{"Type": "volume", "Source": volume, "Target": names.TOOLS}]},
-        }
-        with archive.tools_archive(job) as tools, self.engine.asking(f"filling {names.TOOLS} of {job.name}"):
-            api = self.engine.api
-            api.create_volume(volume, labels={**labels, names.ROLE: "volume"})
-            filler = f"{job.name}-fill"
-            with contextlib.suppress(docker.errors.NotFound):
-                api.remove_container(filler, force=True)  # of a start that was cut off here
-            api.create_container_from_config(config, name=filler)
-            try:
-                api.put_archive(filler, names.TOOLS, tools)
-            finally:
-                api.remove_container(filler, force=True)
-
     def _wait(self, job: Job, found: dict[str, Any]) -> dict[str, Any]:
         """Another controller created it, one that our lock does not reach (in a container) or that has died."""
         while found["State"]["Status"] == "created" and _age(found["Created"]) < PATIENCE:
@@ -190,19 +165,50 @@ class Starter:
         return found
 
     def _fill_and_start(self, job: Job, found: Mapping[str, Any]) -> None:
+        """Both volumes are filled at once, as the engine takes its time for each."""
+        filler = f"{job.name}-fill"
+        with ThreadPoolExecutor(1, "tools") as beside:
+            tools = beside.submit(self._fill_tools, job, found, filler)
+            uid, _, gid = found["Config"]["User"].partition(":")
+            with archive.home_archive(job, (int(uid), int(gid)), _secrets(job)) as home, self._starting(job):
+                self.engine.api.put_archive(found["Id"], "/home", home)
+            tools.result()
+            cleared = beside.submit(self._clear, filler)
+            with self._starting(job):
+                self.engine.api.start(found["Id"])
+            cleared.result()
+
+    def _fill_tools(self, job: Job, found: Mapping[str, Any], filler: str) -> None:
+        """The agent's container mounts /opt/mlecore read-only; it is filled through one that is never started."""
+        self._clear(filler)  # of a start that was cut off
+        config = {
+            "Image": found["Image"],
+            "Entrypoint": [],
+            "Cmd": ["true"],
+            "User": "0:0",
+            "Labels": {**found["Config"]["Labels"], names.ROLE: "fill"},
+            "NetworkDisabled": True,
+            "HostConfig": {"Mounts": [{"Type": "volume", "Source": names.tools(job.name), "Target": names.TOOLS}]},
+        }
+        with archive.tools_archive(job) as tools, self._starting(job):
+            self.engine.api.create_container_from_config(config, name=filler)
+            self.engine.api.put_archive(filler, names.TOOLS, tools)
+
+    def _clear(self, filler: str) -> None:
         import docker.errors
 
-        uid, _, gid = found["Config"]["User"].partition(":")
-        with (
-            archive.home_archive(job, (int(uid), int(gid)), _secrets(job)) as home,
-            self.engine.asking(f"starting {job.name}"),
-        ):
-            try:
-                api = self.engine.api
-                api.put_archive(found["Id"], "/home", home)
-                api.start(found["Id"])
-            except docker.errors.NotFound as error:
-                raise BackendError(f"{job.name} cannot be started: {error.explanation or error}") from None
+        with self.engine.asking(f"removing {filler}"), contextlib.suppress(docker.errors.NotFound):
+            self.engine.api.remove_container(filler, force=True)
+
+    @contextmanager
+    def _starting(self, job: Job) -> Iterator[None]:
+        import docker.errors
+
+        try:
+            with self.engine.asking(f"starting {job.name}"):
+                yield
+        except docker.errors.NotFound as error:
+            raise BackendError(f"{job.name} cannot be started: {error.explanation or error}") from None
 
 
 def _age(created: str) -> float:

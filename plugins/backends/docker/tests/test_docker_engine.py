@@ -152,7 +152,9 @@ def test_a_slow_engine_is_asked_again_and_never_believed_to_have_said_no(
     assert backend.status([handle])[handle].phase == "running"
 
 
-@pytest.mark.parametrize("lost", [b"/containers/create", b"/archive?path=%2Fhome", b"/start HTTP"])
+@pytest.mark.parametrize(
+    "lost", [b"/containers/create", b"/archive?path=%2Fhome", b"/archive?path=%2Fopt", b"/start HTTP"]
+)
 def test_a_start_whose_answer_is_lost_is_repeated_without_harm(
     lab: Lab, toxic: tuple[Toxic, DockerBackend], monkeypatch: pytest.MonkeyPatch, lost: bytes
 ) -> None:
