@@ -41,9 +41,10 @@ def members(archive: Path) -> list[str]:
 def extract(archive: Path, into: Path, names: Mapping[str, str] | None = None) -> int:
     """Stream members to new files below folder ``into``; returns how many.
 
-    ``names`` says which, and what each becomes: member name to relative path; None: all, under their own names.
-    Memory does not grow with the archive. Raises DataError when one is missing, damaged, a link or a device, or would
-    lie outside of ``into``, or when its file is there already.
+    ``names`` says which, and what each becomes: member name to relative path; None: all, under their own names. Those
+    of a zip are written in the order of ``names``: file times in the archive's order may tell the labels. Memory does
+    not grow with the archive. Raises DataError when one is missing, damaged, a link or a device, or would lie outside
+    of ``into``, or when its file is there already.
     """
     into.mkdir(parents=True, exist_ok=True)
     kind = _kind(archive)
@@ -73,11 +74,11 @@ def _extract_zip(archive: Path, into: Path, names: Mapping[str, str] | None) -> 
     with open_zip(archive) as source:
         if names is None:
             names = {member.filename: member.filename for member in source.infolist() if not member.is_dir()}
-        for member in sorted((find(source, name) for name in names), key=lambda member: member.header_offset):
+        for member, new in [(find(source, old), new) for old, new in names.items()]:
             if (member.external_attr >> 28) == 0xA:  # S_IFLNK
                 raise DataError(f"{archive}: member {member.filename} is a link")
             with source.open(member) as reader:
-                _save(reader, into, names[member.filename])
+                _save(reader, into, new)
     return len(names)
 
 

@@ -57,13 +57,13 @@ def find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 def move_members(source: zipfile.ZipFile, target: Path, names: Mapping[str, str]) -> int:
     """Write a new zip of members of ``source``, old name to new name, compressed as they are; returns how many.
 
-    Nothing is inflated: their compressed bytes are copied, in the order in which they lie in ``source``. Raises
-    DataError when one is missing or the source is damaged where it matters.
+    Nothing is inflated: their compressed bytes are copied, in the order of ``names``: that of ``source`` may tell the
+    labels. Raises DataError when one is missing or the source is damaged where it matters.
     """
-    members = sorted((find(source, name) for name in names), key=lambda member: member.header_offset)
+    members = [(find(source, old), new) for old, new in names.items()]  # all of them, before anything is written
     with ZipWriter(target) as writer:
-        for member in members:
-            writer.move(source, member, names[member.filename])
+        for member, new in members:
+            writer.move(source, member, new)
     return len(members)
 
 

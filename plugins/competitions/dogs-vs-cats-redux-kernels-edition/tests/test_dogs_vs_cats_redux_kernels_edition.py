@@ -47,14 +47,14 @@ def test_names_follow_the_split(data: Path, answers: pd.DataFrame) -> None:
         photographs = {Path(name).name: archive.read(name) for name in archive.namelist()}
     train, test = train_test_split(sorted(photographs), test_size=0.1, random_state=0)
     cats, dogs = ([name for name in train if kind in name] for kind in ("cat", "dog"))
-    expected = {f"cat.{i}.jpg": name for i, name in enumerate(cats)} | {
-        f"dog.{i}.jpg": name for i, name in enumerate(dogs)
-    }
+    new = {name: f"cat.{i}.jpg" for i, name in enumerate(cats)} | {name: f"dog.{i}.jpg" for i, name in enumerate(dogs)}
+    expected = {new[name]: name for name in train}
     numbered = {f"{i}.jpg": name for i, name in enumerate(test, 1)}
     for folder, names in (("train", expected), ("test", numbered)):
         unpacked = {path.name: path.read_bytes() for path in (data / "public" / folder).iterdir()}
         assert unpacked == {new: photographs[old] for new, old in names.items()}
         with zipfile.ZipFile(data / "public" / f"{folder}.zip") as archive:
+            assert archive.namelist() == list(names)  # the raw archive's order, cats first, would tell the labels
             assert {name: archive.read(name) for name in archive.namelist()} == unpacked
     assert answers["label"].tolist() == [int("dog" in name) for name in test]
     assert set(answers["label"]) == {0, 1}
