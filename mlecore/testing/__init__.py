@@ -6,6 +6,8 @@ A plugin's tests need one line::
 
     def test_conformance():
         check_competition("spaceship-titanic")
+
+For a competition's own odd cases, ``Trial`` has its data and grades what a test makes up.
 """
 
 from __future__ import annotations
@@ -15,5 +17,14 @@ from mlecore.testing.backends import check_backend
 from mlecore.testing.competitions import check_competition
 from mlecore.testing.detectors import check_detector
 from mlecore.testing.rules import ConformanceError, Skipped
+from mlecore.testing.trial import Trial
 
-__all__ = ["ConformanceError", "Skipped", "check_agent", "check_backend", "check_competition", "check_detector"]
+__all__ = [
+    "ConformanceError",
+    "Skipped",
+    "Trial",
+    "check_agent",
+    "check_backend",
+    "check_competition",
+    "check_detector",
+]

@@ -1,0 +1,64 @@
+"""A competition with its data in a folder, for tests of its own odd cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.competitions import competition
+from mlecore.errors import InvalidSubmission
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class Trial:
+    """One competition, prepared from its stand-in (or its practice data) below ``folder``::
+
+        @pytest.fixture(scope="module")
+        def trial(tmp_path_factory):
+            return Trial("spaceship-titanic", tmp_path_factory.mktemp("trial"), size=0.2)
+
+        def test_words_are_no_truth_values(trial):
+            table = pd.read_csv(trial.public / "sample_submission.csv").assign(Transported="yes")
+            with pytest.raises(InvalidSubmission, match="yes"):
+                trial.grade(table)
+
+    ``raw``, ``public`` and ``private`` are the folders, ``competition`` is what prepares other raw data.
+    """
+
+    def __init__(self, id: str, folder: Path, *, seed: int = 0, size: float = 1.0, edition: str = "v1") -> None:
+        self.competition = competition(id, edition)
+        self.raw, self.public, self.private = folder / "raw", folder / "public", folder / "private"
+        self._submission = folder / "submission.csv"
+        if self.competition.loaded.implements("make_raw"):
+            self.competition.make_raw(self.raw, seed=seed, size=size)
+        else:
+            self.competition.fetch(self.raw)
+        self.competition.prepare(self.raw, self.public, self.private)
+
+    def grade(self, submission: DataFrame | str | bytes) -> float:
+        """The score of a table, or of a file's content. Raises InvalidSubmission.
+
+        ``check`` looks at it as well: AssertionError where it refuses what is graded, or passes what is refused and
+        competition.toml does not say that it may (``check_incomplete``).
+        """
+        if not isinstance(submission, str | bytes):
+            submission = submission.to_csv(index=False)
+        self._submission.write_bytes(submission.encode() if isinstance(submission, str) else submission)
+        refused = self._refused()
+        try:
+            score = self.competition.grade(self._submission, self.private)
+        except InvalidSubmission as reason:
+            assert refused or self.competition.facts.check_incomplete, f"check passes what grade refuses: {reason}"
+            raise
+        assert not refused, f"check refuses what grade scores {score}: {refused}"
+        return score
+
+    def _refused(self) -> str:
+        """Why ``check`` refuses it; empty where it does not."""
+        try:
+            self.competition.check(self._submission, self.public)
+        except InvalidSubmission as reason:
+            return str(reason)
+        return ""
