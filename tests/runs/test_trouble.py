@@ -9,9 +9,9 @@ import time
 import pluggy
 import pytest
 
-from mlecore.errors import GradingError
+from mlecore.errors import GradingError, PluginError
 from mlecore.hookspecs import ExtensionSpec, hookimpl
-from mlecore.runs import events
+from mlecore.runs import events, provision
 from mlecore.runs.events import Journal, Observers
 from mlecore.runs.store import load_group, read_record
 
@@ -65,6 +65,34 @@ def test_answers_that_are_away_for_a_while(lab):
     lab.pace = type(lab.pace)(**{**{a: getattr(lab.pace, a) for a in ("poll_least", "bell")}, "step_first": 0.02})
     assert lab.run().complete
     assert missed == [private] and private.is_dir()
+
+
+def test_answers_that_are_back_when_the_controller_looks(lab):
+    lab.make(("worker", {}))
+    grade, missed = lab.grader.grade, []
+
+    def careful(**request):
+        if not missed:
+            missed.append(request)
+            raise GradingError(f"{request['private']} is no folder")
+        return grade(**request)
+
+    lab.grader.grade = careful
+    outcome = lab.run()
+    assert outcome.complete and missed and not outcome.left
+
+
+def test_an_error_in_grading_is_left_to_a_person(lab):
+    lab.make(("worker", {}))
+    tries = []
+
+    def broken(**request):
+        tries.append(request)
+        raise GradingError("a bug")
+
+    lab.grader.grade = broken
+    assert lab.run().left == ["worker--coins--0: not graded: a bug"]
+    assert len(tries) == 2
 
 
 def test_public_data_that_are_away_for_a_while(lab):
@@ -178,3 +206,14 @@ def test_torn_lines_of_a_journal_are_left_out(tmp_path):
     assert [event["event"] for event in journal.read()] == ["one", "four"]
     assert Observers(tmp_path, journal, None).active is False
     assert json.loads(journal.path.read_text().splitlines()[0])["event"] == "one"
+
+
+def test_a_competition_that_cannot_be_imported_is_told_while_its_run_is_at_work(lab, monkeypatch):
+    def broken(kind: str, name: str) -> None:
+        raise PluginError(f"{kind} {name} fails to import")
+
+    lab.make(("worker", {}))
+    monkeypatch.setattr(provision, "load", broken)
+    assert lab.run().complete
+    [words] = [said for said in lab.ears.said if "competition coins fails to import" in said]
+    assert "once it is mended" in words
