@@ -79,17 +79,18 @@ class Stepper:
         elif live.phase == "finishing" and live.status and live.status.phase != "gone":
             live.tries = 0
             main.finish(live, JobStatus(phase="gone", reason=f"what it left cannot be fetched: {words}"))
-        elif live.phase == "grading" and live.tries < main.pace.tries and not self._answers_there(live):
-            main.say(f"{name}: the answers are not there; trying again", every=60)
+        elif live.phase == "grading" and live.tries < main.pace.tries and self._worth_grading_again(live):
+            main.say(f"{name}: not graded: {words}; trying again", every=60)
+            main.journal.note("trouble", name, step=live.phase, why=words)
             main.later(self._delay(2 * live.tries), again)
         else:
             main.journal.note("left", name, step=live.phase, why=words)
             main.outcome.left.append(f"{name}: {'not graded' if live.phase == 'grading' else live.phase}: {words}")
             main.live.pop(name, None)
 
-    def _answers_there(self, live: Live) -> bool:
-        """A disk that is away for a minute is waited for; any other error in grading is for a person to mend."""
-        return self._controller.campaign.inputs[live.record.competition].private.is_dir()
+    def _worth_grading_again(self, live: Live) -> bool:
+        """Answers that are away are waited for, and may be back by now; a second error is for a person to mend."""
+        return live.tries == 1 or not self._controller.campaign.inputs[live.record.competition].private.is_dir()
 
     def _dropped(self, live: Live) -> None:
         main, record = self._controller, live.record
