@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,7 +174,7 @@ def perform(
 def conclude(done: Done, runs: Path) -> int:
     """Say how it ended and what to do next; the exit code."""
     name, outcome = done.group.name, done.outcome
-    place = "" if runs == Path("runs") else f" --runs {runs}"
+    place = "" if runs == Path("runs") else f" --runs {shlex.quote(str(runs))}"
     counts = ", ".join(f"{number} {state}" for state, number in sorted(outcome.counts.items()) if number)
     click.echo(f"{name}: {counts or 'nothing has ended yet'}", err=True)
     for words in outcome.left:

@@ -183,7 +183,7 @@ def _conduct(
         if start_new:
             with tempfile.TemporaryDirectory(prefix="mlecore-preflight-") as scratch:
                 handins = preflight(campaign, Path(scratch), watcher.say)
-        group = group or create_group(runs, name, wanted, tuple(places))
+        group = group or _create(runs, name, wanted, tuple(places))
         if start_new:
             watcher.say(f"group {group.name}: {len(wanted)} runs, in {group.folder}")
         with GroupLock(group.folder, watcher.say) as lock:
@@ -191,6 +191,13 @@ def _conduct(
             controller.start_new = start_new
             with _interruptible(controller, watcher):
                 return Done(group, controller.run(only))
+
+
+def _create(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...]) -> Group:
+    try:
+        return create_group(runs, name, plan, data)
+    except OSError as error:
+        raise DataError(f"no group can be made in {runs}: {error}", fix="Name another folder: --runs DIR") from error
 
 
 def existing(runs: Path, name: str | None, plan: Plan | None) -> Group | None:

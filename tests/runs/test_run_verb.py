@@ -65,6 +65,12 @@ def test_no_prepared_data_names_the_command(verb):
     assert code == 2 and "mlecore prepare spaceship-titanic" in output
 
 
+def test_a_folder_that_takes_no_group_is_named(verb, tmp_path):
+    (tmp_path / "file").touch()
+    code, output = verb("--runs", str(tmp_path / "file" / "runs"))
+    assert code == 3 and f"no group can be made in {tmp_path}/file/runs" in output and "--runs DIR" in output
+
+
 def test_last_words_may_be_shown(tmp_path):
     assert last_words(tmp_path) == ""
     (tmp_path / "logs").mkdir()
