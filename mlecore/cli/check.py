@@ -26,8 +26,10 @@ def command(
     """
     from mlecore.competitions import competition
     from mlecore.data.layout import DataDirs
+    from mlecore.data.sources import has_standin
 
     target = competition(competition_id, edition)
+    standin = standin and has_standin(target)
     prepared = DataDirs.of(data).prepared(competition_id, edition=edition, standin=standin)
     try:
         warnings = target.check(submission, prepared.public)

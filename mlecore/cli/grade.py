@@ -82,8 +82,10 @@ def command(
 
 def _graded(line: Line, grader: IsolatedGrader, dirs: DataDirs, edition: str, standin: bool) -> Report:
     from mlecore.competitions import competition
+    from mlecore.data.sources import has_standin
 
     target = competition(line.competition_id, edition)
+    standin = standin and has_standin(target)
     prepared = dirs.prepared(line.competition_id, edition, standin, facts=target.facts, verified=False)
     return grader.grade(
         competition=line.competition_id,

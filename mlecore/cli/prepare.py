@@ -56,7 +56,8 @@ def command(
     """Make the data of competitions ready: download, unpack, split, verify.
 
     Without --standin, --raw or --archive the data come from Kaggle, with your account, or from where the competition
-    itself fetches them. What is there already is left alone. Killed at any moment, the same command goes on.
+    itself fetches them; such data need no account, and --standin takes them as they are. What is there already is left
+    alone. Killed at any moment, the same command goes on.
 
     \b
     mlecore prepare spaceship-titanic --standin      no account needed
@@ -65,6 +66,7 @@ def command(
     mlecore prepare aerial-cactus-identification --archive ~/Downloads/aerial-cactus-identification.zip
     """
     from mlecore.data.layout import DataDirs
+    from mlecore.data.many import Wanted
 
     dirs = DataDirs.of(data)
     _refuse_contradictions(standin, seed, size, raw, archive, verify, listing, force)
@@ -79,7 +81,10 @@ def command(
         _verify(there, dirs, standin, as_json)
         return
     source = _source(standin, seed, size, raw, archive)
-    wanted = _wanted(chosen, source, named=bool(ids), force=force, keep_raw=keep_raw, verify=not skip_verification)
+    wanted = [
+        Wanted(competition=found, source=source, force=force, keep_raw=keep_raw, verify=not skip_verification)
+        for found in chosen
+    ]
     results = _prepare(wanted, dirs)
     if as_json:
         print_json([_row(result) for result in results])
@@ -129,22 +134,6 @@ def _source(
     if raw is not None:
         return RawFolder(raw.absolute())
     return None if archive is None else Archive(archive.absolute())
-
-
-def _wanted(
-    chosen: list[Competition], source: Source | None, named: bool, force: bool, keep_raw: bool, verify: bool
-) -> list[Wanted]:
-    from mlecore.data.many import Wanted
-    from mlecore.data.sources import Standin
-
-    if isinstance(source, Standin) and not named:
-        for competition in [c for c in chosen if not c.loaded.implements("make_raw")]:
-            click.echo(f"{competition.id}: left out, its real data need no account and no stand-in", err=True)
-            chosen.remove(competition)
-    return [
-        Wanted(competition=competition, source=source, force=force, keep_raw=keep_raw, verify=verify)
-        for competition in chosen
-    ]
 
 
 def _prepare(wanted: list[Wanted], dirs: DataDirs) -> list[Result]:

@@ -14,7 +14,7 @@ from mlecore.data.adopting import adopt
 from mlecore.data.layout import DataDirs, Prepared
 from mlecore.data.lock import lock
 from mlecore.data.raw import Raw, drop_raw, get_raw
-from mlecore.data.sources import RawFolder, Source, Standin, usual
+from mlecore.data.sources import Fetch, RawFolder, Source, Standin, has_standin, usual
 from mlecore.data.verifying import wrong_checksums, wrong_counts
 from mlecore.errors import DataError, PluginError
 
@@ -46,9 +46,12 @@ def prepare(
     """Make the data of a competition (in its edition) ready; what is there already is left alone unless ``force``.
 
     ``verify``: real data must have the published checksums and counts. ``wait``: see mlecore.data.lock. Killed at any
-    moment, the next call cleans up and goes on. Raises DataError, PluginError, UsageError, Locked.
+    moment, the next call cleans up and goes on. A stand-in is wanted by who has no account: a competition whose real
+    data need none has them made ready instead, under their own name. Raises DataError, PluginError, UsageError, Locked.
     """
     source = source or usual(competition)
+    if isinstance(source, Standin) and not has_standin(competition):
+        source = Fetch()
     standin = isinstance(source, Standin)
     target = dirs.target(competition.id, competition.edition, standin)
     with lock(dirs.folder(competition.id), f"preparing {competition.id}", wait):

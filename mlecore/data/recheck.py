@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.data import manifest
 from mlecore.data.layout import DataDirs
+from mlecore.data.sources import has_standin
 from mlecore.data.verifying import wrong_checksums, wrong_counts
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def recheck(
 
     Raises NotPrepared where there is nothing to check.
     """
+    standin = standin and has_standin(competition)
     found = dirs.prepared(competition.id, competition.edition, standin, facts=competition.facts, progress=progress)
     head = found.manifest
     assert head is not None

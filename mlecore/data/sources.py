@@ -53,6 +53,11 @@ class Kaggle:
 Source = Standin | RawFolder | Archive | Fetch | Kaggle
 
 
+def has_standin(competition: Competition) -> bool:
+    """False where the real data need no account and nothing else is made: they stand in for themselves."""
+    return competition.loaded.implements("make_raw") or not competition.loaded.implements("fetch")
+
+
 def usual(competition: Competition) -> Source:
     """Where the real data of a competition come from, by its facts."""
     return Fetch() if competition.facts.kaggle is None else Kaggle()

@@ -53,6 +53,7 @@ class Inputs:
     use: PluginUse
     public: Path
     private: Path
+    standin: bool
     digest: str
     description: str
     sample_bytes: int
@@ -153,25 +154,27 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
     """A competition's data; stand-ins and data that need no account are made if they are missing."""
     from mlecore.competitions import competition
     from mlecore.data.layout import DataDirs
+    from mlecore.data.sources import Standin, has_standin
     from mlecore.samples import sample_bytes
 
     target = competition(id, plan.edition)
+    standin = plan.standin and has_standin(target)
     dirs = DataDirs.of(data)
     try:
-        prepared = dirs.prepared(id, edition=plan.edition, standin=plan.standin, facts=target.facts)
+        prepared = dirs.prepared(id, edition=plan.edition, standin=standin, facts=target.facts)
     except NotPrepared:
-        if not plan.standin and target.facts.kaggle is not None:
+        if not standin and target.facts.kaggle is not None:
             raise
         from mlecore.data.preparing import prepare
-        from mlecore.data.sources import Standin
 
-        say(f"preparing {'stand-in data of ' if plan.standin else ''}{id}")
-        prepared = prepare(target, dirs, Standin() if plan.standin else None).prepared
+        say(f"preparing {'stand-in data of ' if standin else ''}{id}")
+        prepared = prepare(target, dirs, Standin() if standin else None).prepared
     return Inputs(
         facts=target.facts,
         use=plugin_use(target.plugin),
         public=prepared.public,
         private=prepared.private,
+        standin=prepared.standin,
         digest=prepared.digest,
         description=read_description(prepared.public, target.facts),
         sample_bytes=sample_bytes(target.facts, prepared.public),

@@ -116,6 +116,7 @@ class Steps:
             agent=entrant.use,
             backend=campaign.backend_use,
             plugins=(campaign.core, inputs.use),
+            standin=inputs.standin,
             data_digest=inputs.digest,
             description_digest=inputs.description_digest,
         )

@@ -59,6 +59,8 @@ def test_what_is_there_can_be_checked(data: Path) -> None:
     assert done.exit_code == 2 and "mlecore prepare spaceship-titanic" in done.output
 
 
-def test_a_standin_that_does_not_exist_is_told(tmp_path: Path) -> None:
-    done = mlecore(tmp_path, "prepare", "optical-digits", "--standin")
-    assert done.exit_code == 2 and "has no stand-in data" in done.output
+def test_real_data_that_need_no_account_stand_in_for_themselves(tmp_path: Path) -> None:
+    assert mlecore(tmp_path, "prepare", "optical-digits", "spaceship-titanic", "--standin").exit_code == 0
+    rows = json.loads(mlecore(tmp_path, "prepare", "--list", "--json").stdout)
+    assert [(row["id"], row["standin"]) for row in rows] == [("optical-digits", False), ("spaceship-titanic", True)]
+    assert mlecore(tmp_path, "prepare", "optical-digits", "--standin", "--verify").exit_code == 0

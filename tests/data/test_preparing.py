@@ -39,6 +39,13 @@ def test_a_standin_is_made_prepared_and_listed(tiny, dirs: DataDirs) -> None:  #
     assert manifest.differences(outcome.prepared.root, entries.values()) == []
 
 
+def test_real_data_that_need_no_account_stand_in_for_themselves(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    tiny.hooks = ("fetch",)
+    made = prepare(tiny, dirs, Standin()).prepared
+    assert made.manifest is not None
+    assert (made.standin, made.manifest.source) == (False, "fetch")
+
+
 def test_the_same_seed_gives_the_same_digest_and_another_one_does_not(tiny, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     digests = [
         prepare(tiny, DataDirs((tmp_path / name,)), Standin(seed=seed)).prepared.digest

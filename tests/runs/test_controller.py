@@ -121,6 +121,12 @@ def test_finished_files_skip_the_place(lab, tmp_path):
     assert (there["finished-2--coins--0"].folder / "grade.json").is_file()
 
 
+def test_real_data_that_need_no_account_are_not_recorded_as_a_standin(lab):
+    lab.make(("worker", {}), standin=True)
+    assert lab.run().complete
+    assert not records(lab)["worker--coins--0"].standin
+
+
 def test_grading_that_fails_is_ours_and_done_again(lab):
     lab.make(("worker", {}))
     lab.grader.error = GradingError("the answers are damaged")
