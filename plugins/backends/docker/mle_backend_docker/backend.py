@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from mle_backend_docker import fetching, images, logs, names, preflight, removing, watching
+from mle_backend_docker.backstop import Backstop
 from mle_backend_docker.data import provide
 from mle_backend_docker.disk import limits_disk
 from mle_backend_docker.engine import Engine
@@ -35,6 +36,7 @@ class DockerBackend(Backend):
         self.settings = Settings.of(options)
         self.engine = engine or Engine()
         self.gpus = Gpus(self.engine, self.settings.gpus)
+        self._backstop = Backstop(self.engine)
         self._starter = Starter(self.engine, self.settings, self.gpus)
 
     def preflight(self, jobs: Sequence[Job] = ()) -> list[Problem]:
@@ -53,7 +55,7 @@ class DockerBackend(Backend):
         return watching.find(self.engine, group)
 
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
-        return watching.status(self.engine, handles)
+        return watching.status(self.engine, handles, self._backstop)
 
     def logs(self, handle: Handle, offset: int = 0, follow: bool = False) -> Iterator[bytes]:
         return logs.logs(self.engine, handle, offset, follow)

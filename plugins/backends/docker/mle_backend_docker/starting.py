@@ -117,7 +117,7 @@ class Starter:
                     "WorkingDir": "/home",
                     "Tty": job.terminal,
                     "Env": [f"{key}={value}" for key, value in container.environment(job, user, place.proxy).items()],
-                    "Labels": labels,
+                    "Labels": {**labels, names.LASTS: f"{job.time_limit + job.grace:.2f}"},
                     "Healthcheck": {"Test": ["NONE"]},
                     "StopSignal": "SIGTERM",
                     "HostConfig": container.host_config(

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from mle_backend_docker import names
+from mle_backend_docker.backstop import REASON, Backstop, overran
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.starting import moment
 from mlecore.backends import Handle, JobStatus
@@ -40,8 +41,8 @@ def find(engine: Engine, group: str) -> dict[str, Handle]:
     return out
 
 
-def status(engine: Engine, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
-    """One listing for all; those that have ended are looked at one by one."""
+def status(engine: Engine, handles: Sequence[Handle], backstop: Backstop | None = None) -> dict[Handle, JobStatus]:
+    """One listing for all; those that have ended are looked at one by one, and so are those beyond their time."""
     for handle in handles:
         if names.engine(handle) not in ("", engine.id):
             raise BackendError(
@@ -59,7 +60,11 @@ def status(engine: Engine, handles: Sequence[Handle]) -> dict[Handle, JobStatus]
             for each in engine.api.containers(all=True, filters={"label": label})
             if (each.get("Labels") or {}).get(names.ROLE) == "agent"
         }
-    return {handle: _status(engine, handle, found.get(handle.name)) for handle in handles}
+    out = {handle: _status(engine, handle, found.get(handle.name)) for handle in handles}
+    for handle, each in out.items():
+        if backstop is not None and each.phase == "running":
+            backstop.look(found[handle.name])
+    return out
 
 
 def _status(engine: Engine, handle: Handle, seen: Mapping[str, Any] | None) -> JobStatus:
@@ -108,6 +113,8 @@ def _ended(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
     if code == 255 and report is None:
         reason = "the engine lost sight of it: this machine or the container's runtime stopped"
         return JobStatus(phase="exited", exit_code=code, place_fault=True, reason=reason)
+    if overran(inspected) and (report is None or report.get("timed_out") is not True):
+        return JobStatus(phase="exited", exit_code=124, reason=REASON)
     if code == 137 and report is None:
         if _killed_by_request(engine, inspected, ended):
             reason = "somebody had the engine kill it (docker kill, docker rm)"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from mle_backend_docker import names, starting
+from mle_backend_docker import backstop, names, starting
 from mle_backend_docker.backend import DockerBackend
 
 from mlecore.backends import Handle, Job
@@ -163,6 +163,24 @@ def test_no_agent_can_pass_its_own_end_off_as_the_place_s_fault(lab: Lab) -> Non
     assert not lab.wait(handle).place_fault
     forged = lab.start("""echo '{"stopped": true}' >.mlecore/exit.json; chmod 0555 .mlecore; exit 137""")
     assert not lab.wait(forged).place_fault
+
+
+def test_a_job_whose_init_does_not_end_it_is_ended_from_outside(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    stuck = {"tools": {"init": b"trap '' TERM\nwhile :; do sleep 1; done\n"}, "time_limit": 0.1, "grace": 0.1}
+    late, early = lab.start(**stuck), lab.start(**{**stuck, "time_limit": 1000.0})
+    monkeypatch.setattr(backstop, "MORE", 0.3)
+    status = lab.wait(late)
+    assert (status.exit_code, status.place_fault) == (124, False) and "init did not end the job" in status.reason
+    assert DockerBackend({}, lab.engine).status([late]) == {late: status}
+    assert lab.backend.status([early])[early].phase == "running"
+
+
+def test_an_init_that_is_late_itself_is_left_to_end_its_job(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a sleep of this machine a job may be long beyond its time when it is first seen again."""
+    handle = lab.start("sleep 1000", time_limit=0.1, grace=0.1)
+    monkeypatch.setattr(backstop.Backstop, "_known", lambda self, id: 0.0)
+    monkeypatch.setattr(backstop, "MORE", 0.0)
+    assert lab.wait(handle).reason == "its time was up"
 
 
 def test_a_worker_out_of_memory_is_no_end_when_the_agent_goes_on(lab: Lab) -> None:
