@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import numbers, paired, read_answers, rmsle
-from mlecore.prepare import ZipWriter, ensure, extract, read_csv, split, write_csv
+from mlecore.prepare import ZipWriter, ensure, open_zip, read_csv, split, write_csv
+from mlecore.prepare.zips import find
 from mlecore.table import Table
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ TARGETS = ["formation_energy_ev_natom", "bandgap_energy_ev"]
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
+    for unused in ("test.csv.zip", "test.zip"):  # the published preparation fails without them
+        ensure((raw / unused).is_file(), f"{raw / unused} is missing")
     parts = split(read_csv(raw / "train.csv.zip", member="train.csv"), test_size=0.1)
     train, test = (part.assign(id=range(1, len(part) + 1)) for part in parts)
     write_csv(train, public / "train.csv")
@@ -25,10 +28,13 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     write_csv(test.drop(columns=TARGETS), public / "test.csv")
     constants = dict(zip(TARGETS, (0.1779, 1.8892), strict=True))
     write_csv(test[["id"]].assign(**constants), public / "sample_submission.csv")
-    for name, part in zip(("train", "test"), parts, strict=True):
-        geometry = {f"train/{old}/geometry.xyz": f"{new}/geometry.xyz" for new, old in enumerate(part["id"], 1)}
-        count = extract(raw / "train.zip", public / name, geometry)
-        ensure(count == len(part), f"{count} geometry files for {len(part)} rows of {name}: ids are repeated")
+    with open_zip(raw / "train.zip") as crystals:
+        for name, part in zip(("train", "test"), parts, strict=True):
+            for new, old in enumerate(part["id"], 1):
+                folder = public / name / str(new)
+                folder.mkdir(parents=True)
+                crystal = crystals.read(find(crystals, f"train/{old}/geometry.xyz"))
+                (folder / "geometry.xyz").write_bytes(crystal)
 
 
 @hookimpl

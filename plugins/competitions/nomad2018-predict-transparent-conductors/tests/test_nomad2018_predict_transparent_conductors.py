@@ -56,25 +56,36 @@ def test_each_part_is_numbered_from_1_and_keeps_its_crystals(data: Path) -> None
             assert table.read_text() == renumbered.to_csv(index=False)
 
 
-def test_a_missing_crystal_is_said(data: Path, tmp_path: Path) -> None:
+def _raw(folder: Path, ids: list[int], crystals: dict[int, bytes]) -> Path:
+    """A raw folder: a row for each of ``ids``, and these crystals."""
     from mlecore.prepare import ZipWriter
 
-    with ZipWriter(tmp_path / "train.zip") as archive:
-        archive.add("train/1/geometry.xyz", b"")
-    (tmp_path / "train.csv.zip").write_bytes((data / "raw" / "train.csv.zip").read_bytes())
-    with pytest.raises(DataError, match=r"geometry\.xyz"):
-        NOMAD.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    with ZipWriter(folder / "train.zip") as archive:
+        for number, crystal in crystals.items():
+            archive.add(f"train/{number}/geometry.xyz", crystal)
+    with ZipWriter(folder / "train.csv.zip") as archive:
+        rows = "".join(f"{number},0.5,0.5\n" for number in ids)
+        archive.add("train.csv", f"id,{','.join(TARGETS)}\n{rows}".encode())
+    for name in ("test.csv.zip", "test.zip"):
+        with ZipWriter(folder / name) as archive:
+            archive.add("unused", b"")
+    return folder
 
 
-def test_a_repeated_id_is_said(tmp_path: Path) -> None:
-    from mlecore.prepare import ZipWriter
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    raw = _raw(tmp_path, [1, 2, 3], {1: b"", 2: b""})
+    with pytest.raises(DataError, match=r"train/3/geometry\.xyz"):
+        NOMAD.prepare(raw, tmp_path / "public", tmp_path / "private")
+    (raw / "test.zip").unlink()
+    with pytest.raises(DataError, match=r"test\.zip is missing"):
+        NOMAD.prepare(raw, tmp_path / "public2", tmp_path / "private2")
 
-    with ZipWriter(tmp_path / "train.zip") as archive:
-        archive.add("train/1/geometry.xyz", b"")
-    with ZipWriter(tmp_path / "train.csv.zip") as archive:
-        archive.add("train.csv", f"id,{','.join(TARGETS)}\n1,0,0\n1,0,0\n1,0,0\n".encode())
-    with pytest.raises(DataError, match="repeated"):
-        NOMAD.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+
+def test_each_row_of_a_repeated_id_has_its_crystal(tmp_path: Path) -> None:
+    raw = _raw(tmp_path, [7, 8, 7, 7], {7: b"seven", 8: b"eight"})
+    NOMAD.prepare(raw, tmp_path / "public", tmp_path / "private")
+    crystals = [file.read_bytes() for file in sorted((tmp_path / "public").rglob("geometry.xyz"))]
+    assert sorted(crystals) == [b"eight", b"seven", b"seven", b"seven"]
 
 
 def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
