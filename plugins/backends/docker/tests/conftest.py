@@ -65,7 +65,7 @@ class Lab:
     def start(self, script: str = "true", **changes: Any) -> Handle:
         return self.backend.start(self.job(script, **changes))
 
-    def wait(self, handle: Handle, phase: str = "exited", seconds: float = 30.0) -> JobStatus:
+    def wait(self, handle: Handle, phase: str = "exited", seconds: float = 90.0) -> JobStatus:
         """Its status once it has reached a phase."""
         deadline = time.monotonic() + seconds
         while (status := self.backend.status([handle])[handle]).phase != phase:
@@ -77,12 +77,17 @@ class Lab:
         """What it has printed, at its end."""
         return b"".join(self.backend.logs(handle, follow=True)).decode()
 
-    def said(self, handle: Handle, word: str, seconds: float = 20.0) -> None:
+    def said(self, handle: Handle, word: str, seconds: float = 90.0) -> None:
         """Wait until it has printed ``word``."""
         deadline = time.monotonic() + seconds
         while word not in b"".join(self.backend.logs(handle)).decode():
             assert time.monotonic() < deadline, self.backend.status([handle])
             time.sleep(0.05)
+
+    def let_go(self, handle: Handle) -> None:
+        """Tell a job that waits for logs/go to go on."""
+        api = self.engine.api
+        api.exec_start(api.exec_create(handle.name, ["touch", "/home/logs/go"])["Id"])
 
     def run(self, script: str, **changes: Any) -> str:
         return self.output(self.start(script, **changes))
@@ -192,7 +197,7 @@ class OwnEngine:
         argv += ["--containerd-namespace", "mletest", "--containerd-plugins-namespace", "mletest-plugins", *self.flags]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        for _ in range(300):
+        for _ in range(900):
             if subprocess.run(["docker", "-H", self.host, "info"], capture_output=True).returncode == 0:
                 return
             assert self.process.poll() is None, (self.folder / "log").read_text()[-3000:]

@@ -30,7 +30,7 @@ def connects(target):
 
 def serves(target):
     try:
-        with socket.create_connection(tuple(target), timeout=1.0) as sock:
+        with socket.create_connection(tuple(target), timeout=5.0) as sock:
             sock.sendall(b"GET http://x.example.com/ HTTP/1.0\\r\\n\\r\\n")
             answer = sock.recv(4096)
         return any(word in answer for word in (b"from the host", b"SimpleHTTP", b"mlecore relay"))
