@@ -198,6 +198,7 @@ def _show_record(record: RunRecord) -> None:
         ),
         "time used": "" if record.seconds is None else show_duration(record.seconds),
         "hardware": " ".join(f"{name}={value}" for name, value in record.hardware.items()),
+        "checks": f"{record.checks}, as reported by the sandbox" if collected else "",
         "collected": f"{collected.files} files, {show_size(collected.bytes)}" if collected else "",
     }
     for name, value in lines.items():

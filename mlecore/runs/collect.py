@@ -20,6 +20,7 @@ from mlecore.runs.record import Collected, RunRecord
 
 OWN = ".mlecore"  # what init wrote, relative to the sandbox's home
 OUTPUT_LIMIT = 256 * 10**6  # bytes of the process's output that are kept
+MOST_CHECKS = 1_000_000  # are counted
 REST_LIMIT = 4 * 10**9  # bytes of logs and code that are kept
 _SMALL = 1 << 16
 _REFUSED = 100  # as many refusals are listed
@@ -170,6 +171,12 @@ def read_exit(record: RunRecord) -> Exit:
 def read_hardware(record: RunRecord) -> dict[str, Any]:
     """What init saw from inside."""
     return _json(attempt_folder(record) / "result" / OWN / "hardware.json") or {}
+
+
+def read_checks(record: RunRecord) -> int:
+    """How often the sandbox's validate was asked, as reported by the sandbox: a byte each time."""
+    path = attempt_folder(record) / "result" / OWN / "checks"
+    return min(path.stat().st_size, MOST_CHECKS) if path.is_file() else 0
 
 
 def _json(path: Path) -> dict[str, Any] | None:

@@ -118,7 +118,7 @@ class RunRecord:
     grace: float = 10.0  # seconds between SIGTERM and SIGKILL
     plugins: tuple[PluginUse, ...] = ()  # the core's and the competition's
     usage: Usage | None = None  # as reported by the agent's logs
-    checks: int = 0
+    checks: int = 0  # uses of the sandbox's validate, as reported by the sandbox
     gradings: int = 0
     collected: Collected | None = None
     extra: Mapping[str, Any] = field(factory=dict)  # what a newer version wrote; kept when rewritten

@@ -175,7 +175,7 @@ class Steps:
         )
         record = evolve(record, ended=ended, reason=reason, seconds=used)
         if there:
-            record = evolve(record, hardware=collect.read_hardware(record))
+            record = evolve(record, hardware=collect.read_hardware(record), checks=collect.read_checks(record))
         if cancelled:
             record = evolve(record, state="cancelled")
         elif fault:

@@ -105,6 +105,25 @@ def test_a_link_is_no_submission(sandbox, record):
     assert "submission.csv: not a regular file" in " ".join(done.collected.refused)
 
 
+def test_checks_are_counted_up_to_a_bound(sandbox, record, monkeypatch):
+    sandbox.put(".mlecore/checks", "...")
+    collected(sandbox, record)
+    assert collect.read_checks(record) == 3
+    monkeypatch.setattr(collect, "MOST_CHECKS", 2)
+    assert collect.read_checks(record) == 2
+
+
+@pytest.mark.parametrize("what", ["nothing", "a folder", "a link"])
+def test_checks_that_are_no_file_count_nothing(sandbox, record, what):
+    place = sandbox.put(".mlecore/exit.json", "{}").with_name("checks")
+    if what == "a folder":
+        place.mkdir()
+    elif what == "a link":
+        place.symlink_to("/etc/passwd")
+    collected(sandbox, record)
+    assert collect.read_checks(record) == 0
+
+
 def test_the_best_candidate_is_handed_in(sandbox, record):
     sandbox.put("best/2.csv", "two")
     sandbox.put("best/1.csv", "one")

@@ -127,6 +127,13 @@ def test_real_data_that_need_no_account_are_not_recorded_as_a_standin(lab):
     assert not records(lab)["worker--coins--0"].standin
 
 
+def test_checks_and_gradings_are_counted(lab):
+    lab.make(("worker", {}))
+    assert lab.run().complete
+    record = records(lab)["worker--coins--0"]
+    assert (record.checks, record.gradings) == (3, 1)
+
+
 def test_grading_that_fails_is_ours_and_done_again(lab):
     lab.make(("worker", {}))
     lab.grader.error = GradingError("the answers are damaged")

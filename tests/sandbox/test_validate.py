@@ -72,6 +72,32 @@ def hand_in(opt: Path, text: str) -> None:
     (opt.parent / "home" / "submission" / "submission.csv").write_text(text)
 
 
+def test_each_use_is_noted(opt):
+    home = opt.parent / "home"
+    hand_in(opt, SAMPLE)
+    assert run(opt)[0] == 0  # there is no place to note it: that hinders nobody
+    (home / ".mlecore").mkdir()
+    assert run(opt)[0] == run(opt, opt / "sample.csv")[0] == 0
+    hand_in(opt, "id\n")
+    assert run(opt)[0] == 1
+    assert (home / ".mlecore" / "checks").read_bytes() == b"..."
+
+
+@pytest.mark.parametrize("what", ["a folder", "a link", "a pipe"])
+def test_no_check_fails_for_its_note(opt, what):
+    notes, elsewhere = opt.parent / "home" / ".mlecore" / "checks", opt.parent / "elsewhere"
+    notes.parent.mkdir()
+    if what == "a folder":
+        notes.mkdir()
+    elif what == "a link":
+        notes.symlink_to(elsewhere)
+    else:
+        os.mkfifo(notes)
+    hand_in(opt, SAMPLE)
+    assert run(opt)[0] == 0
+    assert not elsewhere.exists()
+
+
 ANYTHING = {"type": "number", "missing": True, "infinite": True}
 NUMBERED = "id,p\n1,0\n2,0\n3,0\n4,0\n"
 FORMS = {
