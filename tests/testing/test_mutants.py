@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from mlecore.testing.mutants import Grid, mutants
+from mlecore.testing.mutants.text import FILES
 
 SAMPLE = ("id,target,note\n" + "".join(f'a{i},0.{i},"x, {i}"\n' for i in range(10))).encode()
 
@@ -38,6 +39,15 @@ def test_every_kind_is_there() -> None:
     assert made["perfect: all of target in full-width digits"].splitlines()[1].decode().split(",")[1] == "０.０"
     assert sorted(made["sample: rows shuffled"].splitlines()) == sorted(SAMPLE.splitlines())
     assert sum("; " in name for name in made) > 100  # pairs
+
+
+def test_a_few_are_of_every_kind() -> None:
+    names = [name.partition(": ")[2] for name in stream(15)]
+    files = {what for what, _ in FILES}
+    columns = [name for name in names if "column" in name and name not in files]
+    assert sum(name in files for name in names) == len(columns) == 3
+    assert sum(name.startswith(("all of target", "all of note")) for name in names) == 3
+    assert sum(" of row " in name and name.startswith(("target", "note")) for name in names) == 3
 
 
 def test_a_row_is_missing_repeated_or_replaced() -> None:

@@ -23,7 +23,8 @@ _FEWEST = 10  # test rows with which a coincidence can be told from a leak
 
 def leaks(bench: Bench) -> Iterator[Broken]:
     known = {leak.file for leak in bench.facts.leaks}
-    for where, what in (*_copies(bench), *_columns(bench), *_names(bench)):
+    truth = _truth(bench)
+    for where, what in (*_copies(bench), *_columns(bench, truth), *_names(bench, truth)):
         if not any(where == file or where.startswith((f"{file}/", f"{file}!")) for file in known):
             yield Broken(what, where)
 
@@ -37,9 +38,8 @@ def _copies(bench: Bench) -> Iterator[tuple[str, str]]:
             yield path.relative_to(bench.prepared).as_posix(), f"it is {bench.facts.answers}, byte for byte"
 
 
-def _columns(bench: Bench) -> Iterator[tuple[str, str]]:
+def _columns(bench: Bench, truth: DataFrame) -> Iterator[tuple[str, str]]:
     """A column of a public table that holds the answers of the test rows."""
-    truth = _truth(bench)
     for where, frame in tables(bench.prepared, bench.public):
         for key in (column for column in frame.columns if column == truth.index.name):
             rows = frame.drop_duplicates(key).set_index(key)
@@ -55,9 +55,8 @@ def _columns(bench: Bench) -> Iterator[tuple[str, str]]:
                         yield where, f"its column {column!r} is {target!r} of the answers"
 
 
-def _names(bench: Bench) -> Iterator[tuple[str, str]]:
+def _names(bench: Bench, truth: DataFrame) -> Iterator[tuple[str, str]]:
     """Test files whose name or folder is their label."""
-    truth = _truth(bench)
     paths: dict[str, list[str]] = {}
     for name in names(bench.prepared, bench.public):
         path = PurePosixPath(name.replace("!", "/"))
@@ -82,8 +81,11 @@ def _truth(bench: Bench) -> DataFrame:
     import pandas as pd
 
     key = bench.format.id
+    wanted = {key, *bench.targets}
     try:
-        frame = pd.read_csv(bench.prepared / bench.facts.answers, dtype=str, keep_default_na=False)
+        frame = pd.read_csv(
+            bench.prepared / bench.facts.answers, dtype=str, keep_default_na=False, usecols=wanted.__contains__
+        )
     except ValueError as error:
         raise Undecided(f"{bench.facts.answers} cannot be read as a table: {error}") from None
     if key is None or key not in frame.columns:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain, zip_longest
 
 from attrs import frozen
 
-from mlecore.testing.mutants.cells import cells
+from mlecore.testing.mutants.cells import single_cells, whole_columns
 from mlecore.testing.mutants.columns import columns
 from mlecore.testing.mutants.grid import Edit, Grid
 from mlecore.testing.mutants.rows import rows
@@ -26,26 +27,32 @@ class Mutant:
 
 
 def mutants(bases: Mapping[str, bytes], ids: Sequence[str], seed: int) -> Iterator[Mutant]:
-    """Every mutation of each base once, in random order; then pairs of them without end.
+    """Every mutation of each base once, one of each kind in turn; then pairs of them without end.
 
     ``bases`` are submissions by name, ``ids`` the columns that name a row. The same arguments give the same stream, so
-    a shorter one is the beginning of a longer one, and is as mixed.
+    a shorter one is the beginning of a longer one; however short, no kind is missing.
     """
     dice = random.Random(seed)
     grids = {name: Grid.parse(data) for name, data in bases.items()}
-    values: list[tuple[str, Edit]] = []
-    shapes: list[tuple[str, Edit]] = []
+    whole, single, other_rows, other_columns = [], [], [], []  # kinds of edits, each with the base's name
     for name, grid in grids.items():
         targets = [column for column in grid.header if column not in ids]
-        values += [(name, edit) for edit in cells(grid, targets, dice)]
-        shapes += [(name, edit) for edit in (*rows(grid, ids, dice), *columns(grid))]
-    singles: list[tuple[str, str, Callable[[], bytes]]] = [
-        *[(name, edit.name, partial(_edited, grids[name], edit)) for name, edit in (*shapes, *values)],
-        *[(name, what, partial(change, data)) for name, data in bases.items() for what, change in FILES],
+        whole += [(name, edit) for edit in whole_columns(grid, targets, dice)]
+        single += [(name, edit) for edit in single_cells(grid, targets, dice)]
+        other_rows += [(name, edit) for edit in rows(grid, ids, dice)]
+        other_columns += [(name, edit) for edit in columns(grid)]
+    kinds: list[list[tuple[str, str, Callable[[], bytes]]]] = [
+        [(name, edit.name, partial(_edited, grids[name], edit)) for name, edit in kind]
+        for kind in (whole, single, other_rows, other_columns)
     ]
-    dice.shuffle(singles)
-    for name, what, make in singles:
-        yield Mutant(f"{name}: {what}", make())
+    kinds.append([(name, what, partial(change, data)) for name, data in bases.items() for what, change in FILES])
+    for kind in kinds:
+        dice.shuffle(kind)
+    for one in chain.from_iterable(zip_longest(*kinds)):
+        if one is not None:
+            name, what, make = one
+            yield Mutant(f"{name}: {what}", make())
+    values, shapes = [*whole, *single], [*other_rows, *other_columns]
     while values and shapes:
         name, first = dice.choice(values)
         second = dice.choice([edit for of, edit in shapes if of == name])

@@ -30,19 +30,30 @@ CELLS = (
 )
 
 
-def cells(grid: Grid, targets: Sequence[str], dice: random.Random) -> Iterator[Edit]:
-    """Other predictions for the same rows; ``targets`` are the columns that hold them."""
+def single_cells(grid: Grid, targets: Sequence[str], dice: random.Random) -> Iterator[Edit]:
+    """Another prediction for one row; ``targets`` are the columns that hold predictions."""
+    if not grid.rows:
+        return
+    for index in some(len(targets)):
+        for cell in CELLS:
+            yield of_cell(targets[index], dice.randrange(len(grid.rows)), f"is {_shown(cell)}", _always(cell))
+
+
+def whole_columns(grid: Grid, targets: Sequence[str], dice: random.Random) -> Iterator[Edit]:
+    """Other predictions for all rows."""
     if not grid.rows:
         return
     for index in some(len(targets)):
         name = targets[index]
         for cell in CELLS:
-            shown = cell if len(cell) < 50 else f"{cell[:10]}... ({len(cell)} characters)"
-            yield of_cell(name, dice.randrange(len(grid.rows)), f"is {shown!r}", _always(cell))
-            yield of_column(name, f"is {shown!r}", _all(cell))
+            yield of_column(name, f"is {_shown(cell)}", _all(cell))
         for how, form in (*number_forms(grid.column(name)), *_orders(dice.random()), *_mixtures(dice.random())):
             yield of_column(name, how, form)
     yield Edit("all predictions are '0'", lambda grid: _zeros(grid, targets))
+
+
+def _shown(cell: str) -> str:
+    return repr(cell if len(cell) < 50 else f"{cell[:10]}... ({len(cell)} characters)")
 
 
 def number_forms(column: Sequence[str]) -> Iterator[tuple[str, Change]]:
