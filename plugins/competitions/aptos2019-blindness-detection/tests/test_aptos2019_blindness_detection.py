@@ -51,6 +51,18 @@ def test_split_and_photographs(data: Path) -> None:
     assert set(parts[1]["diagnosis"]) == {0, 1, 2, 3, 4}
 
 
+def test_only_the_columns_of_the_sheet_are_handed_out(tmp_path: Path) -> None:
+    (tmp_path / "raw" / "train_images").mkdir(parents=True)
+    rows = "".join(f"note,{i % 5},a{i}\n" for i in range(10))
+    (tmp_path / "raw" / "train.csv").write_text(f"more,diagnosis,id_code\n{rows}")
+    for i in range(10):
+        (tmp_path / "raw" / "train_images" / f"a{i}.png").write_bytes(b"")
+    APTOS.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
+    assert (tmp_path / "private" / "test.csv").read_text() == "id_code,diagnosis\na2,2\n"
+    for table in ("train", "sample_submission"):
+        assert (tmp_path / "public" / f"{table}.csv").read_text().startswith("id_code,diagnosis\na")
+
+
 def test_a_photograph_that_is_missing_is_said(tmp_path: Path) -> None:
     (tmp_path / "raw" / "train_images").mkdir(parents=True)
     (tmp_path / "raw" / "train.csv").write_text("id_code,diagnosis\n" + "".join(f"a{i},0\n" for i in range(5)))
