@@ -55,8 +55,19 @@ def test_tables_and_photographs(data: Path, answers: pd.DataFrame) -> None:
     assert {p.stem for p in (data / "public" / "train").iterdir()} == set(train["id"])
 
 
-def test_a_breed_outside_the_list_is_said(tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").write_text("id,breed\n" + "".join(f"a{i},wolf\n" for i in range(10)))
+def test_only_the_columns_of_the_sheet_are_handed_out(tmp_path: Path) -> None:
+    (tmp_path / "raw" / "train").mkdir(parents=True)
+    (tmp_path / "raw" / "labels.csv").write_text("more,breed,id\n" + "".join(f"note,pug,a{i}\n" for i in range(10)))
+    for i in range(10):
+        (tmp_path / "raw" / "train" / f"a{i}.jpg").write_bytes(b"")
+    DOGS.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
+    assert (tmp_path / "public" / "labels.csv").read_text().startswith("id,breed\na")
+
+
+@pytest.mark.parametrize("row", range(10))
+def test_a_breed_outside_the_list_is_said(tmp_path: Path, row: int) -> None:
+    breeds = ["wolf" if i == row else "pug" for i in range(10)]
+    (tmp_path / "labels.csv").write_text("id,breed\n" + "".join(f"a{i},{breed}\n" for i, breed in enumerate(breeds)))
     with pytest.raises(DataError, match="wolf"):
         DOGS.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
