@@ -78,16 +78,16 @@ def _make(recipe: Recipe, target: Path, log: Path) -> None:
             if uv is not None:
                 steps = [
                     [uv, "venv", "--quiet", "--allow-existing", "--python", base_python(), str(target)],
-                    # compiled now: it is read-only in the sandbox, where every run would compile it anew
-                    [uv, "pip", "install", "--compile-bytecode", "--python", str(python), *recipe.pip],
+                    [uv, "pip", "install", "--python", str(python), *recipe.pip],
                 ]
             else:
                 steps = [
                     [base_python(), "-m", "venv", str(target)],
-                    [str(python), "-m", "pip", "install", "--disable-pip-version-check", *recipe.pip],
+                    [str(python), "-m", "pip", "install", "--no-compile", "--disable-pip-version-check", *recipe.pip],
                 ]
             for argv in steps:
                 _step(argv, out.fileno(), log)
+            _compile(target, out.fileno())
         if recipe.npm:
             argv = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(target), *recipe.npm]
             _step(argv, out.fileno(), log)
@@ -103,18 +103,32 @@ def _make(recipe: Recipe, target: Path, log: Path) -> None:
     marker.replace(target / "made.json")
 
 
+def _compile(target: Path, out: int) -> None:
+    """Compile all but the packages' own tests, half of their code, which no run imports.
+
+    Now, as the environment is read-only in the sandbox, where every run would compile it anew. What no Python of this
+    version can compile, such as templates, is passed over.
+    """
+    argv = [str(target / "bin" / "python"), "-m", "compileall", "-q", "-j", "0", "-x", r"/site-packages/.*/tests/"]
+    _run([*argv, str(target / "lib")], out)
+
+
 def _step(argv: Sequence[str], out: int, log: Path) -> None:
+    if _run(argv, out) != 0:
+        end = log.read_text(encoding="utf-8", errors="replace")[-_END:]
+        raise BackendError(f"the environment could not be built; its log ({log}) ends with:\n{end}")
+
+
+def _run(argv: Sequence[str], out: int) -> int:
+    """The exit code of a program that writes to ``out``. Raises BackendError where it cannot be started."""
     os.write(out, f"$ {' '.join(argv)}\n".encode())
     env = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
     try:
-        done = subprocess.run(
+        return subprocess.run(
             argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=env, check=False, umask=0o022
-        )
+        ).returncode
     except OSError as error:
         raise BackendError(f"cannot run {argv[0]}: {error}") from None
-    if done.returncode != 0:
-        end = log.read_text(encoding="utf-8", errors="replace")[-_END:]
-        raise BackendError(f"the environment could not be built; its log ({log}) ends with:\n{end}")
 
 
 def _uv() -> str | None:

@@ -96,6 +96,18 @@ def _pretend(made: list[Recipe], recipe: Recipe, target: Path) -> None:
     (target / "made.json").write_text("{}")
 
 
+def test_packages_are_compiled_but_for_their_tests(tmp_path: Path) -> None:
+    package = tmp_path / "lib" / "python3" / "site-packages" / "x"
+    for name, text in (("used.py", "a = 1"), ("template.py", "{{ a }} ="), ("tests/test_x.py", "b = 1")):
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(environments.base_python())
+    with (tmp_path / "log").open("a") as out:
+        environments._compile(tmp_path, out.fileno())
+    assert [path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")] == ["used"]
+
+
 @pytest.mark.network
 @pytest.mark.slow
 def test_packages_without_uv(any_place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
