@@ -295,8 +295,11 @@ def judge(record: RunRecord, status: JobStatus, cancelled: bool, there: bool) ->
     code = _code(status, told)
     if status.oom:
         return "oom", status.reason or "it ran out of memory", False
-    if told.timed_out or (status.phase != "gone" and status.exit_code == 124 and told.exit_code is None):
-        return "timed_out", f"its time limit of {record.limits.time:g} s was up", False
+    time_up = f"its time limit of {record.limits.time:g} s was up"
+    if told.timed_out:
+        return "timed_out", time_up, False
+    if status.phase != "gone" and status.exit_code == 124 and told.exit_code is None:  # the place's own limit
+        return "timed_out", "; ".join(filter(None, (time_up, status.reason))), False
     if code is None:
         return "lost", status.reason or "the place cannot say how it ended", True
     if code == 0:

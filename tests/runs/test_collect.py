@@ -10,9 +10,10 @@ import pytest
 from attrs import evolve
 
 from mlecore.agents import Handin
-from mlecore.backends import Fetched, Handle
+from mlecore.backends import Fetched, Handle, JobStatus
 from mlecore.runs import collect
 from mlecore.runs.record import Attempt, PluginUse, RunRecord
+from mlecore.runs.steps import judge
 
 HANDLE = Handle(name="j", id="i")
 
@@ -208,3 +209,9 @@ def test_finished_files_stay_in_their_folders(record, tmp_path):
     for name in ("../x", "/x", "run.json", "grade.json", "attempts/1/x", "."):
         with pytest.raises(ValueError, match="no place"):
             collect.take_handin(record, Handin(submission=None, files={name: file}))
+
+
+def test_a_limit_that_the_place_kept_instead_of_init_is_told(record):
+    status = JobStatus(phase="exited", exit_code=124, reason="init did not end the job")
+    told = ("timed_out", "its time limit of 86400 s was up; init did not end the job", False)
+    assert judge(record, status, cancelled=False, there=False) == told
