@@ -212,12 +212,13 @@ def _integer(value: Any) -> int | None:
 
 def _expected(low: float, high: float, missing: bool, infinite: bool) -> str:
     """The rule in words."""
+    kind = "numbers" if infinite else "finite numbers"
     if low > -math.inf and high < math.inf:
         text = f"numbers from {shown(low)} to {shown(high)}"
     elif low > -math.inf:
-        text = f"numbers of {shown(low)} or more"
+        text = f"{kind} of {shown(low)} or more"
     elif high < math.inf:
-        text = f"numbers of {shown(high)} or less"
+        text = f"{kind} of {shown(high)} or less"
     else:
-        text = "numbers" if infinite else "finite numbers"
+        text = kind
     return text if missing else f"{text} in every row"

@@ -55,6 +55,8 @@ def test_missing_and_infinite_where_allowed(column):
     assert np.array_equal(numbers(frame, "x", missing=True, infinite=True), [np.nan, -np.inf, 2], equal_nan=True)
     with pytest.raises(InvalidSubmission, match=r"must hold finite numbers; found row 2: -inf"):
         numbers(frame, "x", missing=True)
+    with pytest.raises(InvalidSubmission, match=r"finite numbers of 0 or more in every row; found row 1: inf"):
+        numbers(column("inf", "2"), "x", low=0)
     assert np.isnan(numbers(column("", "0.5"), "x", low=0, high=1, missing=True)[0])
 
 
