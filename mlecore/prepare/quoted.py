@@ -1,104 +1,168 @@
-"""Large tables of whole numbers and quoted text, piece by piece through polars, where pandas would read the same.
+"""Large tables of two whole numbers and quoted text a row, as bytes: what pandas would read, a piece at a time.
 
-A fifth of the time that pandas takes to read and to write one, and memory for a piece. It is done only for tables that
-are written as ``to_csv(quoting=QUOTE_NONNUMERIC)`` writes them: then each cell has one reading. Two doings of pandas
-are kept: words for missing values are missing, quoted or not, and types are guessed a block of rows at a time.
+A fraction of the time that pandas takes to read one and to write it again, and memory for a few pieces. It is done only
+for tables that are written as ``to_csv(quoting=QUOTE_NONNUMERIC)`` writes them: then each cell has one reading, and its
+bytes are what pandas would write. Two doings of pandas are kept: words for missing values are missing, quoted or not,
+and types are guessed a block of rows at a time.
 """
 
 from __future__ import annotations
 
-import io
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
+from attrs import frozen
+
+from mlecore.prepare.threads import in_threads
 from mlecore.prepare.zips import open_member
 
 if TYPE_CHECKING:
-    from polars import DataFrame
+    import numpy as np
+    from numpy.typing import NDArray
 
-_PIECE = 1 << 23  # bytes
+    Positions = NDArray[np.intp]
+
+_PIECE = 1 << 19  # bytes; what numpy makes of them stays in the processor's cache
 _HEAD = 1000  # rows of a block, among which a cell is looked for that is no number
+_DIGITS = 8  # that the first number may have: so many bytes are compared at once
 
 # read as missing by pandas 2
-_MISSING = [
-    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
-    *("NULL", "NaN", "None", "n/a", "nan", "null"),
-]
+_MISSING = {
+    *(b"#N/A", b"#N/A N/A", b"#NA", b"-1.#IND", b"-1.#QNAN", b"-NaN", b"-nan", b"1.#IND", b"1.#QNAN", b"<NA>"),
+    *(b"N/A", b"NA", b"NULL", b"NaN", b"None", b"n/a", b"nan", b"null"),
+}
 # no number, no truth value and no word for a missing value has one of these
-_TEXT = r"(?i)[bcghkmpvwxz]|[^\x00-\x7f]"
+_TEXT = re.compile(rb"(?i)[bcghkmpvwxz]|[\x80-\xff]")
 
 
 class Unlike(Exception):
     """pandas might read it otherwise."""
 
 
-@contextmanager
-def quoted_pieces(
-    archive: Path, member: str, columns: Mapping[str, type[int] | type[str]], scratch: Path
-) -> Iterator[list[Path] | None]:
-    """A table inside a zip as Arrow files, each a piece of its rows for ``polars.read_ipc``, while the context lasts.
+@frozen(eq=False)
+class Rows:
+    """Whole rows of a table, and where in their text things lie. NULs in the text stand for nothing."""
 
-    ``columns`` are all its columns, whole numbers (int) or text (str); missing cells of text are empty text. The pieces
-    lie below folder ``scratch``. None where ``pandas.read_csv`` might find something else in the table (another header,
-    other quotes, a column of text that is numbers in some block of rows): then read it with pandas.
+    text: bytes
+    starts: Positions  # of each row, and the end of the last
+    commas: Positions  # after the first number of each row
+    opening: Positions  # (rows, texts): the quote before each text
+    closing: Positions  # (rows, texts): the quote after it
+
+    def __len__(self) -> int:
+        return len(self.commas)
+
+    def cells(self, column: int, rows: slice = slice(None)) -> list[bytes]:
+        """A column of text with its quotes, the first one being 0."""
+        spans = zip(self.opening[rows, column].tolist(), self.closing[rows, column].tolist(), strict=True)
+        return [self.text[start : end + 1] for start, end in spans]
+
+    def runs(self) -> Positions:
+        """The first row of each stretch of rows whose first numbers are the same."""
+        import numpy as np
+
+        words: Any = np.ndarray(len(self.text) - 7, dtype="<u8", buffer=self.text, strides=1)  # from each byte on
+        width = (self.commas - self.starts[:-1]).astype(np.uint64)
+        numbers = words[self.starts[:-1]] << 8 * (_DIGITS - width)  # what comes after the digits is shifted out
+        return np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
+
+
+def quoted_rows(archive: Path, member: str, header: Sequence[str]) -> Iterator[Rows]:
+    """A table inside a zip, some rows at a time; its columns are two whole numbers, then text.
+
+    Raises Unlike, at the latest after the last rows, where ``pandas.read_csv`` might find something else in the table
+    (another header, other quotes, a column of text that is numbers in some block of rows): then read it with pandas.
     """
-    with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        pieces: list[Path] = []
-        try:
-            with open_member(archive, member) as stream:
-                for piece in _pieces(stream, columns):
-                    pieces.append(Path(folder, f"{len(pieces)}.arrow"))
-                    piece.write_ipc(pieces[-1])
-        except Unlike:
-            pieces = []
-        yield pieces or None
-
-
-def _pieces(stream: IO[bytes], columns: Mapping[str, type[int] | type[str]]) -> Iterator[DataFrame]:
-    """The table's pieces; raises Unlike, at the latest after the last one."""
-    import polars as pl
-
-    header = ",".join(f'"{column}"' for column in columns)
-    if stream.readline() != f"{header}\n".encode():
-        raise Unlike
-    texts = [column for column, kind in columns.items() if kind is str]
+    texts = range(len(header) - 2)
     # pandas guesses types of this many rows at a time (TextReader of pandas 2: the largest power of two below)
-    block = 1 << ((1 << 20) // len(columns) - 1).bit_length() - 1
-    rows, certain = 0, set[tuple[int, str]]()
-    for lines in _whole_records(stream):
-        piece = _parsed(lines, columns)
-        heads = piece.select(texts).with_row_index("row", rows).filter(pl.col("row") % block < _HEAD)
-        for column in texts:
-            found = heads.filter(pl.col(column).str.contains(_TEXT))["row"] // block
-            certain.update((number, column) for number in found.unique().to_list())
-        rows += len(piece)
-        yield piece.with_columns(
-            pl.when(pl.col(c).is_in(_MISSING)).then(pl.lit("")).otherwise(c).alias(c) for c in texts
-        )
-    if len(certain) < len(texts) * -(-rows // block):
+    block = 1 << ((1 << 20) // len(header) - 1).bit_length() - 1
+    count, certain = 0, set[tuple[int, int]]()
+    with open_member(archive, member) as stream:
+        if stream.readline() != header_line(header):
+            raise Unlike
+        for rows in in_threads(partial(_checked, texts=len(texts)), _whole_records(stream)):
+            for number in {count // block, (count + len(rows) - 1) // block}:
+                head = slice(max(0, number * block - count), max(0, number * block + _HEAD - count))
+                certain.update((number, text) for text in texts if any(map(_TEXT.search, rows.cells(text, head))))
+            count += len(rows)
+            yield rows
+    if count == 0 or len(certain) < len(texts) * -(-count // block):
         raise Unlike
 
 
-def _parsed(lines: bytes, columns: Mapping[str, type[int] | type[str]]) -> DataFrame:
-    """The records, if writing them gives back the same bytes: then no other reading of them is right."""
-    import polars as pl
+def header_line(columns: Sequence[str]) -> bytes:
+    return (",".join(f'"{column}"' for column in columns) + "\n").encode()
 
-    schema = {column: pl.Int64 if kind is int else pl.String for column, kind in columns.items()}
-    again = io.BytesIO()
+
+def _checked(text: bytes, texts: int) -> Rows:
+    if b"\0" in text:  # pandas ends a cell there
+        raise Unlike
     try:
-        piece = pl.read_csv(lines, has_header=False, schema=schema)
-    except pl.exceptions.PolarsError:
+        text.decode()
+    except UnicodeDecodeError:
         raise Unlike from None
-    if any(piece[column].null_count() for column, kind in columns.items() if kind is int):
+    rows = find_rows(text, texts)
+    return Rows(_without_missing(rows), rows.starts, rows.commas, rows.opening, rows.closing)
+
+
+def find_rows(text: bytes, texts: int) -> Rows:
+    """The rows of a text. Raises Unlike where any byte is not as pandas writes it."""
+    import numpy as np
+
+    codes = np.frombuffer(text, dtype=np.uint8)
+    quotes = np.flatnonzero(codes == ord('"'))
+    if not text.endswith(b"\n") or len(quotes) == 0 or len(quotes) % 2:
         raise Unlike
-    piece = piece.with_columns(pl.col(pl.String).fill_null(""))
-    piece.write_csv(again, include_header=False, quote_style="non_numeric")
-    if again.getvalue() != lines or b"\0" in lines:  # pandas ends a cell at a NUL
+    opening, closing = quotes[::2], quotes[1::2]
+    apart = np.flatnonzero(opening[1:] != closing[:-1] + 1)  # else it is a quote in a text, written as two
+    opening, closing = opening[np.append(0, apart + 1)], closing[np.append(apart, len(closing) - 1)]
+    if len(opening) % texts:
         raise Unlike
-    return piece
+    opening, closing = opening.reshape(-1, texts), closing.reshape(-1, texts)
+    starts = np.append(0, closing[:, -1] + 2)
+    commas = _before_digits(codes, opening[:, 0] - 2)
+    first, second = commas - starts[:-1], opening[:, 0] - 2 - commas  # digits of the numbers
+    regular = (
+        starts[-1] == len(text),
+        (codes[starts[1:] - 1] == ord("\n")).all(),
+        (opening[:, 1:] == closing[:, :-1] + 2).all(),
+        (codes[closing[:, :-1] + 1] == ord(",")).all(),
+        (codes[opening[:, 0] - 1] == ord(",")).all(),
+        (codes[commas] == ord(",")).all(),
+        (_before_digits(codes, commas - 1) == starts[:-1] - 1).all(),
+        ((first > 0) & (first <= _DIGITS) & (second > 0) & (second < 19)).all(),
+        ((codes[starts[:-1]] != ord("0")) | (first == 1)).all(),
+        ((codes[commas + 1] != ord("0")) | (second == 1)).all(),
+    )
+    if not all(regular):
+        raise Unlike
+    return Rows(text, starts, commas, opening, closing)
+
+
+def _before_digits(codes: NDArray[np.uint8], last: Positions) -> Positions:
+    """The place before the digits that end at ``last``."""
+    while (digit := codes[last] - ord("0") < 10).any():
+        last = last - digit
+    return last
+
+
+def _without_missing(rows: Rows) -> bytes:
+    """The text with NULs for words that are missing values."""
+    import numpy as np
+
+    codes = np.frombuffer(rows.text, dtype=np.uint8)
+    opening, closing = rows.opening.ravel(), rows.closing.ravel()
+    first, last = np.zeros((2, 256), dtype=bool)
+    first[[word[0] for word in _MISSING]] = last[[word[-1] for word in _MISSING]] = True
+    likely = np.flatnonzero(first[codes[opening + 1]] & last[codes[closing - 1]] & (closing - opening < 10))
+    text = bytearray(rows.text)
+    for start, end in zip((opening[likely] + 1).tolist(), closing[likely].tolist(), strict=True):
+        if rows.text[start:end] in _MISSING:
+            text[start:end] = bytes(end - start)
+    return bytes(text)
 
 
 def _whole_records(stream: IO[bytes]) -> Iterator[bytes]:

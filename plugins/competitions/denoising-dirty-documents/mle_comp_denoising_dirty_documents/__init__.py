@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,6 +14,7 @@ from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import aligned, numbers, read_answers, rmse
 from mlecore.prepare import ZipWriter, encode, ensure, extract, members, open_zip, split
+from mlecore.prepare.threads import in_threads
 from mlecore.prepare.zips import find
 from mlecore.table import Table
 
@@ -29,17 +29,19 @@ NUMBERS = [number for number in range(1, 217) if number % 3 != 1]  # Kaggle kept
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
     noisy, clean = members(raw / "train.zip"), members(raw / "train_cleaned.zip")
-    pages = sorted({match[1] for name in noisy if (match := re.fullmatch(r"train/([^/]*\.png)", name))})
+    pages = _pages(noisy, "train")
+    odd = set(pages).symmetric_difference(_pages(clean, "train_cleaned"))
+    ensure(not odd, f"train.zip and train_cleaned.zip hold different pages: {', '.join(sorted(odd)[:3])}")
     _, test = split(pages, test_size=0.2)
     moved = {f"train/{page}": f"test/{page}" for page in test}
-    kept = set(clean) - {f"train_cleaned/{page}" for page in test}
-    # nearly all of it releases the GIL
-    with open_zip(raw / "train_cleaned.zip") as archive, ThreadPoolExecutor(os.cpu_count()) as pool:
+    secret = {f"train_cleaned/{page}" for page in test}
+    kept = {name: name for name in clean if name not in secret}
+    with open_zip(raw / "train_cleaned.zip") as archive, ThreadPoolExecutor() as pool:
         unpacking = [
             pool.submit(extract, raw / "train.zip", public, {name: moved.get(name, name) for name in noisy}),
-            pool.submit(extract, raw / "train_cleaned.zip", public, {name: name for name in kept}),
+            pool.submit(extract, raw / "train_cleaned.zip", public, kept),
         ]
-        pixels = pool.map(partial(_pixels, archive), sorted(test))
+        pixels = in_threads(partial(_pixels, archive), sorted(test))
         with (private / "answers.csv").open("xb") as answers, (public / "sampleSubmission.csv").open("xb") as sample:
             for file in (answers, sample):
                 file.write(b"id,value\n")
@@ -48,6 +50,11 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
                 sample.write(white)
         for done in unpacking:
             done.result()
+
+
+def _pages(names: list[str], folder: str) -> list[str]:
+    """Those right in ``folder``, sorted as text."""
+    return sorted({match[1] for name in names if (match := re.fullmatch(rf"{folder}/([^/]*\.png)", name))})
 
 
 @hookimpl

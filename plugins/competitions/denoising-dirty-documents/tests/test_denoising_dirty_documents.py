@@ -118,9 +118,10 @@ def test_other_files_stay_where_they_are(tmp_path: Path) -> None:
 
 def test_what_is_missing_or_no_picture_is_said(tmp_path: Path) -> None:
     names = [f"{n}.png" for n in range(1, 11)]
-    zips(tmp_path / "gap", names, [])
-    with pytest.raises(DataError, match=r"train_cleaned/\d+\.png"):
-        PAGES.prepare(tmp_path / "gap", tmp_path / "public", tmp_path / "private")
+    for number, (noisy, clean) in enumerate([(names, names[1:]), (names[1:], names), (names, [])]):
+        zips(tmp_path / f"gap{number}", noisy, clean)
+        with pytest.raises(DataError, match=r"hold different pages: 1\.png"):
+            PAGES.prepare(tmp_path / f"gap{number}", tmp_path / "public", tmp_path / "private")
     zips(tmp_path / "raw", names, [])
     (tmp_path / "raw" / "train_cleaned.zip").unlink()
     with ZipWriter(tmp_path / "raw" / "train_cleaned.zip") as archive:

@@ -12,10 +12,10 @@ from typing import IO
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy, aligned, read_answers
 from mlecore.prepare import ZipWriter, ensure_columns, members, read_csv, renumber, split_groups, write_csv
-from mlecore.prepare.quoted import quoted_pieces
+from mlecore.prepare.quoted import Unlike, quoted_rows
 from mlecore.table import Table
 
-COLUMNS = {"sentence_id": int, "token_id": int, "class": str, "before": str, "after": str}
+COLUMNS = ["sentence_id", "token_id", "class", "before", "after"]
 TRAIN, TEST, SAMPLE = "en_train.csv", "en_test_2.csv", "en_sample_submission_2.csv"
 
 
@@ -26,15 +26,15 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     for unused in (TEST, SAMPLE):
         members(raw / f"{unused}.zip")  # never read, but they must be there
     with (
-        quoted_pieces(raw / f"{TRAIN}.zip", TRAIN, COLUMNS, private) as pieces,
         _stored(public, TRAIN) as train,
         _stored(public, TEST) as test,
         (private / "answers.csv").open("xb") as answers,
         (private / "sample_submission.csv").open("xb") as sample,
     ):
-        if pieces:
-            write_pieces(pieces, train, test, answers, sample)
-        else:
+        try:
+            rows = quoted_rows(raw / f"{TRAIN}.zip", TRAIN, COLUMNS)
+            write_pieces(rows, COLUMNS, train, test, answers, sample, private)
+        except Unlike:
             _write_whole(raw, train, test, answers, sample)
     with ZipWriter(public / f"{SAMPLE}.zip", stored=True) as archive:
         archive.add_file(SAMPLE, private / "sample_submission.csv")
@@ -44,7 +44,7 @@ def _write_whole(raw: Path, train: IO[bytes], test: IO[bytes], answers: IO[bytes
     """The tables as pandas makes them of any rows."""
     write = partial(write_csv, quoting=csv.QUOTE_NONNUMERIC)
     rows = read_csv(raw / f"{TRAIN}.zip", member=TRAIN, float_precision=None)
-    ensure_columns(rows, list(COLUMNS), TRAIN)
+    ensure_columns(rows, COLUMNS, TRAIN)
     known, asked = (
         part.assign(sentence_id=renumber(part["sentence_id"]))
         for part in split_groups(rows, "sentence_id", test_size=0.1)

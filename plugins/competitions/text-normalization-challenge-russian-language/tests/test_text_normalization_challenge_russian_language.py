@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
 from pathlib import Path
 
@@ -102,14 +103,15 @@ def test_tables_are_those_of_the_sheet(data: Path) -> None:
 
 def test_both_ways_to_prepare_give_the_same(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quoted, "_PIECE", 5000)
-    calls: list[int] = []
-    many = pieces.write_pieces
-    monkeypatch.setattr(pieces, "write_pieces", lambda found, *files: calls.append(len(found)) or many(found, *files))
+    sizes: list[int] = []
+    parts = pieces._parts
+    monkeypatch.setattr(pieces, "_parts", lambda work: sizes.append(work[1].bytes) or parts(work))
     RUSSIAN.prepare(data / "raw", tmp_path / "pieces" / "public", tmp_path / "pieces" / "private")
-    assert calls[0] > 10
-    monkeypatch.setattr(quoted, "_TEXT", "$.")  # nothing is certain to be text
+    count = len(sizes)
+    assert count > 10
+    monkeypatch.setattr(quoted, "_TEXT", re.compile(rb"(?!)"))  # nothing is certain to be text
     RUSSIAN.prepare(data / "raw", tmp_path / "whole" / "public", tmp_path / "whole" / "private")
-    assert len(calls) == 1
+    assert len(sizes) == count
     assert files(tmp_path / "whole") == files(tmp_path / "pieces") == files(data)
 
 
@@ -118,6 +120,8 @@ def test_both_ways_to_prepare_give_the_same(data: Path, tmp_path: Path, monkeypa
     [
         # sentences that go on after others have begun
         HEADER + "".join(f'{n % 11 + 5},{n},"PLAIN","big","b{n}"\n' for n in range(60)),
+        # more sentences than the old number of one has digits for
+        HEADER + "".join(f'{59 - n},0,"PLAIN","big","b{n}"\n' for n in range(60)),
         # a column of numbers stays bare; others lose their zeros
         HEADER + "".join(f'{n // 3},{n % 3},"PLAIN","0{n}","1.{n:02}0"\n' for n in range(60)),
         # other quotes, other line ends, no line end at the end
