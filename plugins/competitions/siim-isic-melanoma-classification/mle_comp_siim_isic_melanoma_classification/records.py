@@ -18,13 +18,14 @@ from mlecore.errors import DataError
 def first_texts(path: Path, key: str) -> Iterator[str]:
     """The first value under ``key`` of each record, as UTF-8. One record at a time is in memory."""
     try:
+        size = path.stat().st_size
         with path.open("rb") as file:
             while head := file.read(12):
                 length = int.from_bytes(head[:8], "little")
-                message = file.read(length + 4)
-                if len(head) < 12 or len(message) < length + 4:
-                    raise DataError(f"{path} is cut off")
-                yield _first(message[:length], key.encode()).decode("utf-8")
+                if file.tell() + length + 4 > size:  # seen before reading: a damaged length may exceed all memory
+                    raise DataError(f"{path} is cut off or damaged")
+                message = file.read(length + 4)[:length]
+                yield _first(message, key.encode()).decode("utf-8")
     except FileNotFoundError:
         raise DataError(f"{path} is missing") from None
     except (IndexError, KeyError, UnicodeDecodeError) as error:

@@ -80,9 +80,10 @@ def test_records(tmp_path: Path) -> None:
         4, "little"
     )
     whole = path.read_bytes()
-    path.write_bytes(whole[:-1])
-    with pytest.raises(DataError, match="cut off"):
-        list(first_texts(path, "image_name"))
+    for cut in (whole[:-1], whole + b"\x01\x00", whole + b"\xff" * 16):  # the last: a length beyond all memory
+        path.write_bytes(cut)
+        with pytest.raises(DataError, match="cut off"):
+            list(first_texts(path, "image_name"))
     path.write_bytes(whole[:12] + b"\xff" * 40 + whole[52:])
     with pytest.raises(DataError, match="damaged"):
         list(first_texts(path, "image_name"))
