@@ -105,6 +105,7 @@ def test_killed_controller_restarted_engine_and_all_runs_come_home(
     if not live_restore:
         assert "engine" in records[0]["attempts"][0]["reason"]
     assert all(each["image_digest"].startswith("sha256:") for each in records)
+    assert all((each["network_enforced"], each["network_verified"]) == (True, False) for each in records)
     assert ours(Engine(own.host)) == before
 
 
