@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,6 +14,7 @@ from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import aligned, numbers, read_answers, rmse
 from mlecore.prepare import ZipWriter, encode, ensure, extract, members, open_zip, split
+from mlecore.prepare.threads import in_threads
 from mlecore.prepare.zips import find
 from mlecore.table import Table
 
@@ -36,13 +36,12 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     moved = {f"train/{page}": f"test/{page}" for page in test}
     secret = {f"train_cleaned/{page}" for page in test}
     kept = {name: name for name in clean if name not in secret}
-    # nearly all of it releases the GIL
-    with open_zip(raw / "train_cleaned.zip") as archive, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with open_zip(raw / "train_cleaned.zip") as archive, ThreadPoolExecutor() as pool:
         unpacking = [
             pool.submit(extract, raw / "train.zip", public, {name: moved.get(name, name) for name in noisy}),
             pool.submit(extract, raw / "train_cleaned.zip", public, kept),
         ]
-        pixels = pool.map(partial(_pixels, archive), sorted(test))
+        pixels = in_threads(partial(_pixels, archive), sorted(test))
         with (private / "answers.csv").open("xb") as answers, (public / "sampleSubmission.csv").open("xb") as sample:
             for file in (answers, sample):
                 file.write(b"id,value\n")
