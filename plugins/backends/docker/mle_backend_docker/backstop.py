@@ -12,6 +12,7 @@ from typing import Any
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.starting import moment
+from mlecore.errors import BackendError
 
 MORE = 30.0  # seconds after limit and grace; so long, too, after a sleep of this machine that took up the rest
 REASON = "the time limit passed and init did not end the job"
@@ -33,7 +34,10 @@ class Backstop:
         if time.time() - float(listed["Created"]) <= lasts:  # it was started later still
             return
         id = str(listed["Id"])
-        with self._engine.asking(f"ending {id[:12]}, whose time is up"), contextlib.suppress(docker.errors.NotFound):
+        with (
+            contextlib.suppress(BackendError, docker.errors.NotFound),  # it may end meanwhile; else the next look tells
+            self._engine.asking(f"ending {id[:12]}, whose time is up"),
+        ):
             began = moment(self._engine.api.inspect_container(id)["State"]["StartedAt"])
             over = (datetime.now(UTC) - began).total_seconds() - lasts
             if over > MORE and self._known(id) > MORE:

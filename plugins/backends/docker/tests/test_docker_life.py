@@ -175,6 +175,16 @@ def test_a_job_whose_init_does_not_end_it_is_ended_from_outside(lab: Lab, monkey
     assert lab.backend.status([early])[early].phase == "running"
 
 
+def test_a_job_that_ends_while_it_is_looked_at_is_no_error(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    handle = lab.start("true", time_limit=0.0, grace=0.0)
+    lab.wait(handle)
+    [listed] = lab.engine.api.containers(all=True, filters={"label": f"{names.JOB}={handle.name}"})
+    monkeypatch.setattr(backstop, "MORE", -1.0)
+    backstop.Backstop(lab.engine).look(listed)
+    lab.backend.remove(handle)
+    backstop.Backstop(lab.engine).look(listed)
+
+
 def test_an_init_that_is_late_itself_is_left_to_end_its_job(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a sleep of this machine a job may be long beyond its time when it is first seen again."""
     handle = lab.start("sleep 1000", time_limit=0.1, grace=0.1)
