@@ -20,15 +20,12 @@ TEXT
 fi
 
 group="demo-$(date +%H%M%S)"
-echo "A practice competition on its real data, and two of Kaggle's on stand-in data (no account needed)."
-show mlecore prepare optical-digits
-show mlecore prepare aerial-cactus-identification spaceship-titanic --standin
+echo "A practice competition on its real data, and two of Kaggle's on made-up data: --standin asks for no account."
+show mlecore prepare optical-digits aerial-cactus-identification spaceship-titanic --standin
 # shellcheck disable=SC2086
-show mlecore run --agent baseline --competition optical-digits --seeds 3 --time-limit 10m --group "$group" $isolation
-# shellcheck disable=SC2086
-show mlecore run --agent baseline --competition aerial-cactus-identification --competition spaceship-titanic \
-  --standin --seeds 3 --time-limit 10m --group "$group-standin" $isolation
-show mlecore report "$group" "$group-standin"
+show mlecore run --agent baseline --competition optical-digits --competition aerial-cactus-identification \
+  --competition spaceship-titanic --standin --seeds 3 --time-limit 10m --group "$group" $isolation
+show mlecore report "$group"
 
 cat <<TEXT
 
