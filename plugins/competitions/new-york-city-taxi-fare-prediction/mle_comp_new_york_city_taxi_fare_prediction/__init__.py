@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import aligned, numbers, read_answers, rmse
-from mlecore.prepare import ensure, ensure_disjoint, link_file, read_csv, split, write_csv
+from mlecore.prepare import ensure, ensure_disjoint, link_file, read_csv, split_positions, write_csv
 from mlecore.submission import Format, generic_check
 from mlecore.table import Table
 
@@ -17,16 +17,22 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TEST_RIDES = 9914
+PIECE = 200_000  # rides written at once: with the real 55 million, a second whole table would take gigabytes
 COUPONS = "GCP-Coupons-Instructions.rtf"
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
+    import numpy as np
+
     rides = read_csv(raw / "train.csv")
     ensure(rides.shape[1] == 8, f"train.csv has {rides.shape[1]} columns, expected 8")
-    train, test = split(rides, test_size=TEST_RIDES)
-    ensure_disjoint(train["key"], test["key"], "keys of train and test")
-    write_csv(train, public / "labels.csv")
+    train_rows, test_rows = split_positions(len(rides), test_size=TEST_RIDES)
+    test = rides.iloc[test_rows]
+    suspects = np.setdiff1d(np.flatnonzero(rides["key"].isin(test["key"])), test_rows)
+    ensure_disjoint(rides["key"].iloc[suspects], test["key"], "keys of train and test")
+    pieces = (rides.iloc[train_rows[start : start + PIECE]] for start in range(0, len(train_rows), PIECE))
+    write_csv(pieces, public / "labels.csv")
     write_csv(test.drop(columns="fare_amount"), public / "test.csv")
     write_csv(test[["key"]].assign(fare_amount=11.35), public / "sample_submission.csv")
     write_csv(test, private / "test.csv")

@@ -60,6 +60,22 @@ def test_tables(data: Path) -> None:
     assert (data / "public" / "GCP-Coupons-Instructions.rtf").is_file()
 
 
+def test_pieces_make_the_same_table(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mle_comp_new_york_city_taxi_fare_prediction.PIECE", 70)
+    TAXI.prepare(data / "raw", tmp_path / "public", tmp_path / "private")
+    assert (tmp_path / "public" / "labels.csv").read_bytes() == (data / "public" / "labels.csv").read_bytes()
+
+
+def test_a_key_in_both_parts_is_said(data: Path, tmp_path: Path) -> None:
+    rides = pd.read_csv(data / "raw" / "train.csv")
+    judged = pd.read_csv(data / "private" / "test.csv")["key"]
+    known = judged[0]
+    rides.loc[rides.index[~rides["key"].isin(judged)][0], "key"] = known
+    rides.to_csv(tmp_path / "train.csv", index=False)
+    with pytest.raises(DataError, match=f"keys of train and test: 1 in both parts of the split, such as '{known}'"):
+        TAXI.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+
+
 def test_stand_in_has_the_corner_cases(data: Path) -> None:
     rides = pd.read_csv(data / "raw" / "train.csv")
     assert rides["key"].is_unique and rides["dropoff_latitude"].isna().any()
