@@ -12,7 +12,7 @@ from mlecore.table import Table
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    table = read_csv(raw / "train_labels.csv", float_precision=None)
+    table = read_csv(raw / "train_labels.csv", float_precision=None)[["id", "label"]]
     ensure_unique(table["id"], "ids of train_labels.csv")
     unlabelled = sum(1 for _ in (raw / "test").glob("*.tif"))  # Kaggle's test set only sets the ratio
     _, test_ids = split(table["id"], test_size=unlabelled / (len(table) + unlabelled))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -51,6 +52,16 @@ def test_unlabelled_patches_set_the_ratio_and_tables_keep_file_order(data: Path)
         assert images == set(part["id"])
     image = next((data / "public" / "test").iterdir())
     assert image.read_bytes() == (data / "raw" / "train" / image.name).read_bytes()
+
+
+def test_tables_have_id_and_label_only(data: Path, tmp_path: Path) -> None:
+    raw = tmp_path / "raw"
+    shutil.copytree(data / "raw", raw)
+    table = pd.read_csv(raw / "train_labels.csv")
+    table.assign(note="x")[["note", "label", "id"]].to_csv(raw / "train_labels.csv", index=False)
+    CANCER.prepare(raw, tmp_path / "public", tmp_path / "private")
+    for name in ("public/train_labels.csv", "private/answers.csv", "public/sample_submission.csv"):
+        assert (tmp_path / name).read_bytes() == (data / name).read_bytes()
 
 
 def test_without_unlabelled_patches_there_is_no_split(tmp_path: Path) -> None:
