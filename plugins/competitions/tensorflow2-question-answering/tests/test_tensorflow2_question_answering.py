@@ -11,7 +11,6 @@ import pytest
 
 import mlecore
 from mlecore.errors import DataError
-from mlecore.prepare import split_positions
 from mlecore.testing import check_competition
 
 NQ = mlecore.competition("tensorflow2-question-answering")
@@ -93,25 +92,13 @@ def question(number: int, annotations: int = 1) -> str:
     return json.dumps(record)
 
 
-def test_blank_lines_are_passed_over_as_by_pandas(tmp_path: Path) -> None:
-    lines = "\r\n".join([question(0), "", *(question(number) for number in range(1, 5)), "  ", ""])
-    (tmp_path / "simplified-nq-train.jsonl").write_text(lines, newline="")
-    for folder in ("public", "private"):
-        (tmp_path / folder).mkdir()
-    NQ.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
-    chunk = next(pd.read_json(tmp_path / "simplified-nq-train.jsonl", orient="records", lines=True, chunksize=1000))
-    order = [str(number) for number in chunk["example_id"].iloc[split_positions(5, test_size=0.1)[0]]]
-    written = (tmp_path / "public" / "simplified-nq-train.jsonl").read_text().splitlines()
-    assert [json.loads(line)["example_id"] for line in written] == order
-
-
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
         ([question(number, annotations=2) for number in range(3)], "2 annotations"),
         ([question(number, annotations=0) for number in range(3)], "0 annotations"),
         (['{"example_id": 1, "annotations": []}'] * 3, "lack document_text"),
-        (["", ""], "2 blank lines"),
+        ([question(0), "", *(question(number) for number in range(1, 5))], "damaged"),  # lines must add up
         (["{"], "damaged"),
     ],
 )
@@ -172,3 +159,9 @@ def test_rows(data: Path, gold: pd.DataFrame, tmp_path: Path) -> None:
     ):
         with pytest.raises(mlecore.InvalidSubmission):
             grade(bad, data, tmp_path)
+
+
+@pytest.mark.parametrize(("odd", "said"), [("", "missing"), ("1_long", "'1_long'"), ("1_long ", "'1_long '")])
+def test_an_id_not_asked_for_is_said(data: Path, gold: pd.DataFrame, tmp_path: Path, odd: str, said: str) -> None:
+    with pytest.raises(mlecore.InvalidSubmission, match=f"1 example_id not asked for: {said}"):
+        grade(gold.assign(example_id=[odd, *gold["example_id"][1:]]), data, tmp_path)
