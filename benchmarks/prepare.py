@@ -1,13 +1,13 @@
 """`mlecore prepare` of one competition from its archive, beside unzip and md5sum of the same archive.
 
-python benchmarks/prepare.py aerial-cactus-identification --size 35        17,500 images
-python benchmarks/prepare.py text-normalization-challenge-english-language --size N
-python benchmarks/prepare.py denoising-dirty-documents --size N
+python benchmarks/prepare.py aerial-cactus-identification --size 35                      17,500 images
+python benchmarks/prepare.py text-normalization-challenge-english-language --size 100    2 million tokens
+python benchmarks/prepare.py denoising-dirty-documents --size 500                        pages of the real size
 
 The archive is made of stand-in data of that size, deflated as Kaggle's are. The limit is what any tool must do that
 unpacks the download, archives inside it included, and verifies it. `mlecore prepare` is the whole command in a process
 of its own: MD5, unpacking, the competition's hook, a hash of every file. `of it: the hook` is the hook alone from
-unpacked data, `of it: start-up` the interpreter, pandas and scikit-learn, whatever the size.
+unpacked data, `of it: start-up` the interpreter and the competition's module, whatever the size.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from _measure import Measured, fresh, python, rounds, run, scratch, table
 
-START = "import sys, mlecore, pandas, sklearn.model_selection; c = mlecore.competition(sys.argv[1]); c.loaded"
+START = "import sys, mlecore; c = mlecore.competition(sys.argv[1]); c.loaded"
 MAKE = f"{START}; from pathlib import Path; c.make_raw(Path(sys.argv[2]), size=float(sys.argv[3]))"
 HOOK = f"{START}; from pathlib import Path; c.prepare(*map(Path, sys.argv[2:]))"
 MLECORE = "import os, sys; sys.stderr = open(os.devnull, 'w'); from mlecore.cli import main; main()"
