@@ -51,5 +51,6 @@ class Table:
         except (pd.errors.ParserError, UnicodeDecodeError, ValueError, OverflowError) as error:
             if "out of memory" in str(error):
                 raise MemoryError(f"no memory left to read {self.path}") from None  # ours, not the submission's fault
-            raise InvalidSubmission(f"{self.path.name} cannot be read as a CSV table: {error}") from None
+            reason = str(error).strip()  # pandas ends some with a line end
+            raise InvalidSubmission(f"{self.path.name} cannot be read as a CSV table: {reason}") from None
         return frame

@@ -62,7 +62,7 @@ def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False)
             raise InvalidSubmission(f"the submission is empty; expected the columns {listed(columns)}")
         near = {str(name).strip().lower(): name for name in found}
         hints = [near[column.strip().lower()] for column in missing if column.strip().lower() in near]
-        hint = f" ({listed(hints)} is not the same)" if hints else ""
+        hint = f" (names must be the same to the letter, unlike {listed(hints)})" if hints else ""
         raise InvalidSubmission(
             f"the submission lacks {counted(len(missing), 'column')}: {listed(missing)}{hint}; it has {listed(found)}"
         )

@@ -26,7 +26,7 @@ def test_ids_in_one_order_pair_without_sorting(table):
     ("text", "said"),
     [
         ("", "empty"),
-        ("id,Y\nb,1\n", "lacks 1 column: 'y' ('Y' is not the same)"),
+        ("id,Y\nb,1\n", "lacks 1 column: 'y' (names must be the same to the letter, unlike 'Y')"),
         ("id,y\n", "has 0 rows; expected 3"),
         ("id,y\nb,1\nc,2\n", "has 2 rows; expected 3"),
         ("id,y\nb,1\nc,2\nz,3\n", "1 id not asked for: 'z'"),
