@@ -24,8 +24,10 @@ COUPONS = "GCP-Coupons-Instructions.rtf"
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
     import numpy as np
+    import pandas as pd
 
-    rides = read_csv(raw / "train.csv")
+    with pd.option_context("mode.copy_on_write", True):  # else pandas holds every column twice at the end of reading
+        rides = read_csv(raw / "train.csv")
     ensure(rides.shape[1] == 8, f"train.csv has {rides.shape[1]} columns, expected 8")
     train_rows, test_rows = split_positions(len(rides), test_size=TEST_RIDES)
     test = rides.iloc[test_rows]
