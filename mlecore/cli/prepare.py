@@ -81,6 +81,10 @@ def command(
         _verify(there, dirs, standin, as_json)
         return
     source = _source(standin, seed, size, raw, archive)
+    if standin and not ids:
+        for found in [found for found in chosen if not {"make_raw", "fetch"} & set(found.loaded.hooks)]:
+            click.echo(f"{found.id}: left out, it has no stand-in data", err=True)
+            chosen.remove(found)
     wanted = [
         Wanted(competition=found, source=source, force=force, keep_raw=keep_raw, verify=not skip_verification)
         for found in chosen
