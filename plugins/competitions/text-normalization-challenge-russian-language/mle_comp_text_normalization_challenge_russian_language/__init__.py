@@ -13,6 +13,7 @@ from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy, aligned, read_answers
 from mlecore.prepare import ZipWriter, ensure_columns, members, read_csv, renumber, split_groups, write_csv
 from mlecore.prepare.quoted import Unlike, quoted_rows
+from mlecore.prepare.sentences import write_pieces
 from mlecore.table import Table
 
 COLUMNS = ["sentence_id", "token_id", "class", "before", "after"]
@@ -21,8 +22,6 @@ TRAIN, TEST, SAMPLE = "ru_train.csv", "ru_test_2.csv", "ru_sample_submission_2.c
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    from mle_comp_text_normalization_challenge_russian_language.pieces import write_pieces
-
     for unused in (TEST, SAMPLE):
         members(raw / f"{unused}.zip")  # never read, but they must be there
     with (

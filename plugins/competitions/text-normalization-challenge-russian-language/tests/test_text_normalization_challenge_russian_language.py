@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from mle_comp_text_normalization_challenge_russian_language import pieces
 
 import mlecore
 from mlecore.errors import DataError
-from mlecore.prepare import ZipWriter, quoted
+from mlecore.prepare import ZipWriter, quoted, sentences
 from mlecore.testing import check_competition
 
 RUSSIAN = mlecore.competition("text-normalization-challenge-russian-language")
@@ -104,8 +103,8 @@ def test_tables_are_those_of_the_sheet(data: Path) -> None:
 def test_both_ways_to_prepare_give_the_same(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quoted, "_PIECE", 5000)
     sizes: list[int] = []
-    parts = pieces._parts
-    monkeypatch.setattr(pieces, "_parts", lambda work: sizes.append(work[1].bytes) or parts(work))
+    parts = sentences._parts
+    monkeypatch.setattr(sentences, "_parts", lambda work: sizes.append(work[1].bytes) or parts(work))
     RUSSIAN.prepare(data / "raw", tmp_path / "pieces" / "public", tmp_path / "pieces" / "private")
     count = len(sizes)
     assert count > 10

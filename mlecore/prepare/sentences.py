@@ -1,4 +1,4 @@
-"""The tables of millions of tokens, a piece at a time: what pandas makes of them, in less time and memory."""
+"""Tables of millions of tokens split by sentence: what pandas makes of them, in less time and memory."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from mlecore.prepare import split_positions
 from mlecore.prepare.quoted import Rows, Unlike, find_rows, header_line
+from mlecore.prepare.splits import split_positions
 from mlecore.prepare.threads import in_threads
 
 if TYPE_CHECKING:
