@@ -80,7 +80,7 @@ def test_every_event_of_a_hundred_runs_with_two_kills(shell):
 
 
 def test_two_controllers(shell):
-    first = shell.begin(*shell.run_arguments("g", 2, seconds="3"))
+    first = shell.begin(*shell.run_arguments("g", 2, seconds="12"))  # what follows must be done by then
     shell.wait_for(shell.runs / "g" / "worker--coins--0" / "run.json")
     assert holder(shell.runs / "g")["pid"] == first.pid
     code, output = shell.call("runs", "resume", "g")
