@@ -24,18 +24,22 @@ class Trial:
             with pytest.raises(InvalidSubmission, match="yes"):
                 trial.grade(table)
 
-    ``raw``, ``public`` and ``private`` are the folders, ``competition`` is what prepares other raw data.
+    ``raw``, ``public`` and ``private`` are folders in ``folder``; ``competition`` is what prepares other raw data.
     """
 
     def __init__(self, id: str, folder: Path, *, seed: int = 0, size: float = 1.0, edition: str = "v1") -> None:
         self.competition = competition(id, edition)
+        self.folder = folder
         self.raw, self.public, self.private = folder / "raw", folder / "public", folder / "private"
-        self._submission = folder / "submission.csv"
         if self.competition.loaded.implements("make_raw"):
             self.competition.make_raw(self.raw, seed=seed, size=size)
         else:
             self.competition.fetch(self.raw)
         self.competition.prepare(self.raw, self.public, self.private)
+
+    def check(self, submission: DataFrame | str | bytes) -> list[str]:
+        """The warnings about a table, or a file's content. Raises InvalidSubmission."""
+        return self.competition.check(self._written(submission), self.public)
 
     def grade(self, submission: DataFrame | str | bytes) -> float:
         """The score of a table, or of a file's content. Raises InvalidSubmission.
@@ -43,22 +47,22 @@ class Trial:
         ``check`` looks at it as well: AssertionError where it refuses what is graded, or passes what is refused and
         competition.toml does not say that it may (``check_incomplete``).
         """
-        if not isinstance(submission, str | bytes):
-            submission = submission.to_csv(index=False)
-        self._submission.write_bytes(submission.encode() if isinstance(submission, str) else submission)
-        refused = self._refused()
         try:
-            score = self.competition.grade(self._submission, self.private)
+            self.check(submission)
+            refused = ""
+        except InvalidSubmission as reason:
+            refused = str(reason)
+        try:
+            score = self.competition.grade(self._written(submission), self.private)
         except InvalidSubmission as reason:
             assert refused or self.competition.facts.check_incomplete, f"check passes what grade refuses: {reason}"
             raise
         assert not refused, f"check refuses what grade scores {score}: {refused}"
         return score
 
-    def _refused(self) -> str:
-        """Why ``check`` refuses it; empty where it does not."""
-        try:
-            self.competition.check(self._submission, self.public)
-        except InvalidSubmission as reason:
-            return str(reason)
-        return ""
+    def _written(self, submission: DataFrame | str | bytes) -> Path:
+        path = self.folder / "submission.csv"
+        if not isinstance(submission, str | bytes):
+            submission = submission.to_csv(index=False)
+        path.write_bytes(submission.encode() if isinstance(submission, str) else submission)
+        return path

@@ -12,52 +12,35 @@ import pytest
 import mlecore
 from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 CACTUS = mlecore.competition("aerial-cactus-identification")
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("cactus")
-    CACTUS.make_raw(folder / "raw", size=0.2)
-    CACTUS.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("aerial-cactus-identification", tmp_path_factory.mktemp("cactus"), size=0.2)
 
 
 @pytest.fixture
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "test.csv")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "test.csv")
 
 
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    """The score; checked as well, which must agree on what is valid."""
-    path = tmp_path / "submission.csv"
-    table.to_csv(path, index=False)
-    try:
-        CACTUS.check(path, data / "public")
-    except mlecore.InvalidSubmission:
-        with pytest.raises(mlecore.InvalidSubmission):
-            CACTUS.grade(path, data / "private")
-        raise
-    return CACTUS.grade(path, data / "private")
-
-
-def test_rows_are_split_as_published(data: Path) -> None:
+def test_rows_are_split_as_published(trial: Trial) -> None:
     from sklearn.model_selection import train_test_split
 
-    labels = pd.read_csv(data / "raw" / "train.csv")
+    labels = pd.read_csv(trial.raw / "train.csv")
     train, test = train_test_split(labels, test_size=0.19, random_state=0)
-    assert (data / "public" / "train.csv").read_text() == train.to_csv(index=False)
-    assert (data / "private" / "test.csv").read_text() == test.to_csv(index=False)
-    assert (data / "public" / "sample_submission.csv").read_text() == test.assign(has_cactus=0.5).to_csv(index=False)
+    assert (trial.public / "train.csv").read_text() == train.to_csv(index=False)
+    assert (trial.private / "test.csv").read_text() == test.to_csv(index=False)
+    assert (trial.public / "sample_submission.csv").read_text() == test.assign(has_cactus=0.5).to_csv(index=False)
 
 
 @pytest.mark.parametrize(("archive", "table"), [("train.zip", "public/train.csv"), ("test.zip", "private/test.csv")])
-def test_each_archive_holds_the_photographs_of_its_part(data: Path, archive: str, table: str) -> None:
-    with zipfile.ZipFile(data / "raw" / "train.zip") as raw, zipfile.ZipFile(data / "public" / archive) as part:
-        assert sorted(part.namelist()) == sorted(pd.read_csv(data / table)["id"])
+def test_each_archive_holds_the_photographs_of_its_part(trial: Trial, archive: str, table: str) -> None:
+    with zipfile.ZipFile(trial.raw / "train.zip") as raw, zipfile.ZipFile(trial.public / archive) as part:
+        assert sorted(part.namelist()) == sorted(pd.read_csv(trial.folder / table)["id"])
         assert all(part.read(image) == raw.read(f"train/{image}") for image in part.namelist())
 
 
@@ -72,22 +55,22 @@ def test_a_photograph_that_is_missing_is_said(tmp_path: Path) -> None:
         CACTUS.prepare(raw, tmp_path / "public", tmp_path / "private")
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    assert grade(answers, data, tmp_path) == 1
-    assert grade(answers.assign(has_cactus=1 - answers["has_cactus"]), data, tmp_path) == 0
-    assert grade(answers.assign(has_cactus=0.7), data, tmp_path) == 0.5
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
+    assert trial.grade(answers) == 1
+    assert trial.grade(answers.assign(has_cactus=1 - answers["has_cactus"])) == 0
+    assert trial.grade(answers.assign(has_cactus=0.7)) == 0.5
     guess = answers.assign(has_cactus=np.linspace(0, 1, len(answers)).round(1))  # with ties
     shuffled = guess.sample(frac=1, random_state=1)[["has_cactus", "id"]].assign(note="x")
-    assert grade(guess, data, tmp_path) == grade(shuffled, data, tmp_path)
-    assert grade(answers.assign(has_cactus=answers["has_cactus"] == 1), data, tmp_path) == 1  # True and False
+    assert trial.grade(guess) == trial.grade(shuffled)
+    assert trial.grade(answers.assign(has_cactus=answers["has_cactus"] == 1)) == 1  # True and False
 
 
 @pytest.mark.parametrize("value", [None, "high", "", -1e-9, 1.0000001, "inf", "50%"])
-def test_a_prediction_is_a_number_from_0_to_1(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
+def test_a_prediction_is_a_number_from_0_to_1(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     bad = answers.astype({"has_cactus": object})
     bad.loc[3, "has_cactus"] = value
     with pytest.raises(mlecore.InvalidSubmission, match="has_cactus"):
-        grade(bad, data, tmp_path)
+        trial.grade(bad)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +85,9 @@ def test_a_prediction_is_a_number_from_0_to_1(data: Path, answers: pd.DataFrame,
         lambda table: table.iloc[:0],
     ],
 )
-def test_rows_are_those_of_the_sample(data: Path, answers: pd.DataFrame, tmp_path: Path, change: object) -> None:
+def test_rows_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame, change: object) -> None:
     with pytest.raises(mlecore.InvalidSubmission):
-        grade(change(answers), data, tmp_path)
+        trial.grade(change(answers))
 
 
 @pytest.mark.parametrize("size", [0.01, 1])

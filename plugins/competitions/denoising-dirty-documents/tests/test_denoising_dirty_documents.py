@@ -15,7 +15,7 @@ from PIL import Image
 import mlecore
 from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter, encode
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 PAGES = mlecore.competition("denoising-dirty-documents")
 LOW = [6, 8, 26, 35, 36, 42, 54, 62, 68]
@@ -23,30 +23,13 @@ HIGH = [77, 78, 80, 95, 110, 111, 122, 131, 134, 137, 146, 150, 155, 159, 162, 1
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("pages")
-    PAGES.make_raw(folder / "raw")
-    PAGES.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("denoising-dirty-documents", tmp_path_factory.mktemp("pages"))
 
 
 @pytest.fixture(scope="module")
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "answers.csv", float_precision="round_trip")
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    """The score; checked as well, which must agree on what is valid."""
-    path = tmp_path / "submission.csv"
-    table.to_csv(path, index=False)
-    try:
-        PAGES.check(path, data / "public")
-    except mlecore.InvalidSubmission:
-        with pytest.raises(mlecore.InvalidSubmission):
-            PAGES.grade(path, data / "private")
-        raise
-    return PAGES.grade(path, data / "private")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "answers.csv", float_precision="round_trip")
 
 
 def put(table: pd.DataFrame, value: object) -> pd.DataFrame:
@@ -61,12 +44,16 @@ def members(archive: Path) -> dict[str, bytes]:
         return {name: source.read(name) for name in source.namelist() if not name.endswith("/")}
 
 
-def test_the_real_names_give_the_real_test_pages(data: Path) -> None:
-    assert sorted(int(path.stem) for path in (data / "public" / "test").iterdir()) == [*LOW, *HIGH]
+def test_the_real_names_give_the_real_test_pages(trial: Trial) -> None:
+    assert sorted(int(path.stem) for path in (trial.public / "test").iterdir()) == [*LOW, *HIGH]
 
 
-def test_every_page_is_moved_as_it_is_and_test_pages_have_no_clean_one(data: Path) -> None:
-    public, noisy, clean = data / "public", members(data / "raw" / "train.zip"), members(data / "raw/train_cleaned.zip")
+def test_every_page_is_moved_as_it_is_and_test_pages_have_no_clean_one(trial: Trial) -> None:
+    public, noisy, clean = (
+        trial.public,
+        members(trial.raw / "train.zip"),
+        members(trial.raw / "train_cleaned.zip"),
+    )
     test = {path.name for path in (public / "test").iterdir()}
     train = {path.name for path in (public / "train").iterdir()}
     assert len(test) == 29 and len(train) == 115 and not train & test
@@ -75,24 +62,24 @@ def test_every_page_is_moved_as_it_is_and_test_pages_have_no_clean_one(data: Pat
         assert (public / "train" / name).read_bytes() == noisy[f"train/{name}"]
         assert (public / "train_cleaned" / name).read_bytes() == clean[f"train_cleaned/{name}"]
     assert all((public / "test" / name).read_bytes() == noisy[f"train/{name}"] for name in test)
-    assert [path.name for path in (data / "private").iterdir()] == ["answers.csv"]
+    assert [path.name for path in (trial.private).iterdir()] == ["answers.csv"]
 
 
-def test_pixels_are_written_as_pandas_writes_them(data: Path) -> None:
+def test_pixels_are_written_as_pandas_writes_them(trial: Trial) -> None:
     rows = []
-    for name, content in sorted(members(data / "raw" / "train_cleaned.zip").items()):
+    for name, content in sorted(members(trial.raw / "train_cleaned.zip").items()):
         stem = Path(name).stem
         if int(stem) in [*LOW, *HIGH]:
             grey = np.asarray(Image.open(io.BytesIO(content)).convert("L"))
             rows += [(f"{stem}_{r + 1}_{c + 1}", value / 255.0) for (r, c), value in np.ndenumerate(grey)]
     table = pd.DataFrame(rows, columns=["id", "value"])
-    assert (data / "private" / "answers.csv").read_text() == table.to_csv(index=False)
-    assert (data / "public" / "sampleSubmission.csv").read_text() == table.assign(value=1).to_csv(index=False)
+    assert (trial.private / "answers.csv").read_text() == table.to_csv(index=False)
+    assert (trial.public / "sampleSubmission.csv").read_text() == table.assign(value=1).to_csv(index=False)
     assert {0, 1} < set(table["value"])
 
 
-def test_the_stand_in_has_clean_pages_of_each_kind_among_those_to_predict(data: Path) -> None:
-    clean = members(data / "raw" / "train_cleaned.zip")
+def test_the_stand_in_has_clean_pages_of_each_kind_among_those_to_predict(trial: Trial) -> None:
+    clean = members(trial.raw / "train_cleaned.zip")
     assert [Image.open(io.BytesIO(clean[f"train_cleaned/{n}.png"])).mode for n in (6, 8, 26, 35)] == [
         *"RGB 1 P L".split()
     ]
@@ -133,33 +120,31 @@ def test_what_is_missing_or_no_picture_is_said(tmp_path: Path) -> None:
         PAGES.prepare(tmp_path / "raw", tmp_path / "public2", tmp_path / "private2")
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    assert grade(answers, data, tmp_path) == 0
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
+    assert trial.grade(answers) == 0
     expected = np.sqrt(np.mean((1 - answers["value"]) ** 2))
-    assert grade(answers.assign(value=1), data, tmp_path) == pytest.approx(expected, abs=1e-12)
+    assert trial.grade(answers.assign(value=1)) == pytest.approx(expected, abs=1e-12)
     shuffled = answers.assign(value=1 - answers["value"], note="x").sample(frac=1, random_state=1)
     expected = np.sqrt(np.mean((1 - 2 * answers["value"]) ** 2))
-    assert grade(shuffled, data, tmp_path) == pytest.approx(expected, abs=1e-12)
+    assert trial.grade(shuffled) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(
     ("value", "read"), [("1_0", 10), (" 0.5 ", 0.5), ("\uff11", 1), (-7.25, -7.25), (10**20, 1e20)]
 )
-def test_any_finite_number_is_taken(
-    data: Path, answers: pd.DataFrame, tmp_path: Path, value: object, read: float
-) -> None:
+def test_any_finite_number_is_taken(trial: Trial, answers: pd.DataFrame, value: object, read: float) -> None:
     expected = abs(read - answers["value"][2]) / len(answers) ** 0.5
-    assert grade(put(answers, value), data, tmp_path) == pytest.approx(expected, rel=1e-12)
+    assert trial.grade(put(answers, value)) == pytest.approx(expected, rel=1e-12)
 
 
-def test_what_is_too_large_to_square_scores_infinity(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    assert grade(put(answers, "1e200"), data, tmp_path) == np.inf
+def test_what_is_too_large_to_square_scores_infinity(trial: Trial, answers: pd.DataFrame) -> None:
+    assert trial.grade(put(answers, "1e200")) == np.inf
 
 
 @pytest.mark.parametrize("value", [None, "nan", "inf", "1e400", "white", "0,5", "True"])
-def test_other_values_are_refused(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
+def test_other_values_are_refused(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     with pytest.raises(mlecore.InvalidSubmission, match="value"):
-        grade(put(answers, value), data, tmp_path)
+        trial.grade(put(answers, value))
 
 
 @pytest.mark.parametrize(
@@ -174,22 +159,22 @@ def test_other_values_are_refused(data: Path, answers: pd.DataFrame, tmp_path: P
         lambda table: table.iloc[:0],
     ],
 )
-def test_rows_are_those_of_the_sample(data: Path, answers: pd.DataFrame, tmp_path: Path, change: object) -> None:
+def test_rows_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame, change: object) -> None:
     with pytest.raises(mlecore.InvalidSubmission):
-        grade(change(answers), data, tmp_path)
+        trial.grade(change(answers))
 
 
-def test_the_noisy_page_is_closer_than_a_white_one(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    pages = {n: np.asarray(Image.open(data / "public" / "test" / f"{n}.png")) / 255 for n in [*LOW, *HIGH]}
+def test_the_noisy_page_is_closer_than_a_white_one(trial: Trial, answers: pd.DataFrame) -> None:
+    pages = {n: np.asarray(Image.open(trial.public / "test" / f"{n}.png")) / 255 for n in [*LOW, *HIGH]}
     places = answers["id"].str.split("_", expand=True).astype(int).to_numpy()
     noisy = answers.assign(value=[pages[n][row - 1, column - 1] for n, row, column in places])
-    assert grade(noisy, data, tmp_path) < 0.7 * grade(answers.assign(value=1), data, tmp_path)
+    assert trial.grade(noisy) < 0.7 * trial.grade(answers.assign(value=1))
 
 
-def test_the_stand_in_repeats_itself_and_grows_to_the_real_size(data: Path, tmp_path: Path) -> None:
+def test_the_stand_in_repeats_itself_and_grows_to_the_real_size(trial: Trial, tmp_path: Path) -> None:
     PAGES.make_raw(tmp_path)
     for file in sorted(tmp_path.iterdir()):
-        assert file.read_bytes() == (data / "raw" / file.name).read_bytes()
+        assert file.read_bytes() == (trial.raw / file.name).read_bytes()
     PAGES.make_raw(tmp_path / "20", size=20)  # a fifth in each direction
     noisy = members(tmp_path / "20" / "train.zip")
     assert {Image.open(io.BytesIO(noisy[f"train/{n}.png"])).size for n in LOW} == {(108, 52)}

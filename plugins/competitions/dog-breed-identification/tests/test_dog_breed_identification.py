@@ -10,28 +10,19 @@ import pytest
 
 import mlecore
 from mlecore.errors import DataError
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 DOGS = mlecore.competition("dog-breed-identification")
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("dogs")
-    DOGS.make_raw(folder / "raw", size=0.1)
-    DOGS.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("dog-breed-identification", tmp_path_factory.mktemp("dogs"), size=0.1)
 
 
 @pytest.fixture
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "test.csv")
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    table.to_csv(tmp_path / "submission.csv", index=False)
-    return DOGS.grade(tmp_path / "submission.csv", data / "private")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "test.csv")
 
 
 @pytest.mark.slow
@@ -39,20 +30,20 @@ def test_conformance() -> None:
     check_competition("dog-breed-identification")
 
 
-def test_tables_and_photographs(data: Path, answers: pd.DataFrame) -> None:
+def test_tables_and_photographs(trial: Trial, answers: pd.DataFrame) -> None:
     from sklearn.model_selection import train_test_split
 
-    train, test = train_test_split(pd.read_csv(data / "raw" / "labels.csv"), test_size=0.1, random_state=0)
-    assert (data / "public" / "labels.csv").read_text() == train.to_csv(index=False)
+    train, test = train_test_split(pd.read_csv(trial.raw / "labels.csv"), test_size=0.1, random_state=0)
+    assert (trial.public / "labels.csv").read_text() == train.to_csv(index=False)
     assert answers["id"].tolist() == test["id"].tolist()
     breeds = answers.columns[1:]
     assert len(breeds) == 120 and list(breeds) == sorted(breeds)
     assert answers[breeds].idxmax(axis=1).tolist() == test["breed"].tolist()
     assert (answers[breeds].sum(axis=1) == 1).all()
-    sample = (data / "public" / "sample_submission.csv").read_text().splitlines()
+    sample = (trial.public / "sample_submission.csv").read_text().splitlines()
     assert sample[1] == f"{test['id'].iloc[0]}" + ",0.008333333333333333" * 120
-    assert {p.stem for p in (data / "public" / "test").iterdir()} == set(test["id"])
-    assert {p.stem for p in (data / "public" / "train").iterdir()} == set(train["id"])
+    assert {p.stem for p in (trial.public / "test").iterdir()} == set(test["id"])
+    assert {p.stem for p in (trial.public / "train").iterdir()} == set(train["id"])
 
 
 def test_only_the_columns_of_the_sheet_are_handed_out(tmp_path: Path) -> None:
@@ -72,16 +63,16 @@ def test_a_breed_outside_the_list_is_said(tmp_path: Path, row: int) -> None:
         DOGS.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    sample = pd.read_csv(data / "public" / "sample_submission.csv")
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
+    sample = pd.read_csv(trial.public / "sample_submission.csv")
     breeds = list(sample.columns[1:])
-    assert math.isclose(grade(sample, data, tmp_path), math.log(120))
+    assert math.isclose(trial.grade(sample), math.log(120))
     shuffled = answers[[*reversed(breeds), "id"]].sample(frac=1, random_state=0).assign(note="x")
-    assert grade(shuffled, data, tmp_path) < 1e-15
+    assert trial.grade(shuffled) < 1e-15
     wrong = answers.assign(**dict.fromkeys(breeds, 0)).assign(beagle=1)  # no beagle in the stand-in
-    assert math.isclose(grade(wrong, data, tmp_path), -math.log(2.220446049250313e-16))
+    assert math.isclose(trial.grade(wrong), -math.log(2.220446049250313e-16))
     scaled = sample.assign(**dict.fromkeys(breeds, (1 + 1.05e-05) / 120))  # valid, and scored as it is
-    assert math.isclose(grade(scaled, data, tmp_path), math.log(120) - math.log1p(1.05e-5))
+    assert math.isclose(trial.grade(scaled), math.log(120) - math.log1p(1.05e-5))
 
 
 @pytest.mark.parametrize(
@@ -99,10 +90,8 @@ def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
         (lambda t: t.iloc[:0], "rows"),
     ],
 )
-def test_refused(data: Path, tmp_path: Path, change: object, reason: str) -> None:
-    sample = pd.read_csv(data / "public" / "sample_submission.csv")
+def test_refused(trial: Trial, change: object, reason: str) -> None:
+    sample = pd.read_csv(trial.public / "sample_submission.csv")
     bad = change(sample)
     with pytest.raises(mlecore.InvalidSubmission, match=reason):
-        grade(bad, data, tmp_path)
-    with pytest.raises(mlecore.InvalidSubmission):
-        DOGS.check(tmp_path / "submission.csv", data / "public")
+        trial.grade(bad)

@@ -12,29 +12,20 @@ import pytest
 import mlecore
 from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 TOXIC = mlecore.competition("jigsaw-toxic-comment-classification-challenge")
 CLASSES = ["toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate"]
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("toxic")
-    TOXIC.make_raw(folder / "raw", size=0.1)
-    TOXIC.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("jigsaw-toxic-comment-classification-challenge", tmp_path_factory.mktemp("toxic"), size=0.1)
 
 
 @pytest.fixture
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "test.csv")
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    table.to_csv(tmp_path / "submission.csv", index=False)
-    return TOXIC.grade(tmp_path / "submission.csv", data / "private")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "test.csv")
 
 
 @pytest.mark.slow
@@ -42,22 +33,22 @@ def test_conformance() -> None:
     check_competition("jigsaw-toxic-comment-classification-challenge")
 
 
-def test_tables_are_written_anew(data: Path) -> None:
+def test_tables_are_written_anew(trial: Trial) -> None:
     for raw, table in (("train", "public/train.csv"), ("test", "public/test.csv"), ("test_labels", "private/test.csv")):
-        with zipfile.ZipFile(data / "raw" / f"{raw}.csv.zip") as archive, archive.open(f"{raw}.csv") as member:
-            assert (data / table).read_bytes() == pd.read_csv(member).to_csv(index=False).encode()
-    train = pd.read_csv(data / "public" / "train.csv")
+        with zipfile.ZipFile(trial.raw / f"{raw}.csv.zip") as archive, archive.open(f"{raw}.csv") as member:
+            assert (trial.folder / table).read_bytes() == pd.read_csv(member).to_csv(index=False).encode()
+    train = pd.read_csv(trial.public / "train.csv")
     assert train["comment_text"].isna().any()  # a comment that is just NA is lost
     assert train["comment_text"].str.contains("\n").any()
-    assert '"' not in (data / "public" / "train.csv").read_text().splitlines()[0]
+    assert '"' not in (trial.public / "train.csv").read_text().splitlines()[0]
 
 
-def test_the_sample_keeps_the_order_of_its_columns(data: Path, tmp_path: Path) -> None:
+def test_the_sample_keeps_the_order_of_its_columns(trial: Trial, tmp_path: Path) -> None:
     raw = tmp_path / "raw"
     raw.mkdir()
     for name in ("train", "test", "test_labels"):
-        (raw / f"{name}.csv.zip").write_bytes((data / "raw" / f"{name}.csv.zip").read_bytes())
-    ids = pd.read_csv(data / "private" / "test.csv")["id"]
+        (raw / f"{name}.csv.zip").write_bytes((trial.raw / f"{name}.csv.zip").read_bytes())
+    ids = pd.read_csv(trial.private / "test.csv")["id"]
     turned = pd.DataFrame({"id": ids, **dict.fromkeys(reversed(CLASSES), 0)})
     with ZipWriter(raw / "sample_submission.csv.zip") as archive:
         archive.add("sample_submission.csv", turned.to_csv(index=False).encode())
@@ -71,50 +62,49 @@ def test_the_sample_keeps_the_order_of_its_columns(data: Path, tmp_path: Path) -
         TOXIC.prepare(raw, tmp_path / "public2", tmp_path / "private2")
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
     scored = answers["toxic"] >= 0
-    assert grade(answers, data, tmp_path) == 1
-    assert grade(answers.sample(frac=1, random_state=0)[[*CLASSES, "id"]], data, tmp_path) == 1
+    assert trial.grade(answers) == 1
+    assert trial.grade(answers.sample(frac=1, random_state=0)[[*CLASSES, "id"]]) == 1
     noise = answers.astype(dict.fromkeys(CLASSES, object))
     noise.loc[~scored, CLASSES] = "anything"
-    assert grade(noise, data, tmp_path) == 1
+    assert trial.grade(noise) == 1
     noise.loc[~scored, CLASSES] = np.nan
-    assert grade(noise, data, tmp_path) == 1
+    assert trial.grade(noise) == 1
     turned = answers[["id", *reversed(CLASSES)]]
-    assert grade(turned, data, tmp_path) < 0.9  # by place, not by name
-    assert any("by their place" in w for w in TOXIC.check(tmp_path / "submission.csv", data / "public"))
+    assert trial.grade(turned) < 0.9  # by place, not by name
+    assert any("by their place" in w for w in trial.check(turned))
 
 
-def test_ids_are_hardly_compared(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_ids_are_hardly_compared(trial: Trial, answers: pd.DataFrame) -> None:
     scored = answers.index[answers["toxic"] >= 0]
     unscored = answers.index[answers["toxic"] < 0]
     accident = answers.copy()
     accident.loc[unscored[0], "id"] = answers["id"][unscored[1]]
-    assert grade(accident, data, tmp_path) == 1
-    assert any("repeated" in w for w in TOXIC.check(tmp_path / "submission.csv", data / "public"))
+    assert trial.grade(accident) == 1
+    assert any("repeated" in w for w in trial.check(accident))
     accident.loc[scored[0], "id"] = answers["id"][unscored[1]]
     with pytest.raises(mlecore.InvalidSubmission, match="repeated"):
-        grade(accident, data, tmp_path)
+        trial.grade(accident)
 
 
 @pytest.mark.parametrize("value", [None, "inf", "bad", "True", "1e400"])
-def test_scored_values_are_finite_numbers(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
+def test_scored_values_are_finite_numbers(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     bad = answers.astype({"threat": object})
     place = answers.index[answers["toxic"] >= 0][3]
     bad.loc[place, "threat"] = value
     with pytest.raises(mlecore.InvalidSubmission, match=f"threat.*{answers['id'][place]}"):
-        grade(bad, data, tmp_path)
+        trial.grade(bad)
 
 
 def test_answers_scored_in_part_fail_every_submission(answers: pd.DataFrame, tmp_path: Path) -> None:
-    (tmp_path / "private").mkdir()
     answers.loc[0, CLASSES] = [1, 1, -1, 0, 0, 0]
-    answers.to_csv(tmp_path / "private" / "test.csv", index=False)
+    answers.to_csv(tmp_path / "test.csv", index=False)
     with pytest.raises(mlecore.InvalidSubmission, match="every submission fails"):
-        grade(answers, tmp_path, tmp_path)
+        TOXIC.grade(tmp_path / "test.csv", tmp_path)
 
 
-def test_refused_with_and_without_answers(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_refused_with_and_without_answers(trial: Trial, answers: pd.DataFrame) -> None:
     for bad in (
         answers.assign(note=1),
         answers.drop(columns="insult"),
@@ -125,6 +115,6 @@ def test_refused_with_and_without_answers(data: Path, answers: pd.DataFrame, tmp
         answers.iloc[:0],
     ):
         with pytest.raises(mlecore.InvalidSubmission):
-            grade(bad, data, tmp_path)
+            trial.grade(bad)
         with pytest.raises(mlecore.InvalidSubmission):
-            TOXIC.check(tmp_path / "submission.csv", data / "public")
+            trial.check(bad)

@@ -12,29 +12,20 @@ import pytest
 import mlecore
 from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 BIRDS = mlecore.competition("mlsp-2013-birds")
 TOP = "mlsp_contest_dataset"
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("birds")
-    BIRDS.make_raw(folder / "raw", size=0.1)
-    BIRDS.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("mlsp-2013-birds", tmp_path_factory.mktemp("birds"), size=0.1)
 
 
 @pytest.fixture
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "answers.csv")
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    table.to_csv(tmp_path / "submission.csv", index=False)
-    return BIRDS.grade(tmp_path / "submission.csv", data / "private")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "answers.csv")
 
 
 def raw_of(folder: Path, labels: bytes, folds: list[int]) -> Path:
@@ -98,15 +89,15 @@ def test_by_hand(tmp_path: Path) -> None:
     assert (supplemental / "spectrograms" / "r6.bmp").read_bytes() == b"spectrograms r6"
 
 
-def test_stand_in_is_prepared_whole(data: Path, answers: pd.DataFrame) -> None:
-    with zipfile.ZipFile(data / "raw" / f"{TOP}.zip") as archive:
+def test_stand_in_is_prepared_whole(trial: Trial, answers: pd.DataFrame) -> None:
+    with zipfile.ZipFile(trial.raw / f"{TOP}.zip") as archive:
         folds = pd.read_csv(io.BytesIO(archive.read(f"{TOP}/essential_data/CVfolds_2.txt")))
     kept = (folds["fold"] == 0).sum()
     assert kept < len(folds)
-    assert len(list((data / "public" / "essential_data" / "src_wavs").iterdir())) == kept
+    assert len(list((trial.public / "essential_data" / "src_wavs").iterdir())) == kept
     assert len(answers) == 19 * round(0.2 * kept)
     assert set(answers["Probability"]) == {0, 1}
-    sample = pd.read_csv(data / "public" / "sample_submission.csv")
+    sample = pd.read_csv(trial.public / "sample_submission.csv")
     assert sorted(answers["Id"]) == sample["Id"].tolist()
 
 
@@ -141,24 +132,24 @@ def test_damaged_text_is_said(tmp_path: Path, name: str, content: bytes, said: s
         BIRDS.prepare(raw, tmp_path / "public", tmp_path / "private")
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    assert grade(answers, data, tmp_path) == 1
-    assert grade(answers.assign(Probability=0), data, tmp_path) == 0.5
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
+    assert trial.grade(answers) == 1
+    assert trial.grade(answers.assign(Probability=0)) == 0.5
     same = answers.assign(Id=answers["Id"].astype(float), Probability=answers["Probability"] == 1, note="x")
-    assert grade(same.sample(frac=1, random_state=0), data, tmp_path) == 1
+    assert trial.grade(same.sample(frac=1, random_state=0)) == 1
 
 
 @pytest.mark.parametrize("value", [None, 1.2, -0.1, "inf", "bird", "True"])
-def test_probabilities_are_from_0_to_1(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
+def test_probabilities_are_from_0_to_1(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     bad = answers.assign(Probability=0.5).astype({"Probability": object})
     bad.loc[0, "Probability"] = value
     with pytest.raises(mlecore.InvalidSubmission, match="'Probability' must hold numbers from 0 to 1"):
-        grade(bad, data, tmp_path)
+        trial.grade(bad)
 
 
-def test_ids_are_those_of_the_sample(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_ids_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame) -> None:
     repeated = answers.assign(Id=[answers["Id"][1], *answers["Id"][1:]])
     text = answers.assign(Id=[f"a{i}" for i in answers["Id"]])
     for bad in (repeated, text, answers.iloc[1:], answers.iloc[:0], answers.drop(columns="Id")):
         with pytest.raises(mlecore.InvalidSubmission):
-            grade(bad, data, tmp_path)
+            trial.grade(bad)

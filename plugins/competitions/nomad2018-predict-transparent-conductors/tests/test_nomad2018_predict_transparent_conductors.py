@@ -11,29 +11,20 @@ import pytest
 
 import mlecore
 from mlecore.errors import DataError
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 NOMAD = mlecore.competition("nomad2018-predict-transparent-conductors")
 TARGETS = ["formation_energy_ev_natom", "bandgap_energy_ev"]
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("nomad")
-    NOMAD.make_raw(folder / "raw", size=0.2)
-    NOMAD.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("nomad2018-predict-transparent-conductors", tmp_path_factory.mktemp("nomad"), size=0.2)
 
 
 @pytest.fixture
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "test.csv")
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    table.to_csv(tmp_path / "submission.csv", index=False)
-    return NOMAD.grade(tmp_path / "submission.csv", data / "private")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "test.csv")
 
 
 @pytest.mark.slow
@@ -41,18 +32,18 @@ def test_conformance() -> None:
     check_competition("nomad2018-predict-transparent-conductors")
 
 
-def test_each_part_is_numbered_from_1_and_keeps_its_crystals(data: Path) -> None:
+def test_each_part_is_numbered_from_1_and_keeps_its_crystals(trial: Trial) -> None:
     from sklearn.model_selection import train_test_split
 
-    with zipfile.ZipFile(data / "raw" / "train.csv.zip") as archive, archive.open("train.csv") as member:
+    with zipfile.ZipFile(trial.raw / "train.csv.zip") as archive, archive.open("train.csv") as member:
         raw = pd.read_csv(member, float_precision="round_trip")
-    with zipfile.ZipFile(data / "raw" / "train.zip") as archive:
+    with zipfile.ZipFile(trial.raw / "train.zip") as archive:
         for name, part in zip(("train", "test"), train_test_split(raw, test_size=0.1, random_state=0), strict=True):
             for new, old in enumerate(part["id"], 1):
-                crystal = data / "public" / name / str(new) / "geometry.xyz"
+                crystal = trial.public / name / str(new) / "geometry.xyz"
                 assert crystal.read_bytes() == archive.read(f"train/{old}/geometry.xyz")
             renumbered = part.assign(id=range(1, len(part) + 1))
-            table = data / ("public/train.csv" if name == "train" else "private/test.csv")
+            table = trial.folder / ("public/train.csv" if name == "train" else "private/test.csv")
             assert table.read_text() == renumbered.to_csv(index=False)
 
 
@@ -88,35 +79,29 @@ def test_each_row_of_a_repeated_id_has_its_crystal(tmp_path: Path) -> None:
     assert sorted(crystals) == [b"eight", b"seven", b"seven", b"seven"]
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    assert grade(answers, data, tmp_path) == 0
-    assert grade(answers[TARGETS], data, tmp_path) == 0  # no id needed
-    assert grade(answers.assign(id=7, note="x")[["note", *TARGETS[::-1], "id"]], data, tmp_path) == 0
-    assert grade(answers.iloc[::-1], data, tmp_path) > 0  # paired by place
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
+    assert trial.grade(answers) == 0
+    assert trial.grade(answers[TARGETS]) == 0  # no id needed
+    assert trial.grade(answers.assign(id=7, note="x")[["note", *TARGETS[::-1], "id"]]) == 0
+    assert trial.grade(answers.iloc[::-1]) > 0  # paired by place
     off = answers.assign(**{TARGETS[0]: (answers[TARGETS[0]] + 1) * math.e - 1})  # one more in every logarithm
-    assert math.isclose(grade(off, data, tmp_path), 0.5)
-    grade(answers.assign(**{TARGETS[1]: True}), data, tmp_path)
-    grade(answers.assign(**{TARGETS[1]: -0.5}), data, tmp_path)
+    assert math.isclose(trial.grade(off), 0.5)
+    trial.grade(answers.assign(**{TARGETS[1]: True}))
+    trial.grade(answers.assign(**{TARGETS[1]: -0.5}))
     text = answers.astype({TARGETS[1]: object})
     text.loc[0, TARGETS[1]] = "1_0"
-    assert grade(text, data, tmp_path) == grade(
-        answers.assign(**{TARGETS[1]: [10, *answers[TARGETS[1]][1:]]}), data, tmp_path
-    )
+    assert trial.grade(text) == trial.grade(answers.assign(**{TARGETS[1]: [10, *answers[TARGETS[1]][1:]]}))
 
 
 @pytest.mark.parametrize("value", [-1, -2.5, None, "inf", "1e400", "True", "big"])
-def test_predictions_are_finite_numbers_above_minus_one(
-    data: Path, answers: pd.DataFrame, tmp_path: Path, value: object
-) -> None:
+def test_predictions_are_finite_numbers_above_minus_one(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     bad = answers.astype({TARGETS[0]: object})
     bad.loc[3, TARGETS[0]] = value
     with pytest.raises(mlecore.InvalidSubmission, match=r"formation_energy_ev_natom|greater than -1"):
-        grade(bad, data, tmp_path)
-    with pytest.raises(mlecore.InvalidSubmission):
-        NOMAD.check(tmp_path / "submission.csv", data / "public")
+        trial.grade(bad)
 
 
-def test_rows_and_columns(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_rows_and_columns(trial: Trial, answers: pd.DataFrame) -> None:
     for bad in (answers.iloc[1:], pd.concat([answers, answers]), answers.drop(columns=TARGETS[1]), answers.iloc[:0]):
         with pytest.raises(mlecore.InvalidSubmission):
-            grade(bad, data, tmp_path)
+            trial.grade(bad)

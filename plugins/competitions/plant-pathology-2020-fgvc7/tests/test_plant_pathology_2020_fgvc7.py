@@ -10,29 +10,20 @@ import pytest
 
 import mlecore
 from mlecore.errors import DataError
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 LEAVES = mlecore.competition("plant-pathology-2020-fgvc7")
 CLASSES = ["healthy", "multiple_diseases", "rust", "scab"]
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("leaves")
-    LEAVES.make_raw(folder / "raw", size=0.1)
-    LEAVES.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("plant-pathology-2020-fgvc7", tmp_path_factory.mktemp("leaves"), size=0.1)
 
 
 @pytest.fixture
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "test.csv")
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    table.to_csv(tmp_path / "submission.csv", index=False)
-    return LEAVES.grade(tmp_path / "submission.csv", data / "private")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "test.csv")
 
 
 @pytest.mark.slow
@@ -40,18 +31,18 @@ def test_conformance() -> None:
     check_competition("plant-pathology-2020-fgvc7")
 
 
-def test_names_are_exchanged_at_once(data: Path) -> None:
+def test_names_are_exchanged_at_once(trial: Trial) -> None:
     from sklearn.model_selection import train_test_split
 
-    raw = pd.read_csv(data / "raw" / "train.csv")
+    raw = pd.read_csv(trial.raw / "train.csv")
     parts = train_test_split(raw, test_size=0.1, random_state=0)
     for part, prefix, table in zip(parts, ("Train_", "Test_"), ("public/train.csv", "private/test.csv"), strict=True):
         new = [f"{prefix}{k}" for k in range(len(part))]
-        assert (data / table).read_text() == part.assign(image_id=new).to_csv(index=False)
+        assert (trial.folder / table).read_text() == part.assign(image_id=new).to_csv(index=False)
         for before, after in zip(part["image_id"], new, strict=True):
-            image = data / "public" / "images" / f"{after}.jpg"
-            assert image.read_bytes() == (data / "raw" / "images" / f"{before}.jpg").read_bytes()
-    assert len(list((data / "public" / "images").iterdir())) == len(raw)
+            image = trial.public / "images" / f"{after}.jpg"
+            assert image.read_bytes() == (trial.raw / "images" / f"{before}.jpg").read_bytes()
+    assert len(list((trial.public / "images").iterdir())) == len(raw)
 
 
 @pytest.mark.parametrize("seed", range(1, 5))
@@ -76,28 +67,28 @@ def test_odd_tables_are_said(tmp_path: Path, header_and_first: str) -> None:
         LEAVES.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    assert grade(answers, data, tmp_path) == 1
-    assert grade(answers[[*CLASSES, "image_id"]].sample(frac=1, random_state=0), data, tmp_path) == 1
-    assert grade(answers.assign(rust=0.25), data, tmp_path) == 0.875
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
+    assert trial.grade(answers) == 1
+    assert trial.grade(answers[[*CLASSES, "image_id"]].sample(frac=1, random_state=0)) == 1
+    assert trial.grade(answers.assign(rust=0.25)) == 0.875
     scaled = answers.assign(**{name: 100 * answers[name] - 7 for name in CLASSES})
-    assert grade(scaled, data, tmp_path) == 1
-    assert grade(answers.assign(scab=answers["scab"] == 1), data, tmp_path) == 1
+    assert trial.grade(scaled) == 1
+    assert trial.grade(answers.assign(scab=answers["scab"] == 1)) == 1
     text = answers.astype({"rust": object})
     text.loc[0, "rust"] = "1_0"
-    assert math.isfinite(grade(text, data, tmp_path))
+    assert math.isfinite(trial.grade(text))
 
 
 @pytest.mark.parametrize("value", [None, "inf", "-inf", "red", "1e400"])
-def test_values_are_finite_numbers(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
+def test_values_are_finite_numbers(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     bad = answers.astype({"scab": object})
     bad.loc[1, "scab"] = value
     with pytest.raises(mlecore.InvalidSubmission, match="scab"):
-        grade(bad, data, tmp_path)
+        trial.grade(bad)
 
 
-def test_columns_and_ids(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_columns_and_ids(trial: Trial, answers: pd.DataFrame) -> None:
     repeated = answers.assign(image_id=[answers["image_id"][1], *answers["image_id"][1:]])
     for bad in (answers.assign(note=1), answers.drop(columns="rust"), answers.iloc[1:], repeated, answers.iloc[:0]):
         with pytest.raises(mlecore.InvalidSubmission):
-            grade(bad, data, tmp_path)
+            trial.grade(bad)

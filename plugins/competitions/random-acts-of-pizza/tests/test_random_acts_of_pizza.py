@@ -11,29 +11,20 @@ import pytest
 
 import mlecore
 from mlecore.errors import DataError
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 PIZZA = mlecore.competition("random-acts-of-pizza")
 TARGET = "requester_received_pizza"
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("pizza")
-    PIZZA.make_raw(folder / "raw", size=0.1)
-    PIZZA.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("random-acts-of-pizza", tmp_path_factory.mktemp("pizza"), size=0.1)
 
 
 @pytest.fixture
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "test.csv")
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    table.to_csv(tmp_path / "submission.csv", index=False)
-    return PIZZA.grade(tmp_path / "submission.csv", data / "private")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "test.csv")
 
 
 @pytest.mark.slow
@@ -41,20 +32,20 @@ def test_conformance() -> None:
     check_competition("random-acts-of-pizza")
 
 
-def test_files(data: Path, answers: pd.DataFrame) -> None:
+def test_files(trial: Trial, answers: pd.DataFrame) -> None:
     from sklearn.model_selection import train_test_split
 
-    requests, others = (json.loads((data / "raw" / f"{name}.json").read_text()) for name in ("train", "test"))
+    requests, others = (json.loads((trial.raw / f"{name}.json").read_text()) for name in ("train", "test"))
     assert len(requests[0]) == 32 and len(others[0]) == 17
     ratio = len(others) / (len(requests) + len(others))
     train, test = train_test_split(requests, test_size=ratio, random_state=0)
     reduced = [{key: item[key] for key in others[0]} for item in test]
-    assert (data / "public" / "train.json").read_text() == json.dumps(train, indent=4)
-    assert (data / "public" / "test.json").read_text() == json.dumps(reduced, indent=4)
+    assert (trial.public / "train.json").read_text() == json.dumps(train, indent=4)
+    assert (trial.public / "test.json").read_text() == json.dumps(reduced, indent=4)
     for name in ("train", "test"):
-        with zipfile.ZipFile(data / "public" / f"{name}.zip") as archive:
+        with zipfile.ZipFile(trial.public / f"{name}.zip") as archive:
             assert archive.namelist() == [f"{name}.json"]
-            assert archive.read(f"{name}.json") == (data / "public" / f"{name}.json").read_bytes()
+            assert archive.read(f"{name}.json") == (trial.public / f"{name}.json").read_bytes()
     assert answers[TARGET].tolist() == [int(item[TARGET]) for item in test]
     assert set(answers[TARGET]) == {0, 1}
 
@@ -85,24 +76,24 @@ def test_a_field_that_only_the_test_set_has_is_said(tmp_path: Path) -> None:
         PIZZA.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    assert grade(answers, data, tmp_path) == 1
-    assert grade(answers.assign(**{TARGET: 0}), data, tmp_path) == 0.5
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
+    assert trial.grade(answers) == 1
+    assert trial.grade(answers.assign(**{TARGET: 0})) == 0.5
     shuffled = answers.assign(**{TARGET: answers[TARGET] == 1, "note": "x"}).sample(frac=1, random_state=0)
-    assert grade(shuffled, data, tmp_path) == 1
+    assert trial.grade(shuffled) == 1
 
 
 @pytest.mark.parametrize("value", [None, 1.2, -0.1, "inf", "yes", "True", "0_1"])
-def test_predictions_are_numbers_from_0_to_1(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
+def test_predictions_are_numbers_from_0_to_1(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     bad = answers.assign(**{TARGET: 0.5}).astype({TARGET: object})
     bad.loc[0, TARGET] = value
     with pytest.raises(mlecore.InvalidSubmission, match="must hold numbers from 0 to 1"):
-        grade(bad, data, tmp_path)
+        trial.grade(bad)
 
 
-def test_ids_are_those_of_the_sample(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_ids_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame) -> None:
     repeated = answers.assign(request_id=[answers["request_id"][1], *answers["request_id"][1:]])
     empty = answers.assign(request_id=[None, *answers["request_id"][1:]])
     for bad in (repeated, empty, answers.iloc[1:], answers.iloc[:0], answers.drop(columns=TARGET)):
         with pytest.raises(mlecore.InvalidSubmission):
-            grade(bad, data, tmp_path)
+            trial.grade(bad)

@@ -9,29 +9,20 @@ import pytest
 
 import mlecore
 from mlecore.errors import DataError
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 RANZCR = mlecore.competition("ranzcr-clip-catheter-line-classification")
 ID = "StudyInstanceUID"
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("ranzcr")
-    RANZCR.make_raw(folder / "raw", size=0.1)
-    RANZCR.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("ranzcr-clip-catheter-line-classification", tmp_path_factory.mktemp("ranzcr"), size=0.1)
 
 
 @pytest.fixture
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "test.csv")
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    table.to_csv(tmp_path / "submission.csv", index=False)
-    return RANZCR.grade(tmp_path / "submission.csv", data / "private")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "test.csv")
 
 
 @pytest.mark.slow
@@ -39,20 +30,20 @@ def test_conformance() -> None:
     check_competition("ranzcr-clip-catheter-line-classification")
 
 
-def test_tables_and_xrays(data: Path) -> None:
+def test_tables_and_xrays(trial: Trial) -> None:
     from sklearn.model_selection import train_test_split
 
-    train, test = train_test_split(pd.read_csv(data / "raw" / "train.csv"), test_size=0.1, random_state=0)
-    assert (data / "public" / "train.csv").read_text() == train.to_csv(index=False)
-    assert (data / "private" / "test.csv").read_text() == test.to_csv(index=False)
-    annotations = pd.read_csv(data / "raw" / "train_annotations.csv")
+    train, test = train_test_split(pd.read_csv(trial.raw / "train.csv"), test_size=0.1, random_state=0)
+    assert (trial.public / "train.csv").read_text() == train.to_csv(index=False)
+    assert (trial.private / "test.csv").read_text() == test.to_csv(index=False)
+    annotations = pd.read_csv(trial.raw / "train_annotations.csv")
     kept = annotations[annotations[ID].isin(train[ID])]
     assert 0 < len(kept) < len(annotations)
-    assert (data / "public" / "train_annotations.csv").read_text() == kept.to_csv(index=False)
-    sample = pd.read_csv(data / "public" / "sample_submission.csv")
+    assert (trial.public / "train_annotations.csv").read_text() == kept.to_csv(index=False)
+    sample = pd.read_csv(trial.public / "sample_submission.csv")
     assert list(sample.columns) == [ID, *train.columns[1:10]] and (sample.iloc[:, 1:] == 0).all(axis=None)
     for part, folder in ((train, "train"), (test, "test")):
-        assert {path.name.removesuffix(".jpg") for path in (data / "public" / folder).iterdir()} == set(part[ID])
+        assert {path.name.removesuffix(".jpg") for path in (trial.public / folder).iterdir()} == set(part[ID])
 
 
 @pytest.mark.parametrize("seed", range(1, 4))
@@ -64,9 +55,9 @@ def test_every_label_has_both_values_in_the_test_part(tmp_path: Path, seed: int)
     assert (pd.read_csv(tmp_path / "private" / "test.csv")[GRADED].nunique() == 2).all()
 
 
-def test_an_xray_that_is_missing_is_said(data: Path, tmp_path: Path) -> None:
+def test_an_xray_that_is_missing_is_said(trial: Trial, tmp_path: Path) -> None:
     for name in ("train.csv", "train_annotations.csv"):
-        (tmp_path / name).write_bytes((data / "raw" / name).read_bytes())
+        (tmp_path / name).write_bytes((trial.raw / name).read_bytes())
     (tmp_path / "train").mkdir()
     with pytest.raises(DataError, match=r"\.jpg"):
         RANZCR.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
@@ -96,26 +87,26 @@ def test_an_xray_twice_is_refused_within_a_part_only(tmp_path: Path, same_part: 
     assert len(pd.read_csv(tmp_path / "public" / "train_annotations.csv")) == 1  # its X-ray is in train as well
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    assert grade(answers, data, tmp_path) == 1
-    assert grade(answers.iloc[:, :10].sample(frac=1, random_state=0), data, tmp_path) == 1
-    assert grade(answers.assign(**{"CVC - Normal": "x", "Swan Ganz Catheter Present": None}), data, tmp_path) == 1
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
+    assert trial.grade(answers) == 1
+    assert trial.grade(answers.iloc[:, :10].sample(frac=1, random_state=0)) == 1
+    assert trial.grade(answers.assign(**{"CVC - Normal": "x", "Swan Ganz Catheter Present": None})) == 1
     one_off = answers.assign(**{"NGT - Normal": 0.5})
-    assert abs(grade(one_off, data, tmp_path) - (8 + 0.5) / 9) < 1e-12
-    assert grade(answers.assign(**{"NGT - Normal": answers["NGT - Normal"] == 1}), data, tmp_path) == 1
+    assert abs(trial.grade(one_off) - (8 + 0.5) / 9) < 1e-12
+    assert trial.grade(answers.assign(**{"NGT - Normal": answers["NGT - Normal"] == 1})) == 1
 
 
 @pytest.mark.parametrize("value", [None, 1.0001, -0.1, "inf", "yes", "True"])
-def test_graded_labels_are_probabilities(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
+def test_graded_labels_are_probabilities(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     bad = answers.assign(**{"CVC - Borderline": 0.5}).astype({"CVC - Borderline": object})
     bad.loc[0, "CVC - Borderline"] = value
     with pytest.raises(mlecore.InvalidSubmission, match="CVC - Borderline"):
-        grade(bad, data, tmp_path)
+        trial.grade(bad)
 
 
-def test_rows_and_columns(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_rows_and_columns(trial: Trial, answers: pd.DataFrame) -> None:
     repeated = answers.assign(**{ID: [answers[ID][1], *answers[ID][1:]]})
     foreign = answers.assign(**{ID: ["1.2.3", *answers[ID][1:]]})
     for bad in (repeated, foreign, answers.iloc[1:], answers.iloc[:0], answers.drop(columns="ETT - Normal")):
         with pytest.raises(mlecore.InvalidSubmission):
-            grade(bad, data, tmp_path)
+            trial.grade(bad)

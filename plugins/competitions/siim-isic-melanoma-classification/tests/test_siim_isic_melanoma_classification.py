@@ -10,28 +10,19 @@ from mle_comp_siim_isic_melanoma_classification.records import _checksum, exampl
 
 import mlecore
 from mlecore.errors import DataError
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 SKIN = mlecore.competition("siim-isic-melanoma-classification")
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("skin")
-    SKIN.make_raw(folder / "raw", size=0.1)
-    SKIN.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("siim-isic-melanoma-classification", tmp_path_factory.mktemp("skin"), size=0.1)
 
 
 @pytest.fixture
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "test.csv")
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    table.to_csv(tmp_path / "submission.csv", index=False)
-    return SKIN.grade(tmp_path / "submission.csv", data / "private")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "test.csv")
 
 
 @pytest.mark.slow
@@ -39,22 +30,22 @@ def test_conformance() -> None:
     check_competition("siim-isic-melanoma-classification")
 
 
-def test_two_record_files_choose_the_test_set(data: Path, answers: pd.DataFrame) -> None:
-    table = pd.read_csv(data / "raw" / "train.csv")
-    records = data / "raw" / "tfrecords"
+def test_two_record_files_choose_the_test_set(trial: Trial, answers: pd.DataFrame) -> None:
+    table = pd.read_csv(trial.raw / "train.csv")
+    records = trial.raw / "tfrecords"
     names = [*first_texts(records / "train00-2071.tfrec", "image_name")]
     names += first_texts(records / "train06-2071.tfrec", "image_name")
     test = table[table["image_name"].isin(names)]
     assert len(test) == len(names)
     assert answers["image_name"].tolist() == test["image_name"].tolist()  # in the order of train.csv
-    assert (data / "public" / "test.csv").read_text() == test[list(table.columns[:5])].to_csv(index=False)
-    assert (data / "public" / "train.csv").read_text() == table.drop(test.index).to_csv(index=False)
+    assert (trial.public / "test.csv").read_text() == test[list(table.columns[:5])].to_csv(index=False)
+    assert (trial.public / "train.csv").read_text() == table.drop(test.index).to_csv(index=False)
     for folder, images in (("test", test["image_name"]), ("train", table["image_name"].drop(test.index))):
         for place, suffix in ((folder, ".dcm"), (f"jpeg/{folder}", ".jpg")):
-            assert {p.name for p in (data / "public" / place).iterdir()} == {f"{i}{suffix}" for i in images}
+            assert {p.name for p in (trial.public / place).iterdir()} == {f"{i}{suffix}" for i in images}
 
 
-def test_record_files_are_numbered_anew(data: Path) -> None:
+def test_record_files_are_numbered_anew(trial: Trial) -> None:
     renamed = {
         "test00-2071": "train00-2071",
         "train00-2071": "train01-2071",
@@ -63,7 +54,7 @@ def test_record_files_are_numbered_anew(data: Path) -> None:
         "train02-2071": "train07-2071",
         "train03-2061": "train15-2061",
     }
-    public, raw = data / "public" / "tfrecords", data / "raw" / "tfrecords"
+    public, raw = trial.public / "tfrecords", trial.raw / "tfrecords"
     assert {path.stem for path in public.iterdir()} == set(renamed)
     for new, old in renamed.items():
         assert (public / f"{new}.tfrec").read_bytes() == (raw / f"{old}.tfrec").read_bytes()
@@ -115,24 +106,24 @@ def test_an_image_in_two_rows_is_one_file(tmp_path: Path) -> None:
     assert len(list((tmp_path / "public" / "train").iterdir())) == 2
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
     assert set(answers["target"]) == {0, 1}
-    assert grade(answers, data, tmp_path) == 1
-    assert grade(answers.assign(target=0), data, tmp_path) == 0.5
+    assert trial.grade(answers) == 1
+    assert trial.grade(answers.assign(target=0)) == 0.5
     shuffled = answers.assign(target=answers["target"] == 1, note="x").sample(frac=1, random_state=0)
-    assert grade(shuffled, data, tmp_path) == 1
+    assert trial.grade(shuffled) == 1
 
 
 @pytest.mark.parametrize("value", [None, 1.2, -0.1, "inf", "bad", "True", "0_1"])
-def test_targets_are_numbers_from_0_to_1(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
+def test_targets_are_numbers_from_0_to_1(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     bad = answers.assign(target=0.5).astype({"target": object})
     bad.loc[0, "target"] = value
     with pytest.raises(mlecore.InvalidSubmission, match="'target' must hold numbers from 0 to 1"):
-        grade(bad, data, tmp_path)
+        trial.grade(bad)
 
 
-def test_names_are_those_of_the_sample(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_names_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame) -> None:
     repeated = answers.assign(image_name=[answers["image_name"][1], *answers["image_name"][1:]])
     for bad in (repeated, answers.iloc[1:], answers.iloc[:0], answers.drop(columns="target")):
         with pytest.raises(mlecore.InvalidSubmission):
-            grade(bad, data, tmp_path)
+            trial.grade(bad)

@@ -8,36 +8,17 @@ import pandas as pd
 import pytest
 
 import mlecore
-from mlecore.testing import check_competition
-
-SPACESHIP = mlecore.competition("spaceship-titanic")
+from mlecore.testing import Trial, check_competition
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("spaceship")
-    SPACESHIP.make_raw(folder / "raw", size=0.2)
-    SPACESHIP.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("spaceship-titanic", tmp_path_factory.mktemp("spaceship"), size=0.2)
 
 
 @pytest.fixture
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "test.csv")[["PassengerId", "Transported"]]
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    """The score; checked as well, which must agree on what is valid."""
-    path = tmp_path / "submission.csv"
-    table.to_csv(path, index=False)
-    try:
-        SPACESHIP.check(path, data / "public")
-    except mlecore.InvalidSubmission:
-        with pytest.raises(mlecore.InvalidSubmission):
-            SPACESHIP.grade(path, data / "private")
-        raise
-    return SPACESHIP.grade(path, data / "private")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "test.csv")[["PassengerId", "Transported"]]
 
 
 def put(table: pd.DataFrame, value: object) -> pd.DataFrame:
@@ -47,53 +28,47 @@ def put(table: pd.DataFrame, value: object) -> pd.DataFrame:
     return changed
 
 
-def test_rows_are_split_as_published_and_cells_keep_their_text(data: Path) -> None:
+def test_rows_are_split_as_published_and_cells_keep_their_text(trial: Trial) -> None:
     from sklearn.model_selection import train_test_split
 
-    header, *lines = (data / "raw" / "train.csv").read_text().splitlines(keepends=True)
+    header, *lines = (trial.raw / "train.csv").read_text().splitlines(keepends=True)
     train, test = train_test_split(lines, test_size=0.1, random_state=0)
-    assert (data / "public" / "train.csv").read_text() == header + "".join(train)
-    assert (data / "private" / "test.csv").read_text() == header + "".join(test)
+    assert (trial.public / "train.csv").read_text() == header + "".join(train)
+    assert (trial.private / "test.csv").read_text() == header + "".join(test)
 
 
-def test_the_public_test_table_has_no_target(data: Path) -> None:
-    public, private = pd.read_csv(data / "public" / "test.csv"), pd.read_csv(data / "private" / "test.csv")
+def test_the_public_test_table_has_no_target(trial: Trial) -> None:
+    public, private = pd.read_csv(trial.public / "test.csv"), pd.read_csv(trial.private / "test.csv")
     pd.testing.assert_frame_equal(public, private.drop(columns="Transported"))
-    sample = pd.read_csv(data / "public" / "sample_submission.csv")
+    sample = pd.read_csv(trial.public / "sample_submission.csv")
     assert sample["PassengerId"].equals(private["PassengerId"])
     assert not sample["Transported"].any()
 
 
-def test_truth_is_spelled_in_many_ways(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_truth_is_spelled_in_many_ways(trial: Trial, answers: pd.DataFrame) -> None:
     text = answers["Transported"].map({True: "TRUE", False: "fAlSe"})
     for spelling in (answers["Transported"], text, answers["Transported"].astype(int), answers["Transported"] * 1.0):
-        assert grade(answers.assign(Transported=spelling), data, tmp_path) == 1
-    assert grade(answers.assign(Transported=~answers["Transported"]), data, tmp_path) == 0
+        assert trial.grade(answers.assign(Transported=spelling)) == 1
+    assert trial.grade(answers.assign(Transported=~answers["Transported"])) == 0
 
 
 @pytest.mark.parametrize("value", [2, -1, 7.0])
-def test_another_whole_number_is_wrong_but_valid(
-    data: Path, answers: pd.DataFrame, tmp_path: Path, value: float
-) -> None:
+def test_another_whole_number_is_wrong_but_valid(trial: Trial, answers: pd.DataFrame, value: float) -> None:
     numbers = answers.assign(Transported=answers["Transported"].astype(int))
-    assert grade(put(numbers, value), data, tmp_path) == pytest.approx(1 - 1 / len(answers), abs=1e-12)
+    assert trial.grade(put(numbers, value)) == pytest.approx(1 - 1 / len(answers), abs=1e-12)
 
 
 @pytest.mark.parametrize("value", ["yes", " True", "", "None", 1])
-def test_one_odd_cell_spoils_a_column_of_truth_values(
-    data: Path, answers: pd.DataFrame, tmp_path: Path, value: object
-) -> None:
+def test_one_odd_cell_spoils_a_column_of_truth_values(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     with pytest.raises(mlecore.InvalidSubmission, match="Transported"):
-        grade(put(answers, value), data, tmp_path)
+        trial.grade(put(answers, value))
 
 
 @pytest.mark.parametrize("value", [0.3, "inf", 1e300, 10**20, None, "True"])
-def test_one_odd_cell_spoils_a_column_of_numbers(
-    data: Path, answers: pd.DataFrame, tmp_path: Path, value: object
-) -> None:
+def test_one_odd_cell_spoils_a_column_of_numbers(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     numbers = answers.assign(Transported=answers["Transported"].astype(int))
     with pytest.raises(mlecore.InvalidSubmission, match="Transported"):
-        grade(put(numbers, value), data, tmp_path)
+        trial.grade(put(numbers, value))
 
 
 @pytest.mark.parametrize(
@@ -108,31 +83,31 @@ def test_one_odd_cell_spoils_a_column_of_numbers(
         lambda table: table.drop(columns="Transported"),
     ],
 )
-def test_rows_are_those_of_the_sample(data: Path, answers: pd.DataFrame, tmp_path: Path, change: object) -> None:
+def test_rows_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame, change: object) -> None:
     with pytest.raises(mlecore.InvalidSubmission):
-        grade(change(answers), data, tmp_path)
+        trial.grade(change(answers))
 
 
-def test_the_stand_in_looks_like_the_real_table(data: Path) -> None:
-    table = pd.read_csv(data / "raw" / "train.csv")
+def test_the_stand_in_looks_like_the_real_table(trial: Trial) -> None:
+    table = pd.read_csv(trial.raw / "train.csv")
     assert table.shape[1] == 14
     assert table["PassengerId"].is_monotonic_increasing and table["PassengerId"].is_unique
     assert set(table.columns[table.notna().all()]) == {"PassengerId", "Transported"}
-    assert not set(table["PassengerId"]) & set(pd.read_csv(data / "raw" / "test.csv")["PassengerId"])
+    assert not set(table["PassengerId"]) & set(pd.read_csv(trial.raw / "test.csv")["PassengerId"])
 
 
-def test_the_stand_in_repeats_itself(data: Path, tmp_path: Path) -> None:
-    SPACESHIP.make_raw(tmp_path, size=0.2)
+def test_the_stand_in_repeats_itself(trial: Trial, tmp_path: Path) -> None:
+    trial.competition.make_raw(tmp_path, size=0.2)
     for file in sorted(tmp_path.iterdir()):
-        assert file.read_bytes() == (data / "raw" / file.name).read_bytes()
+        assert file.read_bytes() == (trial.raw / file.name).read_bytes()
 
 
-def test_a_refusal_names_the_cell_that_is_odd(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_refusal_names_the_cell_that_is_odd(trial: Trial, answers: pd.DataFrame) -> None:
     for value in ("yes", " True", 1):
         with pytest.raises(
             mlecore.InvalidSubmission, match=rf"found PassengerId '{answers['PassengerId'][2]}': '{value}'$"
         ):
-            grade(put(answers, value), data, tmp_path)
+            trial.grade(put(answers, value))
 
 
 @pytest.mark.slow

@@ -4,72 +4,53 @@ from __future__ import annotations
 
 import math
 import zipfile
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import mlecore
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
-SPOOKY = mlecore.competition("spooky-author-identification")
 AUTHORS = ["EAP", "HPL", "MWS"]
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("spooky")
-    SPOOKY.make_raw(folder / "raw", size=0.1)
-    SPOOKY.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("spooky-author-identification", tmp_path_factory.mktemp("spooky"), size=0.1)
 
 
 @pytest.fixture
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "test.csv")
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    """The score; checked as well, which must agree on what is valid."""
-    path = tmp_path / "submission.csv"
-    table.to_csv(path, index=False)
-    try:
-        SPOOKY.check(path, data / "public")
-    except mlecore.InvalidSubmission:
-        with pytest.raises(mlecore.InvalidSubmission):
-            SPOOKY.grade(path, data / "private")
-        raise
-    return SPOOKY.grade(path, data / "private")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "test.csv")
 
 
 def test_conformance() -> None:
     check_competition("spooky-author-identification")
 
 
-def test_tables(data: Path, answers: pd.DataFrame) -> None:
+def test_tables(trial: Trial, answers: pd.DataFrame) -> None:
     from sklearn.model_selection import train_test_split
 
-    with zipfile.ZipFile(data / "raw" / "train.zip") as archive, archive.open("train.csv") as member:
+    with zipfile.ZipFile(trial.raw / "train.zip") as archive, archive.open("train.csv") as member:
         train, test = train_test_split(pd.read_csv(member), test_size=0.1, random_state=0)
-    assert (data / "public" / "train.csv").read_text() == train.to_csv(index=False)
-    assert (data / "public" / "test.csv").read_text() == test[["id", "text"]].to_csv(index=False)
+    assert (trial.public / "train.csv").read_text() == train.to_csv(index=False)
+    assert (trial.public / "test.csv").read_text() == test[["id", "text"]].to_csv(index=False)
     assert answers["id"].tolist() == test["id"].tolist()
     assert answers[AUTHORS].idxmax(axis=1).tolist() == test["author"].tolist()
-    sample = (data / "public" / "sample_submission.csv").read_text().splitlines()
+    sample = (trial.public / "sample_submission.csv").read_text().splitlines()
     assert sample[1] == f"{test['id'].iloc[0]},0.403493538995863,0.287808366106543,0.308698094897594"
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    assert grade(answers, data, tmp_path) < 1e-15
-    assert grade(answers[["id", "MWS", "EAP", "HPL"]].sample(frac=1, random_state=0), data, tmp_path) < 1e-15
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
+    assert trial.grade(answers) < 1e-15
+    assert trial.grade(answers[["id", "MWS", "EAP", "HPL"]].sample(frac=1, random_state=0)) < 1e-15
     thirds = answers.assign(EAP=1 / 3, HPL=1 / 3, MWS=1 / 3)
-    assert math.isclose(grade(thirds, data, tmp_path), math.log(3))
+    assert math.isclose(trial.grade(thirds), math.log(3))
     scaled = thirds.assign(MWS=1 / 3 + 1e-5)  # still within 1.1e-5, and not rescaled
-    assert grade(scaled, data, tmp_path) < math.log(3)
+    assert trial.grade(scaled) < math.log(3)
     wrong = answers[["id"]].join(answers[AUTHORS].set_axis(["HPL", "MWS", "EAP"], axis=1)[AUTHORS])
-    assert math.isclose(grade(wrong, data, tmp_path), -math.log(2.220446049250313e-16))
-    assert grade(answers[["id"]].join(answers[AUTHORS] == 1), data, tmp_path) < 1e-15
+    assert math.isclose(trial.grade(wrong), -math.log(2.220446049250313e-16))
+    assert trial.grade(answers[["id"]].join(answers[AUTHORS] == 1)) < 1e-15
 
 
 @pytest.mark.parametrize(
@@ -88,6 +69,6 @@ def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
         (lambda t: t.iloc[:0], "rows"),
     ],
 )
-def test_refused(data: Path, answers: pd.DataFrame, tmp_path: Path, change: object, reason: str) -> None:
+def test_refused(trial: Trial, answers: pd.DataFrame, change: object, reason: str) -> None:
     with pytest.raises(mlecore.InvalidSubmission, match=reason):
-        grade(change(answers), data, tmp_path)
+        trial.grade(change(answers))

@@ -11,36 +11,19 @@ import pytest
 
 import mlecore
 from mlecore.errors import DataError
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 NQ = mlecore.competition("tensorflow2-question-answering")
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("nq")
-    NQ.make_raw(folder / "raw", size=0.1)
-    NQ.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("tensorflow2-question-answering", tmp_path_factory.mktemp("nq"), size=0.1)
 
 
 @pytest.fixture
-def gold(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "gold_submission.csv")
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    """The score; checked as well, which must agree on what is valid."""
-    path = tmp_path / "submission.csv"
-    table.to_csv(path, index=False)
-    try:
-        NQ.check(path, data / "public")
-    except mlecore.InvalidSubmission:
-        with pytest.raises(mlecore.InvalidSubmission):
-            NQ.grade(path, data / "private")
-        raise
-    return NQ.grade(path, data / "private")
+def gold(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "gold_submission.csv")
 
 
 @pytest.mark.slow
@@ -48,11 +31,11 @@ def test_conformance() -> None:
     check_competition("tensorflow2-question-answering")
 
 
-def test_bytes_are_those_of_pandas(data: Path) -> None:
+def test_bytes_are_those_of_pandas(trial: Trial) -> None:
     from sklearn.model_selection import train_test_split
 
     expected = {"train": "", "test": "", "shown": ""}
-    path = data / "raw" / "simplified-nq-train.jsonl"
+    path = trial.raw / "simplified-nq-train.jsonl"
     chunks = 0
     for chunk in pd.read_json(path, orient="records", lines=True, chunksize=1000):
         chunks += 1
@@ -64,9 +47,9 @@ def test_bytes_are_those_of_pandas(data: Path) -> None:
             part.to_json(out, orient="records", lines=True)
             expected[name] += out.getvalue()
     assert chunks == 2
-    assert (data / "public" / "simplified-nq-train.jsonl").read_text() == expected["train"]
-    assert (data / "private" / "test.jsonl").read_text() == expected["test"]
-    assert (data / "public" / "simplified-nq-test.jsonl").read_text() == expected["shown"]
+    assert (trial.public / "simplified-nq-train.jsonl").read_text() == expected["train"]
+    assert (trial.private / "test.jsonl").read_text() == expected["test"]
+    assert (trial.public / "simplified-nq-test.jsonl").read_text() == expected["shown"]
 
 
 @pytest.mark.parametrize("text", ["\x7f", "\\u007f", "\\\x7f", "a/b</P>", "é𝄞\n\t\x01", '"\\"'])
@@ -110,43 +93,43 @@ def test_odd_questions_are_said(tmp_path: Path, lines: list[str], words: str) ->
         NQ.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
 
-def test_scores(data: Path, gold: pd.DataFrame, tmp_path: Path) -> None:
-    assert grade(gold, data, tmp_path) == 1
+def test_scores(trial: Trial, gold: pd.DataFrame) -> None:
+    assert trial.grade(gold) == 1
     blank = gold["PredictionString"].isna().mean()
-    assert grade(gold.assign(PredictionString=None), data, tmp_path) == blank
+    assert trial.grade(gold.assign(PredictionString=None)) == blank
     assert 0 < blank < 1
     padded = gold.assign(PredictionString=[f" {p} " if isinstance(p, str) else "  " for p in gold["PredictionString"]])
-    assert grade(padded.sample(frac=1, random_state=0).assign(note=1), data, tmp_path) == 1
+    assert trial.grade(padded.sample(frac=1, random_state=0).assign(note=1)) == 1
     spans = gold["PredictionString"].str.contains(":", na=False)
     spaced = gold.assign(
         PredictionString=gold["PredictionString"].where(~spans, gold["PredictionString"].str.replace(":", " : +"))
     )
-    assert grade(spaced, data, tmp_path) == 1
-    assert grade(gold.assign(PredictionString="YES"), data, tmp_path) == (gold["PredictionString"] == "YES").mean()
+    assert trial.grade(spaced) == 1
+    assert trial.grade(gold.assign(PredictionString="YES")) == (gold["PredictionString"] == "YES").mean()
 
 
-def test_any_of_several_short_answers_is_right(data: Path, gold: pd.DataFrame, tmp_path: Path) -> None:
+def test_any_of_several_short_answers_is_right(trial: Trial, gold: pd.DataFrame) -> None:
     last = {}
-    for line in (data / "private" / "test.jsonl").read_text().splitlines():
+    for line in (trial.private / "test.jsonl").read_text().splitlines():
         answer = json.loads(line)
         if short := answer["annotations"][0]["short_answers"]:
             last[f"{answer['example_id']}_short"] = f"{short[-1]['start_token']}:{short[-1]['end_token']}"
     assert any(gold.set_index("example_id").loc[row, "PredictionString"] != span for row, span in last.items())
     other = [last.get(row, p) for row, p in zip(gold["example_id"], gold["PredictionString"], strict=True)]
-    assert grade(gold.assign(PredictionString=other), data, tmp_path) == 1
+    assert trial.grade(gold.assign(PredictionString=other)) == 1
 
 
 @pytest.mark.parametrize("value", ["yes", "NONE", "a:b", "6.0:7", ":", "3:", "1:2:3", "3-4", "5", "True"])
-def test_forms(data: Path, gold: pd.DataFrame, tmp_path: Path, value: str) -> None:
+def test_forms(trial: Trial, gold: pd.DataFrame, value: str) -> None:
     bad = gold.copy()
     bad.loc[4, "PredictionString"] = value
     with pytest.raises(mlecore.InvalidSubmission, match="row 6"):
-        grade(bad, data, tmp_path)
+        trial.grade(bad)
     with pytest.raises(mlecore.InvalidSubmission):
-        grade(gold.assign(PredictionString=value), data, tmp_path)
+        trial.grade(gold.assign(PredictionString=value))
 
 
-def test_rows(data: Path, gold: pd.DataFrame, tmp_path: Path) -> None:
+def test_rows(trial: Trial, gold: pd.DataFrame) -> None:
     repeated = gold.assign(example_id=[gold["example_id"][1], *gold["example_id"][1:]])
     other = gold.assign(example_id=["1_long", *gold["example_id"][1:]])
     for bad in (
@@ -158,10 +141,10 @@ def test_rows(data: Path, gold: pd.DataFrame, tmp_path: Path) -> None:
         gold.assign(example_id=1),
     ):
         with pytest.raises(mlecore.InvalidSubmission):
-            grade(bad, data, tmp_path)
+            trial.grade(bad)
 
 
-@pytest.mark.parametrize(("odd", "said"), [("", "missing"), ("1_long", "'1_long'"), ("1_long ", "'1_long '")])
-def test_an_id_not_asked_for_is_said(data: Path, gold: pd.DataFrame, tmp_path: Path, odd: str, said: str) -> None:
+@pytest.mark.parametrize(("odd", "said"), [("", "''"), ("1_long", "'1_long'"), ("1_long ", "'1_long '")])
+def test_an_id_not_asked_for_is_said(trial: Trial, gold: pd.DataFrame, odd: str, said: str) -> None:
     with pytest.raises(mlecore.InvalidSubmission, match=f"1 example_id not asked for: {said}"):
-        grade(gold.assign(example_id=[odd, *gold["example_id"][1:]]), data, tmp_path)
+        trial.grade(gold.assign(example_id=[odd, *gold["example_id"][1:]]))

@@ -14,7 +14,7 @@ import pytest
 import mlecore
 from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter, quoted, sentences
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 RUSSIAN = mlecore.competition("text-normalization-challenge-russian-language")
 TABLES = ["ru_train.csv", "ru_test_2.csv", "ru_sample_submission_2.csv"]
@@ -22,17 +22,13 @@ HEADER = '"sentence_id","token_id","class","before","after"\n'
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("russian")
-    RUSSIAN.make_raw(folder / "raw", size=0.5)
-    RUSSIAN.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("text-normalization-challenge-russian-language", tmp_path_factory.mktemp("russian"), size=0.5)
 
 
 @pytest.fixture(scope="module")
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "answers.csv", keep_default_na=False)
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "answers.csv", keep_default_na=False)
 
 
 def prepared(folder: Path, table: str) -> dict[str, bytes]:
@@ -82,36 +78,23 @@ def expected(table: str) -> dict[str, bytes]:
     }
 
 
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    """The score; checked as well, which must agree on what is valid."""
-    path = tmp_path / "submission.csv"
-    table.to_csv(path, index=False)
-    try:
-        RUSSIAN.check(path, data / "public")
-    except mlecore.InvalidSubmission:
-        with pytest.raises(mlecore.InvalidSubmission):
-            RUSSIAN.grade(path, data / "private")
-        raise
-    return RUSSIAN.grade(path, data / "private")
+def test_tables_are_those_of_the_sheet(trial: Trial) -> None:
+    with zipfile.ZipFile(trial.raw / "ru_train.csv.zip") as archive:
+        assert files(trial.folder) == expected(archive.read("ru_train.csv").decode())
 
 
-def test_tables_are_those_of_the_sheet(data: Path) -> None:
-    with zipfile.ZipFile(data / "raw" / "ru_train.csv.zip") as archive:
-        assert files(data) == expected(archive.read("ru_train.csv").decode())
-
-
-def test_both_ways_to_prepare_give_the_same(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_ways_to_prepare_give_the_same(trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quoted, "_PIECE", 5000)
     sizes: list[int] = []
     parts = sentences._parts
     monkeypatch.setattr(sentences, "_parts", lambda work: sizes.append(work[1].bytes) or parts(work))
-    RUSSIAN.prepare(data / "raw", tmp_path / "pieces" / "public", tmp_path / "pieces" / "private")
+    RUSSIAN.prepare(trial.raw, tmp_path / "pieces" / "public", tmp_path / "pieces" / "private")
     count = len(sizes)
     assert count > 10
     monkeypatch.setattr(quoted, "_TEXT", re.compile(rb"(?!)"))  # nothing is certain to be text
-    RUSSIAN.prepare(data / "raw", tmp_path / "whole" / "public", tmp_path / "whole" / "private")
+    RUSSIAN.prepare(trial.raw, tmp_path / "whole" / "public", tmp_path / "whole" / "private")
     assert len(sizes) == count
-    assert files(tmp_path / "whole") == files(tmp_path / "pieces") == files(data)
+    assert files(tmp_path / "whole") == files(tmp_path / "pieces") == files(trial.folder)
 
 
 @pytest.mark.parametrize(
@@ -139,33 +122,33 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_all_three_archives_must_be_there(data: Path, tmp_path: Path, name: str) -> None:
+def test_all_three_archives_must_be_there(trial: Trial, tmp_path: Path, name: str) -> None:
     (tmp_path / "raw").mkdir()
-    for path in (data / "raw").iterdir():
+    for path in (trial.raw).iterdir():
         if path.name != f"{name}.zip":
             (tmp_path / "raw" / path.name).hardlink_to(path)
     with pytest.raises(DataError, match=f"{name}.zip is missing"):
         RUSSIAN.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    assert grade(answers, data, tmp_path) == 1
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
+    assert trial.grade(answers) == 1
     shuffled = answers.sample(frac=1, random_state=1)[["after", "id"]].assign(note="x")
-    assert grade(shuffled, data, tmp_path) == 1
+    assert trial.grade(shuffled) == 1
     wrong = answers.assign(after=[text + "x" if place < 7 else text for place, text in enumerate(answers["after"])])
-    assert grade(wrong, data, tmp_path) == pytest.approx(1 - 7 / len(answers), abs=1e-12)
-    sample = pd.read_csv(data / "private" / "sample_submission.csv", keep_default_na=False)
+    assert trial.grade(wrong) == pytest.approx(1 - 7 / len(answers), abs=1e-12)
+    sample = pd.read_csv(trial.private / "sample_submission.csv", keep_default_na=False)
     kept = (sample["after"] == answers["after"]).mean()
-    assert grade(sample, data, tmp_path) == pytest.approx(kept, abs=1e-12) and 0.6 < kept < 0.95
+    assert trial.grade(sample) == pytest.approx(kept, abs=1e-12) and 0.6 < kept < 0.95
 
 
-def test_words_for_missing_values_match_blanks(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_words_for_missing_values_match_blanks(trial: Trial, answers: pd.DataFrame) -> None:
     blank = answers["after"] == ""
     assert blank.sum() > 2
     for word in ("NA", "null", "None", "#N/A N/A", "-1.#IND"):
-        assert grade(answers.assign(after=answers["after"].where(~blank, word)), data, tmp_path) == 1
+        assert trial.grade(answers.assign(after=answers["after"].where(~blank, word))) == 1
     for word in ("NAN", "missing", " NA"):
-        score = grade(answers.assign(after=answers["after"].where(~blank, word)), data, tmp_path)
+        score = trial.grade(answers.assign(after=answers["after"].where(~blank, word)))
         assert score == pytest.approx(1 - blank.mean(), abs=1e-12)
 
 
@@ -183,7 +166,7 @@ def test_words_for_missing_values_match_blanks(data: Path, answers: pd.DataFrame
     ],
 )
 def test_a_column_without_words_is_compared_as_it_is_read(
-    data: Path, answers: pd.DataFrame, tmp_path: Path, cells: list[str], wanted: str
+    trial: Trial, answers: pd.DataFrame, tmp_path: Path, cells: list[str], wanted: str
 ) -> None:
     private = tmp_path / "private"
     private.mkdir()
@@ -192,7 +175,7 @@ def test_a_column_without_words_is_compared_as_it_is_read(
     path = tmp_path / "submission.csv"
     answers.assign(after=[*cells[1:], *[cells[0]] * (len(answers) - len(cells) + 1)]).to_csv(path, index=False)
     first = (len(answers) - 1) / len(answers)
-    assert RUSSIAN.check(path, data / "public") == []
+    assert RUSSIAN.check(path, trial.public) == []
     assert RUSSIAN.grade(path, private) == pytest.approx(first, abs=1e-12)
 
 
@@ -209,27 +192,27 @@ def test_a_column_without_words_is_compared_as_it_is_read(
         lambda table: table.drop(columns="after"),
     ],
 )
-def test_rows_are_those_of_the_sample(data: Path, answers: pd.DataFrame, tmp_path: Path, change: object) -> None:
+def test_rows_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame, change: object) -> None:
     with pytest.raises(mlecore.InvalidSubmission):
-        grade(change(answers), data, tmp_path)
+        trial.grade(change(answers))
 
 
-def test_the_stand_in_repeats_itself_and_has_the_odd_tokens(data: Path, tmp_path: Path) -> None:
+def test_the_stand_in_repeats_itself_and_has_the_odd_tokens(trial: Trial, tmp_path: Path) -> None:
     RUSSIAN.make_raw(tmp_path, size=0.5)
     for file in sorted(tmp_path.iterdir()):
-        assert file.read_bytes() == (data / "raw" / file.name).read_bytes()
+        assert file.read_bytes() == (trial.raw / file.name).read_bytes()
     rows = pd.read_csv(tmp_path / "ru_train.csv.zip", keep_default_na=False)
     assert {"NA", "NULL", "None", "nan", "", '"', "a,b", " да", "0_0", "0.10", "1999", "True"} < set(rows["before"])
     numbers = rows["sentence_id"].unique()
     assert numbers[0] > 0 and (numbers[1:] - numbers[:-1]).max() > 1
 
 
-def test_looking_tokens_up_beats_the_sample(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
-    train = pd.read_csv(data / "public" / "ru_train.csv.zip", keep_default_na=False)
-    test = pd.read_csv(data / "public" / "ru_test_2.csv.zip", keep_default_na=False)
+def test_looking_tokens_up_beats_the_sample(trial: Trial, answers: pd.DataFrame) -> None:
+    train = pd.read_csv(trial.public / "ru_train.csv.zip", keep_default_na=False)
+    test = pd.read_csv(trial.public / "ru_test_2.csv.zip", keep_default_na=False)
     known = train.drop_duplicates("before").set_index("before")["after"]
     guess = answers.assign(after=test["before"].map(known).fillna(test["before"]))
-    assert grade(guess, data, tmp_path) > 0.95
+    assert trial.grade(guess) > 0.95
 
 
 @pytest.mark.slow

@@ -11,28 +11,19 @@ import pytest
 import mlecore
 from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter
-from mlecore.testing import check_competition
+from mlecore.testing import Trial, check_competition
 
 WHALES = mlecore.competition("the-icml-2013-whale-challenge-right-whale-redux")
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """raw/ (the stand-in), public/ and private/."""
-    folder = tmp_path_factory.mktemp("whales")
-    WHALES.make_raw(folder / "raw", size=0.1)
-    WHALES.prepare(folder / "raw", folder / "public", folder / "private")
-    return folder
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return Trial("the-icml-2013-whale-challenge-right-whale-redux", tmp_path_factory.mktemp("whales"), size=0.1)
 
 
 @pytest.fixture
-def answers(data: Path) -> pd.DataFrame:
-    return pd.read_csv(data / "private" / "test.csv")
-
-
-def grade(table: pd.DataFrame, data: Path, tmp_path: Path) -> float:
-    table.to_csv(tmp_path / "submission.csv", index=False)
-    return WHALES.grade(tmp_path / "submission.csv", data / "private")
+def answers(trial: Trial) -> pd.DataFrame:
+    return pd.read_csv(trial.private / "test.csv")
 
 
 @pytest.mark.slow
@@ -85,24 +76,24 @@ def test_other_than_four_dates_is_said(tmp_path: Path) -> None:
         WHALES.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
 
-def test_scores(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
     assert set(answers["probability"]) == {0, 1}
-    assert grade(answers, data, tmp_path) == 1
-    assert grade(answers.assign(probability=0), data, tmp_path) == 0.5
+    assert trial.grade(answers) == 1
+    assert trial.grade(answers.assign(probability=0)) == 0.5
     shuffled = answers.assign(probability=answers["probability"] == 1, note="x").sample(frac=1, random_state=0)
-    assert grade(shuffled, data, tmp_path) == 1
+    assert trial.grade(shuffled) == 1
 
 
 @pytest.mark.parametrize("value", [None, 1.2, -0.1, "inf", "whale", "True"])
-def test_probabilities_are_from_0_to_1(data: Path, answers: pd.DataFrame, tmp_path: Path, value: object) -> None:
+def test_probabilities_are_from_0_to_1(trial: Trial, answers: pd.DataFrame, value: object) -> None:
     bad = answers.assign(probability=0.5).astype({"probability": object})
     bad.loc[0, "probability"] = value
     with pytest.raises(mlecore.InvalidSubmission, match="'probability' must hold numbers from 0 to 1"):
-        grade(bad, data, tmp_path)
+        trial.grade(bad)
 
 
-def test_clips_are_those_of_the_sample(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
+def test_clips_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame) -> None:
     repeated = answers.assign(clip=[answers["clip"][1], *answers["clip"][1:]])
     for bad in (repeated, answers.iloc[1:], answers.iloc[:0], answers.drop(columns="clip")):
         with pytest.raises(mlecore.InvalidSubmission):
-            grade(bad, data, tmp_path)
+            trial.grade(bad)
