@@ -33,7 +33,7 @@ That was the whole way: prepare, run, grade, report. Every run's files are below
 
 What to try next:
   .venv/bin/mlecore --help                             what else there is
-  .venv/bin/mlecore run --agent command -A argv='python my_agent.py' --competition optical-digits
+  .venv/bin/mlecore run --agent command -A argv='python my_agent.py' -A pip=pandas --competition optical-digits
                                                        your own agent, on the same data
 With a Kaggle account (a token from https://www.kaggle.com/settings, and the competition's rules accepted there):
   .venv/bin/mlecore doctor                             is everything there?
