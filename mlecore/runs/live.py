@@ -19,6 +19,7 @@ class Pace:
     poll_least: float = 0.1
     poll_most: float = 10.0
     poll_share: float = 0.1  # of the age of the youngest job
+    quiet: float = 3.0  # before a preparation that takes longer is told of
     step_first: float = 1.0  # before a step that failed for the disk or the place is done again; doubles
     step_most: float = 60.0
     retry_first: float = 15.0  # before a new attempt; doubles

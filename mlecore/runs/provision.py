@@ -48,6 +48,15 @@ class Provision:
         else:
             step = partial(controller.steps.provide, controller.campaign.inputs[name])
         controller.providers.submit(step, partial(self._done, key))
+        controller.later(controller.pace.quiet, partial(self._slow, key))
+
+    def _slow(self, key: Key) -> None:
+        """Installing what an agent needs takes minutes at times, in which nothing else may happen."""
+        controller, (what, name) = self._controller, key
+        if self._state[key] == "pending":
+            where = f"; its log: {controller.group.folder / 'builds'}" if what == "agent" else ""
+            doing = "installing what it needs" if what == "agent" else "bringing them within reach of the place"
+            controller.say(f"{what} {name}: {doing}{where}", every=300)
 
     def _done(self, key: Key, result: Any, error: BaseException | None) -> None:
         from mlecore.runs.live import Interrupted

@@ -8,11 +8,13 @@ import time
 
 import pluggy
 import pytest
+from attrs import evolve
 
 from mlecore.errors import GradingError, PluginError
 from mlecore.hookspecs import ExtensionSpec, hookimpl
 from mlecore.runs import events, provision
 from mlecore.runs.events import Journal, Observers
+from mlecore.runs.steps import Steps
 from mlecore.runs.store import load_group, read_record
 
 
@@ -217,3 +219,15 @@ def test_a_competition_that_cannot_be_imported_is_told_while_its_run_is_at_work(
     assert lab.run().complete
     [words] = [said for said in lab.ears.said if "competition coins fails to import" in said]
     assert "once it is mended" in words
+
+
+def test_a_long_installation_is_told_of(lab, monkeypatch):
+    lab.make(("worker", {}))
+    lab.pace = evolve(lab.pace, quiet=0.02)
+    build, told = Steps.build, threading.Event()
+    say = lab.ears.say
+    monkeypatch.setattr(lab.ears, "say", lambda text: (say(text), "installing" in text and told.set()))
+    monkeypatch.setattr(Steps, "build", lambda self, entrant: told.wait(20) and build(self, entrant))
+    assert lab.run().complete
+    [words] = [said for said in lab.ears.said if "installing" in said]
+    assert words.startswith("agent worker: installing what it needs; its log: ") and words.endswith("builds")
