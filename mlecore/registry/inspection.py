@@ -36,25 +36,6 @@ def flaw(plugin: Plugin) -> str | None:
     return _hook_flaw(tree, plugin.kind) or (_facts_flaw(plugin) if plugin.kind == "competition" else None)
 
 
-def implements(plugin: Plugin, hook: str) -> bool | None:
-    """Does the module's text implement the hook? None: only importing it can tell."""
-    if plugin.origin is None or plugin.origin.suffix != ".py":
-        return None
-    for node in _statements(ast.parse(plugin.origin.read_bytes())):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            marks = [decorator for decorator in node.decorator_list if _is_hookimpl(decorator)]
-            if hook in [_specname(mark) or node.name for mark in marks]:
-                return True
-            names = [node.name]
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            names = [alias.asname or alias.name for alias in node.names]
-        else:
-            names = [target.id for target in getattr(node, "targets", ()) if isinstance(target, ast.Name)]
-        if hook in names or "*" in names:
-            return None
-    return False
-
-
 def _facts_flaw(plugin: Plugin) -> str | None:
     from mlecore.facts import read_facts
 

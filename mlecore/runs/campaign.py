@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from attrs import evolve, field, frozen
 
@@ -18,9 +18,6 @@ from mlecore.options import resolve as resolve_options
 from mlecore.runs.plan import Plan, PlannedAgent
 from mlecore.runs.provenance import core_use, plugin_use
 from mlecore.runs.record import PluginUse
-
-if TYPE_CHECKING:
-    from mlecore.competitions import Competition
 
 Say = Callable[[str], None]
 _RANK = {"none": 0, "llm": 1, "open": 2}
@@ -178,16 +175,8 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
         digest=prepared.digest,
         description=read_description(prepared.public, target.facts),
         sample_bytes=sample_bytes(target.facts, prepared.public),
-        own_check=_implements(target, "check"),
+        own_check=target.loaded.implements("check"),
     )
-
-
-def _implements(target: Competition, hook: str) -> bool:
-    """As its text tells, if it does: importing it, and what it grades with, would hold up every start."""
-    from mlecore.registry.inspection import implements
-
-    told = implements(target.plugin, hook)
-    return target.loaded.implements(hook) if told is None else told
 
 
 def read_description(public: Path, facts: Facts) -> str:

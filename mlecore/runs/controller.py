@@ -240,7 +240,6 @@ class Controller:
         live.record, live.phase = record, "running"
         live.since = live.watched = time.monotonic()
         self._next_poll = min(self._next_poll, time.monotonic() + self.pace.poll_least)
-        self.provision.look_ahead(record.competition)
         self.watcher.changed(record, None)
         if live.cancel:
             self._stop(live)

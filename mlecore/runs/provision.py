@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mlecore.errors import BackendUnreachable, MlecoreError
-from mlecore.registry import load
+from mlecore.errors import BackendUnreachable
 
 if TYPE_CHECKING:
     from mlecore.runs.controller import Controller
@@ -21,7 +20,6 @@ class Provision:
     def __init__(self, controller: Controller, handins: frozenset[str]) -> None:
         self._controller = controller
         self._state: dict[Key, str] = {}  # pending, ready, blocked
-        self._looked: set[str] = set()  # competitions whose plugin was imported here
         self.handins = handins  # labels of agents that hand in finished files, and need none of it
 
     def ready(self, label: str, competition: str) -> bool:
@@ -72,21 +70,6 @@ class Provision:
             self._block(key, str(error))
         elif not isinstance(error, Exception):
             raise error
-
-    def look_ahead(self, competition: str) -> None:
-        """Import what will grade, once a run of it is at work: what fails is told long before it is needed."""
-        if competition in self._looked:
-            return
-        self._looked.add(competition)
-        controller = self._controller
-
-        def told(result: Any, error: BaseException | None) -> None:
-            if isinstance(error, MlecoreError):
-                controller.say(f"warning: {error}; runs of {competition} go on, and can be graded once it is mended")
-            elif error is not None and not isinstance(error, Exception):
-                raise error
-
-        controller.providers.submit(partial(load, "competition", competition), told)
 
     def _block(self, key: Key, why: str) -> None:
         """Runs that cannot start stay planned: once the cause is mended, resuming goes on with them."""

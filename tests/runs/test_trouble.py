@@ -10,9 +10,9 @@ import pluggy
 import pytest
 from attrs import evolve
 
-from mlecore.errors import GradingError, PluginError
+from mlecore.errors import GradingError
 from mlecore.hookspecs import ExtensionSpec, hookimpl
-from mlecore.runs import events, provision
+from mlecore.runs import events
 from mlecore.runs.events import Journal, Observers
 from mlecore.runs.steps import Steps
 from mlecore.runs.store import load_group, read_record
@@ -208,17 +208,6 @@ def test_torn_lines_of_a_journal_are_left_out(tmp_path):
     assert [event["event"] for event in journal.read()] == ["one", "four"]
     assert Observers(tmp_path, journal, None).active is False
     assert json.loads(journal.path.read_text().splitlines()[0])["event"] == "one"
-
-
-def test_a_competition_that_cannot_be_imported_is_told_while_its_run_is_at_work(lab, monkeypatch):
-    def broken(kind: str, name: str) -> None:
-        raise PluginError(f"{kind} {name} fails to import")
-
-    lab.make(("worker", {}))
-    monkeypatch.setattr(provision, "load", broken)
-    assert lab.run().complete
-    [words] = [said for said in lab.ears.said if "competition coins fails to import" in said]
-    assert "once it is mended" in words
 
 
 def test_a_long_installation_is_told_of(lab, monkeypatch):
