@@ -22,7 +22,7 @@ FEWEST = 150  # mutants that are always tried
 MOST = 500
 PATIENCE = 4.0  # seconds after which no more mutants than the fewest are tried
 _SMALL = 100_000  # bytes of a sample submission; of larger ones fewer mutants will do, each takes long
-_LEAST = 15  # three of each kind
+_LEAST = 20  # four of each kind
 
 
 @frozen

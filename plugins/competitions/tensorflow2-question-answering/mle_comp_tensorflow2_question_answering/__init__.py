@@ -89,7 +89,9 @@ def grade(submission: Table, private: Path) -> float:
     right = dict(_right_answers(private / "test.jsonl"))
     predictions = _predictions(submission, len(right))
     if unknown := [row for row in predictions if row not in right]:  # none: then, as many and none twice, all are there
-        raise InvalidSubmission(f"{counted(len(unknown), 'example_id')} not asked for: {listed(unknown)}")
+        raise InvalidSubmission(
+            f"{counted(len(unknown), 'example_id')} not asked for: {listed(row or None for row in unknown)}"
+        )
     # blank where nothing is to be found counts as right, as published
     hits = sum(guess in right[row] if guess != "" else not right[row] for row, guess in predictions.items())
     return hits / len(right)

@@ -144,7 +144,7 @@ def test_rows(trial: Trial, gold: pd.DataFrame) -> None:
             trial.grade(bad)
 
 
-@pytest.mark.parametrize(("odd", "said"), [("", "''"), ("1_long", "'1_long'"), ("1_long ", "'1_long '")])
+@pytest.mark.parametrize(("odd", "said"), [("", "missing"), ("1_long", "'1_long'"), ("1_long ", "'1_long '")])
 def test_an_id_not_asked_for_is_said(trial: Trial, gold: pd.DataFrame, odd: str, said: str) -> None:
     with pytest.raises(mlecore.InvalidSubmission, match=f"1 example_id not asked for: {said}"):
         trial.grade(gold.assign(example_id=[odd, *gold["example_id"][1:]]))
