@@ -6,7 +6,7 @@ MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
 
 .PHONY: demo test env lock clean
 
-demo: env  ## the whole thing, on real practice data and stand-ins
+demo: env  ## the whole thing, on real practice data and synthetic data
 	@scripts/demo.sh
 
 test: env  ## style, types, tests

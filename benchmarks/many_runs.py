@@ -89,7 +89,7 @@ def plan_of(root: Path, agent: str, settings: dict[str, str], seeds: int, parall
 
 
 def settle_many(root: Path, runs: int, parallel: int, backend: str) -> None:
-    from mlecore.runs.api import conduct
+    from mlecore.controller.api import run_group
 
     if backend == "place":
         plan = plan_of(root, "worker", {}, runs, parallel, backend)
@@ -98,7 +98,7 @@ def settle_many(root: Path, runs: int, parallel: int, backend: str) -> None:
     watch = Watch()
     before = resource.getrusage(resource.RUSAGE_SELF)
     began = time.monotonic()
-    done = conduct(plan, "many", root / "runs", [root / "data"], watch)
+    done = run_group(plan, "many", root / "runs", [root / "data"], watch)
     wall = time.monotonic() - began
     after = resource.getrusage(resource.RUSAGE_SELF)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -127,13 +127,13 @@ def list_many(root: Path, runs: int) -> None:
 
 
 def start_big_group(root: Path, planned: int) -> None:
-    from mlecore.runs.api import conduct
+    from mlecore.controller.api import run_group
     from mlecore.runs.store import load_group
 
     plan = plan_of(root, "worker", {"seconds": "60"}, planned, 8, "place")
     watch = Watch()
     watch.on_first = lambda: threading.Timer(0.2, lambda: os.kill(os.getpid(), 2)).start()
-    done = conduct(plan, "big", root / "runs", [root / "data"], watch)
+    done = run_group(plan, "big", root / "runs", [root / "data"], watch)
     print(f"a group of {planned} planned runs: the first one is at work after {watch.first:.2f} s")
     began = time.monotonic()
     count = len(load_group(done.group.folder))

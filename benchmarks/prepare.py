@@ -4,7 +4,7 @@ python benchmarks/prepare.py aerial-cactus-identification --size 35             
 python benchmarks/prepare.py text-normalization-challenge-english-language --size 100    2 million tokens
 python benchmarks/prepare.py denoising-dirty-documents --size 500                        pages of the real size
 
-The archive is made of stand-in data of that size, deflated as Kaggle's are. The limit is what any tool must do that
+The archive is made of synthetic data of that size, deflated as Kaggle's are. The limit is what any tool must do that
 unpacks the download, archives inside it included, and verifies it. `mlecore prepare` is the whole command in a process
 of its own: MD5, unpacking, the competition's hook, a hash of every file. `of it: the hook` is the hook alone from
 unpacked data, `of it: start-up` the interpreter and the competition's module, whatever the size.
@@ -38,7 +38,7 @@ def pack(raw: Path, archive: Path) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("competition")
-    parser.add_argument("--size", type=float, default=1.0, help="of the stand-in")
+    parser.add_argument("--size", type=float, default=1.0, help="of the synthetic data")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     with scratch() as folder:

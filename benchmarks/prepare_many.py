@@ -16,7 +16,7 @@ MLECORE = "import os, sys; sys.stderr = open(os.devnull, 'w'); from mlecore.cli 
 
 
 def prepare(data: Path, size: float, *names: str) -> Measured:
-    return run(python(MLECORE, "prepare", *names, "--standin", "--size", size, "--data", data, "--json"))
+    return run(python(MLECORE, "prepare", *names, "--synthetic", "--size", size, "--data", data, "--json"))
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("competitions", nargs="*", metavar="ID")
-    parser.add_argument("--size", type=float, default=20.0, help="of the stand-ins")
+    parser.add_argument("--size", type=float, default=20.0, help="of the synthetic data")
     parser.add_argument("--count", type=int, default=8)
     args = parser.parse_args()
     installed = [p.name for p in mlecore.plugins("competition") if p.state == "ok" and p.name != "optical-digits"]
@@ -35,7 +35,7 @@ def main() -> None:
         sequence = Measured(seconds=time.perf_counter() - begin, peak_mb=max(m.peak_mb for m in single.values()))
         shutil.rmtree(folder / "one")
         together = prepare(folder / "all", args.size, *names)
-        print(f"{len(names)} competitions at size {args.size:g}; making the stand-in is part of each")
+        print(f"{len(names)} competitions at size {args.size:g}; making the synthetic data is part of each")
         print(table({**single, "one after the other": sequence, "at once": together}, limit=("one after the other",)))
 
 

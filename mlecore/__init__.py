@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mlecore.competitions import Competition, competition
+    from mlecore.controller.api import run
     from mlecore.errors import InvalidSubmission, MlecoreError
     from mlecore.hookspecs import hookimpl
     from mlecore.registry.discovery import plugins
-    from mlecore.runs.api import run
-    from mlecore.table import Table
+    from mlecore.submissions.table import Table
 
 __all__ = ["Competition", "InvalidSubmission", "MlecoreError", "Table", "competition", "hookimpl", "plugins", "run"]
 
@@ -27,11 +27,11 @@ _HOMES = {
     "Competition": "mlecore.competitions",
     "InvalidSubmission": "mlecore.errors",
     "MlecoreError": "mlecore.errors",
-    "Table": "mlecore.table",
+    "Table": "mlecore.submissions.table",
     "competition": "mlecore.competitions",
     "hookimpl": "mlecore.hookspecs",
     "plugins": "mlecore.registry.discovery",
-    "run": "mlecore.runs.api",
+    "run": "mlecore.controller.api",
 }
 
 

@@ -111,7 +111,7 @@ class Launch:
 
 
 @frozen(kw_only=True)
-class Handin:
+class FinishedSubmission:
     """A finished submission instead of a process: for closed systems and for grading what exists."""
 
     submission: Path | None  # None: there is none for this task

@@ -90,13 +90,13 @@ Phase = Literal["pending", "running", "exited", "gone"]
 class JobStatus:
     """What a place knows about a job. ``gone`` is positive knowledge: the place answers, and has no such job.
 
-    ``place_fault``: it ended for the place's reasons (killed engine, evicted pod, reboot), so a retry is fair.
+    ``infra_failure``: it ended for the place's reasons (killed engine, evicted pod, reboot), so a retry is fair.
     """
 
     phase: Phase
     exit_code: int | None = None
     oom: bool = False
-    place_fault: bool = False
+    infra_failure: bool = False
     reason: str = ""
 
 

@@ -44,10 +44,10 @@ class Competition:
         return load("competition", self.facts.id)
 
     def make_raw(self, raw: Path, seed: int = 0, size: float = 1.0) -> None:
-        """Write a stand-in for the download into the folder ``raw``. Raises UsageError where there is no stand-in."""
+        """Write synthetic data into ``raw``, in the form of the download. Raises UsageError where there are none."""
         if not self.loaded.implements("make_raw"):
             raise UsageError(
-                f"{self.id} has no stand-in data, as its real data need no account", fix=f"mlecore prepare {self.id}"
+                f"{self.id} has no synthetic data, as its real data need no account", fix=f"mlecore prepare {self.id}"
             )
         raw = _folder(raw)
         self.loaded.call("make_raw", raw=raw, seed=seed, size=size)
@@ -70,10 +70,11 @@ class Competition:
 
         Needs no answers; sound: what it refuses, ``grade`` refuses too.
         """
-        from mlecore.guard import guard
-        from mlecore.samples import open_sample, sample_bytes
-        from mlecore.submission import Format, generic_check
-        from mlecore.table import Table
+        from mlecore.submissions import generic_check
+        from mlecore.submissions.format import Format
+        from mlecore.submissions.guard import guard
+        from mlecore.submissions.sample import open_sample, sample_bytes
+        from mlecore.submissions.table import Table
 
         guard(Path(submission_csv), sample_bytes(self.facts, Path(public)))
         with open_sample(self.facts, Path(public)) as sample_path:
@@ -91,8 +92,8 @@ class Competition:
         Works on any prepared folders, ours or MLE-bench's. Raises InvalidSubmission with the reason, and GradingError
         for what is not the submission's fault.
         """
-        from mlecore.guard import guard
-        from mlecore.table import Table
+        from mlecore.submissions.guard import guard
+        from mlecore.submissions.table import Table
 
         submission_csv, private = Path(submission_csv), Path(private)
         if not private.is_dir():
@@ -106,7 +107,7 @@ class Competition:
 
     def _sample_bytes(self, private: Path) -> int | None:
         """Size of the sample beside the answers; None where somebody keeps the answers alone."""
-        from mlecore.samples import sample_bytes
+        from mlecore.submissions.sample import sample_bytes
 
         try:
             return sample_bytes(self.facts, private.with_name("public"))

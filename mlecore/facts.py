@@ -27,7 +27,7 @@ class Thresholds:
 
 
 @frozen(kw_only=True)
-class Limits:
+class GradingLimits:
     """What grading one submission may take."""
 
     seconds: float = 600.0
@@ -84,7 +84,7 @@ class Facts:
     thresholds: Thresholds | None = None
     check_incomplete: str | None = None  # why the check cannot see all that grading refuses
     closed: str | None = None  # why it can no longer be joined on Kaggle, and how else to get its data
-    limits: Limits = Limits()
+    limits: GradingLimits = GradingLimits()
     md5: Mapping[str, str] = field(factory=dict)  # "zip": the download; else relative to the prepared folder
     md5_informs: tuple[str, ...] = ()  # of those, which only inform
     expect: Mapping[str, Any] = field(factory=dict)  # of the real data: path -> { rows = 15725 } or { files = 3 }
@@ -112,7 +112,7 @@ class Facts:
         return (self.folder / "description.md").read_text(encoding="utf-8")
 
 
-_NESTED: Mapping[str, type] = {"thresholds": Thresholds, "limits": Limits}
+_NESTED: Mapping[str, type] = {"thresholds": Thresholds, "limits": GradingLimits}
 _LISTS: Mapping[str, type] = {"sources": Source, "leaks": Leak, "waive": Waiver}
 
 

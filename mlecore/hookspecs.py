@@ -20,13 +20,13 @@ import pluggy
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from mlecore.agents import Agent, Handin, Launch, Recipe, Task, Usage
+    from mlecore.agents import Agent, FinishedSubmission, Launch, Recipe, Task, Usage
     from mlecore.backends import Backend
     from mlecore.competitions import Competition
     from mlecore.detectors import Detection, Detector
     from mlecore.grading import Report
     from mlecore.runs.record import RunRecord
-    from mlecore.table import Table
+    from mlecore.submissions.table import Table
 
 hookimpl = pluggy.HookimplMarker("mlecore")
 hookspec = pluggy.HookspecMarker("mlecore")
@@ -65,7 +65,7 @@ class CompetitionSpec:
         """Is the submission well-formed? Sees no answers. Replaces the generic check of the ``[submission]`` table.
 
         Raises InvalidSubmission; never refuses what ``grade`` accepts. Returns warnings about what is valid but surely
-        not meant. ``mlecore.submission.generic_check`` is there to be called first.
+        not meant. ``mlecore.submissions.format.generic_check`` is there to be called first.
         """
 
     @hookspec(firstresult=True)
@@ -74,7 +74,7 @@ class CompetitionSpec:
 
     @hookspec(firstresult=True)
     def make_raw(self, raw: Path, seed: int, size: float) -> None:
-        """Write a small stand-in for the download into ``raw``, which is empty.
+        """Write a small synthetic data for the download into ``raw``, which is empty.
 
         Same names, columns, formats and corner cases; the same bytes for the same seed and size; about a second at
         size 1; a model can beat the sample submission on it. Optional where ``fetch`` needs no network.
@@ -99,7 +99,7 @@ class AgentSpec:
 
     @required
     @hookspec(firstresult=True)
-    def launch(self, task: Task) -> Launch | Handin:
+    def launch(self, task: Task) -> Launch | FinishedSubmission:
         """What to start for a task, or finished files instead. Pure: starts nothing, writes nothing."""
 
     @hookspec(firstresult=True)

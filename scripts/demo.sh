@@ -20,11 +20,11 @@ TEXT
 fi
 
 group="demo-$(date +%H%M%S)"
-echo "A practice competition on its real data, and two of Kaggle's on made-up data: --standin asks for no account."
-show mlecore prepare optical-digits aerial-cactus-identification spaceship-titanic --standin
+echo "A practice competition on its real data, and two of Kaggle's on made-up data: --synthetic asks for no account."
+show mlecore prepare optical-digits aerial-cactus-identification spaceship-titanic --synthetic
 # shellcheck disable=SC2086
 show mlecore run --agent baseline --competition optical-digits --competition aerial-cactus-identification \
-  --competition spaceship-titanic --standin --seeds 3 --time-limit 10m --group "$group" $isolation
+  --competition spaceship-titanic --synthetic --seeds 3 --time-limit 10m --group "$group" $isolation
 show mlecore report "$group"
 
 cat <<TEXT

@@ -1,6 +1,7 @@
 """Graders written the way the published ones are, with pandas and scikit-learn and no care: an oracle for ours.
 
-Each is a ``[submission]`` table, a grade made of ``mlecore.metrics``, and the oracle, whose crash means invalid.
+Each is a ``[submission]`` table, a grade made of ``mlecore.submissions`` and ``mlecore.metrics``, and the oracle, whose
+crash means invalid.
 """
 
 import warnings
@@ -11,8 +12,8 @@ from attrs import frozen
 from pandas import DataFrame
 from sklearn import metrics as sk
 
-from mlecore import metrics
-from mlecore.table import Table
+from mlecore import metrics, submissions
+from mlecore.submissions.table import Table
 
 
 @frozen(kw_only=True)
@@ -43,8 +44,8 @@ NUMBERED = list(range(10, 18))
 
 def probability() -> Case:
     def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = metrics.aligned(submission, answers, on="id", columns=["p"])
-        return metrics.roc_auc(truth["p"], metrics.numbers(guess, "p", low=0, high=1))
+        truth, guess = submissions.aligned(submission, answers, on="id", columns=["p"])
+        return metrics.roc_auc(truth["p"], submissions.numbers(guess, "p", low=0, high=1))
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         answers, guess = sorted_pair(guess, answers, "id")
@@ -63,8 +64,8 @@ def probability() -> Case:
 
 def two_scores() -> Case:
     def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = metrics.aligned(submission, answers, on="id", columns=["a", "b"], only=True)
-        return metrics.mean_roc_auc(truth[["a", "b"]], metrics.numbers(guess, ["a", "b"], from_text=True))
+        truth, guess = submissions.aligned(submission, answers, on="id", columns=["a", "b"], only=True)
+        return metrics.mean_roc_auc(truth[["a", "b"]], submissions.numbers(guess, ["a", "b"], from_text=True))
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         ensure(set(guess.columns) == {"id", "a", "b"})
@@ -82,8 +83,8 @@ def two_scores() -> Case:
 
 def class_label() -> Case:
     def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = metrics.aligned(submission, answers, on="id", columns=["y"])
-        return metrics.accuracy(truth["y"], metrics.labels(guess, "y"))
+        truth, guess = submissions.aligned(submission, answers, on="id", columns=["y"])
+        return metrics.accuracy(truth["y"], submissions.labels(guess, "y"))
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         answers, guess = sorted_pair(guess, answers, "id")
@@ -112,8 +113,8 @@ def truth_value() -> Case:
 
 def ordered_label() -> Case:
     def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = metrics.aligned(submission, answers, on="id", columns=["y"])
-        return metrics.quadratic_weighted_kappa(truth["y"], metrics.labels(guess, "y"))
+        truth, guess = submissions.aligned(submission, answers, on="id", columns=["y"])
+        return metrics.quadratic_weighted_kappa(truth["y"], submissions.labels(guess, "y"))
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         answers, guess = sorted_pair(guess, answers, "id")
@@ -125,8 +126,8 @@ def ordered_label() -> Case:
 
 def cut_integer() -> Case:
     def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = metrics.aligned(submission, answers, on="id", columns=["y"])
-        return metrics.macro_f1(truth["y"], metrics.integers(guess, "y"))
+        truth, guess = submissions.aligned(submission, answers, on="id", columns=["y"])
+        return metrics.macro_f1(truth["y"], submissions.integers(guess, "y"))
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         answers, guess = sorted_pair(guess, answers, "id")
@@ -146,8 +147,8 @@ def cut_integer() -> Case:
 
 def text_label() -> Case:
     def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = metrics.aligned(submission, answers, on="id", columns=["y"])
-        return metrics.accuracy(truth["y"], metrics.texts(guess, "y"))
+        truth, guess = submissions.aligned(submission, answers, on="id", columns=["y"])
+        return metrics.accuracy(truth["y"], submissions.texts(guess, "y"))
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         answers, guess = sorted_pair(guess, answers, "id")
@@ -164,9 +165,9 @@ def text_label() -> Case:
 
 def word_sets() -> Case:
     def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = metrics.aligned(submission, answers, on="id", columns=["y"])
+        truth, guess = submissions.aligned(submission, answers, on="id", columns=["y"])
         return metrics.micro_f1(
-            truth["y"].str.split(), [words.split() for words in metrics.texts(guess, "y", missing="")]
+            truth["y"].str.split(), [words.split() for words in submissions.texts(guess, "y", missing="")]
         )
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
@@ -191,8 +192,8 @@ def word_sets() -> Case:
 
 def logarithm() -> Case:
     def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = metrics.paired(submission, answers, ["a"])
-        return metrics.rmse(truth["a"], metrics.numbers(guess, "a", from_text=True))
+        truth, guess = submissions.paired(submission, answers, ["a"])
+        return metrics.rmse(truth["a"], submissions.numbers(guess, "a", from_text=True))
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         return sk.root_mean_squared_error(answers["a"], guess["a"])
@@ -217,8 +218,8 @@ def shares() -> Case:
     names = ["a", "b"]
 
     def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = metrics.aligned(submission, answers, on="id", columns=names)
-        values = metrics.rows_sum_to_one(guess, metrics.numbers(guess, names, low=0, high=1))
+        truth, guess = submissions.aligned(submission, answers, on="id", columns=names)
+        values = submissions.rows_sum_to_one(guess, submissions.numbers(guess, names, low=0, high=1))
         return metrics.log_loss(truth[names], values)
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:

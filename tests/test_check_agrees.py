@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submission import Format, generic_check
-from mlecore.table import Table
+from mlecore.submissions import generic_check
+from mlecore.submissions.format import Format
+from mlecore.submissions.table import Table
 
 
 def _load(name: str):

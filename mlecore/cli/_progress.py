@@ -19,7 +19,7 @@ _EVERY = 30.0  # seconds between two lines of a log about the same step
 
 @contextmanager
 def watching() -> Iterator[Lines | Bars]:
-    """A watcher for mlecore.data.many, fit for where standard error goes."""
+    """A reporter for mlecore.data.many, fit for where standard error goes."""
     if not sys.stderr.isatty():
         yield Lines()
         return

@@ -27,9 +27,9 @@ def edition_option(function: F) -> F:
     return click.option("--edition", default="v1", show_default=True, help="Edition of the competition.")(function)
 
 
-def standin_option(function: F) -> F:
-    """--standin: made-up data instead of the download."""
-    return click.option("--standin", is_flag=True, help="Use stand-in data: no account, no medals.")(function)
+def synthetic_option(function: F) -> F:
+    """--synthetic: made-up data instead of the download."""
+    return click.option("--synthetic", is_flag=True, help="Use synthetic data: no account, no medals.")(function)
 
 
 def json_option(function: F) -> F:

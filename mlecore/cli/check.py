@@ -6,19 +6,19 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._shared import data_option, edition_option, json_option, print_json, standin_option
+from mlecore.cli._shared import data_option, edition_option, json_option, print_json, synthetic_option
 from mlecore.errors import InvalidSubmission
 
 
 @click.command("check")
 @click.argument("submission", type=click.Path(path_type=Path))
 @click.argument("competition_id")
-@standin_option
+@synthetic_option
 @edition_option
 @data_option
 @json_option
 def command(
-    submission: Path, competition_id: str, standin: bool, edition: str, data: tuple[Path, ...], as_json: bool
+    submission: Path, competition_id: str, synthetic: bool, edition: str, data: tuple[Path, ...], as_json: bool
 ) -> None:
     """Is SUBMISSION, a CSV file, a well-formed submission to the competition COMPETITION_ID?
 
@@ -26,11 +26,11 @@ def command(
     """
     from mlecore.competitions import competition
     from mlecore.data.layout import DataDirs
-    from mlecore.data.sources import has_standin
+    from mlecore.data.sources import has_synthetic
 
     target = competition(competition_id, edition)
-    standin = standin and has_standin(target)
-    prepared = DataDirs.of(data).prepared(competition_id, edition=edition, standin=standin)
+    synthetic = synthetic and has_synthetic(target)
+    prepared = DataDirs.of(data).prepared(competition_id, edition=edition, synthetic=synthetic)
     try:
         warnings = target.check(submission, prepared.public)
     except InvalidSubmission as error:

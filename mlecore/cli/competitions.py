@@ -61,8 +61,8 @@ def _row(competition: Competition, dirs: DataDirs) -> dict[str, Any]:
     facts = competition.facts
     editions = ["v1", *facts.editions]
     prepared = [edition for edition in editions if dirs.find(facts.id, edition)]
-    if dirs.find(facts.id, standin=True):
-        prepared.append("stand-in")
+    if dirs.find(facts.id, synthetic=True):
+        prepared.append("synthetic data")
     names = ("id", "title", "split", "modality", "task", "metric", "direction", "size_gb")
     return {**{name: getattr(facts, name) for name in names}, "prepared": prepared}
 
@@ -82,7 +82,7 @@ def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
     thresholds = thresholds_for(facts)
     places = {
         name: str(found.root)
-        for name, found in (("v1", dirs.find(facts.id)), ("stand-in", dirs.find(facts.id, standin=True)))
+        for name, found in (("v1", dirs.find(facts.id)), ("synthetic data", dirs.find(facts.id, synthetic=True)))
         if found
     }
     if as_json:

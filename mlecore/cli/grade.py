@@ -15,7 +15,7 @@ from mlecore.cli._shared import (
     print_json,
     print_table,
     runs_option,
-    standin_option,
+    synthetic_option,
 )
 from mlecore.errors import GradingError, MlecoreError, UsageError
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--jsonl", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Grade all that it lists.")
 @click.option("--snapshots", metavar="GROUP", help="Grade the snapshots of a group's finished runs: score over time.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON report here as well.")
-@standin_option
+@synthetic_option
 @edition_option
 @data_option
 @runs_option
@@ -43,7 +43,7 @@ def command(
     jsonl: Path | None,
     snapshots: str | None,
     output: Path | None,
-    standin: bool,
+    synthetic: bool,
     edition: str,
     data: tuple[Path, ...],
     runs: Path,
@@ -63,14 +63,14 @@ def command(
     if jsonl:
         if submission:
             raise UsageError("give either SUBMISSION and COMPETITION_ID, or --jsonl FILE")
-        _grade_many(read_jsonl(jsonl), DataDirs.of(data), edition, standin, output, as_json)
+        _grade_many(read_jsonl(jsonl), DataDirs.of(data), edition, synthetic, output, as_json)
         return
     if not (submission and competition_id):
         raise UsageError("say what to grade: mlecore grade SUBMISSION COMPETITION_ID, or mlecore grade --jsonl FILE")
     from mlecore.grading.isolated import IsolatedGrader
 
     with IsolatedGrader() as grader:
-        report = _graded(Line(competition_id, submission), grader, DataDirs.of(data), edition, standin)
+        report = _graded(Line(competition_id, submission), grader, DataDirs.of(data), edition, synthetic)
     if as_json:
         print_json(report.to_json())
     else:
@@ -80,24 +80,24 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _graded(line: Line, grader: IsolatedGrader, dirs: DataDirs, edition: str, standin: bool) -> Report:
+def _graded(line: Line, grader: IsolatedGrader, dirs: DataDirs, edition: str, synthetic: bool) -> Report:
     from mlecore.competitions import competition
-    from mlecore.data.sources import has_standin
+    from mlecore.data.sources import has_synthetic
 
     target = competition(line.competition_id, edition)
-    standin = standin and has_standin(target)
-    prepared = dirs.prepared(line.competition_id, edition, standin, facts=target.facts, verified=False)
+    synthetic = synthetic and has_synthetic(target)
+    prepared = dirs.prepared(line.competition_id, edition, synthetic, facts=target.facts, verified=False)
     return grader.grade(
         competition=line.competition_id,
         edition=edition,
         submission=line.submission_path,
         private=prepared.private,
-        standin=prepared.standin,
+        synthetic=prepared.synthetic,
     )
 
 
 def _grade_many(
-    lines: list[Line], dirs: DataDirs, edition: str, standin: bool, output: Path | None, as_json: bool
+    lines: list[Line], dirs: DataDirs, edition: str, synthetic: bool, output: Path | None, as_json: bool
 ) -> None:
     import os
 
@@ -106,7 +106,7 @@ def _grade_many(
 
     def one(line: Line) -> Report | MlecoreError:
         try:
-            return _graded(line, grader, dirs, edition, standin)
+            return _graded(line, grader, dirs, edition, synthetic)
         except MlecoreError as error:
             return error
 
@@ -163,7 +163,7 @@ def _print(report: Report) -> None:
         if report.sample_score is not None:
             verb = "beats" if report.beats_sample else "does not beat"
             click.echo(f"It {verb} the sample submission, which scores {report.sample_score}.")
-        why = "stand-in data: the score compares with nothing" if report.standin else "it has no human leaderboard"
+        why = "synthetic data: the score compares with nothing" if report.synthetic else "it has no human leaderboard"
         click.echo(f"No medals: {why}.")
         return
     medal = f"{report.medal} medal" if report.medal else "no medal"

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--split", help="All installed competitions of a split: lite, low, medium, high or dev.")
 @click.option("--all", "everything", is_flag=True, help="All installed competitions.")
-@click.option("--standin", is_flag=True, help="Made-up data instead of the download: no account, no medals.")
-@click.option("--seed", type=int, help="Seed of the stand-in.  [default: 0]")
-@click.option("--size", type=click.FloatRange(min=0, min_open=True), help="Size of the stand-in.  [default: 1.0]")
+@click.option("--synthetic", is_flag=True, help="Made-up data instead of the download: no account, no medals.")
+@click.option("--seed", type=int, help="Seed of the synthetic data.  [default: 0]")
+@click.option("--size", type=click.FloatRange(min=0, min_open=True), help="Size of the synthetic data.  [default: 1.0]")
 @click.option("--raw", type=click.Path(path_type=Path), help="Use this folder: the download, unpacked. Only read.")
 @click.option("--archive", type=click.Path(path_type=Path), help="Use this file: the download. Only read.")
 @click.option("--keep-raw", is_flag=True, help="Keep the download and what was unpacked from it.")
@@ -39,7 +39,7 @@ def command(
     ids: tuple[str, ...],
     split: str | None,
     everything: bool,
-    standin: bool,
+    synthetic: bool,
     seed: int | None,
     size: float | None,
     raw: Path | None,
@@ -55,12 +55,12 @@ def command(
 ) -> None:
     """Make the data of competitions ready: download, unpack, split, verify.
 
-    Without --standin, --raw or --archive the data come from Kaggle, with your account, or from where the competition
-    itself fetches them; such data need no account, and --standin takes them as they are. What is there already is left
-    alone. Killed at any moment, the same command goes on.
+    Without --synthetic, --raw or --archive the data come from Kaggle, with your account, or from where the competition
+    itself fetches them; such data need no account, and --synthetic takes them as they are. What is there already
+    is left alone. Killed at any moment, the same command goes on.
 
     \b
-    mlecore prepare spaceship-titanic --standin      no account needed
+    mlecore prepare spaceship-titanic --synthetic      no account needed
     mlecore prepare optical-digits                   real data, no account needed
     mlecore prepare --split lite                     22 competitions from Kaggle
     mlecore prepare aerial-cactus-identification --archive ~/Downloads/aerial-cactus-identification.zip
@@ -69,7 +69,7 @@ def command(
     from mlecore.data.many import Wanted
 
     dirs = DataDirs.of(data)
-    _refuse_contradictions(standin, seed, size, raw, archive, verify, listing, force)
+    _refuse_contradictions(synthetic, seed, size, raw, archive, verify, listing, force)
     if listing:
         _list(dirs, ids, as_json)
         return
@@ -77,13 +77,13 @@ def command(
     if (raw or archive) and len(chosen) != 1:
         raise click.UsageError("--raw and --archive go with one competition")
     if verify:
-        there = [found for found in chosen if ids or dirs.find(found.id, found.edition, standin)]
-        _verify(there, dirs, standin, as_json)
+        there = [found for found in chosen if ids or dirs.find(found.id, found.edition, synthetic)]
+        _verify(there, dirs, synthetic, as_json)
         return
-    source = _source(standin, seed, size, raw, archive)
-    if standin and not ids:
+    source = _source(synthetic, seed, size, raw, archive)
+    if synthetic and not ids:
         for found in [found for found in chosen if not {"make_raw", "fetch"} & set(found.loaded.hooks)]:
-            click.echo(f"{found.id}: left out, it has no stand-in data", err=True)
+            click.echo(f"{found.id}: left out, it has no synthetic data", err=True)
             chosen.remove(found)
     wanted = [
         Wanted(competition=found, source=source, force=force, keep_raw=keep_raw, verify=not skip_verification)
@@ -96,7 +96,7 @@ def command(
 
 
 def _refuse_contradictions(
-    standin: bool,
+    synthetic: bool,
     seed: int | None,
     size: float | None,
     raw: Path | None,
@@ -105,10 +105,10 @@ def _refuse_contradictions(
     listing: bool,
     force: bool,
 ) -> None:
-    if sum([standin, raw is not None, archive is not None]) > 1:
-        raise click.UsageError("give one of --standin, --raw and --archive")
-    if (seed is not None or size is not None) and not standin:
-        raise click.UsageError("--seed and --size are those of a stand-in: add --standin")
+    if sum([synthetic, raw is not None, archive is not None]) > 1:
+        raise click.UsageError("give one of --synthetic, --raw and --archive")
+    if (seed is not None or size is not None) and not synthetic:
+        raise click.UsageError("--seed and --size are those of synthetic data: add --synthetic")
     if (verify or listing) and (force or raw or archive):
         raise click.UsageError("--verify and --list change nothing: leave out --force, --raw and --archive")
 
@@ -129,12 +129,12 @@ def _choose(ids: tuple[str, ...], split: str | None, everything: bool, edition: 
 
 
 def _source(
-    standin: bool, seed: int | None, size: float | None, raw: Path | None, archive: Path | None
+    synthetic: bool, seed: int | None, size: float | None, raw: Path | None, archive: Path | None
 ) -> Source | None:
-    from mlecore.data.sources import Archive, RawFolder, Standin
+    from mlecore.data.sources import Archive, RawFolder, Synthetic
 
-    if standin:
-        return Standin(seed=seed, size=size)
+    if synthetic:
+        return Synthetic(seed=seed, size=size)
     if raw is not None:
         return RawFolder(raw.absolute())
     return None if archive is None else Archive(archive.absolute())
@@ -145,8 +145,8 @@ def _prepare(wanted: list[Wanted], dirs: DataDirs) -> list[Result]:
     from mlecore.data.many import prepare_many
 
     try:
-        with watching() as watcher:
-            return prepare_many(wanted, dirs, watcher)
+        with watching() as reporter:
+            return prepare_many(wanted, dirs, reporter)
     except KeyboardInterrupt:
         click.echo("Interrupted. Nothing is lost: the same command goes on.", err=True)
         os._exit(130)  # downloads in other threads would be waited for
@@ -191,7 +191,7 @@ def _list(dirs: DataDirs, ids: tuple[str, ...], as_json: bool) -> None:
                 {
                     "id": prepared.competition,
                     "edition": prepared.edition,
-                    "standin": prepared.standin,
+                    "synthetic": prepared.synthetic,
                     "root": str(prepared.root),
                     "manifest": None if prepared.manifest is None else asdict(prepared.manifest),
                 }
@@ -218,14 +218,14 @@ def _list(dirs: DataDirs, ids: tuple[str, ...], as_json: bool) -> None:
     print_table(["ID", "EDITION", "FROM", "SIZE", "AS PUBLISHED", "WHERE"], rows)
 
 
-def _verify(chosen: list[Competition], dirs: DataDirs, standin: bool, as_json: bool) -> None:
+def _verify(chosen: list[Competition], dirs: DataDirs, synthetic: bool, as_json: bool) -> None:
     from mlecore.cli._progress import watching
     from mlecore.data.recheck import recheck
 
     rows: list[dict[str, Any]] = []
-    with watching() as watcher:
+    with watching() as reporter:
         for competition in chosen:
-            problems = recheck(competition, dirs, standin, partial(watcher.progress, competition.id))
+            problems = recheck(competition, dirs, synthetic, partial(reporter.progress, competition.id))
             rows.append({"id": competition.id, "whole": not problems, "problems": problems})
     for row in [] if as_json else rows:
         problems = row["problems"]

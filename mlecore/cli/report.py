@@ -86,7 +86,7 @@ def _json(setup: Setup, differ: dict[str, list[str]], averaged: bool) -> dict[st
     rates = [asdict(row) for row in rows(item.outcome for item in setup.counted)] if averaged else None
     return {
         "setup": setup.title,
-        "standin": setup.standin,
+        "synthetic": setup.synthetic,
         "differences": differ,
         "rates": rates,
         "runs": [

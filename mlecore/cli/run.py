@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.cli._shared import data_option, edition_option, json_option, print_json, runs_option, standin_option
+from mlecore.cli._shared import data_option, edition_option, json_option, print_json, runs_option, synthetic_option
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlecore.runs.api import Done
+    from mlecore.controller.api import Done
     from mlecore.runs.plan import Plan
 
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--plan", "plan_file", type=click.Path(path_type=Path), help="A whole experiment as a TOML file instead.")
 @click.option("--max-parallel", type=click.IntRange(1), help="At most so many runs at once.")
 @click.option("--retries", type=click.IntRange(0), help="New attempts after the place's faults.  [default: 2]")
-@standin_option
+@synthetic_option
 @edition_option
 @data_option
 @runs_option
@@ -110,14 +110,14 @@ def plan_of(
     endpoint: str | None,
     network: bool,
     allow: tuple[str, ...],
-    standin: bool,
+    synthetic: bool,
     edition: str,
     max_parallel: int | None,
     retries: int,
 ) -> Plan:
     """What the flags describe. Raises UsageError."""
+    from mlecore.controller.api import make_limits, make_plan
     from mlecore.options import pairs
-    from mlecore.runs.api import make_limits, make_plan
     from mlecore.runs.plan import split_competitions
 
     if agent is None:
@@ -139,7 +139,7 @@ def plan_of(
         model=model,
         endpoint=endpoint,
         edition=edition,
-        standin=standin,
+        synthetic=synthetic,
         max_parallel=max_parallel,
         retries=retries,
     )
@@ -155,13 +155,13 @@ def perform(
     start_new: bool = True,
 ) -> None:
     """Conduct a plan with somebody looking on; ends the command with its exit code."""
-    from mlecore.runs.api import conduct
-    from mlecore.runs.progress import Lines, Table
+    from mlecore.controller.api import run_group
+    from mlecore.controller.display import Lines, Table
 
     total = len(plan) if only is None else len(only)
-    watcher = Table(total) if sys.stderr.isatty() and not as_json else Lines(total)
-    with watcher:
-        done = conduct(plan, group, runs, data, watcher, only=only, start_new=start_new)
+    display = Table(total) if sys.stderr.isatty() and not as_json else Lines(total)
+    with display:
+        done = run_group(plan, group, runs, data, display, only=only, start_new=start_new)
     if as_json:
         from mlecore.runs.store import load_group
 

@@ -82,7 +82,7 @@ def _known_words(state: tuple[str, ...], ended: tuple[str, ...]) -> None:
 
 def _list_runs(records: list[RunRecord], as_json: bool) -> None:
     from mlecore.runs.store import grade_of
-    from mlecore.runs.units import show_duration
+    from mlecore.units import show_duration
 
     if as_json:
         print_json([record_json(record) for record in records])
@@ -145,7 +145,7 @@ def _list_groups(found: dict[Path, list[RunRecord]], as_json: bool) -> None:
 @json_option
 def show(name: str, runs: Path, as_json: bool) -> None:
     """One run: its record, its hardware, what happened to it, and its files."""
-    from mlecore.runs.events import Journal
+    from mlecore.runs.journal import Journal
     from mlecore.runs.store import grade_of
 
     record = one_run(runs, name)
@@ -163,7 +163,7 @@ def show(name: str, runs: Path, as_json: bool) -> None:
         )
         click.echo(f"  {event.get('at')}  {event.get('event')} {details}".rstrip())
     click.secho("\nfiles", bold=True)
-    from mlecore.runs.units import show_size
+    from mlecore.units import show_size
 
     for path, size in list(there.items())[:200]:
         click.echo(f"  {show_size(size):>9}  {path}")
@@ -172,7 +172,7 @@ def show(name: str, runs: Path, as_json: bool) -> None:
 
 
 def _show_record(record: RunRecord) -> None:
-    from mlecore.runs.units import show_duration, show_size
+    from mlecore.units import show_duration, show_size
 
     limits, collected = record.limits, record.collected
     options = " ".join(f"{name}={value}" for name, value in record.agent.options.items())
@@ -183,7 +183,7 @@ def _show_record(record: RunRecord) -> None:
         "reason": record.reason,
         "agent": f"{record.agent.name} {record.agent.version} {record.agent.source[:12]} {options}".strip(),
         "model": f"{record.model or ''} {record.endpoint or ''}".strip(),
-        "competition": f"{record.competition} {record.edition}{' (stand-in data)' if record.standin else ''}",
+        "competition": f"{record.competition} {record.edition}{' (synthetic data)' if record.synthetic else ''}",
         "seed": str(record.seed),
         "place": f"{record.backend.name} {record.backend.version} {place}".strip(),
         "limits": " ".join(
@@ -208,7 +208,7 @@ def _show_record(record: RunRecord) -> None:
         click.echo(f"{'refused:':13}{refused}")
     for attempt in record.attempts:
         how = f"{attempt.ended or 'at work'} {attempt.reason}".strip()
-        click.echo(f"{f'attempt {attempt.k}:':13}{attempt.job}, started {attempt.started_at}, {how}")
+        click.echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {attempt.started_at}, {how}")
 
 
 def _files(folder: Path) -> dict[str, int]:
@@ -224,7 +224,7 @@ def _files(folder: Path) -> dict[str, int]:
 @runs_option
 def logs(name: str, follow: bool, runs: Path) -> None:
     """What the agent's process printed; of a run at work, from the place where it runs."""
-    from mlecore.runs.watching import output
+    from mlecore.controller.output import output
 
     for chunk in output(one_run(runs, name), follow):
         sys.stdout.buffer.write(chunk)

@@ -27,7 +27,7 @@ class Prepared:
 
     competition: str
     edition: str
-    standin: bool
+    synthetic: bool
     root: Path
     manifest: Manifest | None  # None: prepared by MLE-bench and not yet verified; DataDirs.prepared() sees to that
 
@@ -86,30 +86,30 @@ class DataDirs:
         """Of a competition, in the directory that is written to."""
         return self.first / _name(competition, "competition")
 
-    def target(self, competition: str, edition: str = "v1", standin: bool = False) -> Path:
+    def target(self, competition: str, edition: str = "v1", synthetic: bool = False) -> Path:
         """The prepared folder that preparing writes."""
-        return self.folder(competition) / prepared_name(edition, standin)
+        return self.folder(competition) / prepared_name(edition, synthetic)
 
-    def find(self, competition: str, edition: str = "v1", standin: bool = False) -> Prepared | None:
+    def find(self, competition: str, edition: str = "v1", synthetic: bool = False) -> Prepared | None:
         """What is there, the first directory that has it; reads two small files at most."""
-        name = prepared_name(edition, standin)
+        name = prepared_name(edition, synthetic)
         for place in self.dirs:
             root = place / _name(competition, "competition") / name
             manifest = read_head(root)
-            if manifest is None and edition == "v1" and not standin and _is_mle_bench(root):
+            if manifest is None and edition == "v1" and not synthetic and _is_mle_bench(root):
                 manifest = read_head(self.adopted(root, competition))
                 if manifest is not None and manifest.stamp != stamp(root):
                     manifest = None  # prepared again since then
             elif manifest is None:
                 continue
-            return Prepared(competition=competition, edition=edition, standin=standin, root=root, manifest=manifest)
+            return Prepared(competition=competition, edition=edition, synthetic=synthetic, root=root, manifest=manifest)
         return None
 
     def prepared(
         self,
         competition: str,
         edition: str = "v1",
-        standin: bool = False,
+        synthetic: bool = False,
         *,
         facts: Facts | None = None,
         progress: Progress | None = None,
@@ -121,10 +121,10 @@ class DataDirs:
         default those of the installed competition): a minute or more for each 100 GB. ``verified`` False leaves that
         out, for who needs no digest, such as a grader.
         """
-        found = self.find(competition, edition, standin)
+        found = self.find(competition, edition, synthetic)
         if found is None:
-            flags = (" --standin" if standin else "") + (f" --edition {edition}" if edition != "v1" else "")
-            kind = "stand-in data" if standin else "data"
+            flags = (" --synthetic" if synthetic else "") + (f" --edition {edition}" if edition != "v1" else "")
+            kind = "synthetic data" if synthetic else "data"
             raise NotPrepared(
                 f"the {kind} of {competition} are not prepared in {', '.join(map(str, self.dirs))}",
                 fix=f"Prepare them: mlecore prepare {competition}{flags}",
@@ -159,17 +159,17 @@ class DataDirs:
         for competition in sorted(ids, key=str.lower):
             for name in sorted({name for path in self._beside(competition, "") for name in _prepared_names(path)}):
                 edition = name.partition("@")[2] or "v1"
-                if found := self.find(competition, edition, name.startswith("standin/")):
+                if found := self.find(competition, edition, name.startswith("synthetic/")):
                     yield found
 
     def _beside(self, competition: str, name: str) -> list[Path]:
         return [place / _name(competition, "competition") / name for place in self.dirs]
 
 
-def prepared_name(edition: str, standin: bool) -> str:
+def prepared_name(edition: str, synthetic: bool) -> str:
     """The prepared folder's path in a competition's folder."""
     name = "prepared" if edition == "v1" else f"prepared@{_name(edition, 'edition')}"
-    return f"standin/{name}" if standin else name
+    return f"synthetic/{name}" if synthetic else name
 
 
 def stamp(root: Path) -> tuple[int, int]:
@@ -178,7 +178,7 @@ def stamp(root: Path) -> tuple[int, int]:
 
 
 def _prepared_names(folder: Path) -> Iterator[str]:
-    for prefix in ("", "standin/"):
+    for prefix in ("", "synthetic/"):
         place = folder / prefix
         if place.is_dir():
             for entry in place.iterdir():

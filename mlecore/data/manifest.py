@@ -49,11 +49,11 @@ class Manifest:
     public: Part
     private: Part
     plugin_version: str | None  # of the competition's package; None: prepared by MLE-bench
-    source: str  # "kaggle", "archive", "raw", "fetch", "standin" or "mle-bench"
+    source: str  # "kaggle", "archive", "raw", "fetch", "synthetic" or "mle-bench"
     verified: bool  # the published checksums and counts were found to hold
     created_at: str
-    seed: int | None = None  # of a stand-in
-    size: float | None = None  # of a stand-in
+    seed: int | None = None  # of synthetic data
+    size: float | None = None  # of synthetic data
     archive_md5: str | None = None
     stamp: tuple[int, int] | None = None  # of data that MLE-bench prepared: see layout.stamp
     format: int = field(default=_FORMAT)

@@ -29,7 +29,7 @@ DOWNLOADS = 3  # at once: they share a line
 PREPARING = max(1, min(4, os.cpu_count() or 1))  # at once: each may use all cores now and then, and much memory
 
 
-class Watcher(Protocol):
+class Reporter(Protocol):
     """Sees what happens, from several threads."""
 
     def progress(self, competition: str, done: int, total: int, what: str) -> None: ...
@@ -61,7 +61,7 @@ class Result:
     exit_code: int = 0
 
 
-def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, watcher: Watcher) -> list[Result]:
+def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, reporter: Reporter) -> list[Result]:
     """Prepare all of them; results in the order given. Raises nothing for one that fails."""
     downloads, preparing = threading.Semaphore(DOWNLOADS), threading.Semaphore(PREPARING)
 
@@ -70,9 +70,9 @@ def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, watcher: Watcher) -> 
             notes: tuple[str, ...] = ()
             if _needs_kaggle(item, dirs):
                 with downloads:
-                    notes = _download(item, dirs, watcher)
+                    notes = _download(item, dirs, reporter)
             with preparing:
-                outcome = _in_process(item, dirs, watcher)
+                outcome = _in_process(item, dirs, reporter)
             outcome["notes"] = [*notes, *outcome["notes"]]
             state = "prepared" if outcome["done"] else "there"
             result = Result(id=item.competition.id, state=state, outcome=outcome)
@@ -82,7 +82,7 @@ def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, watcher: Watcher) -> 
             known = MlecoreError(f"{type(error).__name__}: {error}")
             known.__cause__ = error
             result = failed(item.competition.id, known)
-        watcher.finished(result)
+        reporter.finished(result)
         return result
 
     pool = ThreadPoolExecutor(max(1, min(len(wanted), 64)), thread_name_prefix="prepare")
@@ -113,25 +113,25 @@ def _needs_kaggle(item: Wanted, dirs: DataDirs) -> bool:
     return item.force or dirs.find(item.competition.id, item.competition.edition) is None
 
 
-def _download(item: Wanted, dirs: DataDirs, watcher: Watcher) -> tuple[str, ...]:
+def _download(item: Wanted, dirs: DataDirs, reporter: Reporter) -> tuple[str, ...]:
     from mlecore.kaggle.download import download
 
     competition = item.competition
-    with lock(dirs.folder(competition.id), f"downloading {competition.id}", _waiting(competition.id, watcher)):
+    with lock(dirs.folder(competition.id), f"downloading {competition.id}", _waiting(competition.id, reporter)):
         if not _needs_kaggle(item, dirs):  # somebody else got and prepared it while we waited
             return ()
         return download(
-            competition.facts, dirs, verify=item.verify, progress=partial(watcher.progress, competition.id)
+            competition.facts, dirs, verify=item.verify, progress=partial(reporter.progress, competition.id)
         ).notes
 
 
-def _waiting(competition: str, watcher: Watcher) -> Callable[[str], bool]:
+def _waiting(competition: str, reporter: Reporter) -> Callable[[str], bool]:
     heard: set[str] = set()
 
     def wait(holder: str) -> bool:
         if holder not in heard:
             heard.add(holder)
-            watcher.say(competition, f"waiting: {holder}")
+            reporter.say(competition, f"waiting: {holder}")
         return True
 
     return wait
@@ -145,7 +145,7 @@ class _Reported(MlecoreError):
         self.kind, self.exit_code = kind, exit_code
 
 
-def _in_process(item: Wanted, dirs: DataDirs, watcher: Watcher) -> dict[str, Any]:
+def _in_process(item: Wanted, dirs: DataDirs, reporter: Reporter) -> dict[str, Any]:
     """Run mlecore.data.worker for it; its outcome."""
     competition, source = item.competition, item.source or usual(item.competition)
     request = {
@@ -173,9 +173,9 @@ def _in_process(item: Wanted, dirs: DataDirs, watcher: Watcher) -> dict[str, Any
         for line in worker.stdout:
             match json.loads(line):
                 case {"progress": [done, total, what]}:
-                    watcher.progress(competition.id, done, total, what)
+                    reporter.progress(competition.id, done, total, what)
                 case {"waiting": holder}:
-                    watcher.say(competition.id, f"waiting: {holder}")
+                    reporter.say(competition.id, f"waiting: {holder}")
                 case {"outcome": outcome}:
                     return dict(outcome)
                 case {"error": error}:

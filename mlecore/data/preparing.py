@@ -14,7 +14,7 @@ from mlecore.data.adopting import adopt
 from mlecore.data.layout import DataDirs, Prepared
 from mlecore.data.lock import lock
 from mlecore.data.raw import Raw, drop_raw, get_raw
-from mlecore.data.sources import Fetch, RawFolder, Source, Standin, has_standin, usual
+from mlecore.data.sources import Fetch, RawFolder, Source, Synthetic, has_synthetic, usual
 from mlecore.data.verifying import wrong_checksums, wrong_counts
 from mlecore.errors import DataError, PluginError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @frozen(kw_only=True)
-class Outcome:
+class Preparation:
     """What prepare() did. ``notes`` are for the user: nothing that is wrong, but worth knowing."""
 
     prepared: Prepared
@@ -42,31 +42,32 @@ def prepare(
     verify: bool = True,
     progress: Progress | None = None,
     wait: Callable[[str], bool] | None = None,
-) -> Outcome:
+) -> Preparation:
     """Make the data of a competition (in its edition) ready; what is there already is left alone unless ``force``.
 
     ``verify``: real data must have the published checksums and counts. ``wait``: see mlecore.data.lock. Killed at any
-    moment, the next call cleans up and goes on. A stand-in is wanted by who has no account: a competition whose real
-    data need none has them made ready instead, under their own name. Raises DataError, PluginError, UsageError, Locked.
+    moment, the next call cleans up and goes on. Synthetic data are for use without a
+    Kaggle account: where the real data need none, those are prepared instead, under their own name. Raises DataError,
+    PluginError, UsageError, Locked.
     """
     source = source or usual(competition)
-    if isinstance(source, Standin) and not has_standin(competition):
+    if isinstance(source, Synthetic) and not has_synthetic(competition):
         source = Fetch()
-    standin = isinstance(source, Standin)
-    target = dirs.target(competition.id, competition.edition, standin)
+    synthetic = isinstance(source, Synthetic)
+    target = dirs.target(competition.id, competition.edition, synthetic)
     with lock(dirs.folder(competition.id), f"preparing {competition.id}", wait):
         folders.recover(target)
-        found = None if force else dirs.find(competition.id, competition.edition, standin)
+        found = None if force else dirs.find(competition.id, competition.edition, synthetic)
         if found is None or (found.manifest is not None and not _suits(found.manifest, source, competition)):
             return _prepare(competition, dirs, source, target, keep_raw, verify, progress)
     if found.manifest is None:
-        return Outcome(prepared=adopt(found, dirs, competition.facts, progress, verify=verify), done=True)
-    return Outcome(prepared=found, done=False)
+        return Preparation(prepared=adopt(found, dirs, competition.facts, progress, verify=verify), done=True)
+    return Preparation(prepared=found, done=False)
 
 
 def _suits(there: manifest.Manifest, source: Source, competition: Competition) -> bool:
-    """Another stand-in than the one that is there may be wanted; one of another version is soon made anew."""
-    if not isinstance(source, Standin):
+    """Other synthetic data than the one that is there may be wanted; one of another version is soon made anew."""
+    if not isinstance(source, Synthetic):
         return True
     if there.plugin_version != competition.plugin.version:
         return False
@@ -81,7 +82,7 @@ def _prepare(
     keep_raw: bool,
     verify: bool,
     progress: Progress | None,
-) -> Outcome:
+) -> Preparation:
     folder, facts = dirs.folder(competition.id), competition.facts
     partial = target.with_name(target.name + ".partial")
     partial.parent.mkdir(parents=True, exist_ok=True)
@@ -108,10 +109,10 @@ def _prepare(
             raise
     if not keep_raw:
         drop_raw(dirs, competition.id, source)
-    found = dirs.find(competition.id, competition.edition, isinstance(source, Standin))
+    found = dirs.find(competition.id, competition.edition, isinstance(source, Synthetic))
     assert found is not None
     notes = [*raw.notes, *(f"not as published: {line}" for line in wrong)]
-    return Outcome(prepared=found, done=True, notes=tuple(notes))
+    return Preparation(prepared=found, done=True, notes=tuple(notes))
 
 
 def _build(competition: Competition, raw: Path, partial: Path) -> None:
@@ -127,7 +128,7 @@ def _build(competition: Competition, raw: Path, partial: Path) -> None:
 def _checks(competition: Competition, source: Source) -> bool:
     """Is there anything to verify such data against? What is published is that of real data in edition v1."""
     published = any(path != "zip" for path in competition.facts.md5) or competition.facts.expect
-    return bool(published) and competition.edition == "v1" and not isinstance(source, Standin)
+    return bool(published) and competition.edition == "v1" and not isinstance(source, Synthetic)
 
 
 def _finish(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 
 from mlecore.data import folders, manifest
-from mlecore.data.download import add_sources, archive_md5
+from mlecore.data.http import add_sources, archive_md5
 from mlecore.data.layout import DataDirs
-from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Standin
+from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic
 from mlecore.data.unpack import unpack
 from mlecore.errors import DataError, UsageError
 
@@ -37,9 +37,9 @@ def get_raw(competition: Competition, dirs: DataDirs, source: Source, verify: bo
     """Bring the raw data of ``source`` into their place. The competition's lock is held."""
     folder = dirs.folder(competition.id)
     match source:
-        case Standin(seed=seed, size=size):
+        case Synthetic(seed=seed, size=size):
             seed, size = seed or 0, 1.0 if size is None else size
-            path = folder / "standin" / "raw"
+            path = folder / "synthetic" / "raw"
             _fill(path, lambda raw: competition.make_raw(raw, seed=seed, size=size))
             return Raw(path=path, seed=seed, size=size)
         case Fetch():

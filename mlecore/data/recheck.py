@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.data import manifest
 from mlecore.data.layout import DataDirs
-from mlecore.data.sources import has_standin
+from mlecore.data.sources import has_synthetic
 from mlecore.data.verifying import wrong_checksums, wrong_counts
 
 if TYPE_CHECKING:
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 def recheck(
-    competition: Competition, dirs: DataDirs, standin: bool = False, progress: Progress | None = None
+    competition: Competition, dirs: DataDirs, synthetic: bool = False, progress: Progress | None = None
 ) -> list[str]:
     """What differs from the manifest, and from what is published where the data were found to agree with it.
 
     Raises NotPrepared where there is nothing to check.
     """
-    standin = standin and has_standin(competition)
-    found = dirs.prepared(competition.id, competition.edition, standin, facts=competition.facts, progress=progress)
+    synthetic = synthetic and has_synthetic(competition)
+    found = dirs.prepared(competition.id, competition.edition, synthetic, facts=competition.facts, progress=progress)
     head = found.manifest
     assert head is not None
     place = dirs.adopted(found.root, competition.id) if head.source == "mle-bench" else found.root
     problems = manifest.differences(found.root, manifest.read_files(place), progress)
-    if head.verified and head.source != "standin" and competition.edition == "v1":
+    if head.verified and head.source != "synthetic" and competition.edition == "v1":
         problems += wrong_checksums(found.root, competition.facts) + wrong_counts(found.root, competition.facts)
     return problems

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 @frozen(kw_only=True)
-class Standin:
-    """What make_raw writes. None: whatever stand-in is there already, else seed 0, size 1."""
+class Synthetic:
+    """What make_raw writes. None: whatever synthetic data is there already, else seed 0, size 1."""
 
     seed: int | None = None
     size: float | None = None
-    name = "standin"
+    name = "synthetic"
 
 
 @frozen
@@ -50,10 +50,10 @@ class Kaggle:
     name = "kaggle"
 
 
-Source = Standin | RawFolder | Archive | Fetch | Kaggle
+Source = Synthetic | RawFolder | Archive | Fetch | Kaggle
 
 
-def has_standin(competition: Competition) -> bool:
+def has_synthetic(competition: Competition) -> bool:
     """False where the real data need no account and nothing else is made: they stand in for themselves."""
     return competition.loaded.implements("make_raw") or not competition.loaded.implements("fetch")
 

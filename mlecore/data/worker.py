@@ -16,13 +16,13 @@ from typing import Any, TextIO
 
 from mlecore.data.layout import DataDirs
 from mlecore.data.preparing import prepare
-from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Standin
+from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic
 from mlecore.errors import MlecoreError
 
 _EVERY = 0.2  # seconds between two lines of progress
 
 SOURCES: dict[str, type[Source]] = {
-    "standin": Standin,
+    "synthetic": Synthetic,
     "raw": RawFolder,
     "archive": Archive,
     "fetch": Fetch,

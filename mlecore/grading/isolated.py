@@ -40,7 +40,9 @@ class IsolatedGrader:
         for worker in workers:
             _end(worker)
 
-    def grade(self, *, competition: str, edition: str, submission: Path | None, private: Path, standin: bool) -> Report:
+    def grade(
+        self, *, competition: str, edition: str, submission: Path | None, private: Path, synthetic: bool
+    ) -> Report:
         """The report of a submission (None: there is none).
 
         Raises GradingError for what is not the submission's fault: a grader's bug, damaged answers, or going over the
@@ -51,7 +53,7 @@ class IsolatedGrader:
             "edition": edition,
             "submission": None if submission is None else str(submission),
             "private": str(private),
-            "standin": standin,
+            "synthetic": synthetic,
         }
         answer = self._ask(request)
         if "error" in answer:

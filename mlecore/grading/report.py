@@ -26,7 +26,7 @@ class Report:
     """How one submission did.
 
     ``score`` is rounded to 5 decimals; None for an invalid submission and for a score that JSON has no number for:
-    ``score_text`` then says "nan", "inf" or "-inf". On stand-in data and without thresholds there are no medals.
+    ``score_text`` then says "nan", "inf" or "-inf". On synthetic data and without thresholds there are no medals.
     """
 
     competition_id: str
@@ -48,7 +48,7 @@ class Report:
     status: Literal["graded", "invalid", "none"]
     reason: str = ""  # why it is invalid
     edition: str = "v1"
-    standin: bool = False
+    synthetic: bool = False
     score_text: str | None = None  # every digit of the unrounded score
     sample_score: float | None = None  # what the sample submission scores, where no thresholds apply
     beats_sample: bool | None = None
@@ -82,10 +82,10 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def judge(facts: Facts, score: float, medals: bool = True) -> dict[str, Any]:
+def award(facts: Facts, score: float, medals: bool = True) -> dict[str, Any]:
     """The part of a report that follows from a score: medals are reached at the threshold, the median must be beaten.
 
-    NaN earns nothing; infinities are compared. ``medals`` is False where thresholds do not apply (stand-in data).
+    NaN earns nothing; infinities are compared. ``medals`` is False where thresholds do not apply (synthetic data).
     """
     rounded = round(score, DECIMALS) if math.isfinite(score) else score
     thresholds = thresholds_for(facts) if medals else None
@@ -113,20 +113,20 @@ _NOTHING: Mapping[str, Any] = {
 }
 
 
-def report(competition: Competition, submission_csv: Path, private: Path, *, standin: bool = False) -> Report:
+def report(competition: Competition, submission_csv: Path, private: Path, *, synthetic: bool = False) -> Report:
     """Grade one submission and place it. Raises GradingError only for what is not the submission's fault.
 
-    Stand-in data are known by the manifest beside the answers; ``standin`` says so where there is none.
+    Synthetic data are known by the manifest beside the answers; ``synthetic`` says so where there is none.
     """
     facts = competition.facts
-    standin = standin or _is_standin(private)
-    thresholds = None if standin else thresholds_for(facts)
+    synthetic = synthetic or _is_synthetic(private)
+    thresholds = None if synthetic else thresholds_for(facts)
     if not submission_csv.exists() and not submission_csv.is_symlink():
         found: dict[str, Any] = {**_NOTHING, "status": "none", "reason": "there is no submission"}
     else:
         try:
             score = competition.grade(submission_csv, private)
-            found = {**judge(facts, score, medals=not standin), "status": "graded"}
+            found = {**award(facts, score, medals=not synthetic), "status": "graded"}
         except InvalidSubmission as error:
             found = {**_NOTHING, "status": "invalid", "reason": str(error)}
     return Report(
@@ -141,26 +141,26 @@ def report(competition: Competition, submission_csv: Path, private: Path, *, sta
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         submission_path=str(submission_csv),
         edition=competition.edition,
-        standin=standin,
+        synthetic=synthetic,
         plugin=f"{competition.plugin.distribution} {competition.plugin.version}",
         **found,
     )
 
 
-def _is_standin(private: Path) -> bool:
-    """Data prepared by us from a stand-in lie in <data>/<id>/standin/prepared/private."""
-    return private.parent.parent.name == "standin"
+def _is_synthetic(private: Path) -> bool:
+    """Data prepared by us from synthetic data lie in <data>/<id>/synthetic/prepared/private."""
+    return private.parent.parent.name == "synthetic"
 
 
-def grade(competition: Competition, submission_csv: Path, private: Path, *, standin: bool = False) -> Report:
+def grade(competition: Competition, submission_csv: Path, private: Path, *, synthetic: bool = False) -> Report:
     """``report``, with its place on the whole leaderboard if that was fetched; where no thresholds apply, with the
     sample submission's score to compare with."""
     from attrs import evolve
 
     from mlecore.errors import MlecoreError
-    from mlecore.samples import open_sample
+    from mlecore.submissions.sample import open_sample
 
-    made = report(competition, submission_csv, private, standin=standin)
+    made = report(competition, submission_csv, private, synthetic=synthetic)
     if made.median_threshold is not None:
         return _placed(made, competition.facts, private)
     try:

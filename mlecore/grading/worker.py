@@ -84,7 +84,7 @@ def _child(request: dict[str, Any], pipe: int, memory: int) -> None:
             competition(request["competition"], request["edition"]),
             submission,
             Path(request["private"]),
-            standin=request["standin"],
+            synthetic=request["synthetic"],
         )
         answer: dict[str, Any] = {"report": {**made.to_json(), "submission_path": request["submission"] or ""}}
     except MemoryError:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mlecore.data.download import PATIENCE, TIMEOUT, Transient, pause
+from mlecore.data.http import PATIENCE, TIMEOUT, Transient, pause
 from mlecore.errors import MlecoreError
 from mlecore.kaggle.errors import HOW_TO_LOG_IN, KaggleUnreachable, NoLogin, translated
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from mlecore.data import folders
-from mlecore.data.download import Body, body, downloaded, fetch_file, forget, range_headers
+from mlecore.data.http import Body, body, downloaded, fetch_file, forget, range_headers
 from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError, MlecoreError, UsageError
 from mlecore.kaggle.client import competitions_client, login, once

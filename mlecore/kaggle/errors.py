@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mlecore.data.download import Stale, Transient, retry_after
+from mlecore.data.http import Stale, Transient, retry_after
 from mlecore.errors import DataError, MlecoreError, UsageError
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.data import manifest
-from mlecore.data.download import body, fetch_file
+from mlecore.data.http import body, fetch_file
 from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError
 from mlecore.kaggle.client import competitions_client, once
 
 if TYPE_CHECKING:
-    from mlecore.data.download import Body
+    from mlecore.data.http import Body
     from mlecore.facts import Facts
 
 _LARGEST = 256 << 20  # bytes, unpacked; the largest known has some 9,000 teams

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mlecore.errors import InvalidSubmission
-from mlecore.metrics.reasons import row_name, shown
+from mlecore.submissions.messages import row_name, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -13,7 +13,7 @@ from mlecore.prepare.files import link_file, link_files, link_tree
 from mlecore.prepare.media import dicom, encode, wav
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.splits import split, split_blocks, split_groups, split_positions
-from mlecore.prepare.standin import hex_ids, picture
+from mlecore.prepare.synthetic import hex_ids, picture
 from mlecore.prepare.tables import read_csv, write_csv
 from mlecore.prepare.zips import ZipWriter, move_members, open_member, open_zip
 

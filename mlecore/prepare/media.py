@@ -1,4 +1,4 @@
-"""Picture, sound and DICOM files for stand-ins, as bytes; the same input gives the same bytes.
+"""Picture, sound and DICOM files for synthetic data, as bytes; the same input gives the same bytes.
 
 Pillow is a dependency of the competitions that make pictures; it is imported when one is encoded.
 """

@@ -13,7 +13,7 @@ RATES = ("any_medal", "gold", "silver", "bronze", "above_median", "valid", "subm
 
 
 @frozen(kw_only=True)
-class Outcome:
+class RunResult:
     """What one run earned."""
 
     competition: str
@@ -56,9 +56,9 @@ def rate(per_seed: Sequence[float]) -> Rate:
     return Rate(mean=100 * statistics.fmean(per_seed), sem=None if sem is None else 100 * sem)
 
 
-def rows(outcomes: Iterable[Outcome]) -> list[Row]:
+def rows(outcomes: Iterable[RunResult]) -> list[Row]:
     """Low, Medium, High (those that occur) and All. A competition outside the three splits counts in All alone."""
-    by_split: dict[str, list[Outcome]] = defaultdict(list)
+    by_split: dict[str, list[RunResult]] = defaultdict(list)
     for outcome in outcomes:
         by_split["All"].append(outcome)
         if outcome.split in ("low", "medium", "high"):
@@ -66,8 +66,8 @@ def rows(outcomes: Iterable[Outcome]) -> list[Row]:
     return [_row(split, by_split[split]) for split in ("Low", "Medium", "High", "All") if split in by_split]
 
 
-def _row(split: str, outcomes: list[Outcome]) -> Row:
-    by_seed: dict[int, list[Outcome]] = defaultdict(list)
+def _row(split: str, outcomes: list[RunResult]) -> Row:
+    by_seed: dict[int, list[RunResult]] = defaultdict(list)
     for outcome in outcomes:
         by_seed[outcome.seed].append(outcome)
     sets = {frozenset(o.competition for o in seed) for seed in by_seed.values()}

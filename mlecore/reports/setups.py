@@ -12,7 +12,7 @@ from attrs import frozen
 
 from mlecore.errors import MlecoreError
 from mlecore.grading.report import Report
-from mlecore.reports.rates import Outcome
+from mlecore.reports.rates import RunResult
 from mlecore.runs.record import RunRecord
 
 
@@ -30,10 +30,10 @@ class Graded:
         return self.run.state in ("graded", "collected")
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> RunResult:
         """What it earned; nothing without a report."""
         report = self.report
-        return Outcome(
+        return RunResult(
             competition=self.run.competition,
             split=self.split,
             seed=self.run.seed,
@@ -52,7 +52,7 @@ class Setup:
     """Runs of one agent, with one set of options and one model, on one kind of data."""
 
     title: str
-    standin: bool
+    synthetic: bool
     runs: tuple[Graded, ...]
 
     @property
@@ -87,11 +87,11 @@ def setups(graded: Iterable[Graded]) -> list[Setup]:
     for item in graded:
         run = item.run
         options = tuple(sorted(run.agent.options.items()))
-        groups[(run.agent.name, run.label, options, run.model, run.edition, run.standin)].append(item)
+        groups[(run.agent.name, run.label, options, run.model, run.edition, run.synthetic)].append(item)
     return [
         Setup(
             title=_title(items[0].run),
-            standin=items[0].run.standin,
+            synthetic=items[0].run.synthetic,
             runs=tuple(sorted(items, key=lambda item: (item.run.competition, item.run.seed, item.run.uid))),
         )
         for items in groups.values()
@@ -106,7 +106,7 @@ def _title(run: RunRecord) -> str:
         options,
         run.model or "",
         f"edition {run.edition}",
-        "stand-in data" if run.standin else "",
+        "synthetic data" if run.synthetic else "",
     ]
     return ", ".join(part for part in parts if part)
 

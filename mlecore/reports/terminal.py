@@ -11,7 +11,7 @@ from mlecore.reports.setups import Graded, Setup
 Cells = list[str]
 
 RUN_HEADER = ["COMPETITION", "SEED", "SCORE", "MEDAL", "GOLD", "SILVER", "BRONZE", "MEDIAN", "SUBMISSION"]
-STANDIN_HEADER = ["COMPETITION", "SEED", "SCORE", "SAMPLE", "BEATS SAMPLE", "SUBMISSION"]
+SYNTHETIC_HEADER = ["COMPETITION", "SEED", "SCORE", "SAMPLE", "BEATS SAMPLE", "SUBMISSION"]
 _NAMES = {"any_medal": "ANY MEDAL %", "above_median": "ABOVE MEDIAN %"}
 
 
@@ -28,7 +28,7 @@ def run_table(setup: Setup) -> tuple[Cells, list[Cells]]:
             return RUN_HEADER, rows
         ranks = [_rank(item.report) for item in setup.runs]  # where Kaggle's whole leaderboard was fetched
         return [*RUN_HEADER, "RANK"], [[*row, rank] for row, rank in zip(rows, ranks, strict=True)]
-    return STANDIN_HEADER, [_run(item, medals=False) for item in setup.runs]
+    return SYNTHETIC_HEADER, [_run(item, medals=False) for item in setup.runs]
 
 
 def _run(item: Graded, medals: bool) -> Cells:
@@ -83,8 +83,8 @@ def rate_table(setup: Setup) -> tuple[Cells, list[Cells]]:
 
 def notes(setup: Setup) -> Iterator[str]:
     """What a reader must know about the numbers above."""
-    if setup.standin:
-        yield "Stand-in data: validity and learning, no medals; such scores compare with nothing."
+    if setup.synthetic:
+        yield "Synthetic data: validity and learning, no medals; such scores compare with nothing."
     elif not has_thresholds(setup) and any(item.report for item in setup.runs):
         yield "No human leaderboard here, so no medals."
     beaten = [item.report.beats_sample for item in setup.runs if item.report and item.report.beats_sample is not None]

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from mlecore import files
 from mlecore.errors import MlecoreError
-from mlecore.runs import files
 
 BEAT = 5.0  # seconds between heartbeats
 PATIENCE = 3.5 * BEAT  # a heartbeat that rests so long has stopped; counted here, so that no clock needs to be right

@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from mlecore.errors import UsageError
 from mlecore.runs.record import Limits
-from mlecore.runs.units import duration, size
+from mlecore.units import duration, size
 
 FORMAT = 1
 
@@ -41,7 +41,7 @@ class Plan:
     backend_options: Mapping[str, str] = field(factory=dict)
     limits: Limits = field(factory=Limits)
     edition: str = "v1"
-    standin: bool = False
+    synthetic: bool = False
     max_parallel: int | None = field(default=None, eq=False)
     retries: int = field(default=2, eq=False)
 
@@ -142,7 +142,7 @@ def parse_plan(text: str) -> Plan:
             allow=tuple(map(str, limits.take("allow", list, []))),
         ),
         edition=data.take("edition", str, "v1"),
-        standin=data.take("standin", bool, False),
+        synthetic=data.take("synthetic", bool, False),
         max_parallel=how.take("max_parallel", int),
         retries=how.take("retries", int, 2),
     )
@@ -278,7 +278,7 @@ def write_plan(plan: Plan) -> str:
     lines += ["", "[limits]", f'time = "{_time(limits.time)}"', f"network = {_text(limits.network)}"]
     lines += [f"{key} = {value}" for key in ("cpus", "memory", "disk") if (value := getattr(limits, key)) is not None]
     lines += [f"gpus = {limits.gpus}", f"allow = {_list(limits.allow)}"]
-    lines += ["", "[data]", f"edition = {_text(plan.edition)}", f"standin = {'true' if plan.standin else 'false'}"]
+    lines += ["", "[data]", f"edition = {_text(plan.edition)}", f"synthetic = {'true' if plan.synthetic else 'false'}"]
     lines += ["", "[run]", f"retries = {plan.retries}"]
     if plan.max_parallel is not None:
         lines.append(f"max_parallel = {plan.max_parallel}")

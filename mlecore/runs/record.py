@@ -52,9 +52,9 @@ class Limits:
 
 @frozen(kw_only=True)
 class Attempt:
-    """One job of a run. ``place_fault``: it ended for the place's reasons, and does not count against the agent."""
+    """One job of a run. ``infra_failure``: it ended for the place's reasons, and does not count against the agent."""
 
-    k: int  # from 1
+    number: int  # from 1
     job: str
     handle: Handle | None = None
     started_at: str | None = None
@@ -63,7 +63,7 @@ class Attempt:
     exit_code: int | None = None
     ended: Ended | None = None
     reason: str = ""
-    place_fault: bool = False
+    infra_failure: bool = False
 
 
 @frozen(kw_only=True)
@@ -89,7 +89,7 @@ class RunRecord:
     folder: Path = Path()
     competition: str
     edition: str = "v1"
-    standin: bool = False
+    synthetic: bool = False
     agent: PluginUse
     label: str = ""  # of the agent in the plan, where one agent stands in it with several options
     backend: PluginUse
@@ -200,7 +200,7 @@ def _value(cls: type, data: Mapping[str, Any], **changes: Any) -> Any:
 def _attempt(data: Mapping[str, Any]) -> Attempt:
     handle = data.get("handle")
     attempt: Attempt = _value(Attempt, data, handle=_value(Handle, handle) if handle else None)
-    if not isinstance(attempt.k, int) or not isinstance(attempt.job, str):
+    if not isinstance(attempt.number, int) or not isinstance(attempt.job, str):
         raise RecordError("an attempt has no number or no job")
     return attempt
 
@@ -222,7 +222,7 @@ _SCALARS: Mapping[str, type] = {
     "group_uid": str,
     "competition": str,
     "edition": str,
-    "standin": bool,
+    "synthetic": bool,
     "label": str,
     "seed": int,
     "reason": str,

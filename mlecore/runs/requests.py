@@ -9,26 +9,26 @@ from typing import Literal
 
 Request = Literal["cancel", "retry"]
 REQUESTS: tuple[Request, ...] = ("cancel", "retry")
-_BELL = ".requests"  # in the group's folder; changes when there is a new request, so that nobody looks through all runs
+_STAMP = ".requests"  # in the group's folder; changes with each request, so that nobody looks through all runs
 
 
 def leave(run: Path, request: Request) -> None:
     """Ask for something; the folder of a run that has not begun is made for it."""
     run.mkdir(exist_ok=True)
     (run / f"{request}.request").touch()
-    ring(run.parent)
+    notify(run.parent)
 
 
-def ring(group: Path) -> None:
-    temporary = group / f"{_BELL}.{os.getpid()}.tmp"
+def notify(group: Path) -> None:
+    temporary = group / f"{_STAMP}.{os.getpid()}.tmp"
     temporary.write_text(secrets.token_hex(8))
-    temporary.replace(group / _BELL)
+    temporary.replace(group / _STAMP)
 
 
-def bell(group: Path) -> str:
+def stamp(group: Path) -> str:
     """What changes with every new request."""
     try:
-        return (group / _BELL).read_text()
+        return (group / _STAMP).read_text()
     except OSError:
         return ""
 

@@ -83,7 +83,7 @@ def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
             if record.state != "graded":
                 continue
             target = competition(record.competition, record.edition)
-            prepared = dirs.prepared(record.competition, record.edition, record.standin, facts=target.facts)
+            prepared = dirs.prepared(record.competition, record.edition, record.synthetic, facts=target.facts)
 
             def grade(path: Path, record: RunRecord = record, private: Path = prepared.private) -> Report:
                 return grader.grade(
@@ -91,7 +91,7 @@ def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
                     edition=record.edition,
                     submission=path,
                     private=private,
-                    standin=record.standin,
+                    synthetic=record.synthetic,
                 )
 
             points = tuple(_points(record, grade))

@@ -12,9 +12,9 @@ from typing import Any
 
 from attrs import field, frozen, mutable
 
+from mlecore import files
 from mlecore.errors import DataError, UsageError
-from mlecore.runs import files
-from mlecore.runs.events import now
+from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan, PlannedRun, parse_plan, write_plan
 from mlecore.runs.record import PluginUse, RecordError, RunRecord
 
@@ -212,7 +212,7 @@ def planned_record(group: Group, run: PlannedRun) -> RunRecord:
         folder=group.folder / run.name,
         competition=run.competition,
         edition=plan.edition,
-        standin=plan.standin,
+        synthetic=plan.synthetic,
         agent=PluginUse(name=run.agent.name, options=run.agent.options),
         label=run.agent.label,
         backend=PluginUse(name=plan.backend, options=plan.backend_options),

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from attrs import frozen
 
 from mlecore.agents import HOME, Network
-from mlecore.runs.units import show_duration, show_size
+from mlecore.units import show_duration, show_size
 
 
 @frozen

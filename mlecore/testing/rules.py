@@ -69,8 +69,8 @@ class ConformanceError(AssertionError):
         super().__init__("\n".join(lines))
 
 
-def judge(
-    subject: str, bench: Subject, rules: Sequence[Rule[Subject]], waivers: Sequence[Waiver] = ()
+def apply_rules(
+    subject: str, harness: Subject, rules: Sequence[Rule[Subject]], waivers: Sequence[Waiver] = ()
 ) -> list[Skipped]:
     """Try all rules; returns those that could not be tried. Raises ConformanceError with all that are broken."""
     __tracebackhide__ = True  # pytest shows the message, not the kit's code
@@ -85,7 +85,7 @@ def judge(
             skipped.append(Skipped(rule=rule.name, why=f"the rule {lacking[0]} must hold first"))
             continue
         try:
-            places = list(rule.test(bench))
+            places = list(rule.test(harness))
         except Undecided as reason:
             skipped.append(Skipped(rule=rule.name, why=str(reason)))
             continue

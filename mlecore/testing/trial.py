@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Trial:
-    """One competition, prepared from its stand-in (or its practice data) below ``folder``::
+    """One competition, prepared from its synthetic data (or its practice data) below ``folder``::
 
         @pytest.fixture(scope="module")
         def trial(tmp_path_factory):

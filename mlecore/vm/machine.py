@@ -32,7 +32,7 @@ from mlecore.backends import (
 from mlecore.errors import BackendError
 from mlecore.options import Option
 from mlecore.vm import bubblewrap, collect, environments, folders, gpus, start
-from mlecore.vm.status import bury, of_group, status
+from mlecore.vm.status import clean_up_after, of_group, status
 from mlecore.vm.supervise import cgroups, processes, relaying
 from mlecore.vm.supervise.files import OUTPUT, STATE, STOP, read_json
 
@@ -195,7 +195,7 @@ class Vm(Backend):
         self.stop(handle, 0.0)
         state = read_json(str(folder / STATE))
         if state is not None and state.get("boot") == processes.boot_id():
-            bury(folder, state)
+            clean_up_after(folder, state)
         trash = folders.make_private(folder.parent.parent / "trash") / f"{folder.name}.{uuid4().hex[:8]}"
         with contextlib.suppress(FileNotFoundError):
             folder.rename(trash)

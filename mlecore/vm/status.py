@@ -30,13 +30,13 @@ def status(folder: Path, boot: str) -> JobStatus:
             phase="exited",
             exit_code=state.get("exit_code"),
             oom=bool(state.get("oom")),
-            place_fault=bool(state.get("place_fault")),
+            infra_failure=bool(state.get("infra_failure")),
             reason=str(state.get("reason", "")),
         )
     if state["boot"] != boot:
         return _lost("the machine was restarted while it ran")
     if not _held(state, boot):
-        bury(folder, state)
+        clean_up_after(folder, state)
         return _lost("the process that held it was killed")
     return JobStatus(phase=state["phase"], reason=str(state.get("reason", "")))
 
@@ -46,10 +46,10 @@ def _held(state: dict[str, Any], boot: str) -> bool:
 
 
 def _lost(reason: str) -> JobStatus:
-    return JobStatus(phase="exited", place_fault=True, reason=reason)
+    return JobStatus(phase="exited", infra_failure=True, reason=reason)
 
 
-def bury(folder: Path, state: dict[str, Any]) -> None:
+def clean_up_after(folder: Path, state: dict[str, Any]) -> None:
     """End what a killed supervisor left: of itself only a sandbox dies with it, and only one that is whole."""
     for key in ("init", "sandbox"):
         if state.get(key):

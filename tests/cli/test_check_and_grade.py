@@ -97,19 +97,19 @@ def test_wrong_usage(invoke: Invoke, tmp_path: Path) -> None:
     path.write_text("id\n")
     result = invoke("check", path, "optical-digit")
     assert result.exit_code == 2 and "Did you mean optical-digits?" in result.output
-    result = invoke("check", path, "spaceship-titanic", "--standin")
-    assert result.exit_code == 2 and "mlecore prepare spaceship-titanic --standin" in result.output
+    result = invoke("check", path, "spaceship-titanic", "--synthetic")
+    assert result.exit_code == 2 and "mlecore prepare spaceship-titanic --synthetic" in result.output
     assert invoke("grade", path).exit_code == 2
     assert invoke("grade", path, ID, "--edition", "v9").exit_code == 2
 
 
-def test_real_data_that_need_no_account_stand_in_for_themselves(
+def test_real_data_that_need_no_account_serve_as_synthetic(
     invoke: Invoke, answers: pd.DataFrame, tmp_path: Path
 ) -> None:
     answers.to_csv(tmp_path / "submission.csv", index=False)
-    assert invoke("check", tmp_path / "submission.csv", ID, "--standin").exit_code == 0
-    result = invoke("grade", tmp_path / "submission.csv", ID, "--standin", "--json")
-    assert json.loads(result.stdout)["standin"] is False
+    assert invoke("check", tmp_path / "submission.csv", ID, "--synthetic").exit_code == 0
+    result = invoke("grade", tmp_path / "submission.csv", ID, "--synthetic", "--json")
+    assert json.loads(result.stdout)["synthetic"] is False
 
 
 def test_damaged_answers_are_our_fault(tmp_path: Path, answers: pd.DataFrame) -> None:

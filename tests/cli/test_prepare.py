@@ -18,14 +18,14 @@ def mlecore(data: Path, *arguments: str) -> Result:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    done = mlecore(folder, "prepare", "spaceship-titanic", "aerial-cactus-identification", "--standin", "--seed", "4")
+    done = mlecore(folder, "prepare", "spaceship-titanic", "aerial-cactus-identification", "--synthetic", "--seed", "4")
     assert done.exit_code == 0, done.output
     return folder
 
 
-def test_several_standins_at_a_time(data: Path) -> None:
+def test_several_synthetic_data_at_a_time(data: Path) -> None:
     for name in ("spaceship-titanic", "aerial-cactus-identification"):
-        prepared = data / name / "standin" / "prepared"
+        prepared = data / name / "synthetic" / "prepared"
         assert (prepared / "public" / "description.md").exists()
         assert json.loads((prepared / "manifest.json").read_text())["seed"] == 4
 
@@ -39,28 +39,28 @@ def test_real_data_that_need_no_account_and_are_as_published(tmp_path: Path) -> 
 
 def test_what_is_there_is_listed(data: Path) -> None:
     rows = json.loads(mlecore(data, "prepare", "--list", "--json").stdout)
-    assert [(row["id"], row["standin"]) for row in rows] == [
+    assert [(row["id"], row["synthetic"]) for row in rows] == [
         ("aerial-cactus-identification", True),
         ("spaceship-titanic", True),
     ]
     text = mlecore(data, "prepare", "--list").stdout
-    assert "spaceship-titanic" in text and "standin" in text
+    assert "spaceship-titanic" in text and "synthetic" in text
     assert "Nothing is prepared" in mlecore(data / "nowhere", "prepare", "--list").stdout
 
 
 def test_what_is_there_can_be_checked(data: Path) -> None:
-    done = mlecore(data, "prepare", "spaceship-titanic", "--standin", "--verify")
+    done = mlecore(data, "prepare", "spaceship-titanic", "--synthetic", "--verify")
     assert (done.exit_code, done.stdout) == (0, "spaceship-titanic: whole\n")
-    (extra := data / "spaceship-titanic/standin/prepared/public/more.csv").write_text("")
-    done = mlecore(data, "prepare", "spaceship-titanic", "--standin", "--verify")
+    (extra := data / "spaceship-titanic/synthetic/prepared/public/more.csv").write_text("")
+    done = mlecore(data, "prepare", "spaceship-titanic", "--synthetic", "--verify")
     extra.unlink()
     assert done.exit_code == 1 and "public/more.csv: does not belong there" in done.stdout
     done = mlecore(data, "prepare", "spaceship-titanic", "--verify")
     assert done.exit_code == 2 and "mlecore prepare spaceship-titanic" in done.output
 
 
-def test_real_data_that_need_no_account_stand_in_for_themselves(tmp_path: Path) -> None:
-    assert mlecore(tmp_path, "prepare", "optical-digits", "spaceship-titanic", "--standin").exit_code == 0
+def test_real_data_that_need_no_account_serve_as_synthetic(tmp_path: Path) -> None:
+    assert mlecore(tmp_path, "prepare", "optical-digits", "spaceship-titanic", "--synthetic").exit_code == 0
     rows = json.loads(mlecore(tmp_path, "prepare", "--list", "--json").stdout)
-    assert [(row["id"], row["standin"]) for row in rows] == [("optical-digits", False), ("spaceship-titanic", True)]
-    assert mlecore(tmp_path, "prepare", "optical-digits", "--standin", "--verify").exit_code == 0
+    assert [(row["id"], row["synthetic"]) for row in rows] == [("optical-digits", False), ("spaceship-titanic", True)]
+    assert mlecore(tmp_path, "prepare", "optical-digits", "--synthetic", "--verify").exit_code == 0

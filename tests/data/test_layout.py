@@ -9,7 +9,7 @@ import pytest
 
 from mlecore.data import DataDirs
 from mlecore.data.preparing import prepare
-from mlecore.data.sources import Standin
+from mlecore.data.sources import Synthetic
 from mlecore.errors import DataError, NotPrepared, UsageError
 
 
@@ -46,28 +46,28 @@ def test_a_name_cannot_lead_out_of_the_directory(dirs: DataDirs, name: str) -> N
 
 def test_what_is_not_there_comes_with_the_command_to_run(dirs: DataDirs) -> None:
     assert dirs.find("tiny") is None
-    with pytest.raises(NotPrepared, match=r"mlecore prepare tiny --standin$"):
-        dirs.prepared("tiny", standin=True)
+    with pytest.raises(NotPrepared, match=r"mlecore prepare tiny --synthetic$"):
+        dirs.prepared("tiny", synthetic=True)
     with pytest.raises(NotPrepared, match=r"mlecore prepare tiny --edition v2$"):
         dirs.prepared("tiny", edition="v2")
 
 
-def test_editions_and_standins_lie_apart(dirs: DataDirs, tiny) -> None:  # type: ignore[no-untyped-def]
-    v1 = prepare(tiny, dirs, Standin()).prepared
+def test_editions_and_synthetic_data_lie_apart(dirs: DataDirs, tiny) -> None:  # type: ignore[no-untyped-def]
+    v1 = prepare(tiny, dirs, Synthetic()).prepared
     tiny.edition = "v2"
-    v2 = prepare(tiny, dirs, Standin()).prepared
-    assert v1.root == dirs.first / "tiny/standin/prepared"
-    assert v2.root == dirs.first / "tiny/standin/prepared@v2"
+    v2 = prepare(tiny, dirs, Synthetic()).prepared
+    assert v1.root == dirs.first / "tiny/synthetic/prepared"
+    assert v2.root == dirs.first / "tiny/synthetic/prepared@v2"
     assert dirs.find("tiny") is None
-    assert [(found.edition, found.standin) for found in dirs.all()] == [("v1", True), ("v2", True)]
+    assert [(found.edition, found.synthetic) for found in dirs.all()] == [("v1", True), ("v2", True)]
 
 
 def test_the_first_directory_that_has_it_counts(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
     near, far = DataDirs((tmp_path / "near", tmp_path / "far")), DataDirs((tmp_path / "far",))
-    prepare(tiny, far, Standin())
-    assert near.prepared("tiny", standin=True).root.is_relative_to(tmp_path / "far")
-    prepare(tiny, near, Standin(), force=True)
-    assert near.prepared("tiny", standin=True).root.is_relative_to(tmp_path / "near")
+    prepare(tiny, far, Synthetic())
+    assert near.prepared("tiny", synthetic=True).root.is_relative_to(tmp_path / "far")
+    prepare(tiny, near, Synthetic(), force=True)
+    assert near.prepared("tiny", synthetic=True).root.is_relative_to(tmp_path / "near")
 
 
 def test_mle_bench_data_are_used_where_they_lie_and_verified_once(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]

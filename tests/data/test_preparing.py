@@ -17,7 +17,7 @@ from attrs import evolve
 
 from mlecore.data import DataDirs, manifest
 from mlecore.data.preparing import prepare
-from mlecore.data.sources import Archive, Fetch, RawFolder, Standin
+from mlecore.data.sources import Archive, Fetch, RawFolder, Synthetic
 from mlecore.errors import DataError, PluginError, UsageError
 
 
@@ -25,11 +25,11 @@ def files(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def test_a_standin_is_made_prepared_and_listed(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
-    outcome = prepare(tiny, dirs, Standin(seed=3, size=2))
+def test_synthetic_data_are_made_prepared_and_listed(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    outcome = prepare(tiny, dirs, Synthetic(seed=3, size=2))
     head = outcome.prepared.manifest
     assert outcome.done and head is not None
-    assert (head.source, head.seed, head.size, head.plugin_version, head.verified) == ("standin", 3, 2, "1.2", False)
+    assert (head.source, head.seed, head.size, head.plugin_version, head.verified) == ("synthetic", 3, 2, "1.2", False)
     entries = {entry.path: entry for entry in manifest.read_files(outcome.prepared.root)}
     there = {name: content for name, content in files(outcome.prepared.root).items() if "/" in name}
     assert {path: entry.sha256 for path, entry in entries.items()} == {
@@ -39,30 +39,30 @@ def test_a_standin_is_made_prepared_and_listed(tiny, dirs: DataDirs) -> None:  #
     assert manifest.differences(outcome.prepared.root, entries.values()) == []
 
 
-def test_real_data_that_need_no_account_stand_in_for_themselves(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+def test_real_data_that_need_no_account_serve_as_synthetic(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
     tiny.hooks = ("fetch",)
-    made = prepare(tiny, dirs, Standin()).prepared
+    made = prepare(tiny, dirs, Synthetic()).prepared
     assert made.manifest is not None
-    assert (made.standin, made.manifest.source) == (False, "fetch")
+    assert (made.synthetic, made.manifest.source) == (False, "fetch")
 
 
 def test_the_same_seed_gives_the_same_digest_and_another_one_does_not(tiny, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     digests = [
-        prepare(tiny, DataDirs((tmp_path / name,)), Standin(seed=seed)).prepared.digest
+        prepare(tiny, DataDirs((tmp_path / name,)), Synthetic(seed=seed)).prepared.digest
         for name, seed in (("a", 0), ("b", 0), ("c", 1))
     ]
     assert digests[0] == digests[1] != digests[2]
 
 
 def test_what_is_there_is_left_alone(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
-    first = prepare(tiny, dirs, Standin(seed=5))
+    first = prepare(tiny, dirs, Synthetic(seed=5))
     tiny.calls.clear()
-    assert not prepare(tiny, dirs, Standin()).done
+    assert not prepare(tiny, dirs, Synthetic()).done
     assert tiny.calls == []
-    assert prepare(tiny, dirs, Standin(seed=6)).prepared.digest != first.prepared.digest
-    assert prepare(tiny, dirs, Standin(), force=True).done
+    assert prepare(tiny, dirs, Synthetic(seed=6)).prepared.digest != first.prepared.digest
+    assert prepare(tiny, dirs, Synthetic(), force=True).done
     tiny.plugin = evolve(tiny.plugin, version="1.3")
-    assert prepare(tiny, dirs, Standin()).done
+    assert prepare(tiny, dirs, Synthetic()).done
 
 
 def test_preparing_from_somebodys_folder_only_reads_it(tiny, dirs: DataDirs, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -145,7 +145,7 @@ def test_real_data_must_be_as_published(tiny, dirs: DataDirs, tiny_archive: Path
     assert dirs.find("tiny") is None
     assert (dirs.folder("tiny") / "prepared.wrong/public/train.csv").exists() and "kept in" in str(caught.value)
     assert prepare(tiny, dirs, Archive(tiny_archive), verify=False).prepared.manifest.verified is False  # type: ignore[union-attr]
-    assert prepare(tiny, dirs, Standin()).done  # published figures are not those of stand-ins
+    assert prepare(tiny, dirs, Synthetic()).done  # published figures are not those of synthetic data
 
 
 def test_checksums_that_only_inform_do_not_stop(tiny, dirs: DataDirs, tiny_archive: Path) -> None:  # type: ignore[no-untyped-def]
@@ -154,12 +154,12 @@ def test_checksums_that_only_inform_do_not_stop(tiny, dirs: DataDirs, tiny_archi
 
 
 def test_a_plugin_that_fails_leaves_what_was_there(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
-    digest = prepare(tiny, dirs, Standin()).prepared.digest
+    digest = prepare(tiny, dirs, Synthetic()).prepared.digest
     good = tiny.prepare
     tiny.prepare = lambda raw, public, private: (public / "half.csv").write_text("x")
     with pytest.raises(PluginError, match=r"did not write private/test\.csv"):
-        prepare(tiny, dirs, Standin(), force=True)
-    assert dirs.prepared("tiny", standin=True).digest == digest
+        prepare(tiny, dirs, Synthetic(), force=True)
+    assert dirs.prepared("tiny", synthetic=True).digest == digest
     assert not list(dirs.folder("tiny").rglob("*.partial"))
     tiny.prepare = good
 
@@ -173,7 +173,7 @@ def test_links_are_refused(tiny, dirs: DataDirs) -> None:  # type: ignore[no-unt
 
     tiny.prepare = linking
     with pytest.raises(DataError, match="neither a file nor a folder"):
-        prepare(tiny, dirs, Standin())
+        prepare(tiny, dirs, Synthetic())
 
 
 def test_a_full_disk_is_said_in_words(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
@@ -185,11 +185,11 @@ def test_a_full_disk_is_said_in_words(tiny, dirs: DataDirs) -> None:  # type: ig
 
     tiny.prepare = full
     with pytest.raises(DataError, match="ran full while preparing tiny"):
-        prepare(tiny, dirs, Standin())
+        prepare(tiny, dirs, Synthetic())
 
 
 def test_damaged_files_are_found_by_the_manifest(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
-    root = prepare(tiny, dirs, Standin()).prepared.root
+    root = prepare(tiny, dirs, Synthetic()).prepared.root
     (root / "public/train.csv").write_text((root / "public/train.csv").read_text()[:-1] + " ")
     (root / "public/sample.csv").write_text("short")
     (root / "public/more.csv").write_text("")
@@ -202,18 +202,18 @@ def test_damaged_files_are_found_by_the_manifest(tiny, dirs: DataDirs) -> None: 
 
 
 def test_a_damaged_manifest_is_said_so(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
-    root = prepare(tiny, dirs, Standin()).prepared.root
+    root = prepare(tiny, dirs, Synthetic()).prepared.root
     (root / "manifest.json").write_text("{")
     with pytest.raises(DataError, match="--force"):
-        dirs.find("tiny", standin=True)
+        dirs.find("tiny", synthetic=True)
 
 
 def test_a_kill_between_the_two_renames_loses_nothing(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
-    root = prepare(tiny, dirs, Standin()).prepared.root
+    root = prepare(tiny, dirs, Synthetic()).prepared.root
     root.rename(root.with_name("prepared.old"))
     (root.with_name("prepared.partial") / "public").mkdir(parents=True)
     tiny.calls.clear()
-    assert not prepare(tiny, dirs, Standin()).done
+    assert not prepare(tiny, dirs, Synthetic()).done
     assert tiny.calls == [] and root.exists() and not root.with_name("prepared.partial").exists()
 
 
@@ -224,13 +224,13 @@ KILLED = """
     from conftest import Tiny
     from mlecore.data import DataDirs
     from mlecore.data.preparing import prepare
-    from mlecore.data.sources import Standin
+    from mlecore.data.sources import Synthetic
     class Slow(Tiny):
         def prepare(self, raw, public, private):
             super().prepare(raw, public, private)
             print("here", flush=True)
             time.sleep(60)
-    prepare(Slow(Path({folder!r})), DataDirs((Path({folder!r}) / "data",)), Standin())
+    prepare(Slow(Path({folder!r})), DataDirs((Path({folder!r}) / "data",)), Synthetic())
 """
 
 
@@ -239,7 +239,7 @@ def test_two_at_once_wait_for_each_other_and_a_killed_one_is_cleaned_up(tiny, di
     other = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert other.stdout is not None and other.stdout.readline() == "here\n"
     with pytest.raises(DataError, match=rf"process {other.pid} on .* is preparing tiny since"):
-        prepare(tiny, dirs, Standin())
+        prepare(tiny, dirs, Synthetic())
     heard: list[str] = []
 
     def wait(holder: str) -> bool:
@@ -247,15 +247,15 @@ def test_two_at_once_wait_for_each_other_and_a_killed_one_is_cleaned_up(tiny, di
         os.kill(other.pid, signal.SIGKILL)
         return True
 
-    assert dirs.find("tiny", standin=True) is None
+    assert dirs.find("tiny", synthetic=True) is None
     started = time.monotonic()
-    assert prepare(tiny, dirs, Standin(), wait=wait).done
+    assert prepare(tiny, dirs, Synthetic(), wait=wait).done
     assert str(other.pid) in heard[0] and time.monotonic() - started < 30
     assert other.wait() == -signal.SIGKILL
     assert not list(dirs.folder("tiny").rglob("*.partial"))
 
 
 def test_the_manifest_head_is_json_that_others_can_read(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
-    root = prepare(tiny, dirs, Standin()).prepared.root
+    root = prepare(tiny, dirs, Synthetic()).prepared.root
     head = json.loads((root / "manifest.json").read_text())
     assert head["competition"] == "tiny" and head["public"]["files"] == 4 and head["format"] == 1

@@ -9,7 +9,7 @@ from attrs import evolve
 from mlecore.errors import PluginError
 from mlecore.facts import Facts, Thresholds
 from mlecore.grading.medals import medal_places, read_leaderboard, thresholds_for, thresholds_of
-from mlecore.grading.report import judge
+from mlecore.grading.report import award
 
 FACTS = Facts(
     id="x",
@@ -75,7 +75,7 @@ def test_leaderboard_file(tmp_path: Path) -> None:
     ],
 )
 def test_judge_higher(score: float, medal: str | None, above: bool) -> None:
-    found = judge(FACTS, score)
+    found = award(FACTS, score)
     assert [m for m in ("gold", "silver", "bronze") if found[f"{m}_medal"]] == ([medal] if medal else [])
     assert found["any_medal"] is bool(medal)
     assert found["above_median"] is above
@@ -83,8 +83,8 @@ def test_judge_higher(score: float, medal: str | None, above: bool) -> None:
 
 def test_judge_lower_and_without_medals() -> None:
     lower = evolve(FACTS, direction="minimize", thresholds=Thresholds(gold=0.1, silver=0.2, bronze=0.3, median=0.5))
-    assert judge(lower, 0.2)["silver_medal"]
-    assert judge(lower, 0.1000049)["gold_medal"]
-    assert not judge(lower, 0.5)["above_median"]
-    assert judge(lower, -math.inf)["gold_medal"]
-    assert not judge(lower, 0.0, medals=False)["any_medal"]
+    assert award(lower, 0.2)["silver_medal"]
+    assert award(lower, 0.1000049)["gold_medal"]
+    assert not award(lower, 0.5)["above_median"]
+    assert award(lower, -math.inf)["gold_medal"]
+    assert not award(lower, 0.0, medals=False)["any_medal"]

@@ -59,16 +59,20 @@ def test_a_bug_of_the_grader_is_not_the_agents_fault(tiny: Path, tmp_path: Path)
         report(mlecore.competition("tiny"), submission(tmp_path, "bug"), tiny / "private")
 
 
-def test_standin_earns_no_medals_but_meets_the_sample(tiny: Path, tmp_path: Path) -> None:
-    made = grade(mlecore.competition("tiny"), submission(tmp_path, 0.95), tiny / "private", standin=True)
+def test_synthetic_earns_no_medals_but_meets_the_sample(tiny: Path, tmp_path: Path) -> None:
+    made = grade(mlecore.competition("tiny"), submission(tmp_path, 0.95), tiny / "private", synthetic=True)
     assert (made.medal, made.gold_threshold, made.above_median) == (None, None, False)
     assert (made.sample_score, made.beats_sample) == (0.1, True)
 
 
 def test_isolated_grader(tiny: Path, tmp_path: Path) -> None:
+    private = tiny / "private"
+
     def ask(value: str) -> Report:
         path = submission(tmp_path, value)
-        return grader.grade(competition="tiny", edition="v1", submission=path, private=tiny / "private", standin=False)
+        return grader.grade(
+            competition="tiny", edition="v1", submission=path, private=tiny / "private", synthetic=False
+        )
 
     with IsolatedGrader() as grader:
         assert ask("0.75").medal == "bronze"
@@ -79,10 +83,12 @@ def test_isolated_grader(tiny: Path, tmp_path: Path) -> None:
         with pytest.raises(GradingError, match="signal 9"):
             ask("die")
         assert math.isnan(ask("nan").exact or 0.0)  # the worker is as good as before
-        none = grader.grade(competition="tiny", edition="v1", submission=None, private=tiny / "private", standin=False)
+        none = grader.grade(
+            competition="tiny", edition="v1", submission=None, private=tiny / "private", synthetic=False
+        )
         assert (none.status, none.submission_path) == ("none", "")
         with pytest.raises(GradingError, match="no competition called 'other'"):
-            grader.grade(competition="other", edition="v1", submission=None, private=tiny / "private", standin=False)
+            grader.grade(competition="other", edition="v1", submission=None, private=private, synthetic=False)
 
 
 def test_jsonl(tiny: Path, tmp_path: Path) -> None:

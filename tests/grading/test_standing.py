@@ -44,5 +44,5 @@ def test_a_report_has_it_where_the_leaderboard_was_fetched(tiny: Path, tmp_path:
     report = grade(competition("tiny"), tmp_path / "submission.csv", tiny / "private")
     assert (report.rank, report.teams) == (2, 3)  # rounded as for medals, it equals the second
     assert report.to_json()["percentile"] == pytest.approx(200 / 3)
-    standin = grade(competition("tiny"), tmp_path / "submission.csv", tiny / "private", standin=True)
-    assert standin.rank is None
+    synthetic = grade(competition("tiny"), tmp_path / "submission.csv", tiny / "private", synthetic=True)
+    assert synthetic.rank is None

@@ -73,7 +73,7 @@ def kaggle(tmp_path: Path, home: Path) -> Iterator[Any]:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """No waiting between attempts; what would have been waited."""
-    import mlecore.data.download
+    import mlecore.data.http
     import mlecore.kaggle.client
 
     waited: list[float] = []
@@ -81,7 +81,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     def pause(failures: int, after: float | None = None) -> None:
         waited.append(after if after is not None else -failures)
 
-    monkeypatch.setattr(mlecore.data.download, "pause", pause)
+    monkeypatch.setattr(mlecore.data.http, "pause", pause)
     monkeypatch.setattr(mlecore.kaggle.client, "pause", pause)
     return waited
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mlecore.data import DataDirs
-from mlecore.data.download import Transient
+from mlecore.data.http import Transient
 from mlecore.errors import DataError
 from mlecore.facts import Facts
 from mlecore.kaggle.download import download, drop_download

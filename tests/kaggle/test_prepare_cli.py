@@ -74,7 +74,7 @@ def test_with_all_the_others_go_on_and_the_list_comes_at_the_end(
         "shut": "CannotJoin",
         "changed": "DataError",
     }
-    everything = cli("prepare", "--all", "--standin")  # none of these has a stand-in
+    everything = cli("prepare", "--all", "--synthetic")  # none of these has synthetic data
     assert "good: left out" in everything.stderr
 
 
@@ -99,7 +99,7 @@ def test_a_raw_folder_needs_no_account(kaggle: Any, cli: Any, raw_files: dict[st
     [
         (),
         ("nothing-like-it",),
-        ("tiny", "--standin", "--raw", "."),
+        ("tiny", "--synthetic", "--raw", "."),
         ("tiny", "--seed", "3"),
         ("--all", "--raw", "."),
         ("tiny", "--verify", "--force"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mlecore.data.download import add_sources
+from mlecore.data.http import add_sources
 from mlecore.errors import DataError
 from mlecore.facts import Facts, Source
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
-from mlecore.table import Table
+from mlecore.submissions.table import Table
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from mlecore.errors import InvalidSubmission
 from mlecore.metrics import area, decode_masks, dice, encode_mask, overlap
-from mlecore.metrics.reasons import ID
+from mlecore.submissions.messages import ID
 
 FRAME = pd.DataFrame({"id": ["one"]})
 FRAME.attrs[ID] = "id"

@@ -1,4 +1,4 @@
-"""One-hot tables, new numbers, JSON, assertions, and the building blocks of stand-ins."""
+"""One-hot tables, new numbers, JSON, assertions, and the building blocks of synthetic data."""
 
 from __future__ import annotations
 

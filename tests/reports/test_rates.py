@@ -2,7 +2,7 @@
 
 import math
 
-from mlecore.reports.rates import Outcome, rate, rows
+from mlecore.reports.rates import RunResult, rate, rows
 
 
 def test_rate_is_mean_and_standard_error() -> None:
@@ -15,12 +15,12 @@ def test_rate_is_mean_and_standard_error() -> None:
 
 def test_rows_by_split() -> None:
     outcomes = [
-        Outcome(competition="a", split="low", seed=0, any_medal=True, gold=True, valid=True),
-        Outcome(competition="b", split="low", seed=0),
-        Outcome(competition="a", split="low", seed=1),
-        Outcome(competition="b", split="low", seed=1),
-        Outcome(competition="c", split="high", seed=0, valid=True),
-        Outcome(competition="d", split=None, seed=0, valid=True),
+        RunResult(competition="a", split="low", seed=0, any_medal=True, gold=True, valid=True),
+        RunResult(competition="b", split="low", seed=0),
+        RunResult(competition="a", split="low", seed=1),
+        RunResult(competition="b", split="low", seed=1),
+        RunResult(competition="c", split="high", seed=0, valid=True),
+        RunResult(competition="d", split=None, seed=0, valid=True),
     ]
     low, high, everything = rows(outcomes)
     assert (low.split, low.competitions, low.seeds, low.uneven) == ("Low", 2, 2, False)

@@ -68,14 +68,14 @@ def test_setups_are_told_apart() -> None:
         graded(run(seed=1), report()),
         graded(run(seed=0), report()),
         graded(run(agent=PluginUse(name="baseline", version="1.0", options={"x": "1"})), report()),
-        graded(run(standin=True), report()),
+        graded(run(synthetic=True), report()),
         graded(run(model="m"), report()),
     ]
     found = setups(items)
     assert [len(setup.runs) for setup in found] == [2, 1, 1, 1]
     assert [item.run.seed for item in found[0].runs] == [0, 1]
     assert found[1].title == "baseline 1.0, x=1, edition v1"
-    assert found[2].title.endswith("stand-in data")
+    assert found[2].title.endswith("synthetic data")
 
 
 def test_differences_are_named() -> None:
@@ -117,8 +117,8 @@ def test_text_with_medals() -> None:
 def test_text_without_medals() -> None:
     plain = {"gold_threshold": None, "silver_threshold": None, "bronze_threshold": None, "median_threshold": None}
     items = [
-        graded(run(standin=True), report(0.9, sample_score=0.5, beats_sample=True, **plain)),
-        graded(run(seed=1, standin=True), report(0.4, sample_score=0.5, beats_sample=False, **plain)),
+        graded(run(synthetic=True), report(0.9, sample_score=0.5, beats_sample=True, **plain)),
+        graded(run(seed=1, synthetic=True), report(0.4, sample_score=0.5, beats_sample=False, **plain)),
     ]
     (setup,) = setups(items)
     header, rows = run_table(setup)

@@ -8,7 +8,7 @@ from attrs import evolve
 from mlecore.errors import UsageError
 from mlecore.runs.plan import Plan, make_agents, parse_plan, read_plan, validated, write_plan
 from mlecore.runs.record import Limits
-from mlecore.runs.units import duration, show_duration, show_size, size
+from mlecore.units import duration, show_duration, show_size, size
 
 PLAN = """
 competitions = ["a", "b"]
@@ -41,7 +41,7 @@ gpus = 1
 allow = ["example.org"]
 
 [data]
-standin = true
+synthetic = true
 
 [run]
 max_parallel = 4
@@ -56,7 +56,7 @@ def test_a_whole_experiment():
     assert first.options == {"depth": "3", "fast": "true"}
     assert (first.model, second.model, second.endpoint) == ("m1", "m2", "http://localhost:8000/v1")
     assert plan.limits == Limits(time=5400, memory=16 * 10**9, cpus=2, gpus=1, network="llm", allow=("example.org",))
-    assert plan.backend_options == {"gpus": "0,1"} and plan.standin and plan.max_parallel == 4
+    assert plan.backend_options == {"gpus": "0,1"} and plan.synthetic and plan.max_parallel == 4
     assert [run.name for run in plan.runs()][:2] == ["baseline--a--0", "baseline--a--1"]
 
 

@@ -26,7 +26,10 @@ FULL = RunRecord(
     limits=Limits(time=1.5, allow=("h:1",)),
     state="running",
     ended="crashed",
-    attempts=(Attempt(k=1, job="j", handle=Handle(name="j", id="i"), place_fault=True), Attempt(k=2, job="j2")),
+    attempts=(
+        Attempt(number=1, job="j", handle=Handle(name="j", id="i"), infra_failure=True),
+        Attempt(number=2, job="j2"),
+    ),
     plugins=(PluginUse(name="mlecore"),),
     usage=Usage(models=("m",), cost_usd=0.5),
     collected=Collected(files=2, refused=("a: b",)),

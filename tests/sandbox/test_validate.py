@@ -13,10 +13,10 @@ from types import ModuleType
 import pytest
 
 import mlecore
-from mlecore import guard
 from mlecore.errors import InvalidSubmission
-from mlecore.submission import Format, generic_check
-from mlecore.table import Table
+from mlecore.submissions import generic_check, guard
+from mlecore.submissions.format import Format
+from mlecore.submissions.table import Table
 
 SANDBOX = Path(mlecore.__file__).parent / "sandbox"
 TESTS = Path(__file__).parent.parent

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import mlecore.testing.competitions.bench as bench_module
+import mlecore.testing.competitions.harness as bench_module
 from mlecore.competitions import competition
 from mlecore.testing.competitions import RULES, data, learning
-from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.rules import Broken, Stop, Undecided
 
 BY_NAME = {rule.name: rule for rule in RULES}
@@ -22,52 +22,52 @@ Judge = Callable[..., list[str]]
 
 
 @pytest.fixture
-def bench_of(install: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
-    """``bench_of(edits)``: the new competition with these edits."""
+def harness_of(install: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Harness]:
+    """``harness_of(edits)``: the new competition with these edits."""
     monkeypatch.setattr(bench_module, "MOST", 320)
     monkeypatch.setattr(bench_module, "FEWEST", 320)
 
-    def made(edits: Edits | None = None) -> Bench:
-        bench = Bench(competition(install("competition", "ring", edits)), tmp_path / "bench")
-        bench.folder.mkdir()
-        return bench
+    def made(edits: Edits | None = None) -> Harness:
+        harness = Harness(competition(install("competition", "ring", edits)), tmp_path / "harness")
+        harness.folder.mkdir()
+        return harness
 
     return made
 
 
 @pytest.fixture
-def ready(bench_of: Callable[..., Bench]) -> Bench:
+def ready(harness_of: Callable[..., Harness]) -> Harness:
     """The new competition with its data."""
-    bench = bench_of()
-    bench.make_raw(bench.raw)
-    bench.competition.prepare(bench.raw, bench.public, bench.private)
-    return bench
+    harness = harness_of()
+    harness.make_raw(harness.raw)
+    harness.competition.prepare(harness.raw, harness.public, harness.private)
+    return harness
 
 
 @pytest.fixture
-def judge(bench_of: Callable[..., Bench]) -> Judge:
+def judge(harness_of: Callable[..., Harness]) -> Judge:
     """``judge(rule, edits)``: what the rule says of it."""
 
     def tried(rule: str, edits: Edits | None = None) -> list[str]:
-        bench = bench_of(edits)
+        harness = harness_of(edits)
         if rule in ("prepare", "raw-untouched"):
-            assert not list(data.raw(bench))
+            assert not list(data.raw(harness))
         if rule == "raw-untouched":
-            list(data.prepare(bench))
+            list(data.prepare(harness))
         if rule not in WITHOUT_DATA:
-            bench.make_raw(bench.raw)
-            bench.competition.prepare(bench.raw, bench.public, bench.private)
+            harness.make_raw(harness.raw)
+            harness.competition.prepare(harness.raw, harness.public, harness.private)
         try:
-            return [str(broken) for broken in BY_NAME[rule].test(bench)]
+            return [str(broken) for broken in BY_NAME[rule].test(harness)]
         except Stop as reason:
             return [str(reason)]
 
     return tried
 
 
-def test_a_whole_competition_breaks_no_rule(bench_of: Callable[..., Bench]) -> None:
-    bench = bench_of()
-    broken = {name: list(rule.test(bench)) for name, rule in BY_NAME.items() if name != "learnable"}
+def test_a_whole_competition_breaks_no_rule(harness_of: Callable[..., Harness]) -> None:
+    harness = harness_of()
+    broken = {name: list(rule.test(harness)) for name, rule in BY_NAME.items() if name != "learnable"}
     assert not any(broken.values()), broken
 
 
@@ -224,18 +224,18 @@ def test_a_known_leak_counts_as_said(judge: Judge) -> None:
     assert judge("leaks", {CODE: leaking, FACTS: ("", known)}) == []
 
 
-def test_validate_is_held_to_check_and_grade(bench_of: Callable[..., Bench]) -> None:
+def test_validate_is_held_to_check_and_grade(harness_of: Callable[..., Harness]) -> None:
     """A table that is not what grade does misleads the agent, even where the check hook knows better."""
     own = (
         "\n\n@hookimpl\ndef check(submission: Table, sample: Table) -> list[str]:\n"
         "    aligned(submission, sample.frame(), on='id', columns=['inside'])\n"
         "    labels(submission.frame(), 'inside')\n    return []\n"
     )
-    bench = bench_of({FACTS: ('{ type = "label" }', '{ type = "number", low = 0, high = 1 }'), CODE: ("", own)})
-    bench.make_raw(bench.raw)
-    bench.competition.prepare(bench.raw, bench.public, bench.private)
-    assert not list(BY_NAME["sound"].test(bench))
-    assert any("grade accepts it, validate says: not well-formed" in str(b) for b in BY_NAME["validate"].test(bench))
+    harness = harness_of({FACTS: ('{ type = "label" }', '{ type = "number", low = 0, high = 1 }'), CODE: ("", own)})
+    harness.make_raw(harness.raw)
+    harness.competition.prepare(harness.raw, harness.public, harness.private)
+    assert not list(BY_NAME["sound"].test(harness))
+    assert any("grade accepts it, validate says: not well-formed" in str(b) for b in BY_NAME["validate"].test(harness))
 
 
 LEARNER = """
@@ -260,7 +260,7 @@ def launch(task: Task) -> Launch:
     ],
 )
 def test_a_model_must_beat_the_sample(
-    ready: Bench,
+    ready: Harness,
     install: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
     rule: str,
@@ -275,7 +275,7 @@ def test_a_model_must_beat_the_sample(
 
 
 def test_without_a_model_it_stays_open(
-    ready: Bench, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    ready: Harness, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(learning, "AGENT", "nobody")
     with pytest.raises(Undecided, match="the agent nobody is not installed"):
@@ -285,7 +285,7 @@ def test_without_a_model_it_stays_open(
 
 
 def test_an_agent_that_is_not_done_in_time_leaves_it_open(
-    ready: Bench, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    ready: Harness, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(learning, "_LIMIT", 0.2)
     with pytest.raises(Undecided, match="is not done after"):
@@ -293,15 +293,17 @@ def test_an_agent_that_is_not_done_in_time_leaves_it_open(
 
 
 def test_an_agent_that_crashes_breaks_the_rule(
-    ready: Bench, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    ready: Harness, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What crashed is to be mended, not to be taken for a lack of a model."""
     [broken] = _let_work(ready, install, monkeypatch, "print('hello'); raise SystemExit('no column x')")
     assert str(broken) == "the agent lazy: it crashes, exit code 1:\nhello\nno column x"
 
 
-def _let_work(bench: Bench, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch, script: str) -> list[Broken]:
+def _let_work(
+    harness: Harness, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch, script: str
+) -> list[Broken]:
     """What the rule says where the agent is this script."""
     install("agent", "lazy", {CODE: ('"agent/main.py", str(task.data)', f'"-c", {script!r}')})
     monkeypatch.setattr(learning, "AGENT", "lazy")
-    return list(learning.learnable(bench))
+    return list(learning.learnable(harness))

@@ -10,11 +10,11 @@ import pytest
 from mlecore.registry import load
 from mlecore.testing import check_agent, check_detector
 from mlecore.testing.agents import RULES as AGENT_RULES
-from mlecore.testing.agents.bench import AgentBench
+from mlecore.testing.agents.harness import AgentBench
 from mlecore.testing.backends import RULES as BACKEND_RULES
-from mlecore.testing.backends.bench import BackendBench
+from mlecore.testing.backends.harness import BackendBench
 from mlecore.testing.detectors import RULES as DETECTOR_RULES
-from mlecore.testing.detectors.bench import DetectorBench
+from mlecore.testing.detectors.harness import DetectorBench
 from mlecore.testing.rules import Stop
 
 Install = Callable[..., str]
@@ -144,17 +144,17 @@ def tried(install: Install, tmp_path: Path) -> Callable[..., list[str]]:
 
     def judged(kind: str, rule: str, edits: dict[str, tuple[str, str]] | None = None) -> list[str]:
         options = {"trust": "true", "folder": str(tmp_path / "jobs")} if kind == "backend" else {}
-        folder = tmp_path / "bench"
+        folder = tmp_path / "harness"
         folder.mkdir(exist_ok=True)
-        bench = BENCHES[kind](load(kind, install(kind, "odd", edits)), options, folder)
+        harness = BENCHES[kind](load(kind, install(kind, "odd", edits)), options, folder)
         (test,) = [one.test for one in RULES[kind] if one.name == rule]
         try:
-            return [str(broken) for broken in test(bench)]
+            return [str(broken) for broken in test(harness)]
         except Stop as reason:
             return [str(reason)]
         finally:
-            if isinstance(bench, BackendBench):
-                bench.clean_up()
+            if isinstance(harness, BackendBench):
+                harness.clean_up()
 
     return judged
 

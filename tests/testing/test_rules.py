@@ -7,28 +7,28 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from mlecore.facts import Waiver
-from mlecore.testing.rules import Broken, ConformanceError, Rule, Stop, Undecided, judge
+from mlecore.testing.rules import Broken, ConformanceError, Rule, Stop, Undecided, apply_rules
 
 
-def holds(bench: object) -> Iterable[Broken]:
+def holds(harness: object) -> Iterable[Broken]:
     return ()
 
 
-def breaks(bench: object) -> Iterator[Broken]:
+def breaks(harness: object) -> Iterator[Broken]:
     yield Broken("it is odd", "here")
     yield Broken("it is odd", "there")
 
 
-def stops(bench: object) -> Iterator[Broken]:
+def stops(harness: object) -> Iterator[Broken]:
     yield Broken("lost, since the rule stops")
     raise Stop("nothing is there")
 
 
-def crashes(bench: object) -> Iterable[Broken]:
+def crashes(harness: object) -> Iterable[Broken]:
     raise KeyError("x")
 
 
-def undecided(bench: object) -> Iterable[Broken]:
+def undecided(harness: object) -> Iterable[Broken]:
     raise Undecided("no such program here")
 
 
@@ -38,7 +38,7 @@ def rule(name: str, test: object, *needs: str) -> Rule[object]:
 
 def broken(rules: list[Rule[object]], *waived: str) -> ConformanceError:
     with pytest.raises(ConformanceError) as caught:
-        judge("thing x", None, rules, [Waiver(rule=name, why="by design") for name in waived])
+        apply_rules("thing x", None, rules, [Waiver(rule=name, why="by design") for name in waived])
     return caught.value
 
 
@@ -73,12 +73,12 @@ def test_a_crash_names_the_line() -> None:
 
 
 def test_what_cannot_be_tried_is_returned_with_the_reason() -> None:
-    (skipped,) = judge("thing x", None, [rule("first", undecided), rule("second", holds)])
+    (skipped,) = apply_rules("thing x", None, [rule("first", undecided), rule("second", holds)])
     assert (skipped.rule, skipped.why) == ("first", "no such program here")
 
 
 def test_a_waived_rule_may_be_broken() -> None:
-    assert judge("thing x", None, [rule("first", breaks)], [Waiver(rule="first", why="by design")]) == []
+    assert apply_rules("thing x", None, [rule("first", breaks)], [Waiver(rule="first", why="by design")]) == []
 
 
 def test_a_waiver_whose_rule_holds_is_a_failure() -> None:
@@ -87,7 +87,7 @@ def test_a_waiver_whose_rule_holds_is_a_failure() -> None:
 
 
 def test_a_waiver_whose_rule_cannot_be_tried_is_none() -> None:
-    judge("thing x", None, [rule("first", undecided)], [Waiver(rule="first", why="by design")])
+    apply_rules("thing x", None, [rule("first", undecided)], [Waiver(rule="first", why="by design")])
 
 
 def test_a_waiver_of_an_unknown_rule_is_a_failure() -> None:

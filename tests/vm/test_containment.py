@@ -34,7 +34,7 @@ def test_sigterm_ignored_is_killed_after_the_grace(any_place: Any) -> None:
     status, _ = any_place.run(
         "/bin/sh", "-c", "trap '' TERM INT HUP; while :; do sleep 1; done", time_limit=0.5, grace=0.3
     )
-    assert (status.phase, status.exit_code, status.place_fault) == ("exited", 124, False)
+    assert (status.phase, status.exit_code, status.infra_failure) == ("exited", 124, False)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_the_memory_limit_ends_the_job_as_out_of_memory(any_place: Any) -> None:
         "import time\nkept = []\nfor _ in range(40):\n  kept.append(b'x' * 10_000_000); time.sleep(0.05)\ntime.sleep(9)"
     )
     status, _ = any_place.run("python3", "-c", hog, memory=100_000_000)
-    assert (status.phase, status.exit_code, status.oom, status.place_fault) == ("exited", 137, True, False)
+    assert (status.phase, status.exit_code, status.oom, status.infra_failure) == ("exited", 137, True, False)
     assert "100000000 bytes of memory" in status.reason
 
 
@@ -153,6 +153,6 @@ def test_output_without_end_is_cut_and_does_not_block(tmp_path: Path) -> None:
 
 def test_init_reports_the_end(any_place: Any) -> None:
     status, _ = any_place.run("/bin/sh", "-c", "kill -9 $$")
-    assert status.exit_code == 137 and not status.place_fault and not status.oom
+    assert status.exit_code == 137 and not status.infra_failure and not status.oom
     _, into = any_place.fetch(any_place.handles[0], ".mlecore/exit.json")
     assert json.loads((into / ".mlecore/exit.json").read_text())["signal"] == 9

@@ -125,7 +125,7 @@ def test_a_killed_supervisor_is_the_places_fault_and_takes_its_tree_along(
     os.kill(holder(handle), signal.SIGKILL)
     wait_until(lambda: any_place.status(handle).phase == "exited")
     status = any_place.status(handle)
-    assert status.place_fault and status.exit_code is None and "killed" in status.reason
+    assert status.infra_failure and status.exit_code is None and "killed" in status.reason
     wait_until(lambda: not processes.started(first))
     assert processes.marked(spec) == []
 
@@ -142,14 +142,14 @@ def test_a_sandbox_that_is_being_made_dies_with_its_supervisor(
     assert processes.marked(spec) == []
 
 
-def test_a_reboot_is_the_places_fault(any_place: Any) -> None:
+def test_a_reboot_is_the_infra_failure(any_place: Any) -> None:
     handle = any_place.start("/bin/sleep", "100")
     path = folders.folder_of(handle) / "state.json"
     any_place.vm.stop(handle, 0.0)
     before = {**json.loads(path.read_text()), "phase": "running", "boot": "another"}
     path.write_text(json.dumps(before))
     status = any_place.status(handle)
-    assert status.phase == "exited" and status.place_fault and "restarted" in status.reason
+    assert status.phase == "exited" and status.infra_failure and "restarted" in status.reason
 
 
 def test_a_number_given_out_again_is_not_the_supervisor(place: Any) -> None:
@@ -157,7 +157,7 @@ def test_a_number_given_out_again_is_not_the_supervisor(place: Any) -> None:
     place.wait(handle)
     path = folders.folder_of(handle) / "state.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "phase": "running", "pid": os.getpid()}))
-    assert place.status(handle).place_fault
+    assert place.status(handle).infra_failure
 
 
 def test_a_start_that_was_cut_off_goes_on(any_place: Any, monkeypatch: pytest.MonkeyPatch) -> None:

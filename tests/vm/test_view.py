@@ -158,7 +158,7 @@ def test_what_the_place_cannot_give_is_said_before(place: Any) -> None:
     assert all(problem.fatal for problem in place.vm.preflight([job]))
 
 
-def test_a_sandbox_that_cannot_be_made_is_the_places_fault(place: Any) -> None:
+def test_a_sandbox_that_cannot_be_made_is_the_infra_failure(place: Any) -> None:
     job = place.job("/bin/true")
     from mlecore.vm import bubblewrap
 
@@ -170,7 +170,7 @@ def test_a_sandbox_that_cannot_be_made_is_the_places_fault(place: Any) -> None:
         bubblewrap.words = words
     place.handles.append(handle)
     status = place.wait(handle)
-    assert status.phase == "exited" and status.place_fault and "no-such-folder" in status.reason
+    assert status.phase == "exited" and status.infra_failure and "no-such-folder" in status.reason
 
 
 def _broken(words: Any) -> Any:

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mlecore.registry import load
-from mlecore.testing.agents.bench import AgentBench
 from mlecore.testing.agents.declares import declares, recipe
+from mlecore.testing.agents.harness import AgentBench
 from mlecore.testing.agents.launches import home, keys, launch, pure
 from mlecore.testing.agents.usage import usage
 from mlecore.testing.light import light
-from mlecore.testing.rules import Broken, Rule, Skipped, judge
+from mlecore.testing.rules import Broken, Rule, Skipped, apply_rules
 
 
-def _light(bench: AgentBench) -> Iterator[Broken]:
-    return light(bench.loaded.plugin)
+def _light(harness: AgentBench) -> Iterator[Broken]:
+    return light(harness.loaded.plugin)
 
 
 RULES: tuple[Rule[AgentBench], ...] = (
@@ -40,4 +40,4 @@ def check_agent(name: str, options: Mapping[str, str] | None = None) -> list[Ski
     __tracebackhide__ = True
     loaded = load("agent", name)
     with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
-        return judge(f"agent {name}", AgentBench(loaded, options or {}, Path(folder)), RULES)
+        return apply_rules(f"agent {name}", AgentBench(loaded, options or {}, Path(folder)), RULES)

@@ -12,7 +12,7 @@ from typing import get_args
 from packaging.requirements import InvalidRequirement, Requirement
 
 from mlecore.agents import Agent, Network, Recipe
-from mlecore.testing.agents.bench import AgentBench
+from mlecore.testing.agents.harness import AgentBench
 from mlecore.testing.declared import option_flaws, secret_flaws, summary_flaws
 from mlecore.testing.rules import Broken, Stop
 
@@ -23,27 +23,27 @@ print(load("agent", sys.argv[1]).hook.recipe(options=json.loads(sys.argv[2])).di
 """
 
 
-def declares(bench: AgentBench) -> Iterator[Broken]:
-    agent = bench.agent
+def declares(harness: AgentBench) -> Iterator[Broken]:
+    agent = harness.agent
     if not isinstance(agent, Agent):
         raise Stop(f"agent() returned {agent!r}, which is no Agent")
     for what in (*summary_flaws(agent.summary), *option_flaws(agent.options), *secret_flaws(agent.secrets)):
         yield Broken(what, "agent()")
     if agent.needs.network not in get_args(Network):
         yield Broken(f"needs.network = {agent.needs.network!r}", "agent()")
-    if bench.loaded.call("agent") != agent:
+    if harness.loaded.call("agent") != agent:
         yield Broken("another answer the second time", "agent()")
 
 
-def recipe(bench: AgentBench) -> Iterator[Broken]:
-    made = bench.recipe()
+def recipe(harness: AgentBench) -> Iterator[Broken]:
+    made = harness.recipe()
     if not isinstance(made, Recipe):
         raise Stop(f"recipe() returned {made!r}, which is no Recipe")
     for what in _flaws(made):
         yield Broken(what, "recipe()")
-    if bench.recipe().digest() != made.digest():
+    if harness.recipe().digest() != made.digest():
         yield Broken("another digest the second time, so nothing would be cached", "recipe()")
-    elif bench.loaded.implements("recipe") and _digest_elsewhere(bench) != made.digest():
+    elif harness.loaded.implements("recipe") and _digest_elsewhere(harness) != made.digest():
         yield Broken("another digest in another process, so nothing would be cached", "recipe()")
 
 
@@ -67,11 +67,11 @@ def _flaws(made: Recipe) -> Iterator[str]:
             yield f"programs: {program!r} is no name to look for on PATH"
 
 
-def _digest_elsewhere(bench: AgentBench) -> str:
+def _digest_elsewhere(harness: AgentBench) -> str:
     import json
 
     done = subprocess.run(
-        [sys.executable, "-c", _DIGEST, bench.name, json.dumps(bench.options)],
+        [sys.executable, "-c", _DIGEST, harness.name, json.dumps(harness.options)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "4711"},
         capture_output=True,
         text=True,

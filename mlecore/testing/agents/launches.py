@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import get_args
 
-from mlecore.agents import HOME, Handin, Launch, Network, Task
-from mlecore.testing.agents.bench import AgentBench
+from mlecore.agents import HOME, FinishedSubmission, Launch, Network, Task
+from mlecore.testing.agents.harness import AgentBench
 from mlecore.testing.declared import environment_flaws
 from mlecore.testing.rules import Broken, Stop
 from mlecore.testing.watch import watched
@@ -18,32 +18,32 @@ from mlecore.testing.watch import watched
 _REACH: Mapping[str, int] = {"none": 0, "llm": 1, "open": 2}
 
 
-def launch(bench: AgentBench) -> Iterator[Broken]:
-    for task in bench.tasks():
-        made = bench.launch(task)
-        if isinstance(made, Handin):
-            yield from _broken(_handin_flaws(made), task)
+def launch(harness: AgentBench) -> Iterator[Broken]:
+    for task in harness.tasks():
+        made = harness.launch(task)
+        if isinstance(made, FinishedSubmission):
+            yield from _broken(_finished_submission_flaws(made), task)
         elif isinstance(made, Launch):
-            yield from _broken(_launch_flaws(bench, made), task)
+            yield from _broken(_launch_flaws(harness, made), task)
         else:
-            raise Stop(f"launch returned {made!r}, neither a Launch nor a Handin")
-        if bench.launch(task) != made:
+            raise Stop(f"launch returned {made!r}, neither a Launch nor a FinishedSubmission")
+        if harness.launch(task) != made:
             yield Broken("another answer for the same task", _where(task))
 
 
-def pure(bench: AgentBench) -> Iterator[Broken]:
-    for task in bench.tasks():
+def pure(harness: AgentBench) -> Iterator[Broken]:
+    for task in harness.tasks():
         with watched() as deeds:
-            bench.recipe()
-            bench.launch(task)
+            harness.recipe()
+            harness.launch(task)
         for deed in dict.fromkeys(deeds):
             yield Broken(f"it {deed}", _where(task))
 
 
-def home(bench: AgentBench) -> Iterator[Broken]:
+def home(harness: AgentBench) -> Iterator[Broken]:
     """Where there is no mount namespace, the tree stands elsewhere."""
-    for task in bench.tasks():
-        made = bench.launch(task)
+    for task in harness.tasks():
+        made = harness.launch(task)
         if task.home == HOME or not isinstance(made, Launch):
             continue
         texts = (*made.argv, *(f"{name}={value}" for name, value in made.env.items()))
@@ -52,12 +52,12 @@ def home(bench: AgentBench) -> Iterator[Broken]:
                 yield Broken(f"{text!r} takes {HOME} for granted; task.home, .data and .submission say", _where(task))
 
 
-def keys(bench: AgentBench) -> Iterator[Broken]:
+def keys(harness: AgentBench) -> Iterator[Broken]:
     """Keys go by name; their values are the backend's business."""
-    planted = {name: f"planted-{name}-4711" for name in bench.agent.secrets}
+    planted = {name: f"planted-{name}-4711" for name in harness.agent.secrets}
     with _environment(planted):
-        for task in bench.tasks():
-            made = bench.launch(task)
+        for task in harness.tasks():
+            made = harness.launch(task)
             if not isinstance(made, Launch):
                 continue
             contents = [content for content in made.files.values() if isinstance(content, bytes)]
@@ -67,16 +67,16 @@ def keys(bench: AgentBench) -> Iterator[Broken]:
                     yield Broken(f"the value of {name} is in what it starts; name it in Launch.secrets", _where(task))
 
 
-def _launch_flaws(bench: AgentBench, made: Launch) -> Iterator[str]:
+def _launch_flaws(harness: AgentBench, made: Launch) -> Iterator[str]:
     if not made.argv or not all(isinstance(word, str) and "\0" not in word for word in made.argv):
         yield f"argv = {made.argv!r}: expected at least one text"
     yield from environment_flaws(made.env)
-    if undeclared := [name for name in made.secrets if name not in bench.agent.secrets]:
+    if undeclared := [name for name in made.secrets if name not in harness.agent.secrets]:
         yield f"secret {undeclared[0]} is not among those that agent() declares"
     if made.network not in get_args(Network):
         yield f"network = {made.network!r}"
-    elif _REACH[made.network] < _REACH[bench.agent.needs.network]:
-        yield f"it needs the network {bench.agent.needs.network!r}, but asks for {made.network!r}"
+    elif _REACH[made.network] < _REACH[harness.agent.needs.network]:
+        yield f"it needs the network {harness.agent.needs.network!r}, but asks for {made.network!r}"
     if not made.candidates:
         yield "it names no file as a candidate for the submission"
     for name in (*made.files, *made.candidates):
@@ -92,7 +92,7 @@ def _launch_flaws(bench: AgentBench, made: Launch) -> Iterator[str]:
         yield f"grace = {made.grace}: expected seconds"
 
 
-def _handin_flaws(made: Handin) -> Iterator[str]:
+def _finished_submission_flaws(made: FinishedSubmission) -> Iterator[str]:
     if made.submission is not None and not made.submission.is_file():
         yield f"submission = {made.submission}, which is no file"
     for name, path in made.files.items():

@@ -8,29 +8,29 @@ from pathlib import Path
 
 from mlecore.agents import Usage
 from mlecore.errors import MlecoreError
-from mlecore.testing.agents.bench import AgentBench
+from mlecore.testing.agents.harness import AgentBench
 from mlecore.testing.hostile import TookTooLong, fill, in_time
 from mlecore.testing.rules import Broken, Undecided
 
 _SECONDS = 30.0
 
 
-def usage(bench: AgentBench) -> Iterator[Broken]:
-    if not bench.loaded.implements("usage"):
+def usage(harness: AgentBench) -> Iterator[Broken]:
+    if not harness.loaded.implements("usage"):
         raise Undecided("it has no hook usage")
-    hostile = bench.folder / "hostile-logs"
+    hostile = harness.folder / "hostile-logs"
     (hostile / "deeper").mkdir(parents=True)
     fill(hostile)
     fill(hostile / "deeper")
-    empty = bench.folder / "empty-logs"
+    empty = harness.folder / "empty-logs"
     empty.mkdir()
     for what, logs in (("an empty folder", empty), ("no folder", empty / "none"), ("hostile logs", hostile)):
-        yield from (Broken(flaw, what) for flaw in _flaws(bench, logs))
+        yield from (Broken(flaw, what) for flaw in _flaws(harness, logs))
 
 
-def _flaws(bench: AgentBench, logs: Path) -> Iterator[str]:
+def _flaws(harness: AgentBench, logs: Path) -> Iterator[str]:
     try:
-        found = in_time(lambda: bench.loaded.call("usage", logs=logs), _SECONDS)
+        found = in_time(lambda: harness.loaded.call("usage", logs=logs), _SECONDS)
     except (MlecoreError, TookTooLong, RecursionError) as error:
         yield f"{type(error).__name__}: {error}"
         return

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from mlecore.registry import load
 from mlecore.testing.backends import ends, harm
-from mlecore.testing.backends.bench import BackendBench
 from mlecore.testing.backends.declares import build, declares, preflight, provide
+from mlecore.testing.backends.harness import BackendBench
 from mlecore.testing.backends.life import found, life, logs, once, secrets
 from mlecore.testing.light import light
-from mlecore.testing.rules import Broken, Rule, Skipped, judge
+from mlecore.testing.rules import Broken, Rule, Skipped, apply_rules
 
 
-def _light(bench: BackendBench) -> Iterator[Broken]:
-    return light(bench.loaded.plugin)
+def _light(harness: BackendBench) -> Iterator[Broken]:
+    return light(harness.loaded.plugin)
 
 
 RULES: tuple[Rule[BackendBench], ...] = (
@@ -52,8 +52,8 @@ def check_backend(name: str, options: Mapping[str, str] | None = None) -> list[S
     __tracebackhide__ = True
     loaded = load("backend", name)
     with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
-        bench = BackendBench(loaded, options or {}, Path(folder))
+        harness = BackendBench(loaded, options or {}, Path(folder))
         try:
-            return judge(f"backend {name}", bench, RULES)
+            return apply_rules(f"backend {name}", harness, RULES)
         finally:
-            bench.clean_up()
+            harness.clean_up()

@@ -8,25 +8,25 @@ from pathlib import Path
 
 from mlecore.competitions import Competition, competition
 from mlecore.testing.competitions import data, verdicts
-from mlecore.testing.competitions.bench import Bench
 from mlecore.testing.competitions.defects import defects
 from mlecore.testing.competitions.description import description, description_fits
 from mlecore.testing.competitions.facts import facts
+from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.competitions.layout import layout
 from mlecore.testing.competitions.leaks import leaks
 from mlecore.testing.competitions.learning import learnable
 from mlecore.testing.competitions.submissions import best, perfect, sample
 from mlecore.testing.competitions.validate import validate
 from mlecore.testing.light import light
-from mlecore.testing.rules import Broken, Rule, Skipped, judge
+from mlecore.testing.rules import Broken, Rule, Skipped, apply_rules
 from mlecore.testing.trees import writable
 
 
-def _light(bench: Bench) -> Iterator[Broken]:
-    return light(bench.competition.plugin)
+def _light(harness: Harness) -> Iterator[Broken]:
+    return light(harness.competition.plugin)
 
 
-RULES: tuple[Rule[Bench], ...] = (
+RULES: tuple[Rule[Harness], ...] = (
     Rule(name="facts", says="competition.toml is complete and makes sense", test=facts),
     Rule(name="light", says="importing the plugin brings in nothing heavy", test=_light),
     Rule(name="description", says="description.md names the metric, and no place on this machine", test=description),
@@ -57,7 +57,7 @@ RULES: tuple[Rule[Bench], ...] = (
 def check_competition(
     subject: str | Competition, *, edition: str = "v1", seed: int = 0, size: float = 1.0
 ) -> list[Skipped]:
-    """Put an installed competition through its paces, on its stand-in data (or its own, where no account is needed).
+    """Put an installed competition through its paces, on its synthetic data (or its own, where no account is needed).
 
     Raises ConformanceError, an AssertionError, with every rule that is broken and where. Returns the rules that could
     not be tried here, with the reason. A rule that edition v1 breaks by design is waived in competition.toml::
@@ -69,8 +69,8 @@ def check_competition(
     __tracebackhide__ = True
     chosen = competition(subject, edition) if isinstance(subject, str) else subject
     with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
-        bench = Bench(chosen, Path(folder), seed=seed, size=size)
+        harness = Harness(chosen, Path(folder), seed=seed, size=size)
         try:
-            return judge(f"competition {chosen.id} {chosen.edition}", bench, RULES, chosen.facts.waive)
+            return apply_rules(f"competition {chosen.id} {chosen.edition}", harness, RULES, chosen.facts.waive)
         finally:
             writable(Path(folder))

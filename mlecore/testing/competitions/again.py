@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from mlecore.competitions import competition
-from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.trees import tree
 
 _LATER = 400 * 24 * 3600.0  # seconds
@@ -20,10 +20,12 @@ _LATER = 400 * 24 * 3600.0  # seconds
 def main(id: str, edition: str, seed: str, size: str, folder: str) -> None:
     now = time.time
     time.time = lambda: now() + _LATER  # what writes the time of day into its bytes is found out
-    bench = Bench(competition(id, edition), Path(folder), seed=int(seed), size=float(size))
-    bench.make_raw(bench.raw_again)
-    bench.after_again.write_text(json.dumps(tree(bench.raw_again)))  # before preparing, which may change it
-    bench.competition.prepare(bench.raw_again, bench.prepared_again / "public", bench.prepared_again / "private")
+    harness = Harness(competition(id, edition), Path(folder), seed=int(seed), size=float(size))
+    harness.make_raw(harness.raw_again)
+    harness.after_again.write_text(json.dumps(tree(harness.raw_again)))  # before preparing, which may change it
+    harness.competition.prepare(
+        harness.raw_again, harness.prepared_again / "public", harness.prepared_again / "private"
+    )
 
 
 if __name__ == "__main__":

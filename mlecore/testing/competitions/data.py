@@ -9,54 +9,54 @@ import sys
 from collections.abc import Iterator
 
 from mlecore.errors import MlecoreError
-from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.rules import Broken, Stop
 from mlecore.testing.trees import Tree, differences, read_only, tree
 
 _SECONDS = 300  # that making and preparing may take together
 
 
-def raw(bench: Bench) -> Iterator[Broken]:
+def raw(harness: Harness) -> Iterator[Broken]:
     try:
-        bench.make_raw(bench.raw)
+        harness.make_raw(harness.raw)
     except MlecoreError as error:
         raise Stop(str(error)) from None
-    bench.before = tree(bench.raw)
-    if not bench.before:
+    harness.before = tree(harness.raw)
+    if not harness.before:
         raise Stop("the folder is still empty")
-    bench.second_failure = _again(bench)
-    if not bench.after_again.exists():
-        raise Stop(f"it fails the second time, in a process of its own:\n{bench.second_failure}")
-    yield from differences(bench.before, _second(bench), "the first time", "the second time")
+    harness.second_failure = _again(harness)
+    if not harness.after_again.exists():
+        raise Stop(f"it fails the second time, in a process of its own:\n{harness.second_failure}")
+    yield from differences(harness.before, _second(harness), "the first time", "the second time")
 
 
-def prepare(bench: Bench) -> Iterator[Broken]:
-    read_only(bench.raw)
+def prepare(harness: Harness) -> Iterator[Broken]:
+    read_only(harness.raw)
     try:
-        bench.competition.prepare(bench.raw, bench.public, bench.private)
+        harness.competition.prepare(harness.raw, harness.public, harness.private)
     except MlecoreError as error:
         raise Stop(str(error)) from None
-    if bench.second_failure:
-        yield Broken(f"it fails the second time, in a process of its own:\n{bench.second_failure}")
-    elif bench.before == _second(bench):  # of other raw data other files may come
-        second = tree(bench.prepared_again)
-        yield from differences(tree(bench.prepared), second, "the first time", "the second time")
+    if harness.second_failure:
+        yield Broken(f"it fails the second time, in a process of its own:\n{harness.second_failure}")
+    elif harness.before == _second(harness):  # of other raw data other files may come
+        second = tree(harness.prepared_again)
+        yield from differences(tree(harness.prepared), second, "the first time", "the second time")
 
 
-def raw_untouched(bench: Bench) -> Iterator[Broken]:
-    yield from differences(bench.before, tree(bench.raw), "before preparing", "after it")
+def raw_untouched(harness: Harness) -> Iterator[Broken]:
+    yield from differences(harness.before, tree(harness.raw), "before preparing", "after it")
 
 
-def _second(bench: Bench) -> Tree:
+def _second(harness: Harness) -> Tree:
     """The raw data that the other process made."""
-    made: Tree = json.loads(bench.after_again.read_text())
+    made: Tree = json.loads(harness.after_again.read_text())
     return made
 
 
-def _again(bench: Bench) -> str:
+def _again(harness: Harness) -> str:
     """Both in another process, with another hash seed, another time, elsewhere; returns what went wrong there."""
-    command = [sys.executable, "-m", "mlecore.testing.competitions.again", bench.competition.id]
-    command += [bench.competition.edition, str(bench.seed), repr(bench.size), os.fspath(bench.folder)]
+    command = [sys.executable, "-m", "mlecore.testing.competitions.again", harness.competition.id]
+    command += [harness.competition.edition, str(harness.seed), repr(harness.size), os.fspath(harness.folder)]
     path = os.pathsep.join(filter(None, sys.path))
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "4711", "TZ": "Pacific/Kiritimati"}
     try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlecore.submission import Column
-from mlecore.testing.competitions.bench import Bench
+from mlecore.submissions.format import Column
+from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.mutants.columns import some
 from mlecore.testing.mutants.grid import Grid
 from mlecore.testing.rules import Broken
@@ -14,38 +14,38 @@ Made = tuple[str, bytes]
 _UNKNOWN = "no-such-id"
 
 
-def defects(bench: Bench) -> Iterator[Broken]:
-    for what, data in _listed(bench):
-        for hook, outcome in (("check", bench.check(data)), ("grade", bench.grade(data))):
+def defects(harness: Harness) -> Iterator[Broken]:
+    for what, data in _listed(harness):
+        for hook, outcome in (("check", harness.check(data)), ("grade", harness.grade(data))):
             if outcome.accepted:
                 yield Broken(f"{hook} accepts it, though [submission] rules it out", what)
 
 
-def _listed(bench: Bench) -> Iterator[Made]:
-    grid, format = bench.grid, bench.format
+def _listed(harness: Harness) -> Iterator[Made]:
+    grid, format = harness.grid, harness.format
     yield "a blank file", b""
     if format.id_required and format.id:
         yield f"the column {format.id} is missing", _without(grid, format.id)
-    for place in some(len(bench.targets)):
-        yield f"the column {bench.targets[place]} is missing", _without(grid, bench.targets[place])
+    for place in some(len(harness.targets)):
+        yield f"the column {harness.targets[place]} is missing", _without(grid, harness.targets[place])
     if format.extra == "refused":
         yield "an extra column", grid.adding("one_too_many", ["0"] * len(grid.rows)).render()
-    yield from _rows(bench)
+    yield from _rows(harness)
     rules = format.expand(list(grid.header))
-    for place in some(len(bench.targets)):
-        name = bench.targets[place]
+    for place in some(len(harness.targets)):
+        name = harness.targets[place]
         for what, cell in _cells(rules[name]):
             yield f"{what} in the column {name}", grid.with_cell(0, name, cell).render()
         if rules[name].type == "text":
             yield f"only numbers in the column {name}", grid.with_column(name, ["7"] * len(grid.rows)).render()
     if format.sum_to_one is not None:
-        first = next(name for name in bench.targets if rules[name].type == "number")
+        first = next(name for name in harness.targets if rules[name].type == "number")
         cell = repr(abs(float(grid.column(first)[0]) - 0.5))
         yield "a row that does not add up to 1", grid.with_cell(0, first, cell).render()
 
 
-def _rows(bench: Bench) -> Iterator[Made]:
-    grid, format = bench.grid, bench.format
+def _rows(harness: Harness) -> Iterator[Made]:
+    grid, format = harness.grid, harness.format
     rows = list(grid.rows)
     if format.rows in ("sample", "count"):
         yield "no rows", grid.with_rows([]).render()

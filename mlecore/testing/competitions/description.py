@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.rules import Broken, Stop
 
 _SHORTEST = 200  # characters
@@ -16,27 +16,27 @@ _SANDBOX = "data|submission|code|logs|instructions|validate_submission"  # below
 _LOCAL = re.compile(rf"(?<![\w/.:-])/(?:root|tmp|Users|mnt|var|home/(?!{_SANDBOX}))\b[\w./-]*|[A-Z]:\\\w+")
 
 
-def description(bench: Bench) -> Iterator[Broken]:
+def description(harness: Harness) -> Iterator[Broken]:
     try:
-        text = bench.facts.description
+        text = harness.facts.description
     except (OSError, UnicodeDecodeError) as error:
         raise Stop(f"description.md cannot be read: {error}") from None
     if len(text) < _SHORTEST:
         yield Broken(f"it has {len(text)} characters: too few to say task, data, metric and format", "description.md")
-    if not _names_metric(text, bench.facts.metric):
-        yield Broken(f"it does not name the metric, {bench.facts.metric}", "description.md")
+    if not _names_metric(text, harness.facts.metric):
+        yield Broken(f"it does not name the metric, {harness.facts.metric}", "description.md")
     for found in dict.fromkeys(_LOCAL.findall(text)):
         yield Broken(f"it names a place on somebody's machine: {found}", "description.md")
 
 
-def description_fits(bench: Bench) -> Iterator[Broken]:
-    text = bench.facts.description
-    header = bench.grid.header
+def description_fits(harness: Harness) -> Iterator[Broken]:
+    text = harness.facts.description
+    header = harness.grid.header
     named = header if len(header) <= _MANY else header[:2]
     for column in named:
         if column not in text:
             yield Broken(f"it does not name the submission's column {column!r}", "description.md")
-    entries = sorted(entry for entry in bench.public.iterdir() if entry.name != "description.md")
+    entries = sorted(entry for entry in harness.public.iterdir() if entry.name != "description.md")
     alike = Counter(entry.suffix for entry in entries)
     for entry in entries:
         if alike[entry.suffix] <= _MANY and entry.name not in text:

@@ -10,8 +10,8 @@ from typing import get_args
 from mlecore.errors import MlecoreError
 from mlecore.facts import Facts, Split, Thresholds
 from mlecore.grading.medals import thresholds_for
-from mlecore.submission import Format
-from mlecore.testing.competitions.bench import Bench
+from mlecore.submissions.format import Format
+from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.rules import Broken
 
 MODALITIES = ("audio", "graph", "image", "multimodal", "tabular", "text", "time-series", "video")
@@ -21,8 +21,8 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PREPARED = re.compile(r"(public|private)/[^/].*")
 
 
-def facts(bench: Bench) -> Iterator[Broken]:
-    for what in _flaws(bench.facts):
+def facts(harness: Harness) -> Iterator[Broken]:
+    for what in _flaws(harness.facts):
         yield Broken(what, "competition.toml")
 
 

@@ -6,31 +6,31 @@ from collections.abc import Iterator
 
 from mlecore.data.manifest import scan
 from mlecore.errors import DataError
-from mlecore.samples import sample_bytes
-from mlecore.testing.competitions.bench import Bench
+from mlecore.submissions.sample import sample_bytes
+from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.rules import Broken, Stop
 
 
-def layout(bench: Bench) -> Iterator[Broken]:
+def layout(harness: Harness) -> Iterator[Broken]:
     try:
-        files = scan(bench.prepared)
+        files = scan(harness.prepared)
     except DataError as error:
         raise Stop(str(error)) from None
-    facts = bench.facts
-    if not (bench.prepared / facts.answers).is_file():
+    facts = harness.facts
+    if not (harness.prepared / facts.answers).is_file():
         raise Stop(f"prepare wrote no {facts.answers}, where the answers should be")
     try:
-        sample_bytes(facts, bench.public)
+        sample_bytes(facts, harness.public)
     except DataError as error:
         raise Stop(error.message) from None
     if facts.gold_submission and facts.gold_submission not in files:
         yield Broken(f"there is no {facts.gold_submission}", "competition.toml, gold_submission")
     for table, paths in (("md5", facts.md5), ("expect", facts.expect)):
         for path in paths:
-            if path.startswith(("public/", "private/")) and not (bench.prepared / path).exists():
+            if path.startswith(("public/", "private/")) and not (harness.prepared / path).exists():
                 yield Broken(f"prepare wrote no {path}", f"competition.toml, [{table}]")
     for path in files:
         if not path.isprintable() or "\\" in path or any(ord(letter) > 0xFFFF for letter in path):
             yield Broken("a file name that not every system can hold", ascii(path))
-    if bench.public.joinpath("description.md").read_bytes() != (facts.folder / "description.md").read_bytes():
+    if harness.public.joinpath("description.md").read_bytes() != (facts.folder / "description.md").read_bytes():
         yield Broken("prepare wrote a description.md of its own; the package's is the one that counts", "public/")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.competitions.tables import names, tables
 from mlecore.testing.rules import Broken, Undecided
 
@@ -21,26 +21,26 @@ _SHARE = 0.99  # of the test rows, above which values that agree are no accident
 _FEWEST = 10  # test rows with which a coincidence can be told from a leak
 
 
-def leaks(bench: Bench) -> Iterator[Broken]:
-    known = {leak.file for leak in bench.facts.leaks}
-    truth = _truth(bench)
-    for where, what in (*_copies(bench), *_columns(bench, truth), *_names(bench, truth)):
+def leaks(harness: Harness) -> Iterator[Broken]:
+    known = {leak.file for leak in harness.facts.leaks}
+    truth = _truth(harness)
+    for where, what in (*_copies(harness), *_columns(harness, truth), *_names(harness, truth)):
         if not any(where == file or where.startswith((f"{file}/", f"{file}!")) for file in known):
             yield Broken(what, where)
 
 
-def _copies(bench: Bench) -> Iterator[tuple[str, str]]:
+def _copies(harness: Harness) -> Iterator[tuple[str, str]]:
     """The file of the answers itself, under any name."""
-    answers = bench.prepared / bench.facts.answers
+    answers = harness.prepared / harness.facts.answers
     size, digest = answers.stat().st_size, _sha256(answers)
-    for path in sorted(bench.public.rglob("*")):
+    for path in sorted(harness.public.rglob("*")):
         if path.is_file() and path.stat().st_size == size and _sha256(path) == digest:
-            yield path.relative_to(bench.prepared).as_posix(), f"it is {bench.facts.answers}, byte for byte"
+            yield path.relative_to(harness.prepared).as_posix(), f"it is {harness.facts.answers}, byte for byte"
 
 
-def _columns(bench: Bench, truth: DataFrame) -> Iterator[tuple[str, str]]:
+def _columns(harness: Harness, truth: DataFrame) -> Iterator[tuple[str, str]]:
     """A column of a public table that holds the answers of the test rows."""
-    for where, frame in tables(bench.prepared, bench.public):
+    for where, frame in tables(harness.prepared, harness.public):
         for key in (column for column in frame.columns if column == truth.index.name):
             rows = frame.drop_duplicates(key).set_index(key)
             shared = truth.index.intersection(rows.index)
@@ -55,10 +55,10 @@ def _columns(bench: Bench, truth: DataFrame) -> Iterator[tuple[str, str]]:
                         yield where, f"its column {column!r} is {target!r} of the answers"
 
 
-def _names(bench: Bench, truth: DataFrame) -> Iterator[tuple[str, str]]:
+def _names(harness: Harness, truth: DataFrame) -> Iterator[tuple[str, str]]:
     """Test files whose name or folder is their label."""
     paths: dict[str, list[str]] = {}
-    for name in names(bench.prepared, bench.public):
+    for name in names(harness.prepared, harness.public):
         path = PurePosixPath(name.replace("!", "/"))
         for key in {path.name, path.stem}:
             paths.setdefault(key, []).append(name)
@@ -76,21 +76,21 @@ def _tells(path: str, label: str) -> bool:
     return label in PurePosixPath(path.replace("!", "/")).parts
 
 
-def _truth(bench: Bench) -> DataFrame:
+def _truth(harness: Harness) -> DataFrame:
     """The answers as text, by id; only rows whose id occurs once."""
     import pandas as pd
 
-    key = bench.format.id
-    wanted = {key, *bench.targets}
+    key = harness.format.id
+    wanted = {key, *harness.targets}
     try:
         frame = pd.read_csv(
-            bench.prepared / bench.facts.answers, dtype=str, keep_default_na=False, usecols=wanted.__contains__
+            harness.prepared / harness.facts.answers, dtype=str, keep_default_na=False, usecols=wanted.__contains__
         )
     except ValueError as error:
-        raise Undecided(f"{bench.facts.answers} cannot be read as a table: {error}") from None
+        raise Undecided(f"{harness.facts.answers} cannot be read as a table: {error}") from None
     if key is None or key not in frame.columns:
-        raise Undecided(f"{bench.facts.answers} has no column that names its rows")
-    targets = [column for column in bench.targets if column in frame.columns and column != key]
+        raise Undecided(f"{harness.facts.answers} has no column that names its rows")
+    targets = [column for column in harness.targets if column in frame.columns and column != key]
     unique: Series[bool] = ~frame[key].duplicated(keep=False)
     return frame.loc[unique, [key, *targets]].set_index(key)
 

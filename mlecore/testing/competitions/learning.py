@@ -17,7 +17,7 @@ from mlecore.errors import UsageError
 from mlecore.options import resolve
 from mlecore.registry import Loaded, load
 from mlecore.sandbox.instructions import instructions
-from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.rules import Broken, Undecided
 
 AGENT = "baseline"
@@ -26,27 +26,27 @@ _SHOWN = 2000  # characters of the output of a crash
 _HARDWARE = "2 CPUs, 4 GiB of memory, no GPU"
 
 
-def learnable(bench: Bench) -> Iterator[Broken]:
+def learnable(harness: Harness) -> Iterator[Broken]:
     try:
         agent = load("agent", AGENT)
     except UsageError:
         raise Undecided(f"the agent {AGENT} is not installed") from None
     options = resolve(agent.call("agent").options, {}, f"agent {AGENT}")
     _installed(agent, options)
-    home = bench.folder / "trial" / "home"
-    done = _work(bench, agent, options, home)
+    home = harness.folder / "trial" / "home"
+    done = _work(harness, agent, options, home)
     said = (done.stdout + done.stderr).strip()
     if done.returncode:
         yield Broken(f"it crashes, exit code {done.returncode}:\n{said[-_SHOWN:]}", f"the agent {AGENT}")
         return
     path = home / "submission" / "submission.csv"
-    if not path.is_file() or path.read_bytes() == bench.sample:
+    if not path.is_file() or path.read_bytes() == harness.sample:
         last = said.rpartition("\n")[2]
         raise Undecided(f"the agent {AGENT} has no model for it: {last}")
-    model, base = bench.grade(path.read_bytes()), bench.grade(bench.sample)
+    model, base = harness.grade(path.read_bytes()), harness.grade(harness.sample)
     if not model.accepted:
         yield Broken(f"grade refuses it: {model.refusal or model.crash}", f"the submission of {AGENT}")
-    elif model.score is None or base.score is None or not bench.facts.better(model.score, base.score):
+    elif model.score is None or base.score is None or not harness.facts.better(model.score, base.score):
         yield Broken(f"it scores {model.score}, the sample submission {base.score}", f"the submission of {AGENT}")
 
 
@@ -60,12 +60,12 @@ def _installed(agent: Loaded, options: Mapping[str, str]) -> None:
             raise Undecided(f"the agent {AGENT} needs {text}, which is not installed here") from None
 
 
-def _work(bench: Bench, agent: Loaded, options: Mapping[str, str], home: Path) -> subprocess.CompletedProcess[str]:
+def _work(harness: Harness, agent: Loaded, options: Mapping[str, str], home: Path) -> subprocess.CompletedProcess[str]:
     """Let it work on the data, in a tree like a sandbox's."""
     for name in ("submission", "code", "logs"):
         (home / name).mkdir(parents=True)
-    (home / "data").symlink_to(bench.public)
-    launch = agent.call("launch", task=_task(bench, home, options))
+    (home / "data").symlink_to(harness.public)
+    launch = agent.call("launch", task=_task(harness, home, options))
     assert isinstance(launch, Launch)
     for name, content in launch.files.items():
         target = home / name
@@ -78,7 +78,7 @@ def _work(bench: Bench, agent: Loaded, options: Mapping[str, str], home: Path) -
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
         "HOME": str(home),
         "MLECORE_HOME": str(home),
-        "MLECORE_OPT": str(bench.tools()),
+        "MLECORE_OPT": str(harness.tools()),
         "MLECORE_CPUS": "1",  # for data so small more threads only get in each other's way
         **launch.env,
     }
@@ -90,20 +90,20 @@ def _work(bench: Bench, agent: Loaded, options: Mapping[str, str], home: Path) -
         raise Undecided(f"the agent {AGENT} is not done after {_LIMIT:.0f} s") from None
 
 
-def _task(bench: Bench, home: Path, options: Mapping[str, str]) -> Task:
+def _task(harness: Harness, home: Path, options: Mapping[str, str]) -> Task:
     place = PurePosixPath(home)
     told = instructions(time_limit=_LIMIT, hardware=_HARDWARE, network="none", home=place)
     return Task(
-        competition=bench.facts.id,
-        title=bench.facts.title,
-        modality=bench.facts.modality,
-        metric=bench.facts.metric,
-        direction=bench.facts.direction,
+        competition=harness.facts.id,
+        title=harness.facts.title,
+        modality=harness.facts.modality,
+        metric=harness.facts.metric,
+        direction=harness.facts.direction,
         instructions=told.text,
         rules=told.rules,
-        description=bench.facts.description,
+        description=harness.facts.description,
         time_limit=_LIMIT,
-        seed=bench.seed,
+        seed=harness.seed,
         hardware=_HARDWARE,
         options=options,
         home=place,

@@ -11,17 +11,17 @@ from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 
-from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.rules import Broken
 
 _FILE = Path(__file__).parents[2] / "sandbox" / "validate"
 _WELL_FORMED, _ILL_FORMED, _UNDECIDED = 0, 1, 3
 
 
-def validate(bench: Bench) -> Iterator[Broken]:
-    program = _laid_out(bench)
+def validate(harness: Harness) -> Iterator[Broken]:
+    program = _laid_out(harness)
     path = program.HERE / "submission.csv"
-    for verdict in bench.verdicts:
+    for verdict in harness.verdicts:
         path.write_bytes(verdict.mutant.data)
         with redirect_stdout(io.StringIO()) as said:
             code = program.main([str(path)])
@@ -34,11 +34,11 @@ def validate(bench: Bench) -> Iterator[Broken]:
             yield Broken(f"validate ends with {code}: {last}", verdict.mutant.name)
 
 
-def _laid_out(bench: Bench) -> ModuleType:
+def _laid_out(harness: Harness) -> ModuleType:
     """The program as it lies in a sandbox, imported: hundreds of processes would take long."""
-    folder = bench.tools()
+    folder = harness.tools()
     shutil.copyfile(_FILE, folder / "validate")
-    loader = SourceFileLoader(f"mlecore_validate_{id(bench)}", str(folder / "validate"))
+    loader = SourceFileLoader(f"mlecore_validate_{id(harness)}", str(folder / "validate"))
     spec = spec_from_loader(loader.name, loader)
     assert spec
     module = module_from_spec(spec)

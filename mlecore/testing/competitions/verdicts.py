@@ -5,47 +5,47 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlecore.testing.competitions.bench import Bench
+from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.rules import Broken
 
 _LONGEST = 2000  # characters of a reason
 _RAW = re.compile(r"Traceback|^\w*(Error|Exception|Warning)\b|\b(Key|Index|Type|Attribute|Assertion)Error\b|File \"")
 
 
-def errors(bench: Bench) -> Iterator[Broken]:
-    for verdict in bench.verdicts:
+def errors(harness: Harness) -> Iterator[Broken]:
+    for verdict in harness.verdicts:
         for hook, outcome in (("check", verdict.check), ("grade", verdict.grade)):
             if outcome.crash is not None:
                 yield Broken(f"{hook} crashes: {outcome.crash}", verdict.mutant.name)
 
 
-def sound(bench: Bench) -> Iterator[Broken]:
-    for verdict in bench.verdicts:
+def sound(harness: Harness) -> Iterator[Broken]:
+    for verdict in harness.verdicts:
         if verdict.check.refusal is not None and verdict.grade.accepted:
             score = verdict.grade.score
             yield Broken(f"grade accepts it ({score}), check refuses it: {verdict.check.refusal}", verdict.mutant.name)
 
 
-def complete(bench: Bench) -> Iterator[Broken]:
-    missed = [v for v in bench.verdicts if v.grade.refusal is not None and v.check.accepted]
-    if bench.facts.check_incomplete is None:
+def complete(harness: Harness) -> Iterator[Broken]:
+    missed = [v for v in harness.verdicts if v.grade.refusal is not None and v.check.accepted]
+    if harness.facts.check_incomplete is None:
         for verdict in missed:
             yield Broken(f"check accepts it, grade refuses it: {verdict.grade.refusal}", verdict.mutant.name)
     elif not missed:
         yield Broken(
-            f"none of {len(bench.verdicts)} mutants is accepted by check and refused by grade, so check is complete",
+            f"none of {len(harness.verdicts)} mutants is accepted by check and refused by grade, so check is complete",
             "competition.toml, check_incomplete",
         )
 
 
-def reasons(bench: Bench) -> Iterator[Broken]:
+def reasons(harness: Harness) -> Iterator[Broken]:
     seen: set[str] = set()
-    for verdict in bench.verdicts:
+    for verdict in harness.verdicts:
         for hook, outcome in (("check", verdict.check), ("grade", verdict.grade)):
             if outcome.refusal is None or outcome.refusal in seen:
                 continue
             seen.add(outcome.refusal)
-            if flaw := _flaw(outcome.refusal, bench.locals()):
+            if flaw := _flaw(outcome.refusal, harness.locals()):
                 yield Broken(f"the reason that {hook} gives {flaw}: {outcome.refusal[:200]!r}", verdict.mutant.name)
 
 

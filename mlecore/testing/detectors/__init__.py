@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mlecore.registry import load
-from mlecore.testing.detectors.bench import DetectorBench
 from mlecore.testing.detectors.detects import calm, declares, detects, same, untouched
+from mlecore.testing.detectors.harness import DetectorBench
 from mlecore.testing.light import light
-from mlecore.testing.rules import Broken, Rule, Skipped, judge
+from mlecore.testing.rules import Broken, Rule, Skipped, apply_rules
 
 
-def _light(bench: DetectorBench) -> Iterator[Broken]:
-    return light(bench.loaded.plugin)
+def _light(harness: DetectorBench) -> Iterator[Broken]:
+    return light(harness.loaded.plugin)
 
 
 RULES: tuple[Rule[DetectorBench], ...] = (
@@ -36,4 +36,4 @@ def check_detector(name: str, options: Mapping[str, str] | None = None) -> list[
     __tracebackhide__ = True
     loaded = load("detector", name)
     with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
-        return judge(f"detector {name}", DetectorBench(loaded, options or {}, Path(folder)), RULES)
+        return apply_rules(f"detector {name}", DetectorBench(loaded, options or {}, Path(folder)), RULES)

@@ -13,7 +13,7 @@ from typing import get_args, get_type_hints
 from mlecore.detectors import Detection, Detector, Finding
 from mlecore.errors import MlecoreError
 from mlecore.testing.declared import option_flaws, secret_flaws, summary_flaws
-from mlecore.testing.detectors.bench import DetectorBench
+from mlecore.testing.detectors.harness import DetectorBench
 from mlecore.testing.hostile import TookTooLong, in_time
 from mlecore.testing.rules import Broken, Stop, Undecided
 
@@ -22,54 +22,54 @@ _RULE = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
 VERDICTS = get_args(get_type_hints(Finding)["verdict"])
 
 
-def declares(bench: DetectorBench) -> Iterator[Broken]:
-    detector = bench.detector
+def declares(harness: DetectorBench) -> Iterator[Broken]:
+    detector = harness.detector
     if not isinstance(detector, Detector):
         raise Stop(f"detector() returned {detector!r}, which is no Detector")
     for what in (*summary_flaws(detector.summary), *option_flaws(detector.options), *secret_flaws(detector.secrets)):
         yield Broken(what, "detector()")
-    if bench.loaded.call("detector") != detector:
+    if harness.loaded.call("detector") != detector:
         yield Broken("another answer the second time", "detector()")
 
 
-def detects(bench: DetectorBench) -> Iterator[Broken]:
-    _usable(bench)
-    for run in bench.group:
+def detects(harness: DetectorBench) -> Iterator[Broken]:
+    _usable(harness)
+    for run in harness.group:
         for what, group, public in (
-            ("in its group", bench.group, bench.public),
+            ("in its group", harness.group, harness.public),
             ("alone, without data", [run], None),
         ):
             try:
-                found = in_time(lambda r=run, g=group, p=public: bench.detect(r, g, p), _SECONDS)  # type: ignore[misc]
+                found = in_time(lambda r=run, g=group, p=public: harness.detect(r, g, p), _SECONDS)  # type: ignore[misc]
             except (MlecoreError, TookTooLong, RecursionError) as error:
                 yield Broken(f"{type(error).__name__}: {error}", f"run {run.name}, {what}")
                 continue
             yield from (Broken(flaw, f"run {run.name}, {what}") for flaw in _flaws(found))
 
 
-def calm(bench: DetectorBench) -> Iterator[Broken]:
+def calm(harness: DetectorBench) -> Iterator[Broken]:
     """Runs that have nothing to do with each other are no copies; what left nothing cannot have broken a rule."""
-    _usable(bench)
-    for run in bench.group[:-1]:  # the last one is full of traps, so any verdict will do
-        for finding in bench.detect(run, bench.group, bench.public).findings:
+    _usable(harness)
+    for run in harness.group[:-1]:  # the last one is full of traps, so any verdict will do
+        for finding in harness.detect(run, harness.group, harness.public).findings:
             if finding.verdict in ("suspicious", "violation"):
                 yield Broken(f"{finding.verdict}: {finding.rule}: {finding.summary}", f"run {run.name}, an honest one")
 
 
-def same(bench: DetectorBench) -> Iterator[Broken]:
-    _usable(bench)
-    for run in bench.group:
-        first = bench.detect(run, bench.group, bench.public)
-        if bench.detect(run, bench.group, bench.public).findings != first.findings:
+def same(harness: DetectorBench) -> Iterator[Broken]:
+    _usable(harness)
+    for run in harness.group:
+        first = harness.detect(run, harness.group, harness.public)
+        if harness.detect(run, harness.group, harness.public).findings != first.findings:
             yield Broken("other findings the second time", f"run {run.name}")
 
 
-def untouched(bench: DetectorBench) -> Iterator[Broken]:
-    _usable(bench)
-    before = _seen(bench.folder)
-    for run in bench.group:
-        bench.detect(run, bench.group, bench.public)
-    after = _seen(bench.folder)
+def untouched(harness: DetectorBench) -> Iterator[Broken]:
+    _usable(harness)
+    before = _seen(harness.folder)
+    for run in harness.group:
+        harness.detect(run, harness.group, harness.public)
+    after = _seen(harness.folder)
     for path in sorted(before.keys() ^ after.keys()):
         yield Broken("it was made" if path in after else "it was removed", path)
     for path in sorted(before.keys() & after.keys()):
@@ -94,11 +94,11 @@ def _flaws(found: object) -> Iterator[str]:
         yield f"evidence or settings cannot be written as JSON: {error}"
 
 
-def _usable(bench: DetectorBench) -> None:
-    for program in bench.detector.programs:
+def _usable(harness: DetectorBench) -> None:
+    for program in harness.detector.programs:
         if shutil.which(program) is None:
             raise Undecided(f"it needs the program {program}, which is not on PATH")
-    for name in bench.detector.secrets:
+    for name in harness.detector.secrets:
         if name not in os.environ:
             raise Undecided(f"it needs {name}, which is not set")
 

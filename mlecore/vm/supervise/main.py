@@ -62,7 +62,7 @@ class Supervisor:
     def run(self) -> None:
         self._listen()
         if not self._claim():
-            self.save(phase="exited", exit_code=None, reason="stopped before it began", place_fault=self.told)
+            self.save(phase="exited", exit_code=None, reason="stopped before it began", infra_failure=self.told)
             return
         spec = self.spec
         if spec["cgroup_parent"]:
@@ -188,13 +188,13 @@ class Supervisor:
             if now < look_at and child.gate < 0:  # much output must not mean many looks
                 continue
             look_at = now + (LOOK / 2)
-            self._heed(now)
+            self._check_stop_request(now)
             if not spec["outer"]:
                 processes.reap(child.pid)
             if child.gate >= 0 and self._made():
                 self._open(child)
             if self.relay is not None:
-                self.relay.mend()
+                self.relay.repair()
             if now > backstop and not self.killed:
                 self._kill("the time limit passed and init did not end the job")
             if not self.init or self.killed:
@@ -247,7 +247,7 @@ class Supervisor:
                 if "exit-code" in words:
                     self.exit_code = int(words["exit-code"])
 
-    def _heed(self, now: float) -> None:
+    def _check_stop_request(self, now: float) -> None:
         """A request to end."""
         grace = self._asked()
         if grace is None:
@@ -288,7 +288,7 @@ class Supervisor:
     def _verdict(self, code: int, group_kills: int, host_kills: int) -> dict[str, Any]:
         spec = self.spec
         told = os.path.exists(f"{spec['home_outside']}/.mlecore/exit.json")  # noqa: PTH110
-        out: dict[str, Any] = {"exit_code": code, "oom": False, "place_fault": False, "reason": ""}
+        out: dict[str, Any] = {"exit_code": code, "oom": False, "infra_failure": False, "reason": ""}
         if self.killed == "memory" or (group_kills and code):
             out.update(oom=True, reason=f"used more than its {spec['memory']} bytes of memory")
         elif self.killed == "processes":
@@ -296,9 +296,9 @@ class Supervisor:
         elif self.killed == "disk":
             out.update(reason=f"wrote more than its {spec['disk']} bytes")
         elif self.killed == "relay":
-            out.update(place_fault=True, reason=self.broken)
+            out.update(infra_failure=True, reason=self.broken)
         elif self.told:
-            out.update(place_fault=True, reason="the process that held it was told to end (the machine shut down?)")
+            out.update(infra_failure=True, reason="the process that held it was told to end (the machine shut down?)")
         elif self.killed == "stopped":
             out.update(reason="stopped, and killed when the grace was over")
         elif self.killed:
@@ -306,10 +306,10 @@ class Supervisor:
         elif self._asked() is not None:
             out.update(reason="stopped")
         elif spec["outer"] and self.exit_code is None:
-            out.update(place_fault=True, reason=f"the sandbox could not be made or was killed: {self._last_words()}")
+            out.update(infra_failure=True, reason=f"the sandbox could not be made or was killed: {self._last_words()}")
         elif host_kills and code == 137:  # the machine as a whole was short of memory
             words = "the machine ran out of memory and its kernel killed the job's processes"
-            out.update(oom=spec["memory"] is None, place_fault=spec["memory"] is not None, reason=words)
+            out.update(oom=spec["memory"] is None, infra_failure=spec["memory"] is not None, reason=words)
         elif code == 137 and not told:
             out.update(reason="its first process was killed from outside the sandbox")
         if self.killed and not self.killed.startswith("the time limit"):
@@ -370,5 +370,5 @@ def main(folder: str, claims_folder: str) -> None:
         traceback.print_exc()
         processes.end_tree(spec, os.getpid())
         words = f"the process that held it failed: {type(error).__name__}: {error}"
-        supervisor.save(phase="exited", exit_code=None, place_fault=True, reason=words)
+        supervisor.save(phase="exited", exit_code=None, infra_failure=True, reason=words)
         raise

@@ -87,7 +87,7 @@ class Relay:
         os.close(say)
         return pid, said
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Start again what has died."""
         for place, pid in enumerate(self._pids):
             ended = 0

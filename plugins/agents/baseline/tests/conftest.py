@@ -37,12 +37,12 @@ def attempt(work: ModuleType, data: Path, tmp_path: Path) -> Attempt:
     """``attempt(sample, metric)``: the submission made for the data folder, every cell as text, and the note."""
 
     def run(sample: pd.DataFrame, metric: str, seed: int = 0) -> tuple[pd.DataFrame, str]:
-        handin = importlib.import_module("handin")
+        submit = importlib.import_module("submit")
         sample.to_csv(tmp_path / "sample.csv", index=False)
         told = {"metric": metric, "seed": seed}
-        given = handin.Sample(pd.read_csv(tmp_path / "sample.csv", dtype=str, keep_default_na=False))
+        given = submit.Sample(pd.read_csv(tmp_path / "sample.csv", dtype=str, keep_default_na=False))
         predictions, note = work.predict(data, given, told, time.monotonic() + 120)
-        handin.write(given, predictions, tmp_path / "submission.csv")
+        submit.write(given, predictions, tmp_path / "submission.csv")
         made = pd.read_csv(tmp_path / "submission.csv", dtype=str, keep_default_na=False)
         assert list(made.columns) == list(given.columns)
         assert len(made) == len(given.table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mlecore.agents import Agent, Handin, Task
+from mlecore.agents import Agent, FinishedSubmission, Task
 from mlecore.errors import UsageError
 from mlecore.hookspecs import hookimpl
 from mlecore.options import Option
@@ -31,14 +31,14 @@ def agent() -> Agent:
 
 
 @hookimpl
-def launch(task: Task) -> Handin:
+def launch(task: Task) -> FinishedSubmission:
     folder = Path(task.options["from"]).expanduser()
     if not folder.is_dir():
         raise UsageError(
             f"agent submissions: {folder} is not a folder",
             fix="Name the folder that holds the CSV files: -A from=DIR",
         )
-    return Handin(submission=find(folder.resolve(), task.competition, task.seed))
+    return FinishedSubmission(submission=find(folder.resolve(), task.competition, task.seed))
 
 
 def find(folder: Path, competition: str, seed: int) -> Path | None:

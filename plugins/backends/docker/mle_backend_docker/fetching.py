@@ -36,7 +36,7 @@ _LINK, _FOLDER = 1 << 27, 1 << 31  # bits of Go's file mode
 
 
 @define
-class Haul:
+class Receiver:
     """What has come so far."""
 
     into: Path
@@ -69,22 +69,22 @@ class Haul:
 def fetch(engine: Engine, handle: Handle, globs: Sequence[str], into: Path, limit: int) -> Fetched:
     """See Backend.fetch."""
     into.mkdir(parents=True)
-    haul = Haul(into, limit)
+    receiver = Receiver(into, limit)
     container = _container(engine, handle)
     wanted = []
     for text in globs:
         try:
             wanted.append(Glob(text))
         except ValueError as error:
-            haul.refuse(text, str(error))
-    _relay_log(engine, handle, wanted, haul)
+            receiver.refuse(text, str(error))
+    _relay_log(engine, handle, wanted, receiver)
     for glob in wanted:
         if glob.prefix == PurePosixPath("."):
             with _without_data(engine, container) as other:
-                _fetch_glob(engine, other, glob, haul)
+                _fetch_glob(engine, other, glob, receiver)
         else:
-            _fetch_glob(engine, container["Id"], glob, haul)
-    return haul.fetched()
+            _fetch_glob(engine, container["Id"], glob, receiver)
+    return receiver.fetched()
 
 
 def _container(engine: Engine, handle: Handle) -> dict[str, Any]:
@@ -124,11 +124,11 @@ def _without_data(engine: Engine, container: dict[str, Any]) -> Iterator[str]:
             engine.api.remove_container(id, force=True)
 
 
-def _fetch_glob(engine: Engine, container: str, glob: Glob, haul: Haul) -> None:
+def _fetch_glob(engine: Engine, container: str, glob: Glob, receiver: Receiver) -> None:
     import docker.errors
 
     with engine.asking("fetching files"):
-        if not _leads_there(engine, container, glob, haul):
+        if not _leads_there(engine, container, glob, receiver):
             return
         root = PurePosixPath("/home") / glob.prefix
         api = engine.api
@@ -141,23 +141,23 @@ def _fetch_glob(engine: Engine, container: str, glob: Glob, haul: Haul) -> None:
         )
         try:
             api._raise_for_status(answer)
-            _unpack(answer.raw, glob, haul, bare=engine.is_podman)
+            _unpack(answer.raw, glob, receiver, bare=engine.is_podman)
         except docker.errors.NotFound:
             return
         except (tarfile.TarError, EOFError) as error:
-            haul.cut(glob.prefix, f"it changed while it was read ({error})")
+            receiver.cut(glob.prefix, f"it changed while it was read ({error})")
         finally:
             answer.close()  # what was not read of it does not come
 
 
-def _leads_there(engine: Engine, container: str, glob: Glob, haul: Haul) -> bool:
+def _leads_there(engine: Engine, container: str, glob: Glob, receiver: Receiver) -> bool:
     """Is each folder on the way a folder?"""
     for folder in [path for path in reversed(glob.prefix.parents) if path != PurePosixPath(".")]:
         mode = _mode(engine, container, f"/home/{folder}")
         if mode is None:
             return False
         if mode & _LINK or not mode & _FOLDER:
-            haul.refuse(folder, "a link or no folder")
+            receiver.refuse(folder, "a link or no folder")
             return False
     return True
 
@@ -179,7 +179,7 @@ def _mode(engine: Engine, container: str, path: str) -> int | None:
     return int(stat["mode"])
 
 
-def _unpack(source: IO[bytes], glob: Glob, haul: Haul, bare: bool = False) -> None:
+def _unpack(source: IO[bytes], glob: Glob, receiver: Receiver, bare: bool = False) -> None:
     """``bare``: of home as a whole, names come as ``/logs/x`` instead of ``home/logs/x``, as Podman has them."""
     bare = bare and not glob.prefix.parts
     # The archive's names begin with the last part of what was asked for.
@@ -188,81 +188,81 @@ def _unpack(source: IO[bytes], glob: Glob, haul: Haul, bare: bool = False) -> No
         for member in tar:
             name = PurePosixPath("home" + member.name if bare else member.name)
             if name.is_absolute() or ".." in name.parts:
-                haul.refuse(member.name, "a name that leads elsewhere")
+                receiver.refuse(member.name, "a name that leads elsewhere")
                 continue
             path = above / name if above is not None else PurePosixPath(*name.parts[1:])
-            if member.isdir() or not glob.matches(path) or path in haul.seen:
-                haul.skipped += member.size
+            if member.isdir() or not glob.matches(path) or path in receiver.seen:
+                receiver.skipped += member.size
             elif member.isreg():
-                _take(tar, member, path, haul)
+                _take(tar, member, path, receiver)
             elif member.islnk():
-                _take_again(member, above, path, haul)
+                _take_again(member, above, path, receiver)
             else:
-                haul.refuse(path, _kind(member))
-            if haul.skipped > SKIPPED or len(haul.seen) > MOST_FILES:
-                haul.cut(path, "too much to go through; what follows it was left out")
+                receiver.refuse(path, _kind(member))
+            if receiver.skipped > SKIPPED or len(receiver.seen) > MOST_FILES:
+                receiver.cut(path, "too much to go through; what follows it was left out")
                 return
 
 
-def _take(tar: tarfile.TarFile, member: tarfile.TarInfo, path: PurePosixPath, haul: Haul) -> None:
-    haul.seen.add(path)
-    if member.size > haul.left:
-        haul.skipped += member.size
-        haul.cut(path, f"its {member.size} bytes are more than what is left of the limit of {haul.limit}")
+def _take(tar: tarfile.TarFile, member: tarfile.TarInfo, path: PurePosixPath, receiver: Receiver) -> None:
+    receiver.seen.add(path)
+    if member.size > receiver.left:
+        receiver.skipped += member.size
+        receiver.cut(path, f"its {member.size} bytes are more than what is left of the limit of {receiver.limit}")
         return
     content = tar.extractfile(member)
-    out = _open(path, haul)
+    out = _open(path, receiver)
     if content is None or out is None:
         return
     with out:
         try:
             while chunk := content.read(1 << 20):
-                _write(out, chunk, haul)
+                _write(out, chunk, receiver)
         except tarfile.TarError:
             out.truncate(0)  # half a file is none
             raise
-    haul.files += 1
-    haul.bytes += member.size
+    receiver.files += 1
+    receiver.bytes += member.size
 
 
-def _take_again(member: tarfile.TarInfo, above: PurePosixPath | None, path: PurePosixPath, haul: Haul) -> None:
+def _take_again(member: tarfile.TarInfo, above: PurePosixPath | None, path: PurePosixPath, receiver: Receiver) -> None:
     """A second name of a file that has come already."""
-    haul.seen.add(path)
+    receiver.seen.add(path)
     link = PurePosixPath(member.linkname)
-    first = haul.into / (above / link if above is not None else PurePosixPath(*link.parts[1:]))
+    first = receiver.into / (above / link if above is not None else PurePosixPath(*link.parts[1:]))
     if link.is_absolute() or ".." in link.parts or first.is_symlink() or not first.is_file():
-        haul.refuse(path, "another name of a file that was not fetched")
+        receiver.refuse(path, "another name of a file that was not fetched")
         return
-    if first.stat().st_size > haul.left:
-        haul.cut(path, "beyond the limit")
+    if first.stat().st_size > receiver.left:
+        receiver.cut(path, "beyond the limit")
         return
-    out = _open(path, haul)
+    out = _open(path, receiver)
     if out is not None:
         with out, first.open("rb") as content:
             while chunk := content.read(1 << 20):
-                _write(out, chunk, haul)
-        haul.files += 1
-        haul.bytes += first.stat().st_size
+                _write(out, chunk, receiver)
+        receiver.files += 1
+        receiver.bytes += first.stat().st_size
 
 
-def _open(path: PurePosixPath, haul: Haul) -> IO[bytes] | None:
+def _open(path: PurePosixPath, receiver: Receiver) -> IO[bytes] | None:
     """A new file for it, or None where there cannot be one by this name."""
-    target = haul.into / path
+    target = receiver.into / path
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         return os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb")
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DataError(f"the disk of {haul.into} is full") from error
-        haul.refuse(path, f"cannot be stored here by this name ({error})")
+            raise DataError(f"the disk of {receiver.into} is full") from error
+        receiver.refuse(path, f"cannot be stored here by this name ({error})")
         return None
 
 
-def _write(out: IO[bytes], chunk: bytes, haul: Haul) -> None:
+def _write(out: IO[bytes], chunk: bytes, receiver: Receiver) -> None:
     try:
         out.write(chunk)
     except OSError as error:
-        raise DataError(f"what a run left cannot be written into {haul.into}: {error.strerror}") from error
+        raise DataError(f"what a run left cannot be written into {receiver.into}: {error.strerror}") from error
 
 
 def _kind(member: tarfile.TarInfo) -> str:
@@ -276,7 +276,7 @@ def _kind(member: tarfile.TarInfo) -> str:
     return "no regular file"
 
 
-def _relay_log(engine: Engine, handle: Handle, globs: Sequence[Glob], haul: Haul) -> None:
+def _relay_log(engine: Engine, handle: Handle, globs: Sequence[Glob], receiver: Receiver) -> None:
     """What the relay let through and refused, as logs/relay.jsonl; the agent cannot put another one in its place."""
     import docker.errors
 
@@ -287,13 +287,13 @@ def _relay_log(engine: Engine, handle: Handle, globs: Sequence[Glob], haul: Haul
             log = engine.api.logs(names.relay(handle.name), stderr=False)
         except docker.errors.NotFound:
             return
-    if len(log) > haul.left:
-        haul.cut(RELAY_LOG, "beyond the limit")
+    if len(log) > receiver.left:
+        receiver.cut(RELAY_LOG, "beyond the limit")
         return
-    out = _open(RELAY_LOG, haul)
+    out = _open(RELAY_LOG, receiver)
     if out is not None:
         with out:
-            _write(out, log, haul)
-        haul.seen.add(RELAY_LOG)
-        haul.files += 1
-        haul.bytes += len(log)
+            _write(out, log, receiver)
+        receiver.seen.add(RELAY_LOG)
+        receiver.files += 1
+        receiver.bytes += len(log)

@@ -93,7 +93,7 @@ def _status(engine: Engine, handle: Handle, seen: Mapping[str, Any] | None) -> J
 
 def _not_started(state: Mapping[str, Any]) -> JobStatus:
     if error := str(state.get("Error") or ""):
-        return JobStatus(phase="exited", exit_code=state.get("ExitCode"), place_fault=True, reason=error)
+        return JobStatus(phase="exited", exit_code=state.get("ExitCode"), infra_failure=True, reason=error)
     return JobStatus(phase="pending", reason="created, not started yet")
 
 
@@ -109,16 +109,16 @@ def _ended(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
     asked_to_end = report is None or report.get("stopped") is True
     if asked_to_end and _engine_started_after(engine, ended):
         reason = "the Docker engine (or this machine) stopped while it ran"
-        return JobStatus(phase="exited", exit_code=code, place_fault=True, reason=reason)
+        return JobStatus(phase="exited", exit_code=code, infra_failure=True, reason=reason)
     if code == 255 and report is None:
         reason = "the engine lost sight of it: this machine or the container's runtime stopped"
-        return JobStatus(phase="exited", exit_code=code, place_fault=True, reason=reason)
+        return JobStatus(phase="exited", exit_code=code, infra_failure=True, reason=reason)
     if overran(inspected) and (report is None or report.get("timed_out") is not True):
         return JobStatus(phase="exited", exit_code=124, reason=REASON)
     if code == 137 and report is None:
         if _killed_by_request(engine, inspected, ended):
             reason = "somebody had the engine kill it (docker kill, docker rm)"
-            return JobStatus(phase="exited", exit_code=code, place_fault=True, reason=reason)
+            return JobStatus(phase="exited", exit_code=code, infra_failure=True, reason=reason)
         reason = "killed by signal 9, and the engine was not asked to do it"
         return JobStatus(phase="exited", exit_code=code, reason=reason)
     if report is not None and report.get("stopped") is True:

@@ -62,7 +62,7 @@ def test_runs_live_through_a_restart_with_live_restore(own: OwnEngine, own_lab: 
     assert own_lab.backend.status([handle])[handle].phase == "running"
     own_lab.let_go(handle)
     status = own_lab.wait(handle)
-    assert (status.exit_code, status.place_fault) == (0, False)
+    assert (status.exit_code, status.infra_failure) == (0, False)
     follower.join(90)
     ticks = b"".join(followed).decode().splitlines()
     assert ticks == [f"tick {number}" for number in range(len(ticks))] and len(ticks) > 4
@@ -70,7 +70,7 @@ def test_runs_live_through_a_restart_with_live_restore(own: OwnEngine, own_lab: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_restart_without_live_restore_is_the_place_s_fault(own: OwnEngine, own_lab: Lab, number: int) -> None:
+def test_a_restart_without_live_restore_is_the_infra_failure(own: OwnEngine, own_lab: Lab, number: int) -> None:
     own.end()
     own.flags = ()
     own.start()
@@ -85,10 +85,10 @@ def test_a_restart_without_live_restore_is_the_place_s_fault(own: OwnEngine, own
         own_lab.backend.status([handle])
     own.start()
     status = own_lab.wait(handle)
-    assert status.place_fault and "engine" in status.reason
+    assert status.infra_failure and "engine" in status.reason
     # What had ended before is a result still, and can be fetched.
     again = own_lab.backend.status([before])[before]
-    assert (again.exit_code, again.place_fault) == (3, False)
+    assert (again.exit_code, again.infra_failure) == (3, False)
     assert own_lab.backend.fetch(before, ["submission"], own_lab.folder / "out", 1000).files == 1
     assert set(own_lab.backend.find(own_lab.group)) == {before.name, handle.name}
 

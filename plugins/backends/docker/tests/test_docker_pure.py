@@ -114,16 +114,16 @@ def test_what_is_no_glob(glob: str) -> None:
         Glob(glob)
 
 
-def unpack(tmp_path: Path, members: list[tarfile.TarInfo], limit: int = 1000, glob: str = "logs") -> fetching.Haul:
+def unpack(tmp_path: Path, members: list[tarfile.TarInfo], limit: int = 1000, glob: str = "logs") -> fetching.Receiver:
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as tar:
         for member in members:
             tar.addfile(member, io.BytesIO(b"x" * member.size))
     archive.seek(0)
-    haul = fetching.Haul(tmp_path / "out", limit)
-    haul.into.mkdir()
-    fetching._unpack(archive, Glob(glob), haul)
-    return haul
+    receiver = fetching.Receiver(tmp_path / "out", limit)
+    receiver.into.mkdir()
+    fetching._unpack(archive, Glob(glob), receiver)
+    return receiver
 
 
 def member(name: str, size: int = 3, type: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.TarInfo:
@@ -133,7 +133,7 @@ def member(name: str, size: int = 3, type: bytes = tarfile.REGTYPE, link: str = 
 
 
 def test_an_archive_with_evil_names_writes_nothing_elsewhere(tmp_path: Path) -> None:
-    haul = unpack(
+    receiver = unpack(
         tmp_path,
         [
             member("../evil"), member("/evil"), member("logs/../../evil"), member("logs/ok"),
@@ -144,17 +144,17 @@ def test_an_archive_with_evil_names_writes_nothing_elsewhere(tmp_path: Path) -> 
     )  # fmt: skip
     there = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
     assert there == ["out/logs/h2", "out/logs/l/passwd", "out/logs/ok"]
-    assert (haul.files, haul.bytes) == (3, 9)
-    said = "\n".join(haul.refused)
+    assert (receiver.files, receiver.bytes) == (3, 9)
+    said = "\n".join(receiver.refused)
     for word in ("'/evil': a name that leads elsewhere", "'logs/c': a device", "'logs/h': another name", "nnn"):
         assert word in said
 
 
 def test_a_stream_of_unwanted_bytes_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "SKIPPED", 5000)
-    haul = unpack(tmp_path, [member("logs/a", 4000), member("logs/b", 4000), member("logs/c", 1)], limit=100)
-    assert (haul.files, haul.complete) == (0, False)
-    assert "too much to go through" in haul.refused[-1]
+    receiver = unpack(tmp_path, [member("logs/a", 4000), member("logs/b", 4000), member("logs/c", 1)], limit=100)
+    assert (receiver.files, receiver.complete) == (0, False)
+    assert "too much to go through" in receiver.refused[-1]
 
 
 def test_lost_line_ends_are_given_back() -> None:

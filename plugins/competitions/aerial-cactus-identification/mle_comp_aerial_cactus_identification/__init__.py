@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, numbers, read_answers, roc_auc
+from mlecore.metrics import roc_auc
 from mlecore.prepare import (
     ZipWriter,
     encode,
@@ -17,7 +17,8 @@ from mlecore.prepare import (
     split,
     write_csv,
 )
-from mlecore.table import Table
+from mlecore.submissions import aligned, numbers, read_answers
+from mlecore.submissions.table import Table
 
 
 @hookimpl

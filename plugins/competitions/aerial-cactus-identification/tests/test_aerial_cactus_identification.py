@@ -91,7 +91,7 @@ def test_rows_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame, chang
 
 
 @pytest.mark.parametrize("size", [0.01, 1])
-def test_the_stand_in_repeats_itself_and_holds_both_classes_in_each_part(tmp_path: Path, size: float) -> None:
+def test_synthetic_data_repeats_itself_and_holds_both_classes_in_each_part(tmp_path: Path, size: float) -> None:
     for name in ("one", "two"):
         CACTUS.make_raw(tmp_path / name, seed=4, size=size)
     for file in sorted((tmp_path / "one").iterdir()):

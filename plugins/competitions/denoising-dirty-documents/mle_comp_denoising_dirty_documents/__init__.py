@@ -12,11 +12,12 @@ from zipfile import ZipFile
 
 from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, numbers, read_answers, rmse
+from mlecore.metrics import rmse
 from mlecore.prepare import ZipWriter, encode, ensure, extract, members, open_zip, split
 from mlecore.prepare.threads import in_threads
 from mlecore.prepare.zips import find
-from mlecore.table import Table
+from mlecore.submissions import aligned, numbers, read_answers
+from mlecore.submissions.table import Table
 
 if TYPE_CHECKING:
     import numpy as np

@@ -78,7 +78,7 @@ def test_pixels_are_written_as_pandas_writes_them(trial: Trial) -> None:
     assert {0, 1} < set(table["value"])
 
 
-def test_the_stand_in_has_clean_pages_of_each_kind_among_those_to_predict(trial: Trial) -> None:
+def test_synthetic_data_has_clean_pages_of_each_kind_among_those_to_predict(trial: Trial) -> None:
     clean = members(trial.raw / "train_cleaned.zip")
     assert [Image.open(io.BytesIO(clean[f"train_cleaned/{n}.png"])).mode for n in (6, 8, 26, 35)] == [
         *"RGB 1 P L".split()
@@ -171,7 +171,7 @@ def test_the_noisy_page_is_closer_than_a_white_one(trial: Trial, answers: pd.Dat
     assert trial.grade(noisy) < 0.7 * trial.grade(answers.assign(value=1))
 
 
-def test_the_stand_in_repeats_itself_and_grows_to_the_real_size(trial: Trial, tmp_path: Path) -> None:
+def test_synthetic_data_repeats_itself_and_grows_to_the_real_size(trial: Trial, tmp_path: Path) -> None:
     PAGES.make_raw(tmp_path)
     for file in sorted(tmp_path.iterdir()):
         assert file.read_bytes() == (trial.raw / file.name).read_bytes()

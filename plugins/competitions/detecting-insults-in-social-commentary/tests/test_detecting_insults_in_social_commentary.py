@@ -40,7 +40,7 @@ def test_tables(trial: Trial) -> None:
     assert sample == expected.assign(Insult=0).to_csv(index=False)
 
 
-def test_stand_in_has_the_corner_cases(trial: Trial) -> None:
+def test_synthetic_data_has_the_corner_cases(trial: Trial) -> None:
     answers = pd.read_csv(trial.private / "test.csv")
     assert answers["Comment"].str.startswith('"').all() and answers["Date"].isna().any()
     assert set(answers["Usage"]) == {"PublicTest", "PrivateTest"}

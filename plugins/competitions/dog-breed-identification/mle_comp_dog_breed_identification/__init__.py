@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, log_loss, numbers, read_answers, rows_sum_to_one
+from mlecore.metrics import log_loss
 from mlecore.prepare import encode, ensure_unique, hex_ids, link_files, one_hot, picture, read_csv, split, write_csv
-from mlecore.table import Table
+from mlecore.submissions import aligned, numbers, read_answers, rows_sum_to_one
+from mlecore.submissions.table import Table
 
 BREEDS = """
 affenpinscher afghan_hound african_hunting_dog airedale american_staffordshire_terrier appenzeller
@@ -53,7 +54,7 @@ def grade(submission: Table, private: Path) -> float:
 
 @hookimpl
 def make_raw(raw: Path, seed: int, size: float) -> None:
-    """Of six breeds only, so that a small stand-in has several photographs of each."""
+    """Of six breeds only, so that a small synthetic data has several photographs of each."""
     import pandas as pd
     from numpy.random import RandomState
 

@@ -69,7 +69,7 @@ def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
     assert math.isclose(trial.grade(sample), math.log(120))
     shuffled = answers[[*reversed(breeds), "id"]].sample(frac=1, random_state=0).assign(note="x")
     assert trial.grade(shuffled) < 1e-15
-    wrong = answers.assign(**dict.fromkeys(breeds, 0)).assign(beagle=1)  # no beagle in the stand-in
+    wrong = answers.assign(**dict.fromkeys(breeds, 0)).assign(beagle=1)  # no beagle in the synthetic data
     assert math.isclose(trial.grade(wrong), -math.log(2.220446049250313e-16))
     scaled = sample.assign(**dict.fromkeys(breeds, (1 + 1.05e-05) / 120))  # valid, and scored as it is
     assert math.isclose(trial.grade(scaled), math.log(120) - math.log1p(1.05e-5))

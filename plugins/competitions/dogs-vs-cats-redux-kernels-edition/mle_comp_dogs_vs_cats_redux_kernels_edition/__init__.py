@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, log_loss, numbers, read_answers
+from mlecore.metrics import log_loss
 from mlecore.prepare import (
     ZipWriter,
     encode,
@@ -20,7 +20,8 @@ from mlecore.prepare import (
     split,
     write_csv,
 )
-from mlecore.table import Table
+from mlecore.submissions import aligned, numbers, read_answers
+from mlecore.submissions.table import Table
 
 
 @hookimpl

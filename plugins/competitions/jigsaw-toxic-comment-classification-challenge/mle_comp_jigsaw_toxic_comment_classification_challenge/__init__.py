@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import columns_of, known_ids, mean_roc_auc, numbers, read_answers, same_count
-from mlecore.metrics.reasons import ID
+from mlecore.metrics import mean_roc_auc
 from mlecore.prepare import ZipWriter, ensure, ensure_disjoint, hex_ids, read_csv, write_csv
-from mlecore.submission import Format, generic_check
-from mlecore.table import Table
+from mlecore.submissions import columns_of, generic_check, known_ids, numbers, read_answers, same_count
+from mlecore.submissions.format import Format
+from mlecore.submissions.messages import ID
+from mlecore.submissions.table import Table
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

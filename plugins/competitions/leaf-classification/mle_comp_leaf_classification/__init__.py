@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, log_loss, numbers, read_answers, rows_sum_to_one
+from mlecore.metrics import log_loss
 from mlecore.prepare import ZipWriter, encode, ensure, extract, one_hot, read_csv, split, write_csv
-from mlecore.table import Table
+from mlecore.submissions import aligned, numbers, read_answers, rows_sum_to_one
+from mlecore.submissions.table import Table
 
 SPECIES = """
 Acer_Capillipes Acer_Circinatum Acer_Mono Acer_Opalus Acer_Palmatum Acer_Pictum Acer_Platanoids Acer_Rubrum
@@ -53,7 +54,7 @@ def grade(submission: Table, private: Path) -> float:
 
 @hookimpl
 def make_raw(raw: Path, seed: int, size: float) -> None:
-    """Of eleven species only, so that a small stand-in has several leaves of each."""
+    """Of eleven species only, so that a small synthetic data has several leaves of each."""
     import numpy as np
     import pandas as pd
     from numpy.random import RandomState

@@ -66,7 +66,7 @@ def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
     assert math.isclose(trial.grade(sample), math.log(99))
     turned = answers[[*reversed(answers.columns)]].sample(frac=1, random_state=0)
     assert trial.grade(turned.assign(id=turned["id"].astype(float))) < 1e-15
-    wrong = answers.assign(**dict.fromkeys(answers.columns[1:], 0)).assign(Acer_Mono=1)  # not in the stand-in
+    wrong = answers.assign(**dict.fromkeys(answers.columns[1:], 0)).assign(Acer_Mono=1)  # not in the synthetic data
     assert math.isclose(trial.grade(wrong), -math.log(2.220446049250313e-16))
     assert trial.grade(answers.assign(Acer_Mono=1e-5)) < 1e-15  # within 1.1e-5
 

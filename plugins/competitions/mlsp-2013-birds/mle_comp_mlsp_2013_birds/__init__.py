@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import DataError
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, numbers, read_answers, roc_auc
+from mlecore.metrics import roc_auc
 from mlecore.prepare import ZipWriter, encode, ensure, extract, open_member, open_zip, picture, read_csv, wav, write_csv
-from mlecore.table import Table
+from mlecore.submissions import aligned, numbers, read_answers
+from mlecore.submissions.table import Table
 
 if TYPE_CHECKING:
     import numpy as np

@@ -89,7 +89,7 @@ def test_by_hand(tmp_path: Path) -> None:
     assert (supplemental / "spectrograms" / "r6.bmp").read_bytes() == b"spectrograms r6"
 
 
-def test_stand_in_is_prepared_whole(trial: Trial, answers: pd.DataFrame) -> None:
+def test_synthetic_data_is_prepared_whole(trial: Trial, answers: pd.DataFrame) -> None:
     with zipfile.ZipFile(trial.raw / f"{TOP}.zip") as archive:
         folds = pd.read_csv(io.BytesIO(archive.read(f"{TOP}/essential_data/CVfolds_2.txt")))
     kept = (folds["fold"] == 0).sum()

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, numbers, read_answers, rmse
+from mlecore.metrics import rmse
 from mlecore.prepare import ensure, ensure_disjoint, link_file, read_csv, split_positions, write_csv
-from mlecore.submission import Format, generic_check
-from mlecore.table import Table
+from mlecore.submissions import aligned, generic_check, numbers, read_answers
+from mlecore.submissions.format import Format
+from mlecore.submissions.table import Table
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -59,7 +59,7 @@ def test_a_key_in_both_parts_is_said(trial: Trial, tmp_path: Path) -> None:
         TAXI.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
 
-def test_stand_in_has_the_corner_cases(trial: Trial) -> None:
+def test_synthetic_data_has_the_corner_cases(trial: Trial) -> None:
     rides = pd.read_csv(trial.raw / "train.csv")
     assert rides["key"].is_unique and rides["dropoff_latitude"].isna().any()
     assert (rides["fare_amount"] < 0).any() and (rides["fare_amount"] == 0).any()

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import numbers, paired, read_answers, rmsle
+from mlecore.metrics import rmsle
 from mlecore.prepare import ZipWriter, ensure, open_zip, read_csv, split, write_csv
 from mlecore.prepare.zips import find
-from mlecore.table import Table
+from mlecore.submissions import numbers, paired, read_answers
+from mlecore.submissions.table import Table
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy, aligned, labels, read_answers
+from mlecore.metrics import accuracy
 from mlecore.prepare import read_csv, split, write_csv
-from mlecore.table import Table
+from mlecore.submissions import aligned, labels, read_answers
+from mlecore.submissions.table import Table
 
 
 @hookimpl

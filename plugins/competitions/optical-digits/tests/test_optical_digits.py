@@ -57,9 +57,9 @@ def test_a_digit_is_a_whole_number(trial: Trial, digit: str) -> None:
         trial.grade("\n".join([lines[0], lines[1].split(",")[0] + f",{digit}", *lines[2:]]))
 
 
-def test_there_is_no_leaderboard_and_no_stand_in(trial: Trial, tmp_path: Path) -> None:
+def test_there_is_no_leaderboard_and_no_synthetic_data(trial: Trial, tmp_path: Path) -> None:
     assert trial.competition.facts.thresholds is None
-    with pytest.raises(mlecore.MlecoreError, match="no stand-in"):
+    with pytest.raises(mlecore.MlecoreError, match="no synthetic data"):
         trial.competition.make_raw(tmp_path)
 
 

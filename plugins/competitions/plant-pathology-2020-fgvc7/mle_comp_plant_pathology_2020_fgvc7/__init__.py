@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, mean_roc_auc, numbers, read_answers
+from mlecore.metrics import mean_roc_auc
 from mlecore.prepare import (
     encode,
     ensure,
@@ -19,7 +19,8 @@ from mlecore.prepare import (
     split_positions,
     write_csv,
 )
-from mlecore.table import Table
+from mlecore.submissions import aligned, numbers, read_answers
+from mlecore.submissions.table import Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame

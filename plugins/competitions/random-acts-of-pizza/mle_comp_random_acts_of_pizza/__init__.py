@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, numbers, read_answers, roc_auc
+from mlecore.metrics import roc_auc
 from mlecore.prepare import ZipWriter, ensure, read_json, split, write_csv, write_json
-from mlecore.table import Table
+from mlecore.submissions import aligned, numbers, read_answers
+from mlecore.submissions.table import Table
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, mean_roc_auc, numbers, read_answers
+from mlecore.metrics import mean_roc_auc
 from mlecore.prepare import encode, ensure_unique, link_files, picture, read_csv, split, split_positions, write_csv
-from mlecore.table import Table
+from mlecore.submissions import aligned, numbers, read_answers
+from mlecore.submissions.table import Table
 
 ID = "StudyInstanceUID"
 GRADED = [

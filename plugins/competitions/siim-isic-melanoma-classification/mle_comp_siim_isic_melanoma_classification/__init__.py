@@ -6,9 +6,10 @@ from pathlib import Path
 
 from mle_comp_siim_isic_melanoma_classification.records import example, first_texts, write_records
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, numbers, read_answers, roc_auc
+from mlecore.metrics import roc_auc
 from mlecore.prepare import dicom, encode, ensure_columns, link_file, link_files, picture, read_csv, write_csv
-from mlecore.table import Table
+from mlecore.submissions import aligned, numbers, read_answers
+from mlecore.submissions.table import Table
 
 KNOWN = ["image_name", "patient_id", "sex", "age_approx", "anatom_site_general_challenge"]
 COLUMNS = [*KNOWN, "diagnosis", "benign_malignant", "target"]

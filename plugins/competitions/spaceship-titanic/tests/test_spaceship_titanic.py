@@ -88,7 +88,7 @@ def test_rows_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame, chang
         trial.grade(change(answers))
 
 
-def test_the_stand_in_looks_like_the_real_table(trial: Trial) -> None:
+def test_synthetic_data_looks_like_the_real_table(trial: Trial) -> None:
     table = pd.read_csv(trial.raw / "train.csv")
     assert table.shape[1] == 14
     assert table["PassengerId"].is_monotonic_increasing and table["PassengerId"].is_unique
@@ -96,7 +96,7 @@ def test_the_stand_in_looks_like_the_real_table(trial: Trial) -> None:
     assert not set(table["PassengerId"]) & set(pd.read_csv(trial.raw / "test.csv")["PassengerId"])
 
 
-def test_the_stand_in_repeats_itself(trial: Trial, tmp_path: Path) -> None:
+def test_synthetic_data_repeats_itself(trial: Trial, tmp_path: Path) -> None:
     trial.competition.make_raw(tmp_path, size=0.2)
     for file in sorted(tmp_path.iterdir()):
         assert file.read_bytes() == (trial.raw / file.name).read_bytes()

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, log_loss, numbers, read_answers, rows_sum_to_one
+from mlecore.metrics import log_loss
 from mlecore.prepare import ZipWriter, one_hot, read_csv, split, write_csv
-from mlecore.submission import Format, generic_check
-from mlecore.table import Table
+from mlecore.submissions import aligned, generic_check, numbers, read_answers, rows_sum_to_one
+from mlecore.submissions.format import Format
+from mlecore.submissions.table import Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame

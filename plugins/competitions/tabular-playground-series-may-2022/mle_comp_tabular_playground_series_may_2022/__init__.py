@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, numbers, read_answers, roc_auc
+from mlecore.metrics import roc_auc
 from mlecore.prepare import read_csv, split, write_csv
-from mlecore.table import Table
+from mlecore.submissions import aligned, numbers, read_answers
+from mlecore.submissions.table import Table
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

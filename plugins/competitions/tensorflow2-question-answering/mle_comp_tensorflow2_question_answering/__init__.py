@@ -9,14 +9,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from mle_comp_tensorflow2_question_answering.standin import write_questions
+from mle_comp_tensorflow2_question_answering.synthetic import write_questions
 from mlecore.errors import DataError, GradingError, InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import columns_of
-from mlecore.metrics.reasons import counted, listed
 from mlecore.prepare import ensure, split_positions
-from mlecore.submission import Format, generic_check
-from mlecore.table import Table
+from mlecore.submissions import columns_of, generic_check
+from mlecore.submissions.format import Format
+from mlecore.submissions.messages import counted, listed
+from mlecore.submissions.table import Table
 
 CHUNK = 1000  # lines; each is split by itself, as published
 SHOWN = ("example_id", "question_text", "document_text", "long_answer_candidates")

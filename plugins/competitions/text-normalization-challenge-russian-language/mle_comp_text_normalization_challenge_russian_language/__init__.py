@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import IO
 
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import accuracy, aligned, read_answers
+from mlecore.metrics import accuracy
 from mlecore.prepare import ZipWriter, ensure_columns, members, read_csv, renumber, split_groups, write_csv
 from mlecore.prepare.quoted import Unlike, quoted_rows
 from mlecore.prepare.sentences import write_pieces
-from mlecore.table import Table
+from mlecore.submissions import aligned, read_answers
+from mlecore.submissions.table import Table
 
 COLUMNS = ["sentence_id", "token_id", "class", "before", "after"]
 TRAIN, TEST, SAMPLE = "ru_train.csv", "ru_test_2.csv", "ru_sample_submission_2.csv"
@@ -74,7 +75,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     """Some 20,000 tokens times ``size``: 100 gives two million, 529 the real number."""
     from numpy.random import RandomState
 
-    from mle_comp_text_normalization_challenge_russian_language.standin import sentences
+    from mle_comp_text_normalization_challenge_russian_language.synthetic import sentences
 
     with ZipWriter(raw / f"{TRAIN}.zip") as archive, archive.open(TRAIN) as file:
         rows = sentences(RandomState(seed), max(150, round(1667 * size)))

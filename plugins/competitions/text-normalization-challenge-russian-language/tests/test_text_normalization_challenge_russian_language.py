@@ -197,7 +197,7 @@ def test_rows_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame, chang
         trial.grade(change(answers))
 
 
-def test_the_stand_in_repeats_itself_and_has_the_odd_tokens(trial: Trial, tmp_path: Path) -> None:
+def test_synthetic_data_repeats_itself_and_has_the_odd_tokens(trial: Trial, tmp_path: Path) -> None:
     RUSSIAN.make_raw(tmp_path, size=0.5)
     for file in sorted(tmp_path.iterdir()):
         assert file.read_bytes() == (trial.raw / file.name).read_bytes()

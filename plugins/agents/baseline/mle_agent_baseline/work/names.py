@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 
 import pandas as pd
-from handin import Sample
 from inventory import Inventory, Source
 from media import Files, Index
 from problem import NoModel, Problem
+from submit import Sample
 
 AFTER = re.compile(r"[._-]([01])$")
 BEFORE = re.compile(r"^([A-Za-z]+)[._ -]?\d")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from handin import Sample
 from inventory import Inventory, Source
 from PIL import Image
 from problem import NoModel
 from scipy import ndimage
 from sklearn.ensemble import HistGradientBoostingRegressor
+from submit import Sample
 from threadpoolctl import threadpool_limits
 
 PIXELS = 150_000  # to learn from

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 import tables
-from handin import Sample, family
 from inventory import Inventory, Source
+from submit import Sample, family
 
 
 class NoModel(Exception):

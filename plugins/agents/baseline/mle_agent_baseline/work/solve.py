@@ -10,7 +10,6 @@ import pandas as pd
 import pictures
 import sounds
 from columns import features
-from handin import probabilities
 from inventory import Inventory
 from learn import Effort, classify, regress
 from media import Files, Index, read
@@ -18,6 +17,7 @@ from models import Rows
 from problem import NoModel, Problem, spelled, wants
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.metrics import cohen_kappa_score
+from submit import probabilities
 from words import condensed, counts
 
 ENOUGH = 20  # columns of numbers in a table: its images are not looked at then

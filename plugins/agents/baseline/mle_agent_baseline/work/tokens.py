@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 import numpy as np
 import pandas as pd
 import tables
-from handin import Sample
 from inventory import Inventory, lines
 from problem import NoModel, Table, candidates
+from submit import Sample
 
 MOSTLY = 0.5  # of the training rows are copies
 

@@ -13,12 +13,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import handin
 import inventory
 import names
 import numpy as np
 import pages
 import problem
+import submit
 import tables
 import tokens
 from problem import NoModel
@@ -29,20 +29,20 @@ def main() -> int:
     home, sample_path, out, seconds = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4])
     task = json.loads(os.environ["BASELINE_TASK"])
     place = inventory.Source(sample_path, None, sample_path.name, sample_path.stat().st_size)
-    sample = handin.Sample(tables.as_text(place))
+    sample = submit.Sample(tables.as_text(place))
     print(f"sample: {len(sample.table)} rows of {', '.join(sample.columns[:8])}", flush=True)
     try:
         predictions, note = predict(home / "data", sample, task, time.monotonic() + seconds)
     except NoModel as error:
         print(f"no model: {error}")
         return 1
-    handin.write(sample, predictions, out)
+    submit.write(sample, predictions, out)
     print(f"model: {note}", flush=True)
     return 0
 
 
 def predict(
-    folder: Path, sample: handin.Sample, task: dict[str, Any], until: float
+    folder: Path, sample: submit.Sample, task: dict[str, Any], until: float
 ) -> tuple[dict[str, np.ndarray], str]:
     """Values for the sample's columns, and what made them. Raises NoModel, for the reason that fits best."""
     data = inventory.take(folder)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
-from mlecore.metrics import aligned, mae, numbers
+from mlecore.metrics import mae
 from mlecore.prepare import read_csv, split, write_csv
-from mlecore.submission import Format, generic_check
-from mlecore.table import Table
+from mlecore.submissions import aligned, generic_check, numbers
+from mlecore.submissions.format import Format
+from mlecore.submissions.table import Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame

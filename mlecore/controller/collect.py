@@ -1,0 +1,228 @@
+"""Getting what a run left out of its sandbox and into its folder. All of it may be hostile."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+from collections.abc import Mapping
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from attrs import evolve, frozen
+
+from mlecore import files
+from mlecore.agents import FinishedSubmission
+from mlecore.backends import Backend, Handle
+from mlecore.runs.record import Collected, RunRecord
+
+OWN = ".mlecore"  # what init wrote, relative to the sandbox's home
+OUTPUT_LIMIT = 256 * 10**6  # bytes of the process's output that are kept
+MOST_CHECKS = 1_000_000  # are counted
+REST_LIMIT = 4 * 10**9  # bytes of logs and code that are kept
+_SMALL = 1 << 16
+_REFUSED = 100  # as many refusals are listed
+
+
+@frozen(kw_only=True)
+class Exit:
+    """exit.json, as reported by the sandbox; None where it says nothing."""
+
+    exit_code: int | None = None
+    timed_out: bool = False
+    seconds: float | None = None
+
+
+def attempt_folder(record: RunRecord) -> Path:
+    """Where all that an attempt left lies, once it is whole."""
+    assert record.attempt
+    return record.folder / "attempts" / str(record.attempt.number)
+
+
+def fetch(backend: Backend, handle: Handle, record: RunRecord, submission_limit: int) -> None:
+    """Bring what an attempt left into ``attempts/<k>``: beside it first, renamed when it is whole. Repeatable.
+
+    What the submission is chosen from comes by itself, so that no log, however large, can crowd it out.
+    """
+    target = attempt_folder(record)
+    if target.is_dir():
+        return
+    partial = target.with_name(f"{target.name}.partial")
+    files.remove(partial)
+    files.make_folder(partial)
+    result = backend.fetch(handle, [*record.candidates, OWN], partial / "result", 8 * submission_limit + _SMALL)
+    rest = backend.fetch(handle, ["logs", "code"], partial / "rest", REST_LIMIT)
+    cut = _save_output(backend, handle, partial / "output.log")
+    refused = [*result.refused, *rest.refused, *scrub(partial)]
+    if cut:
+        refused.append(f"output: more than {OUTPUT_LIMIT} bytes, cut")
+    facts = {
+        "files": result.files + rest.files,
+        "bytes": result.bytes + rest.bytes,
+        "refused": refused[:_REFUSED],
+        "complete": result.complete and rest.complete and not cut,
+    }
+    files.replace(partial / "fetched.json", json.dumps(facts).encode())
+    files.sync_tree(partial)
+    files.rename(partial, target)
+
+
+def _save_output(backend: Backend, handle: Handle, path: Path) -> bool:
+    """The process's output, from its beginning; True where it was longer than what is kept."""
+    left = OUTPUT_LIMIT
+    with path.open("wb") as out:
+        for chunk in backend.logs(handle):
+            out.write(chunk[:left])
+            left -= len(chunk)
+            if left < 0:
+                return True
+    return False
+
+
+def scrub(folder: Path) -> list[str]:
+    """Remove whatever is neither a plain file nor a folder, should a backend have let it through."""
+    found = []
+    for where, folders, names in os.walk(folder):
+        for name in [*folders, *names]:
+            path = Path(where, name)
+            mode = path.lstat().st_mode
+            if stat.S_ISDIR(mode):
+                path.chmod(0o755)
+            elif stat.S_ISREG(mode):
+                path.chmod(0o644)
+            else:
+                path.unlink()
+                found.append(f"{path.relative_to(folder)}: not a regular file")
+    return found
+
+
+def lay_out(record: RunRecord) -> RunRecord:
+    """Give the run's folder its final form from ``attempts/<k>``. Repeatable at any point."""
+    source = attempt_folder(record)
+    result, rest = source / "result", source / "rest"
+    candidate = choose(result, record.candidates)
+    if candidate is not None:
+        files.make_folder(record.folder / "submission")
+        files.link_or_copy(result / candidate, record.folder / "submission" / "submission.csv")
+    _move(rest / "logs", record.folder / "logs")
+    _move(rest / "code", record.folder / "code")
+    _move(result / OWN / "snapshots", record.folder / "snapshots")
+    files.make_folder(record.folder / "logs")
+    own_log = record.folder / "logs" / "output.log"
+    if (source / "output.log").exists():
+        if own_log.exists():  # the agent's own file of that name, or folder
+            _move(own_log, own_log.with_name("output.log.of-agent"))
+        _move(source / "output.log", own_log)
+    facts = _json(source / "fetched.json") or {}
+    snapshots = record.folder / "snapshots"
+    collected = Collected(
+        files=int(facts.get("files", 0)),
+        bytes=int(facts.get("bytes", 0)),
+        refused=tuple(map(str, facts.get("refused", ()))),
+        complete=bool(facts.get("complete", True)),
+        candidate=candidate,
+        snapshots=len(list(snapshots.glob("*.csv"))) if snapshots.is_dir() else 0,
+    )
+    return evolve(record, collected=collected)
+
+
+def _move(source: Path, target: Path) -> None:
+    """Rename, if it has not been done yet; what a half-done try before left is replaced."""
+    if source.exists():
+        files.remove(target)
+        files.rename(source, target)
+
+
+def choose(home: Path, candidates: tuple[str, ...]) -> str | None:
+    """The best candidate for the submission below ``home``: the first glob that matches, then the first name."""
+    for pattern in candidates:
+        for path in sorted(home.glob(pattern)):
+            if stat.S_ISREG(path.lstat().st_mode):
+                return path.relative_to(home).as_posix()
+    return None
+
+
+def refused_candidates(record: RunRecord) -> str:
+    """Why there is no submission, where something stood in its place that could not be taken; else empty."""
+    if record.collected is None or record.collected.candidate is not None:
+        return ""
+    told = [
+        words
+        for words in record.collected.refused
+        if any(fnmatch(words.partition(": ")[0], pattern) for pattern in record.candidates)
+    ]
+    return f"not taken as a submission: {'; '.join(told[:5])}" if told else ""
+
+
+def read_exit(record: RunRecord) -> Exit:
+    """What init says about the end of the last attempt."""
+    data = _json(attempt_folder(record) / "result" / OWN / "exit.json") or {}
+    code: Any = data.get("exit_code")
+    seconds: Any = data.get("seconds")
+    return Exit(
+        exit_code=code if type(code) is int and abs(code) < 2**31 else None,
+        timed_out=data.get("timed_out") is True,
+        seconds=float(seconds) if type(seconds) in (int, float) and 0 <= seconds < 1e9 else None,
+    )
+
+
+def read_hardware(record: RunRecord) -> dict[str, Any]:
+    """What init saw from inside."""
+    return _json(attempt_folder(record) / "result" / OWN / "hardware.json") or {}
+
+
+def read_checks(record: RunRecord) -> int:
+    """How often the sandbox's validate was asked, as reported by the sandbox: a byte each time."""
+    path = attempt_folder(record) / "result" / OWN / "checks"
+    return min(path.stat().st_size, MOST_CHECKS) if path.is_file() else 0
+
+
+def _json(path: Path) -> dict[str, Any] | None:
+    """A small JSON object that may be anything."""
+    try:
+        with path.open("rb") as file:
+            value = json.loads(file.read(_SMALL), parse_constant=_no_constant)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and not _infinite(value) else None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _infinite(value: Any, depth: int = 0) -> bool:
+    """Numbers like 1e999 become infinite, and a record could not be written with them."""
+    if depth > 20:
+        return True
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, Mapping):
+        return any(_infinite(item, depth + 1) for item in value.values())
+    return isinstance(value, list) and any(_infinite(item, depth + 1) for item in value)
+
+
+def take_finished_submission(record: RunRecord, finished_submission: FinishedSubmission) -> RunRecord:
+    """Put finished files into the run's folder as if a sandbox had left them. Repeatable."""
+    copied = 0
+    folders: Mapping[str, Path] = {}
+    if finished_submission.submission is not None:
+        folders = {"submission/submission.csv": finished_submission.submission}
+    count = 0
+    for name, source in {**finished_submission.files, **folders}.items():
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or path.parts[:1] not in _KEPT:
+            raise ValueError(f"{name!r} is no place for a file of a run; such are logs/..., code/..., snapshots/...")
+        target = record.folder / path
+        files.make_folder(target.parent)
+        files.copy(source, target)
+        count += 1
+        copied += target.stat().st_size
+    files.make_folder(record.folder / "logs")
+    candidate = "submission/submission.csv" if finished_submission.submission is not None else None
+    return evolve(record, collected=Collected(files=count, bytes=copied, candidate=candidate))
+
+
+_KEPT = (("submission",), ("logs",), ("code",), ("snapshots",))

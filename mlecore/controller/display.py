@@ -1,0 +1,161 @@
+"""Watching a controller: a live table on a terminal, plain lines in a log."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from mlecore.runs.record import RunRecord
+from mlecore.units import show_duration
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from mlecore.controller.state import ActiveRun
+
+_SHOWN = 30  # runs at work in the table; more only scroll away
+_COUNTED = ("graded", "failed", "cancelled")
+
+
+class Silent:
+    """Says nothing; for programs that ask for the records afterwards."""
+
+    def changed(self, record: RunRecord, report: Any | None) -> None:
+        return
+
+    def tick(self, live: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None:
+        return
+
+    def say(self, text: str) -> None:
+        return
+
+
+class Lines:
+    """A line for what changes, and now and then one for where things stand."""
+
+    def __init__(self, total: int, out: TextIO | None = None, every: float = 60.0) -> None:
+        self.total = total
+        self.out = out or sys.stderr
+        self.every = every
+        self._next = time.monotonic() + every
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+    def changed(self, record: RunRecord, report: Any | None) -> None:
+        if line := describe(record, report):
+            self.say(line)
+
+    def tick(self, live: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None:
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + self.every
+            self.say(standing(live, counts, waiting, self.total))
+
+    def say(self, text: str) -> None:
+        print(f"{time.strftime('%H:%M:%S')} {text}", file=self.out, flush=True)
+
+
+class Table:
+    """Runs at work, redrawn in place; what is said scrolls by above."""
+
+    def __init__(self, total: int) -> None:
+        from rich.console import Console
+        from rich.live import Live as Screen
+
+        self.total = total
+        self.console = Console(stderr=True)
+        self._screen = Screen(console=self.console, auto_refresh=False, transient=True)
+        self._next = 0.0
+
+    def __enter__(self) -> Table:
+        self._screen.__enter__()
+        return self
+
+    def __exit__(self, *arguments: Any) -> None:
+        self._screen.__exit__(*arguments)
+
+    def changed(self, record: RunRecord, report: Any | None) -> None:
+        if record.settled and (line := describe(record, report)):
+            self.say(line)
+
+    def say(self, text: str) -> None:
+        self.console.print(text, markup=False, highlight=False)
+
+    def tick(self, live: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None:
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + 0.5
+            self._screen.update(self._drawn(list(live), counts, waiting), refresh=True)
+
+    def _drawn(self, live: list[ActiveRun], counts: Counter[str], waiting: int) -> RenderableType:
+        from rich.table import Table as Grid
+
+        grid = Grid(title=standing(live, counts, waiting, self.total), title_justify="left", expand=False)
+        for name in ("agent", "competition", "seed", "attempt", "state", "time"):
+            grid.add_column(name, justify="right" if name in ("seed", "attempt", "time") else "left")
+        for item in live[:_SHOWN]:
+            record = item.record
+            used = show_duration(time.monotonic() - item.since) if item.since and item.phase == "running" else ""
+            attempt = str(record.attempt.number) if record.attempt else ""
+            grid.add_row(record.label, record.competition, str(record.seed), attempt, item.phase, used)
+        if len(live) > _SHOWN:
+            grid.add_row(f"... {len(live) - _SHOWN} more")
+        return grid
+
+
+def standing(live: Iterable[ActiveRun], counts: Counter[str], waiting: int, total: int) -> str:
+    """Where a group stands, in a line."""
+    parts = [f"{counts[state]} {state}" for state in _COUNTED if counts[state]]
+    phases = Counter(item.phase for item in live)
+    parts += [f"{number} {phase}" for phase, number in sorted(phases.items())]
+    if waiting:
+        parts.append(f"{waiting} waiting")
+    return f"{total} runs: {', '.join(parts) or 'none begun'}"
+
+
+def describe(record: RunRecord, report: Any | None) -> str:
+    """One change of one run, in a line; empty where it says nothing new."""
+    if record.state == "running" and record.attempt:
+        attempt = f", attempt {record.attempt.number}" if record.attempt.number > 1 else ""
+        return f"{record.name}: running{attempt}"
+    if record.state == "graded" and report is not None:
+        used = f" in {show_duration(record.seconds)}" if record.seconds is not None else ""
+        how = "" if record.ended == "finished" else f" ({record.ended}: {record.reason})"
+        said = last_words(record.folder) if report.status == "none" or record.ended == "crashed" else ""
+        return f"{record.name}: {graded_words(report)}{used}{how}{f'; it last said: {said}' if said else ''}"
+    if record.state in ("cancelled", "failed"):
+        return f"{record.name}: {record.state}: {record.reason}"
+    return ""
+
+
+def last_words(folder: Path) -> str:
+    """The last line that a run's agent printed, as it may be shown; empty where there is none."""
+    try:
+        with (folder / "logs" / "output.log").open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - 4096))
+            lines = log.read().decode(errors="replace").split("\n")
+    except OSError:
+        return ""
+    lines = ["".join(filter(str.isprintable, line)).strip() for line in lines]
+    return next((line[:200] for line in reversed(lines) if line), "")
+
+
+def graded_words(report: Any) -> str:
+    """A report's result in a few words."""
+    if report.status == "none":
+        return "no submission" if report.reason == "there is no submission" else f"no submission ({report.reason})"
+    if report.status == "invalid":
+        return f"invalid submission: {report.reason.splitlines()[0] if report.reason else ''}"
+    score = report.score_text if report.score is None else f"{report.score:g}"
+    if report.medal:
+        return f"score {score}, {report.medal} medal"
+    if report.beats_sample is not None:
+        return f"score {score}, {'beats' if report.beats_sample else 'does not beat'} the sample submission"
+    return f"score {score}"

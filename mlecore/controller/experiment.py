@@ -1,0 +1,186 @@
+"""All that a plan names, loaded and checked before anything starts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from attrs import evolve, field, frozen
+
+from mlecore.agents import Agent, Recipe
+from mlecore.backends import Backend
+from mlecore.errors import NotPrepared, UsageError
+from mlecore.facts import Facts
+from mlecore.options import resolve as resolve_options
+from mlecore.runs.plan import Plan, PlannedAgent
+from mlecore.runs.provenance import core_use, plugin_use
+from mlecore.runs.record import PluginUse
+
+Say = Callable[[str], None]
+_RANK = {"none": 0, "llm": 1, "open": 2}
+
+
+class Grader(Protocol):
+    """What grades: see mlecore.grading.isolated."""
+
+    def grade(
+        self, *, competition: str, edition: str, submission: Path | None, private: Path, synthetic: bool
+    ) -> Any: ...
+
+
+@frozen(kw_only=True, eq=False)
+class LoadedAgent:
+    """An agent of the plan, ready to be asked."""
+
+    planned: PlannedAgent
+    agent: Agent
+    loaded: Any  # mlecore.registry.Loaded
+    use: PluginUse
+    recipe: Recipe = field(factory=Recipe)
+
+
+@frozen(kw_only=True, eq=False)
+class Inputs:
+    """A competition's data and facts, as runs need them."""
+
+    facts: Facts
+    use: PluginUse
+    public: Path
+    private: Path
+    synthetic: bool
+    digest: str
+    description: str
+    sample_bytes: int
+    own_check: bool = False
+
+    @property
+    def description_digest(self) -> str:
+        return hashlib.sha256(self.description.encode()).hexdigest()
+
+    @property
+    def submission_limit(self) -> int:
+        """Bytes that a submission may have."""
+        return max(64_000_000, 10 * self.sample_bytes)
+
+
+@frozen(kw_only=True, eq=False)
+class Experiment:
+    """A plan with everything that it names. What is not given to it here, the controller does not use."""
+
+    plan: Plan
+    agents: Mapping[str, LoadedAgent]  # by label
+    backend: Backend
+    backend_use: PluginUse
+    inputs: Mapping[str, Inputs]  # by competition
+    grader: Grader
+    core: PluginUse = field(factory=core_use)
+    extensions: Any = None  # pluggy manager
+
+
+def load_experiment(plan: Plan, data: Sequence[str | Path], grader: Grader, say: Say = lambda text: None) -> Experiment:
+    """Load all plugins and find all data that a plan names, making synthetic data and practice data that are missing.
+
+    Raises UsageError, NotPrepared, PluginError: nothing has started then.
+    """
+    from mlecore.registry import load_extensions
+
+    extensions, errors = load_extensions()
+    for error in errors:
+        say(f"warning: {error}")
+    agents = {planned.label: _load_agent(planned, plan) for planned in plan.agents}
+    backend, use = _backend(plan)
+    return Experiment(
+        plan=plan,
+        agents=agents,
+        backend=backend,
+        backend_use=use,
+        inputs={id: read_inputs(id, plan, data, say) for id in plan.competitions},
+        grader=grader,
+        extensions=extensions,
+    )
+
+
+def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:
+    from mlecore.registry import load
+
+    loaded = load("agent", planned.name)
+    agent: Agent = loaded.call("agent")
+    options = resolve_options(agent.options, planned.options, f"agent {planned.name}")
+    recipe = loaded.call("recipe", options=options) if loaded.implements("recipe") else Recipe()
+    needs, limits = agent.needs, plan.limits
+    if needs.model and not planned.model:
+        raise UsageError(f"agent {planned.name} works with a model, and none is named", fix="Name one: --model NAME")
+    if needs.gpus > limits.gpus:
+        raise UsageError(
+            f"agent {planned.name} needs {needs.gpus} GPUs a run, and the plan gives it {limits.gpus}",
+            fix=f"Give it more: --gpus {needs.gpus}",
+        )
+    require_network(planned.name, needs.network, plan)
+    return LoadedAgent(
+        planned=evolve(planned, options=options),
+        agent=agent,
+        loaded=loaded,
+        use=plugin_use(loaded.plugin, options),
+        recipe=recipe or Recipe(),
+    )
+
+
+def require_network(agent: str, wanted: str, plan: Plan) -> None:
+    """Raises UsageError where an agent wants more of the network than its runs get."""
+    if _RANK[wanted] <= _RANK[plan.limits.network]:
+        return
+    how = (
+        "--network gives it an open one" if wanted == "open" else "--model and --endpoint give it a relay to its model"
+    )
+    raise UsageError(f"agent {agent} needs the network ({wanted}), and its runs have {plan.limits.network}", fix=how)
+
+
+def _backend(plan: Plan) -> tuple[Backend, PluginUse]:
+    from mlecore.registry import load
+
+    loaded = load("backend", plan.backend)
+    declared = loaded.call("backend", options={}).options
+    options = resolve_options(declared, plan.backend_options, f"backend {plan.backend}")
+    return loaded.call("backend", options=options), plugin_use(loaded.plugin, options)
+
+
+def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> Inputs:
+    """A competition's data; synthetic data and data that need no account are made if they are missing."""
+    from mlecore.competitions import competition
+    from mlecore.data.layout import DataDirs
+    from mlecore.data.sources import Synthetic, has_synthetic
+    from mlecore.submissions.sample import sample_bytes
+
+    target = competition(id, plan.edition)
+    synthetic = plan.synthetic and has_synthetic(target)
+    dirs = DataDirs.of(data)
+    try:
+        prepared = dirs.prepared(id, edition=plan.edition, synthetic=synthetic, facts=target.facts)
+    except NotPrepared:
+        if not synthetic and target.facts.kaggle is not None:
+            raise
+        from mlecore.data.preparing import prepare
+
+        say(f"preparing {'synthetic data of ' if synthetic else ''}{id}")
+        prepared = prepare(target, dirs, Synthetic() if synthetic else None).prepared
+    return Inputs(
+        facts=target.facts,
+        use=plugin_use(target.plugin),
+        public=prepared.public,
+        private=prepared.private,
+        synthetic=prepared.synthetic,
+        digest=prepared.digest,
+        description=read_description(prepared.public, target.facts),
+        sample_bytes=sample_bytes(target.facts, prepared.public),
+        own_check=target.loaded.implements("check"),
+    )
+
+
+def read_description(public: Path, facts: Facts) -> str:
+    """As the agent reads it: data that MLE-bench prepared keep their own."""
+    try:
+        return (public / "description.md").read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return facts.description

@@ -1,0 +1,202 @@
+"""From a run to what is started: the Task that its agent is told, and the Job that its backend gets."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+from mlecore.agents import HOME, FinishedSubmission, Launch, Task
+from mlecore.backends import Dataset, Image, Job
+from mlecore.errors import PluginError
+from mlecore.runs.provenance import file_digest
+from mlecore.sandbox.instructions import Instructions, hardware_words, instructions
+
+if TYPE_CHECKING:
+    from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
+
+SANDBOX = Path(__file__).parent.parent / "sandbox"
+UNSET = Image(ref="", digest="")
+
+
+@frozen(kw_only=True)
+class Made:
+    """A job without its image and data, and what goes into the record about it."""
+
+    job: Job
+    launch: Launch
+    launch_digest: str
+    instructions_digest: str
+
+
+def make_job(
+    experiment: Experiment,
+    loaded_agent: LoadedAgent,
+    inputs: Inputs,
+    seed: int,
+    job_name: str,
+    group_uid: str,
+    cache: Path,
+    labels: Mapping[str, str] | None = None,
+) -> Made | FinishedSubmission:
+    """Ask the agent what to start. Raises PluginError where its answer is none, and what the agent raises."""
+    plan, limits = experiment.plan, experiment.plan.limits
+    home = experiment.backend.home(job_name)
+    task = make_task(experiment, loaded_agent, inputs, seed, home)
+    launch = loaded_agent.loaded.call("launch", task=task)
+    if isinstance(launch, FinishedSubmission):
+        return launch
+    _check(loaded_agent, launch)
+    from mlecore.controller.experiment import require_network
+
+    require_network(loaded_agent.use.name, launch.network, plan)
+    job = Job(
+        name=job_name,
+        group=group_uid,
+        image=UNSET,
+        dataset=Dataset(competition=inputs.facts.id, edition=plan.edition, public=inputs.public, digest=inputs.digest),
+        data="",
+        argv=launch.argv,
+        tools=tools(inputs, cache),
+        files={
+            **launch.files,
+            "instructions.txt": task.instructions.encode(),
+            "validate_submission.sh": SANDBOX / "validate_submission.sh",
+        },
+        env={
+            **launch.env,
+            "MLECORE_CANDIDATES": "\n".join(launch.candidates),
+            "MLECORE_SNAPSHOT_BYTES": str(4 * inputs.submission_limit),
+        },
+        stdin=launch.stdin,
+        terminal=launch.terminal,
+        secrets=launch.secrets,
+        cpus=limits.cpus,
+        memory=limits.memory,
+        gpus=limits.gpus,
+        disk=limits.disk,
+        time_limit=limits.time,
+        grace=launch.grace,
+        network=limits.network,
+        allow=allowed(limits.allow, loaded_agent.planned.endpoint),
+        writable_root=loaded_agent.agent.needs.writable_root,
+        labels=dict(labels or {}),
+    )
+    return Made(
+        job=job,
+        launch=launch,
+        launch_digest=files_digest(launch.files),
+        instructions_digest=hashlib.sha256(_instructions(experiment, HOME).text.encode()).hexdigest(),
+    )
+
+
+def make_task(
+    experiment: Experiment, loaded_agent: LoadedAgent, inputs: Inputs, seed: int, home: PurePosixPath
+) -> Task:
+    """All that an agent may know."""
+    facts, limits = inputs.facts, experiment.plan.limits
+    told = _instructions(experiment, home)
+    return Task(
+        competition=facts.id,
+        title=facts.title,
+        modality=facts.modality,
+        metric=facts.metric,
+        direction=facts.direction,
+        instructions=told.text,
+        rules=told.rules,
+        description=inputs.description,
+        time_limit=limits.time,
+        seed=seed,
+        hardware=hardware_words(limits.cpus, limits.memory, limits.gpus, limits.disk),
+        options=loaded_agent.planned.options,
+        model=loaded_agent.planned.model,
+        endpoint=loaded_agent.planned.endpoint,
+        home=home,
+    )
+
+
+def _instructions(experiment: Experiment, home: PurePosixPath) -> Instructions:
+    limits = experiment.plan.limits
+    hardware = hardware_words(limits.cpus, limits.memory, limits.gpus, limits.disk)
+    return instructions(time_limit=limits.time, hardware=hardware, network=limits.network, home=home)
+
+
+def _check(loaded_agent: LoadedAgent, launch: object) -> None:
+    if not isinstance(launch, Launch):
+        raise PluginError(
+            f"agent {loaded_agent.use.name}: launch returned {launch!r}, neither a Launch nor a FinishedSubmission"
+        )
+    if not launch.argv:
+        raise PluginError(f"agent {loaded_agent.use.name}: its launch has an empty argv")
+    for name in (*launch.files, *launch.candidates):
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or "\n" in name or not path.parts:
+            raise PluginError(f"agent {loaded_agent.use.name}: {name!r} is no path below its home")
+    if not launch.candidates:
+        raise PluginError(f"agent {loaded_agent.use.name}: it names no file as a candidate for the submission")
+
+
+def tools(inputs: Inputs, cache: Path) -> dict[str, bytes | Path]:
+    """What stands in /opt/mlecore."""
+    from mlecore.submissions.format import Format
+
+    table = Format.parse(inputs.facts.submission).to_json(own_check=inputs.own_check)
+    return {
+        "init": SANDBOX / "init",
+        "validate": SANDBOX / "validate",
+        "sample.csv": sample_file(inputs, cache),
+        "submission.json": table.encode(),
+    }
+
+
+def sample_file(inputs: Inputs, cache: Path) -> Path:
+    """The sample as a plain file; one inside an archive is unpacked once a group."""
+    from mlecore.submissions.sample import open_sample, sample_place
+
+    path, member = sample_place(inputs.facts, inputs.public)
+    if member is None:
+        return path
+    target = cache / f"{inputs.facts.id}-{inputs.digest[:12]}.sample.csv"
+    if not target.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        partial = target.with_suffix(f".{id(inputs)}.partial")
+        with open_sample(inputs.facts, inputs.public) as plain:
+            shutil.copyfile(plain, partial)
+        partial.replace(target)
+    return target
+
+
+def allowed(given: tuple[str, ...], endpoint: str | None) -> tuple[str, ...]:
+    """Host patterns for the relay: the model's endpoint, and what the user allows."""
+    out = list(given)
+    if endpoint:
+        url = urlsplit(endpoint if "//" in endpoint else f"//{endpoint}")
+        if url.hostname:
+            host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
+            port = url.port or (80 if url.scheme == "http" else 443)
+            out.insert(0, f"{host}:{port}")
+    return tuple(dict.fromkeys(out))
+
+
+_digests: dict[tuple[str, int, int], str] = {}
+
+
+def files_digest(files: Mapping[str, bytes | Path]) -> str:
+    """SHA-256 (hex) of names and contents of the files that an agent brings."""
+    digest = hashlib.sha256()
+    for name, content in sorted(files.items()):
+        if isinstance(content, Path):
+            seen = content.stat()
+            key = (str(content), seen.st_size, seen.st_mtime_ns)
+            if key not in _digests:
+                _digests[key] = file_digest(content)
+            inner = _digests[key]
+        else:
+            inner = hashlib.sha256(content).hexdigest()
+        digest.update(f"{name}\0{inner}\n".encode())
+    return digest.hexdigest()

@@ -1,0 +1,72 @@
+"""What a run's process prints: from its folder once it is collected, before that from the place where it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from mlecore.backends import Backend
+from mlecore.errors import BackendUnreachable, UsageError
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import recover_record
+
+_CHUNK = 1 << 20
+
+
+def output(record: RunRecord, follow: bool) -> Iterator[bytes]:
+    """Chunks of the output; with ``follow`` until the process ends, waiting for it to begin. Raises UsageError."""
+    while record.state in ("planned", "starting"):
+        if not follow:
+            raise UsageError(f"{record.name} is {record.state}: it has printed nothing yet")
+        time.sleep(1.0)
+        record = _again(record)
+    attempt = record.attempt
+    if record.state == "running" and attempt and attempt.handle:
+        yield from _from_place(_backend(record), record, follow)
+        return
+    path = saved(record)
+    if path is None:
+        raise UsageError(f"{record.name} is {record.state} and left no output")
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+def saved(record: RunRecord) -> Path | None:
+    """Where the output lies once it is collected; that of the last attempt that left any."""
+    attempts = [
+        record.folder / "attempts" / str(attempt.number) / "output.log" for attempt in reversed(record.attempts)
+    ]
+    places = [record.folder / "logs" / "output.log", *attempts]
+    return next((path for path in places if path.is_file() and not path.is_symlink()), None)
+
+
+def _again(record: RunRecord) -> RunRecord:
+    try:
+        return recover_record(record.folder)[0]
+    except FileNotFoundError:
+        return record
+
+
+def _backend(record: RunRecord) -> Backend:
+    from mlecore.registry import load
+
+    backend: Backend = load("backend", record.backend.name).call("backend", options=dict(record.backend.options))
+    return backend
+
+
+def _from_place(backend: Backend, record: RunRecord, follow: bool) -> Iterator[bytes]:
+    """From the job itself, going on where it was when the place was out of reach for a while."""
+    assert record.attempt and record.attempt.handle
+    offset = 0
+    while True:
+        try:
+            for chunk in backend.logs(record.attempt.handle, offset, follow):
+                offset += len(chunk)
+                yield chunk
+            return
+        except BackendUnreachable:
+            if not follow:
+                raise
+            time.sleep(5.0)

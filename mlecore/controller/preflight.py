@@ -1,0 +1,50 @@
+"""What is asked before anything starts: what each agent would start, and whether the backend can."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mlecore.agents import FinishedSubmission
+from mlecore.controller.experiment import Experiment, Say
+from mlecore.controller.job import make_job
+from mlecore.errors import BackendError, UsageError
+
+
+def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None) -> frozenset[str]:
+    """Ask each agent what it would start and the backend whether it can. Raises UsageError and BackendError.
+
+    Nothing is started, and a backend that nobody needs is not asked. Returns the labels of agents that start nothing,
+    as they hand in finished files.
+    """
+    plan, jobs, finished = experiment.plan, [], set()
+    for label, loaded_agent in experiment.agents.items():
+        inputs = experiment.inputs[plan.competitions[0]]
+        made = make_job(experiment, loaded_agent, inputs, plan.seeds[0], "mle-preflight-1", "preflight", cache)
+        if isinstance(made, FinishedSubmission):
+            finished.add(label)
+            continue
+        for name in made.job.secrets:
+            if name not in loaded_agent.agent.secrets:
+                raise UsageError(
+                    f"agent {loaded_agent.use.name} asks for {name}, which it does not declare as a secret"
+                )
+            if not os.environ.get(name):
+                raise UsageError(
+                    f"agent {loaded_agent.use.name} needs {name} in the environment", fix=f"export {name}=..."
+                )
+        jobs.append(made.job)
+        if made.job.network == "llm" and not made.job.allow:
+            say(f"warning: the relay lets {label} through to nothing; name --endpoint URL, or hosts with --allow")
+    if not jobs:
+        return frozenset(finished)
+    problems = experiment.backend.preflight(jobs)
+    for problem in problems:
+        if not problem.fatal:
+            say(f"warning: {problem.what} ({problem.fix})")
+    if fatal := [problem for problem in problems if problem.fatal]:
+        raise BackendError(
+            f"backend {plan.backend}: " + "; ".join(problem.what for problem in fatal),
+            fix="\n".join(problem.fix for problem in fatal),
+        )
+    return frozenset(finished)

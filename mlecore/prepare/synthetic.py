@@ -1,0 +1,44 @@
+"""Building blocks of synthetic data: ids and pictures. Everything comes from a seed, so the bytes repeat.
+
+``RandomState`` rather than ``default_rng``: numpy promises that its numbers never change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.random import RandomState
+    from numpy.typing import NDArray
+
+_SCRAMBLE = 0x9E3779B97F4A7C15  # odd, so that multiplying by it modulo a power of two loses nothing
+
+
+def hex_ids(count: int, digits: int, *, seed: int = 0) -> list[str]:
+    """Distinct ids of hex digits, in no order. The last one is a letter but e, so that none reads as a number."""
+    short = min(digits - 1, 15)
+    offset = int.from_bytes(hashlib.sha256(f"offset {seed}".encode()).digest()[:8], "big")
+    ids = []
+    for i in range(count):
+        scrambled = (i * _SCRAMBLE + offset) % 16**short
+        rest = hashlib.sha256(f"{seed} {i}".encode()).hexdigest()[: digits - 1 - short] if digits > 16 else ""
+        ids.append(f"{scrambled:0{short}x}{rest}{'abcdf'[i % 5]}")
+    return ids
+
+
+def picture(rng: RandomState, label: int, width: int = 32, height: int = 32) -> NDArray[np.uint8]:
+    """A noisy picture (height, width, 3) with a disc somewhere, whose colour tells the label: something to learn."""
+    import colorsys
+
+    import numpy as np
+
+    pixels = rng.randint(60, 160, (height, width, 3)).astype(np.uint8)
+    radius = min(width, height) * rng.uniform(0.2, 0.35)
+    x, y = rng.uniform(radius, width - radius), rng.uniform(radius, height - radius)
+    rows, columns = np.ogrid[:height, :width]
+    disc = (rows - y) ** 2 + (columns - x) ** 2 <= radius**2
+    colour = np.array(colorsys.hsv_to_rgb(label * 0.618034 % 1.0, 0.8, 0.9)) * 255
+    pixels[disc] = (0.25 * pixels[disc] + 0.75 * colour).astype(np.uint8)
+    return pixels

@@ -1,0 +1,54 @@
+"""What happened in a group, a line an event."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mlecore import files
+
+EVENTS = "events.jsonl"
+
+
+def now() -> str:
+    """The wall clock, for people; nothing is decided by it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class Journal:
+    """The group's events.jsonl. It is for people: losing it loses no run."""
+
+    def __init__(self, group: Path) -> None:
+        self.path = group / EVENTS
+        self._lock = threading.Lock()
+
+    def note(self, event: str, run: str | None = None, **details: Any) -> None:
+        """Add one event; a disk that does not take it is no reason to stop a run."""
+        line = json.dumps({"at": now(), "run": run, "event": event, **details}, ensure_ascii=False)
+        try:
+            with self._lock:
+                files.append(self.path, line)
+        except OSError:
+            return
+
+    def read(self, run: str | None = None) -> Iterator[dict[str, Any]]:
+        """All events, or those of one run; torn lines are left out."""
+        try:
+            lines = self.path.open("rb")
+        except FileNotFoundError:
+            return
+        wanted = None if run is None else json.dumps(run).encode()
+        with lines:
+            for line in lines:
+                if wanted is not None and wanted not in line:
+                    continue
+                try:
+                    event = json.loads(line)
+                except ValueError:
+                    continue
+                if isinstance(event, dict) and (run is None or event.get("run") == run):
+                    yield event

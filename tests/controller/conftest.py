@@ -1,0 +1,163 @@
+"""What tests of runs share: plugins of their own, prepared data, fast timing, experiments on a test backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from mlecore.controller.display import Silent
+from mlecore.controller.experiment import Experiment, load_experiment
+from mlecore.controller.loop import Controller
+from mlecore.controller.state import GroupResult, Timing
+from mlecore.grading.report import Report
+from mlecore.registry import discovery, loading
+from mlecore.runs.lock import GroupLock
+from mlecore.runs.plan import Plan, make_agents
+from mlecore.runs.record import Limits
+from mlecore.runs.store import Group, create_group
+
+INSTALLED = Path(__file__).parent / "installed"
+FAST = Timing(
+    poll_least=0.005,
+    poll_most=0.05,
+    step_first=0.01,
+    step_most=0.05,
+    retry_first=0.01,
+    retry_most=0.02,
+    requests=0.02,
+    linger=2.0,
+)
+
+
+def _forget_plugins() -> None:
+    for cached in (discovery._all_entries, discovery._all_plugins, loading.load, loading.load_extensions):
+        cached.cache_clear()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed() -> Iterator[Path]:
+    """The plugins of tests/runs/installed, as if they were installed: here, and for graders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(INSTALLED)
+        patch.setenv("PYTHONPATH", str(INSTALLED))
+        _forget_plugins()
+        yield INSTALLED
+    _forget_plugins()
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory; the first experiment prepares `coins` in it."""
+    return tmp_path_factory.mktemp("data")
+
+
+class Grader:
+    """Grades without pandas, and counts."""
+
+    def __init__(self) -> None:
+        self.calls: list[Path | None] = []
+        self.error: Exception | None = None
+
+    def grade(
+        self, *, competition: str, edition: str, submission: Path | None, private: Path, synthetic: bool
+    ) -> Report:
+        self.calls.append(submission)
+        if self.error:
+            raise self.error
+        text = submission.read_text() if submission else ""
+        status = "none" if submission is None else "graded" if text.count("\n") == 11 else "invalid"
+        score = text.count(",1\n") / 10 if status == "graded" else None
+        return Report(
+            competition_id=competition,
+            score=score,
+            gold_threshold=None,
+            silver_threshold=None,
+            bronze_threshold=None,
+            median_threshold=None,
+            any_medal=False,
+            gold_medal=False,
+            silver_medal=False,
+            bronze_medal=False,
+            above_median=False,
+            submission_exists=submission is not None,
+            valid_submission=status == "graded",
+            is_lower_better=False,
+            created_at="now",
+            submission_path=str(submission),
+            status=status,
+        )
+
+
+class Ears(Silent):
+    """Remembers what is said and what changed."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.changes: list[tuple[str, str]] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    def changed(self, record: Any, report: Any) -> None:
+        self.changes.append((record.name, record.state))
+
+
+class Lab:
+    """A group, its experiment on the imagined place, and controllers for it."""
+
+    def __init__(self, root: Path, data: Path) -> None:
+        self.root, self.data = root, data
+        self.place = root / "place"
+        self.runs = root / "runs"
+        (self.place / "jobs").mkdir(parents=True)
+        self.grader = Grader()
+        self.ears = Ears()
+        self.timing = FAST
+        self.plan: Plan | None = None
+        self.group: Group | None = None
+
+    def make(self, *agents: tuple[str, dict[str, str]], seeds: int = 1, name: str = "g", **more: Any) -> Group:
+        """A group of these agents on `coins`."""
+        backend = {"root": str(self.place), **more.pop("backend_options", {})}
+        self.plan = Plan(
+            agents=make_agents([(agent, None, options, None, None) for agent, options in agents]),
+            competitions=("coins",),
+            seeds=tuple(range(seeds)),
+            backend="place",
+            backend_options=backend,
+            limits=more.pop("limits", Limits(time=60.0)),
+            **more,
+        )
+        self.group = create_group(self.runs, name, self.plan)
+        return self.group
+
+    def experiment(self) -> Experiment:
+        assert self.plan
+        return evolve(load_experiment(self.plan, [self.data], self.grader), extensions=self.extensions)
+
+    extensions: Any = None
+
+    def controller(self, lock: GroupLock) -> Controller:
+        assert self.group
+        return Controller(self.group, self.experiment(), lock, self.ears, self.timing)
+
+    def run(self, prepare: Callable[[Controller], None] = lambda controller: None) -> GroupResult:
+        """One controller from its beginning to its end."""
+        assert self.group
+        with GroupLock(self.group.folder, self.ears.say) as lock:
+            controller = self.controller(lock)
+            prepare(controller)
+            return controller.run()
+
+    def folder(self, run: str) -> Path:
+        assert self.group
+        return self.group.folder / run
+
+
+@pytest.fixture
+def lab(tmp_path: Path, data: Path) -> Lab:
+    return Lab(tmp_path, data)

@@ -1,0 +1,217 @@
+"""What comes out of a sandbox is hostile: it is kept in its place, bounded, and told in words."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from mlecore.agents import FinishedSubmission
+from mlecore.backends import Fetched, Handle, JobStatus
+from mlecore.controller import collect
+from mlecore.controller.transitions import attempt_end
+from mlecore.runs.record import Attempt, PluginUse, RunRecord
+
+HANDLE = Handle(name="j", id="i")
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> RunRecord:
+    use = PluginUse(name="x")
+    out = RunRecord(
+        uid="u",
+        name="r",
+        group="g",
+        group_uid="gu",
+        folder=tmp_path / "r",
+        competition="coins",
+        agent=use,
+        backend=use,
+        attempts=(Attempt(number=1, job="j", handle=HANDLE),),
+        candidates=("submission/submission.csv", "best/*.csv"),
+    )
+    out.folder.mkdir()
+    return out
+
+
+class Sandbox:
+    """A backend that fetches what a test has put into a folder, links and all."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.fetched = 0
+        self.output = [b"hello\n"]
+
+    def put(self, name: str, content: str = "x") -> Path:
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        return path
+
+    def fetch(self, handle, globs, into: Path, limit: int) -> Fetched:
+        import shutil
+
+        self.fetched += 1
+        into.mkdir()
+        for pattern in globs:
+            for path in self.home.glob(pattern):
+                target = into / path.relative_to(self.home)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if path.is_dir():
+                    shutil.copytree(
+                        path, target, symlinks=True, ignore=lambda d, names: [n for n in names if n == "fifo"]
+                    )
+                    if (path / "fifo").exists():
+                        os.mkfifo(target / "fifo")
+                else:
+                    shutil.copy(path, target, follow_symlinks=False)
+        return Fetched(files=3, bytes=9, refused=("submission/huge.csv: 100 GB",))
+
+    def logs(self, handle):
+        yield from self.output
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Sandbox:
+    return Sandbox(tmp_path / "home")
+
+
+def collected(sandbox: Sandbox, record: RunRecord) -> RunRecord:
+    collect.fetch(sandbox, HANDLE, record, 10**6)
+    return collect.lay_out(record)
+
+
+def test_links_and_pipes_do_not_come_along(sandbox, record):
+    sandbox.put("code/main.py")
+    (sandbox.home / "code" / "answers").symlink_to("/etc/passwd")
+    (sandbox.home / "code" / "folder").symlink_to("/etc")
+    os.mkfifo(sandbox.home / "code" / "fifo")
+    sandbox.put("code/locked/x")
+    (sandbox.home / "code" / "locked").chmod(0o500)
+    done = collected(sandbox, record)
+    assert sorted(p.name for p in (record.folder / "code").iterdir()) == ["locked", "main.py"]
+    told = " ".join(done.collected.refused)
+    assert "answers: not a regular file" in told and "fifo: not" in told and "huge.csv: 100 GB" in told
+    assert (record.folder / "code" / "locked").stat().st_mode & 0o700 == 0o700
+
+
+def test_a_link_is_no_submission(sandbox, record):
+    (sandbox.home / "submission").mkdir(parents=True)
+    (sandbox.home / "submission" / "submission.csv").symlink_to("/etc/passwd")
+    done = collected(sandbox, record)
+    assert done.collected.candidate is None and done.submission is None
+    assert "submission.csv: not a regular file" in " ".join(done.collected.refused)
+
+
+def test_checks_are_counted_up_to_a_bound(sandbox, record, monkeypatch):
+    sandbox.put(".mlecore/checks", "...")
+    collected(sandbox, record)
+    assert collect.read_checks(record) == 3
+    monkeypatch.setattr(collect, "MOST_CHECKS", 2)
+    assert collect.read_checks(record) == 2
+
+
+@pytest.mark.parametrize("what", ["nothing", "a folder", "a link"])
+def test_checks_that_are_no_file_count_nothing(sandbox, record, what):
+    place = sandbox.put(".mlecore/exit.json", "{}").with_name("checks")
+    if what == "a folder":
+        place.mkdir()
+    elif what == "a link":
+        place.symlink_to("/etc/passwd")
+    collected(sandbox, record)
+    assert collect.read_checks(record) == 0
+
+
+def test_the_best_candidate_is_handed_in(sandbox, record):
+    sandbox.put("best/2.csv", "two")
+    sandbox.put("best/1.csv", "one")
+    done = collected(sandbox, record)
+    assert done.collected.candidate == "best/1.csv" and done.submission.read_text() == "one"
+    sandbox.put("submission/submission.csv", "final")
+    again = evolve(record, attempts=(*record.attempts, Attempt(number=2, job="j2", handle=HANDLE)))
+    assert collected(sandbox, again).submission.read_text() == "final"
+
+
+def test_a_fetched_attempt_is_not_fetched_again(sandbox, record):
+    sandbox.put("submission/submission.csv", "first")
+    collect.fetch(sandbox, HANDLE, record, 10**6)
+    sandbox.put("submission/submission.csv", "second")
+    collect.fetch(sandbox, HANDLE, record, 10**6)
+    assert sandbox.fetched == 2  # once for the result, once for the rest
+    assert collect.lay_out(record).submission.read_text() == "first"
+    assert collect.lay_out(record).submission.read_text() == "first"
+
+
+def test_a_half_fetched_attempt_is_fetched_from_the_start(sandbox, record):
+    sandbox.put("submission/submission.csv", "whole")
+    partial = record.folder / "attempts" / "1.partial" / "result" / "submission"
+    partial.mkdir(parents=True)
+    (partial / "submission.csv").write_text("wh")
+    assert collected(sandbox, record).submission.read_text() == "whole"
+
+
+def test_output_has_its_limit(sandbox, record, monkeypatch):
+    monkeypatch.setattr(collect, "OUTPUT_LIMIT", 10)
+    sandbox.output = [b"12345678", b"12345678", b"x" * 100]
+    done = collected(sandbox, record)
+    assert (record.folder / "logs" / "output.log").read_bytes() == b"1234567812"
+    assert not done.collected.complete and "output: more than 10 bytes" in done.collected.refused[-1]
+
+
+def test_an_output_log_of_the_agents_own(sandbox, record):
+    sandbox.put("logs/output.log", "mine")
+    collected(sandbox, record)
+    assert (record.folder / "logs" / "output.log").read_text() == "hello\n"
+    assert (record.folder / "logs" / "output.log.of-agent").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        '{"exit_code": "0"}',
+        '{"exit_code": true, "seconds": true}',
+        '{"exit_code": 1e99, "seconds": 1e999}',
+        '{"exit_code": NaN, "seconds": -1}',
+        '{"seconds": 1' + "0" * 5000 + "}",
+        '{"a":' * 5000,
+        '{"x": "' + "x" * 200_000 + '"}',
+    ],
+)
+def test_a_forged_exit_says_nothing(sandbox, record, text):
+    sandbox.put(".mlecore/exit.json", text)
+    sandbox.put(".mlecore/hardware.json", text)
+    collected(sandbox, record)
+    told = collect.read_exit(record)
+    assert (told.exit_code, told.timed_out, told.seconds) == (None, False, None)
+    json.dumps(collect.read_hardware(record), allow_nan=False)
+
+
+def test_what_init_says(sandbox, record):
+    sandbox.put(".mlecore/exit.json", '{"exit_code": 124, "timed_out": true, "seconds": 12.5}')
+    sandbox.put(".mlecore/hardware.json", '{"cpus": 4, "gpus": []}')
+    sandbox.put(".mlecore/snapshots/15.csv")
+    done = collected(sandbox, record)
+    assert collect.read_exit(done) == collect.Exit(exit_code=124, timed_out=True, seconds=12.5)
+    assert collect.read_hardware(done) == {"cpus": 4, "gpus": []} and done.collected.snapshots == 1
+
+
+def test_finished_files_stay_in_their_folders(record, tmp_path):
+    file = tmp_path / "f.csv"
+    file.write_text("x")
+    done = collect.take_finished_submission(record, FinishedSubmission(submission=file, files={"logs/a/b.txt": file}))
+    assert done.submission.read_text() == "x" and (record.folder / "logs/a/b.txt").exists()
+    for name in ("../x", "/x", "run.json", "grade.json", "attempts/1/x", "."):
+        with pytest.raises(ValueError, match="no place"):
+            collect.take_finished_submission(record, FinishedSubmission(submission=None, files={name: file}))
+
+
+def test_a_limit_that_the_place_kept_instead_of_init_is_told(record):
+    status = JobStatus(phase="exited", exit_code=124, reason="init did not end the job")
+    told = ("timed_out", "its time limit of 86400 s was up; init did not end the job", False)
+    assert attempt_end(record, status, cancelled=False, there=False) == told

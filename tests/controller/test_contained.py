@@ -1,0 +1,152 @@
+"""Agents that misbehave in a real sandbox: each is contained, and told in words."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mlecore.controller.api import run
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import grade_of, read_record
+
+GOOD = "cp /opt/mlecore/sample.csv /home/submission/submission.csv\n"
+
+
+def _works() -> bool:
+    try:
+        command = ["bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--unshare-net", "true"]
+        return subprocess.run(command, capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.slow,
+    pytest.mark.skipif(not _works(), reason="bubblewrap does not work"),
+]
+
+
+@pytest.fixture
+def attempt(tmp_path, data, monkeypatch):
+    """Runs a shell script as an agent on `coins`."""
+    monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "vm"))
+    if os.geteuid() == 0:  # the agent is another user then, who must reach its data
+        for folder in (tmp_path, data, *tmp_path.parents):
+            if folder.stat().st_uid == 0 and folder != Path("/"):
+                folder.chmod(folder.stat().st_mode | 0o055)
+
+    def go(script: str, **limits) -> RunRecord:
+        file = tmp_path / "agent.sh"
+        file.write_text(script)
+        monkeypatch.chdir(tmp_path)
+        options = {"argv": f"sh {file.name}"}
+        limits.setdefault("time_limit", "30s")
+        (record,) = run("command", ["coins"], options=options, runs=tmp_path / "runs", data=[data], retries=0, **limits)
+        return record
+
+    return go
+
+
+def status(record: RunRecord) -> str:
+    return grade_of(record.folder)["status"]
+
+
+def test_an_agent_that_works(attempt):
+    record = attempt(GOOD + "echo hello; echo kept > /home/logs/x; echo code > /home/code/y\n")
+    assert (record.state, record.ended, status(record)) == ("graded", "finished", "graded"), record.reason
+    assert (record.folder / "logs/output.log").read_text() == "hello\n"
+    assert (record.folder / "logs/x").exists() and (record.folder / "code/y").exists()
+    assert record.hardware["cpus"] and record.seconds < 20
+
+
+def test_a_time_limit_that_is_ignored(attempt):
+    began = time.monotonic()
+    script = "trap '' TERM INT HUP\nsetsid sh -c \"trap '' TERM; sleep 300\" &\n"
+    record = attempt(script + GOOD + "while :; do sleep 1; done\n", time_limit="2s")
+    assert record.ended == "timed_out" and "time limit of 2 s" in record.reason
+    assert status(record) == "graded" and time.monotonic() - began < 40
+    assert "sleep 300" not in _processes()
+
+
+def test_an_agent_that_crashes_keeps_its_submission(attempt):
+    record = attempt(GOOD + "kill -9 $$\n")
+    assert record.ended == "crashed" and "signal 9" in record.reason and status(record) == "graded"
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("ln -s /etc/passwd /home/submission/submission.csv", "link"),
+        ("mkfifo /home/submission/submission.csv", ""),
+        ("mkdir /home/submission/submission.csv", ""),
+        ("truncate -s 100G /home/submission/submission.csv || truncate -s 30G /home/submission/submission.csv", ""),
+    ],
+)
+def test_what_is_no_submission(attempt, script, words):
+    began = time.monotonic()
+    record = attempt(script + "\n")
+    assert record.state == "graded" and status(record) in ("none", "invalid")
+    told = " ".join(record.collected.refused)
+    assert "submission.csv" in told or script.startswith("mkdir"), record
+    assert words in told
+    if not script.startswith("mkdir"):
+        assert "submission.csv" in record.reason and grade_of(record.folder)["reason"] in record.reason
+    assert time.monotonic() - began < 30
+
+
+def test_ten_thousand_files_and_forks(attempt):
+    script = GOOD + "i=0; while [ $i -lt 10000 ]; do : > /home/logs/$i; i=$((i+1)); done\n"
+    record = attempt(script + "for i in 1 2 3 4 5 6 7 8; do (sleep 100 &) ; done\n")
+    assert record.ended == "finished" and status(record) == "graded"
+    assert record.collected.files > 9000
+
+
+def test_a_full_memory(attempt):
+    script = GOOD + "python3 -c 'x = []\nwhile True: x.append(bytearray(10**7))'\n"
+    record = attempt(script, memory="300MB")
+    assert record.ended in ("oom", "crashed") and status(record) == "graded", record
+
+
+def test_a_full_disk(attempt):
+    script = GOOD + "head -c 400000000 /dev/zero > /home/logs/big; sleep 20; echo end\n"
+    record = attempt(script, disk="50MB")
+    assert (record.state == "graded" and record.ended != "finished") or record.collected.bytes < 10**8, record
+
+
+def test_the_limit_holds_with_the_controller_dead(attempt, tmp_path, data):
+    """SIGKILL the controller: the sandbox ends by itself when its time is up, and the next controller says so."""
+    script = tmp_path / "agent.sh"
+    script.write_text(GOOD + "sleep 77\n")
+    command = [sys.executable, "-c", "from mlecore.cli import main; main()"]
+    where = ["--runs", str(tmp_path / "runs"), "--data", str(data)]
+    run_it = [*command, "run", "--agent", "command", "-A", "argv=sh agent.sh", "--competition", "coins"]
+    process = subprocess.Popen(
+        [*run_it, "--time-limit", "3s", "--group", "g", *where], cwd=tmp_path, start_new_session=True
+    )
+    record_file = tmp_path / "runs" / "g" / "command--coins--0" / "run.json"
+    deadline = time.monotonic() + 30
+    while "sleep 77" not in _processes() or '"running"' not in record_file.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and "sleep 77" in _processes():
+        time.sleep(0.2)
+    assert "sleep 77" not in _processes()
+    done = subprocess.run([*command, "runs", "resume", "g", *where], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    record = read_record(record_file.parent)
+    assert (record.state, record.ended, status(record), len(record.attempts)) == ("graded", "timed_out", "graded", 1)
+    assert 3 <= record.seconds < 10
+
+
+def _processes() -> str:
+    return subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout

@@ -1,0 +1,145 @@
+"""What an agent is told, what a backend gets, and what is refused before anything starts."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path, PurePosixPath
+
+import pytest
+from attrs import evolve
+
+from mlecore.agents import Agent, FinishedSubmission, Launch, Needs
+from mlecore.controller.job import allowed, files_digest, make_job, make_task, sample_file
+from mlecore.controller.preflight import preflight
+from mlecore.errors import PluginError, UsageError
+from mlecore.runs.record import Limits
+
+
+@pytest.fixture
+def ready(lab):
+    lab.make(("worker", {}), limits=Limits(time=90.0, cpus=2, memory=10**9))
+    experiment = lab.experiment()
+    return experiment, experiment.agents["worker"], experiment.inputs["coins"]
+
+
+def answer(experiment, loaded_agent, launch) -> object:
+    """The agent, but with this answer to launch()."""
+
+    class Loaded:
+        def call(self, hook, **arguments):
+            return launch(arguments["task"]) if callable(launch) else launch
+
+    return evolve(loaded_agent, loaded=Loaded())
+
+
+def test_a_task_tells_what_may_be_known_and_a_job_what_is_to_be_done(ready, tmp_path):
+    experiment, loaded_agent, inputs = ready
+    task = make_task(experiment, loaded_agent, inputs, 3, PurePosixPath("/home"))
+    assert (task.competition, task.metric, task.direction, task.seed) == ("coins", "accuracy", "maximize", 3)
+    assert task.time_limit == 90.0 and "2 CPUs" in task.hardware and "Ten coins" in task.description
+    assert task.rules in task.instructions and task.options["code"] == "0"
+    made = make_job(experiment, loaded_agent, inputs, 3, "mle-u-1", "gu", tmp_path, {"run": "r"})
+    job = made.job
+    assert (job.name, job.group, job.cpus, job.memory, job.time_limit) == ("mle-u-1", "gu", 2, 10**9, 90.0)
+    assert set(job.tools) == {"init", "validate", "sample.csv", "submission.json"}
+    assert job.files["instructions.txt"] == task.instructions.encode()
+    assert job.files["validate_submission.sh"].is_file() and job.tools["validate"].is_file()
+    assert job.env["MLECORE_CANDIDATES"] == "submission/submission.csv" and int(job.env["MLECORE_SNAPSHOT_BYTES"]) > 0
+    assert "private" not in repr(job)
+
+
+def test_the_sample_inside_an_archive_is_unpacked_once(ready, tmp_path):
+    _, _, inputs = ready
+    public = tmp_path / "public"
+    public.mkdir()
+    with zipfile.ZipFile(public / "s.zip", "w") as archive:
+        archive.writestr("a/s.csv", "id,side\n")
+    packed = evolve(inputs, facts=evolve(inputs.facts, sample="public/s.zip!a/s.csv"), public=public)
+    path = sample_file(packed, tmp_path / "cache")
+    assert path.read_text() == "id,side\n"
+    path.write_text("kept")
+    assert sample_file(packed, tmp_path / "cache").read_text() == "kept"
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("launch", "words"),
+    [
+        (None, "neither a Launch nor a FinishedSubmission"),
+        (Launch(argv=()), "empty argv"),
+        (Launch(argv=("x",), files={"../x": b""}), "no path below its home"),
+        (Launch(argv=("x",), files={"/etc/x": b""}), "no path below its home"),
+        (Launch(argv=("x",), candidates=("a\nb",)), "no path below its home"),
+        (Launch(argv=("x",), candidates=()), "no file as a candidate"),
+    ],
+)
+def test_an_odd_launch_is_the_agents_fault(ready, tmp_path, launch, words):
+    experiment, loaded_agent, inputs = ready
+    with pytest.raises(PluginError, match=words) as caught:
+        make_job(experiment, answer(experiment, loaded_agent, launch), inputs, 0, "j", "g", tmp_path)
+    assert "agent worker" in str(caught.value)
+
+
+def test_more_network_than_given_is_refused(ready, tmp_path):
+    experiment, loaded_agent, inputs = ready
+    wants = answer(experiment, loaded_agent, Launch(argv=("x",), network="open"))
+    with pytest.raises(UsageError, match="--network"):
+        make_job(experiment, wants, inputs, 0, "j", "g", tmp_path)
+    plan = evolve(experiment.plan, limits=evolve(experiment.plan.limits, network="open"))
+    assert make_job(evolve(experiment, plan=plan), wants, inputs, 0, "j", "g", tmp_path).job.network == "open"
+
+
+def test_secrets_must_be_declared_and_there(ready, tmp_path, monkeypatch):
+    experiment, loaded_agent, _ = ready
+    asks = answer(experiment, loaded_agent, Launch(argv=("x",), secrets=("SOME_KEY",)))
+    with pytest.raises(UsageError, match="does not declare"):
+        preflight(evolve(experiment, agents={"worker": asks}), tmp_path)
+    declared = evolve(asks, agent=Agent(summary="", secrets=("SOME_KEY",)))
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    with pytest.raises(UsageError, match="export SOME_KEY"):
+        preflight(evolve(experiment, agents={"worker": declared}), tmp_path)
+    monkeypatch.setenv("SOME_KEY", "x")
+    assert preflight(evolve(experiment, agents={"worker": declared}), tmp_path) == frozenset()
+
+
+def test_agents_that_hand_in_ask_no_backend(ready, tmp_path, monkeypatch):
+    experiment, loaded_agent, _ = ready
+    monkeypatch.setattr(type(experiment.backend), "preflight", lambda self, jobs: pytest.fail("it was asked"))
+    hands_in = evolve(
+        experiment, agents={"worker": answer(experiment, loaded_agent, FinishedSubmission(submission=None))}
+    )
+    assert preflight(hands_in, tmp_path) == {"worker"}
+
+
+@pytest.mark.parametrize(
+    ("needs", "words"),
+    [(Needs(gpus=1), "--gpus 1"), (Needs(model=True), "--model"), (Needs(network="llm"), "--model and")],
+)
+def test_needs_are_checked_before_anything_starts(lab, monkeypatch, needs, words):
+    import mle_test_worker
+
+    declared = mle_test_worker.agent()
+    lab.make(("worker", {}))
+    from mlecore.registry import load
+
+    hook = load("agent", "worker").manager.hook.agent.get_hookimpls()[0]
+    monkeypatch.setattr(hook, "function", lambda: evolve(declared, needs=needs))
+    with pytest.raises(UsageError, match=words):
+        lab.experiment()
+
+
+def test_the_relay_lets_through_the_endpoint_and_what_is_allowed():
+    assert allowed((), None) == ()
+    assert allowed(("h",), "https://api.example.org/v1") == ("api.example.org:443", "h")
+    assert allowed((), "http://localhost:8000") == ("localhost:8000",)
+    assert allowed((), "http://10.0.0.1") == ("10.0.0.1:80",)
+    assert allowed((), "https://[::1]:5/") == ("[::1]:5",)
+    assert allowed((), "example.org:99") == ("example.org:99",)
+
+
+def test_digest_of_what_an_agent_brings(tmp_path: Path):
+    file = tmp_path / "f"
+    file.write_text("x")
+    assert files_digest({"a": file}) == files_digest({"a": b"x"}) != files_digest({"b": b"x"})
+    file.write_text("changed")
+    assert files_digest({"a": file}) == files_digest({"a": b"changed"})

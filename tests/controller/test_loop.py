@@ -1,0 +1,344 @@
+"""The whole way of a run, and how each of its ends is told."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from mlecore.errors import GradingError
+from mlecore.runs import requests
+from mlecore.runs.journal import Journal
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import load_group, read_record
+
+
+def records(lab) -> dict[str, RunRecord]:
+    return {record.name: record for record in load_group(lab.group.folder)}
+
+
+def test_runs_are_graded_and_laid_out(lab):
+    lab.make(("worker", {}), seeds=3)
+    outcome = lab.run()
+    assert outcome.complete and outcome.counts == {"graded": 3}
+    for record in records(lab).values():
+        assert record.state == "graded" and record.ended == "finished" and record.gradings == 1
+        left = sorted(path.relative_to(record.folder).as_posix() for path in record.folder.rglob("*") if path.is_file())
+        assert {
+            "submission/submission.csv",
+            "logs/work.log",
+            "logs/output.log",
+            "code/main.py",
+            "snapshots/1.csv",
+        } <= set(left)
+        assert json.loads((record.folder / "grade.json").read_text())["status"] == "graded"
+        assert record.hardware == {"cpus": 3} and record.collected.snapshots == 1
+        assert record.network_enforced is True and record.network_verified is False
+        assert record.place["isolation"] == "imagined"
+        for digest in ("data_digest", "description_digest", "launch_digest", "recipe_digest", "instructions_digest"):
+            assert getattr(record, digest)
+        assert record.agent.source and [use.name for use in record.plugins] == ["mlecore", "coins"]
+    assert list((lab.place / "jobs").iterdir()) == []
+
+
+def test_order_of_steps(lab):
+    lab.make(("worker", {}))
+    lab.run()
+    states = [event["event"] for event in Journal(lab.group.folder).read("worker--coins--0")]
+    assert states == ["starting", "running", "collecting", "collected", "graded"]
+
+
+@pytest.mark.parametrize(
+    ("options", "ended", "status", "reason"),
+    [
+        ({"code": "3"}, "crashed", "graded", "exit code 3"),
+        ({"code": "137"}, "crashed", "graded", "killed by signal 9"),
+        ({"oom": "true", "code": "137"}, "oom", "graded", "ran out of memory"),
+        ({"timed_out": "true"}, "timed_out", "graded", "time limit"),
+        ({"submission": "bad"}, "finished", "invalid", ""),
+        ({"submission": "none"}, "finished", "none", ""),
+    ],
+)
+def test_what_the_agent_did_is_a_result(lab, options, ended, status, reason):
+    lab.make(("worker", options))
+    assert lab.run().complete
+    record = records(lab)["worker--coins--0"]
+    assert (record.state, record.ended) == ("graded", ended)
+    assert reason in record.reason and len(record.attempts) == 1
+    assert json.loads((record.folder / "grade.json").read_text())["status"] == status
+
+
+def test_the_places_faults_are_retried(lab):
+    lab.make(("worker", {"faults": "2"}))
+    assert lab.run().complete
+    record = records(lab)["worker--coins--0"]
+    assert [attempt.infra_failure for attempt in record.attempts] == [True, True, False]
+    assert record.attempts[0].reason == "the lights went out" and record.ended == "finished"
+    assert (record.folder / "attempts" / "1").is_dir() and record.submission
+
+
+def test_no_retry_is_left(lab):
+    lab.make(("worker", {"faults": "9"}), retries=1)
+    outcome = lab.run()
+    record = records(lab)["worker--coins--0"]
+    assert not outcome.complete and outcome.counts == {"failed": 1}
+    assert (record.state, record.ended, len(record.attempts)) == ("failed", "lost", 2)
+    assert "the lights went out" in record.reason and not record.submission
+    assert not (record.folder / "submission").exists() and lab.grader.calls == []
+
+
+def test_retry_by_hand_grants_new_attempts(lab):
+    lab.make(("worker", {"faults": "3"}), retries=1)
+    lab.run()
+    requests.leave(lab.folder("worker--coins--0"), "retry")
+    assert lab.run().complete
+    record = records(lab)["worker--coins--0"]
+    assert record.state == "graded" and len(record.attempts) == 4 and record.retry_from == 2
+
+
+def test_results_are_never_retried(lab):
+    lab.make(("worker", {}))
+    lab.run()
+    requests.leave(lab.folder("worker--coins--0"), "retry")
+    assert lab.run().counts == {"graded": 1}
+    assert any("only failed and cancelled" in text for text in lab.ears.said)
+    assert not requests.pending(lab.group.folder)
+
+
+def test_finished_files_skip_the_place(lab, tmp_path):
+    file = tmp_path / "mine.csv"
+    file.write_text("id,side\n" + "".join(f"{n},1\n" for n in range(10)))
+    lab.make(("finished", {"file": str(file)}), ("finished", {"file": str(tmp_path / "none.csv")}))
+    (lab.place / "unreachable").touch()
+    with_handins = lambda c: setattr(c.provision, "finished", frozenset(("finished", "finished-2")))  # noqa: E731
+    assert lab.run(with_handins).complete
+    there = records(lab)
+    assert there["finished--coins--0"].submission.read_text() == file.read_text()
+    assert there["finished-2--coins--0"].submission is None
+    assert (there["finished-2--coins--0"].folder / "grade.json").is_file()
+
+
+def test_real_data_that_need_no_account_are_not_recorded_as_synthetic(lab):
+    lab.make(("worker", {}), synthetic=True)
+    assert lab.run().complete
+    assert not records(lab)["worker--coins--0"].synthetic
+
+
+def test_checks_and_gradings_are_counted(lab):
+    lab.make(("worker", {}))
+    assert lab.run().complete
+    record = records(lab)["worker--coins--0"]
+    assert (record.checks, record.gradings) == (3, 1)
+
+
+def test_grading_that_fails_is_ours_and_done_again(lab):
+    lab.make(("worker", {}))
+    lab.grader.error = GradingError("the answers are damaged")
+    outcome = lab.run()
+    record = records(lab)["worker--coins--0"]
+    assert record.state == "collected" and "damaged" in outcome.left[0] and not outcome.complete
+    assert "damaged" in json.loads((record.folder / "grade_error.json").read_text())["error"]
+    lab.grader.error = None
+    assert lab.run().complete
+    record = records(lab)["worker--coins--0"]
+    assert record.state == "graded" and not (record.folder / "grade_error.json").exists()
+    assert len((lab.place / "starts.log").read_text().split()) == 1
+
+
+def test_a_grade_that_is_there_stays(lab):
+    lab.make(("worker", {}))
+    lab.grader.error = GradingError("later")
+    lab.run()
+    lab.grader.error = None
+    folder = lab.folder("worker--coins--0")
+    lab.run()
+    before = (folder / "grade.json").read_bytes()
+    record = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**record, "state": "collected"}))
+    calls = len(lab.grader.calls)
+    lab.run()
+    assert (folder / "grade.json").read_bytes() == before and len(lab.grader.calls) == calls
+
+
+def test_unreachable_place_is_waited_for_and_starts_no_retry(lab):
+    lab.make(("worker", {"seconds": "0.05"}), seeds=2)
+    away = lab.place / "unreachable"
+
+    def come_and_go() -> None:
+        for _ in range(3):
+            time.sleep(0.03)
+            away.touch()
+            time.sleep(0.08)
+            away.unlink()
+
+    thread = threading.Thread(target=come_and_go)
+    thread.start()
+    assert lab.run().complete
+    thread.join()
+    assert all(len(record.attempts) == 1 for record in records(lab).values())
+
+
+def test_what_cannot_be_built_stays_planned(lab):
+    lab.make(("worker", {}), seeds=2)
+    (lab.place / "cannot-build").touch()
+    outcome = lab.run()
+    assert "no flour" in outcome.left[0] and not outcome.complete
+    assert [record.state for record in records(lab).values()] == ["planned", "planned"]
+    (lab.place / "cannot-build").unlink()
+    assert lab.run().complete
+
+
+def test_cancel_a_run_at_work_and_one_that_waits(lab):
+    lab.make(("worker", {"seconds": "30"}), seeds=2, max_parallel=1)
+
+    def ask() -> None:
+        deadline = time.monotonic() + 5
+        while ("worker--coins--0", "running") not in lab.ears.changes and time.monotonic() < deadline:
+            time.sleep(0.01)
+        for seed in (1, 0):
+            requests.leave(lab.folder(f"worker--coins--{seed}"), "cancel")
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    outcome = lab.run()
+    thread.join()
+    assert outcome.complete and outcome.counts == {"cancelled": 2}
+    first, second = records(lab)["worker--coins--0"], records(lab)["worker--coins--1"]
+    assert (first.ended, second.ended) == ("stopped", None)
+    assert (first.folder / "attempts/1/result/submission/submission.csv").exists() and not first.submission
+    assert not requests.pending(lab.group.folder) and not list((lab.place / "jobs").iterdir())
+    requests.leave(lab.folder("worker--coins--1"), "retry")
+    lab.plan = None
+
+
+def test_stopping_leaves_runs_at_work(lab):
+    lab.make(("worker", {"seconds": "0.5"}), seeds=1)
+
+    def stop_soon(controller) -> None:
+        def wait() -> None:
+            while ("worker--coins--0", "running") not in lab.ears.changes:
+                time.sleep(0.005)
+            controller.stop()
+
+        threading.Thread(target=wait).start()
+
+    outcome = lab.run(stop_soon)
+    assert outcome.interrupted and read_record(lab.folder("worker--coins--0")).state == "running"
+    assert lab.run().complete
+    assert len((lab.place / "starts.log").read_text().split()) == 1
+
+
+def test_job_that_vanished_is_retried(lab):
+    lab.make(("worker", {"seconds": "0.3"}))
+
+    def lose(controller) -> None:
+        def wait() -> None:
+            while ("worker--coins--0", "running") not in lab.ears.changes:
+                time.sleep(0.005)
+            job = next((lab.place / "jobs").iterdir())
+            job.rename(lab.place / job.name)
+
+        threading.Thread(target=wait).start()
+
+    assert lab.run(lose).complete
+    record = records(lab)["worker--coins--0"]
+    assert [attempt.ended for attempt in record.attempts] == ["lost", "finished"]
+    assert "no longer has" in record.attempts[0].reason
+
+
+def test_plugin_that_fails_fails_its_run_alone(lab, monkeypatch):
+    import mle_test_worker
+
+    lab.make(("worker", {}), seeds=2)
+    experiment = lab.experiment()
+    original = mle_test_worker.launch
+
+    def picky(task):
+        if task.seed == 1:
+            raise RuntimeError("seed 1 is unlucky")
+        return original(task)
+
+    loaded = experiment.agents["worker"].loaded
+    monkeypatch.setattr(loaded.manager.hook.launch.get_hookimpls()[0], "function", picky)
+    outcome = lab.run()
+    assert outcome.counts == {"graded": 1, "failed": 1}
+    assert "unlucky" in records(lab)["worker--coins--1"].reason
+
+
+def test_ten_thousand_planned_runs_are_no_load(lab):
+    """In CPU seconds, so that a busy machine does not fail it; benchmarks/many_runs.py measures the clock."""
+    group = lab.make(("worker", {}), seeds=10_000)
+    began = time.process_time()
+    assert len(load_group(group.folder)) == 10_000
+    assert time.process_time() - began < 1.0
+    assert {path.name for path in group.folder.iterdir()} == {"plan.toml", "group.json"}
+
+    def stop_soon(controller) -> None:
+        def wait() -> None:
+            while not lab.ears.changes:
+                time.sleep(0.01)
+            controller.stop()
+
+        threading.Thread(target=wait).start()
+
+    began = time.process_time()
+    lab.run(stop_soon)
+    assert lab.ears.changes and time.process_time() - began < 2.0
+
+
+def test_folder_deleted_by_hand_is_told_and_the_rest_goes_on(lab):
+    import shutil
+
+    lab.make(("worker", {"seconds": "0.3"}), seeds=2)
+
+    def delete(controller) -> None:
+        def wait() -> None:
+            while ("worker--coins--0", "running") not in lab.ears.changes:
+                time.sleep(0.005)
+            shutil.rmtree(lab.folder("worker--coins--0"))
+
+        threading.Thread(target=wait).start()
+
+    outcome = lab.run(delete)
+    assert outcome.counts == {"graded": 1} and "deleted" in outcome.left[0]
+    assert not list((lab.place / "jobs").iterdir())
+    assert lab.run().counts == {"graded": 2}
+    assert any("begins anew" in text for text in lab.ears.said)
+
+
+def _damage(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def test_damaged_record_is_left_alone_in_words(lab):
+    lab.make(("worker", {}), seeds=2)
+    lab.run()
+    folder = lab.folder("worker--coins--0")
+    _damage(folder / "run.json")
+    (folder / ".run.json.previous").unlink()
+    outcome = lab.run()
+    assert outcome.counts == {"graded": 1} and "left alone" in outcome.left[0]
+    problems: list[str] = []
+    assert len(load_group(lab.group.folder, problems)) == 1 and "cannot be read" in problems[0]
+
+
+def test_torn_record_goes_on_from_the_one_before(lab):
+    lab.make(("worker", {}))
+    lab.run()
+    folder = lab.folder("worker--coins--0")
+    grade = (folder / "grade.json").read_bytes()
+    _damage(folder / "run.json")
+    assert lab.run().complete
+    assert read_record(folder).state == "graded" and (folder / "grade.json").read_bytes() == grade
+    assert len((lab.place / "starts.log").read_text().split()) == 1
+
+
+def test_edited_record_of_another_run_is_left_alone(lab):
+    lab.make(("worker", {}), seeds=2)
+    lab.run()
+    path = lab.folder("worker--coins--0") / "run.json"
+    path.write_text(path.read_text().replace('"seed": 0', '"seed": 7'))
+    assert "does not fit the plan" in lab.run().left[0]

@@ -1,0 +1,85 @@
+"""`mlecore run` in words: what is wrong is said before anything starts."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from mlecore.cli import main
+from mlecore.controller.display import last_words
+from mlecore.runs.store import open_group
+
+
+@pytest.fixture
+def verb(lab):
+    def call(*more: str, agent: str = "worker", competition: str = "coins") -> tuple[int, str]:
+        base = ["run", "--agent", agent, "--competition", competition, "--backend", "place", "-B", f"root={lab.place}"]
+        result = CliRunner().invoke(main, [*base, "--data", str(lab.data), "--runs", str(lab.runs), *more])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.exit_code, result.output
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["-A", "colour=red"], "no option 'colour'"),
+        (["-B", "colour=red"], "no option 'colour'"),
+        (["-A", "code=soon"], "must be an integer"),
+        (["-A", "code"], "expected -A name=value"),
+        (["--seeds", "2", "--seed", "3"], "either --seeds"),
+        (["--seed", "3", "--seed", "3"], "seed 3 is named twice"),
+        (["--memory", "much"], "is no size"),
+        (["--time-limit", "soon"], "is no duration"),
+        (["--plan", "x.toml"], "leave out --agent, --competition, --backend, -B"),
+        (["--edition", "v9"], "no edition 'v9'"),
+        (["--split", "nosuch"], "no split"),
+        (["--group", "../x"], "cannot be the name"),
+        (["--cpus", "-1"], "more than 0"),
+    ],
+)
+def test_wrong_usage_starts_nothing(verb, lab, more, words):
+    code, output = verb(*more)
+    assert code == 2 and words in output
+    assert not lab.runs.exists() or not list(lab.runs.iterdir())
+
+
+def test_unknown_names(verb):
+    code, output = verb(agent="workr")
+    assert code == 2 and "Did you mean worker?" in output
+    assert verb(competition="nosuch")[0] == 2
+
+
+def test_flags_become_a_plan(verb, lab):
+    code, output = verb("--group", "mine", "-A", "code=1", "--seeds", "2", "--time-limit", "30m", "--max-parallel", "1")
+    assert code == 0 and "2 graded" in output and "mlecore report mine" in output, output
+    plan = open_group(lab.runs / "mine").plan
+    assert plan.agents[0].options == {"code": "1"} and plan.seeds == (0, 1) and plan.limits.time == 1800
+    code, output = verb("--group", "mine", "-A", "code=2")
+    assert code == 2 and "another plan" in output
+
+
+def test_no_prepared_data_names_the_command(verb):
+    code, output = verb(competition="spaceship-titanic")
+    assert code == 2 and "mlecore prepare spaceship-titanic" in output
+
+
+def test_a_folder_that_takes_no_group_is_named(verb, tmp_path):
+    (tmp_path / "file").touch()
+    code, output = verb("--runs", str(tmp_path / "file" / "runs"))
+    assert code == 3 and f"no group can be made in {tmp_path}/file/runs" in output and "--runs DIR" in output
+
+
+def test_last_words_may_be_shown(tmp_path):
+    assert last_words(tmp_path) == ""
+    (tmp_path / "logs").mkdir()
+    log = tmp_path / "logs" / "output.log"
+    for text, words in [
+        (b"", ""),
+        (b"one\ntwo\n\n", "two"),
+        (b"x\r\nred \x1b[31m\xff\x00\n", "red [31m\ufffd"),
+        (b"a\n" + b"y" * 5000, "y" * 200),
+    ]:
+        log.write_bytes(text)
+        assert last_words(tmp_path) == words

@@ -1,0 +1,225 @@
+"""Disks and data that go away for a while, extensions that fail, clocks that jump."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pluggy
+import pytest
+from attrs import evolve
+
+from mlecore.controller import extensions
+from mlecore.controller.extensions import Extensions
+from mlecore.controller.transitions import Steps
+from mlecore.errors import GradingError
+from mlecore.hookspecs import ExtensionSpec, hookimpl
+from mlecore.runs import journal
+from mlecore.runs.journal import Journal
+from mlecore.runs.store import load_group, read_record
+
+
+def when_running(lab, function) -> threading.Thread:
+    """Call a function once the first run is at work."""
+
+    def wait() -> None:
+        deadline = time.monotonic() + 10
+        while not any(state == "running" for _, state in lab.ears.changes) and time.monotonic() < deadline:
+            time.sleep(0.002)
+        function()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def test_runs_folder_that_vanishes_for_a_while(lab):
+    lab.make(("worker", {"seconds": "0.05"}), seeds=3)
+
+    def vanish() -> None:
+        lab.runs.rename(lab.root / "away")
+        time.sleep(0.3)
+        (lab.root / "away").rename(lab.runs)
+
+    thread = when_running(lab, vanish)
+    assert lab.run().complete
+    thread.join()
+    assert all(len(record.attempts) == 1 for record in load_group(lab.group.folder))
+
+
+def test_answers_that_are_away_for_a_while(lab):
+    lab.make(("worker", {}))
+    grade = lab.grader.grade
+    private = lab.experiment().inputs["coins"].private
+    away = private.with_name("away")
+
+    missed = []
+
+    def careful(**request):
+        if not missed:
+            missed.append(request["private"])
+            raise GradingError(f"{request['private']} is no folder")
+        if away.is_dir():
+            away.rename(private)  # back again, by the second try
+        return grade(**request)
+
+    lab.grader.grade = careful
+    private.rename(away)
+    kept = {a: getattr(lab.timing, a) for a in ("poll_least", "requests")}
+    lab.timing = type(lab.timing)(**kept, step_first=0.02)
+    assert lab.run().complete
+    assert missed == [private] and private.is_dir()
+
+
+def test_answers_that_are_back_when_the_controller_looks(lab):
+    lab.make(("worker", {}))
+    grade, missed = lab.grader.grade, []
+
+    def careful(**request):
+        if not missed:
+            missed.append(request)
+            raise GradingError(f"{request['private']} is no folder")
+        return grade(**request)
+
+    lab.grader.grade = careful
+    outcome = lab.run()
+    assert outcome.complete and missed and not outcome.left
+
+
+def test_an_error_in_grading_is_left_to_a_person(lab):
+    lab.make(("worker", {}))
+    tries = []
+
+    def broken(**request):
+        tries.append(request)
+        raise GradingError("a bug")
+
+    lab.grader.grade = broken
+    assert lab.run().left == ["worker--coins--0: not graded: a bug"]
+    assert len(tries) == 2
+
+
+def test_public_data_that_are_away_for_a_while(lab):
+    lab.make(("worker", {}))
+    public = lab.experiment().inputs["coins"].public
+    away = public.with_name("gone")
+    experiment = lab.experiment()
+    lab.experiment = lambda: experiment
+
+    def come_back() -> None:
+        time.sleep(0.2)
+        away.rename(public)
+
+    public.rename(away)
+    thread = threading.Thread(target=come_back)
+    thread.start()
+    assert lab.run().complete
+    thread.join()
+    assert any("are not there" in text for text in lab.ears.said)
+
+
+def test_a_clock_that_jumps_changes_nothing(lab, monkeypatch):
+    stamps = iter(f"{year}-01-01T00:00:00+00:00" for year in range(2100, 1900, -1))
+    monkeypatch.setattr(journal, "now", lambda: next(stamps))
+    monkeypatch.setattr("mlecore.controller.transitions.now", lambda: next(stamps))
+    monkeypatch.setattr(time, "time", lambda: float("nan"))
+    lab.make(("worker", {"seconds": "0.05", "faults": "1"}), seeds=2)
+    assert lab.run().complete
+    record = load_group(lab.group.folder)[0]
+    assert record.attempt.ended_at < record.attempt.started_at and record.seconds == 0.05
+
+
+class Notes:
+    def __init__(self) -> None:
+        self.heard: list[tuple] = []
+
+    @hookimpl
+    def run_started(self, run) -> None:
+        self.heard.append(("started", run.name, run.attempt.number))
+
+    @hookimpl
+    def run_finished(self, run) -> None:
+        self.heard.append(("finished", run.name, run.ended))
+
+    @hookimpl
+    def run_graded(self, report, run) -> None:
+        self.heard.append(("graded", run.name, report.status))
+
+
+class Grumpy:
+    @hookimpl
+    def run_started(self) -> None:
+        raise RuntimeError("not in the mood")
+
+
+@pytest.fixture
+def notes(lab):
+    manager = pluggy.PluginManager("mlecore")
+    manager.add_hookspecs(ExtensionSpec)
+    heard = Notes()
+    manager.register(Grumpy(), name="extension:grumpy")
+    manager.register(heard, name="extension:notes")
+    lab.extensions = manager
+    return heard
+
+
+def test_events_come_in_order_and_a_failing_extension_touches_nothing(lab, notes):
+    lab.make(("worker", {"faults": "1"}))
+    assert lab.run().complete
+    name = "worker--coins--0"
+    assert notes.heard == [
+        ("started", name, 1),
+        ("started", name, 2),
+        ("finished", name, "finished"),
+        ("graded", name, "graded"),
+    ]
+    failed = [event for event in Journal(lab.group.folder).read(name) if event["event"] == "extension failed"]
+    assert [event["plugin"] for event in failed] == ["extension:grumpy"] * 2 and "mood" in failed[0]["why"]
+    notes.heard.clear()
+    assert lab.run().complete and notes.heard == []
+
+
+def test_what_was_not_told_is_told_by_the_next_controller(lab, notes):
+    lab.make(("worker", {}), seeds=2)
+    assert lab.run().complete
+    told = lab.group.folder / extensions.TOLD
+    first = read_record(lab.folder("worker--coins--0"))
+    lines = [line for line in told.read_text().splitlines() if first.uid not in line or "started" in line]
+    told.write_text("\n".join(lines) + "\nrun_graded " + first.uid)  # the last line is torn
+    notes.heard.clear()
+    assert lab.run().complete
+    assert notes.heard == [("finished", first.name, "finished"), ("graded", first.name, "graded")]
+
+
+def test_an_extension_that_hangs_holds_nobody_up(lab, notes):
+    notes.heard = type("Hanging", (list,), {"append": lambda self, item: time.sleep(60)})()
+    lab.make(("worker", {}))
+    lab.timing = type(lab.timing)(poll_least=0.005, linger=0.2)
+    began = time.monotonic()
+    assert lab.run().complete and time.monotonic() - began < 5
+
+
+def test_torn_lines_of_a_journal_are_left_out(tmp_path):
+    journal = Journal(tmp_path)
+    journal.note("one", "r")
+    with journal.path.open("a") as out:
+        out.write('{"event": "tw')
+    journal.note("three", "r")
+    assert [event["event"] for event in journal.read("r")] == ["one"]
+    journal.note("four", "r")
+    assert [event["event"] for event in journal.read()] == ["one", "four"]
+    assert Extensions(tmp_path, journal, None).active is False
+    assert json.loads(journal.path.read_text().splitlines()[0])["event"] == "one"
+
+
+def test_a_long_installation_is_told_of(lab, monkeypatch):
+    lab.make(("worker", {}))
+    lab.timing = evolve(lab.timing, quiet=0.02)
+    build, told = Steps.build, threading.Event()
+    say = lab.ears.say
+    monkeypatch.setattr(lab.ears, "say", lambda text: (say(text), "installing" in text and told.set()))
+    monkeypatch.setattr(Steps, "build", lambda self, loaded_agent: told.wait(20) and build(self, loaded_agent))
+    assert lab.run().complete
+    [words] = [said for said in lab.ears.said if "installing" in said]
+    assert words.startswith("agent worker: installing what it needs; its log: ") and words.endswith("builds")

@@ -1,0 +1,130 @@
+"""Submission and answers come together as the sheets say, and a refusal names what is wrong."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlecore.errors import GradingError, InvalidSubmission
+from mlecore.submissions import aligned, columns_of, known_ids, paired, read_answers, same_ids
+
+ANSWERS = pd.DataFrame({"id": ["b", "c", "a"], "y": [1, 2, 0]})
+
+
+def test_pairs_rows_by_id_whatever_their_order(table):
+    truth, guess = aligned(table("y,extra,id\n12,x,c\n10,x,a\n11,x,b\n"), ANSWERS, on="id", columns=["y"])
+    assert list(truth["id"]) == list(guess["id"]) == ["b", "c", "a"]
+    assert list(truth.index) == list(guess.index) == [0, 1, 2]
+    assert list(guess["y"] - truth["y"]) == [10, 10, 10]
+
+
+def test_ids_in_one_order_pair_without_sorting(table):
+    truth, guess = aligned(table("id,y\nb,1\nc,2\na,0\n"), ANSWERS, on="id")
+    assert list(truth["y"]) == list(guess["y"]) == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "empty"),
+        ("id,Y\nb,1\n", "lacks 1 column: 'y' (names must be the same to the letter, unlike 'Y')"),
+        ("id,y\n", "has 0 rows; expected 3"),
+        ("id,y\nb,1\nc,2\n", "has 2 rows; expected 3"),
+        ("id,y\nb,1\nc,2\nz,3\n", "1 id not asked for: 'z'"),
+        ("id,y\nb,1\nc,2\n,3\n", "1 id not asked for: missing"),
+        ("id,y\nb,1\nc,2\nc,3\n", "lacks 1 id: 'a'"),
+        ("id,y\n1,1\n2,2\n3,3\n", "3 ids not asked for: 1, 2, 3 (expected text, such as 'a')"),
+    ],
+)
+def test_refuses_other_rows(table, text, said):
+    with pytest.raises(InvalidSubmission) as caught:
+        aligned(table(text), ANSWERS, on="id", columns=["y"])
+    assert said in str(caught.value)
+
+
+def test_refuses_an_id_repeated_more_often_than_asked_for(table):
+    answers = pd.DataFrame({"id": ["a", "a", "b"]})
+    assert len(aligned(table("id\nb\na\na\n"), answers, on="id")[1]) == 3
+    with pytest.raises(InvalidSubmission, match="1 id repeated too often: 'b'; 'b' stands in 2 rows, expected 1"):
+        aligned(table("id\nb\na\nb\n"), answers, on="id")
+
+
+def test_ids_match_by_value(table):
+    answers = pd.DataFrame({"id": [12, 7], "y": [1, 0]})
+    assert list(aligned(table("id,y\n12.0,1\n007.0,0\n"), answers, on="id")[1]["y"]) == [0, 1]
+    with pytest.raises(InvalidSubmission, match="expected numbers, such as 7"):
+        aligned(table("id,y\n12,1\nx7,0\n"), answers, on="id")
+
+
+def test_mixed_ids_cannot_be_sorted(table):
+    mixed = table("id,y\n1,1\n2,2\n3,3\n")
+    mixed.frame()["id"] = pd.Series(["a", 2, 3.5], dtype=object)
+    with pytest.raises(InvalidSubmission, match="mixes text and numbers"):
+        aligned(mixed, ANSWERS, on="id")
+
+
+def test_pairs_without_comparing(table):
+    _, guess = aligned(table("id,y\nz,3\nx,1\ny,2\n"), ANSWERS, on="id", columns=["y"], compare=False)
+    assert list(guess["y"]) == [1, 2, 3]
+    truth, guess = paired(table("y\n3\n1\n2\n"), ANSWERS, ["y"])
+    assert list(truth["y"]) == [1, 2, 0]
+    assert list(guess["y"]) == [3, 1, 2]
+    with pytest.raises(InvalidSubmission, match="has 1 row; expected 3"):
+        paired(table("y\n3\n"), ANSWERS, ["y"])
+
+
+def test_repeated_ids_meet_as_pandas_sorts_them(table):
+    """The published grader sorts both tables by an id that repeats, with pandas' default sort."""
+    rng = np.random.default_rng(3)
+    ids = rng.integers(0, 40, 300)
+    answers = pd.DataFrame({"id": ids, "y": np.arange(300)})
+    order = rng.permutation(300)
+    submission = "id,y\n" + "".join(f"{ids[k]},{k}\n" for k in order)
+    truth, guess = aligned(table(submission), answers, on="id", columns=["y"])
+    frame = table(submission).frame()
+    assert list(truth["y"]) == list(answers.sort_values("id")["y"])
+    assert list(guess["y"]) == list(frame.sort_values("id")["y"])
+
+
+def test_only_these_columns(table):
+    columns_of(table("y,id\n1,a\n"), ["id", "y"], only=True)
+    with pytest.raises(InvalidSubmission, match="may not be there: 'z'"):
+        columns_of(table("id,y,z\na,1,2\n"), ["id", "y"], only=True)
+
+
+def test_ids_as_a_set(table):
+    frame = table("id\nc\na\na\nb\n").frame()
+    same_ids(frame, ANSWERS, "id")
+    known_ids(frame.iloc[:2], ANSWERS, "id")
+    with pytest.raises(InvalidSubmission, match="lacks 1 id: 'b'"):
+        same_ids(frame.iloc[:2], ANSWERS, "id")
+    with pytest.raises(InvalidSubmission, match="not asked for: 'z'"):
+        known_ids(pd.DataFrame({"id": ["z"]}), ANSWERS, "id")
+
+
+def test_only_the_columns_of_the_answers_that_are_needed_are_read(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,note,y\n1,long,0.1\n")
+    assert read_answers(path).to_dict("list") == {"id": [1], "note": ["long"], "y": [0.1]}
+    assert read_answers(path, ["y", "id"]).to_dict("list") == {"id": [1], "y": [0.1]}
+
+
+@pytest.mark.filterwarnings("ignore::pandas.errors.DtypeWarning")
+def test_columns_are_typed_as_where_all_are_read(tmp_path):
+    """By pieces of the whole table, whose size hangs on its width."""
+    path = tmp_path / "a.csv"
+    rows = (f"{row},{'x' if row == 100_000 else 1},1,2,3,4,5,6,7,8\n" for row in range(300_000))
+    path.write_text("id,y,a,b,c,d,e,f,g,h\n" + "".join(rows))
+    both = [
+        [type(value) for value in answers["y"]] for answers in (read_answers(path), read_answers(path, ["id", "y"]))
+    ]
+    assert both[0] == both[1]
+    assert set(both[0]) == {int, str}
+
+
+def test_bad_answers_are_our_error(tmp_path):
+    with pytest.raises(GradingError, match="cannot be read"):
+        read_answers(tmp_path / "none.csv")
+    path = tmp_path / "a.csv"
+    path.write_text("id,y\n1,0.1\n")
+    with pytest.raises(GradingError, match="lack 1 column: 'z'"):
+        read_answers(path, ["id", "z"])

@@ -1,0 +1,161 @@
+"""The [submission] table is read strictly, and the generic check refuses and warns as it says."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mlecore.errors import DataError, InvalidSubmission, PluginError
+from mlecore.submissions import generic_check
+from mlecore.submissions.format import Column, Format
+from mlecore.submissions.table import Table
+
+NUMBER = {"type": "number", "low": 0, "high": 1}
+SAMPLE = "id,p\na,0.5\nb,0.5\nc,0.5\n"
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Callable[..., list[str]]:
+    """Checks CSV text against a ``[submission]`` table and a sample."""
+
+    def run(text: str, table: dict, sample: str = SAMPLE) -> list[str]:
+        (tmp_path / "submission.csv").write_text(text)
+        (tmp_path / "sample.csv").write_text(sample)
+        return generic_check(Format.parse(table), Table(tmp_path / "submission.csv"), Table(tmp_path / "sample.csv"))
+
+    return run
+
+
+def form(**keys: object) -> dict:
+    return {"id": "id", "columns": {"p": NUMBER}, **keys}
+
+
+def test_parse():
+    parsed = Format.parse(form(extra="refused", sum_to_one=1e-5))
+    assert (parsed.rows, parsed.ids, parsed.order, parsed.extra) == ("sample", "list", "free", "refused")
+    assert parsed.columns["p"] == Column(type="number", low=0, high=1)
+    assert parsed.id_required
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({}, "needs a table `columns`"),
+        (form(row="any"), "unknown key 'row'; known: columns, id, rows"),
+        (form(rows="all"), "rows = 'all': expected one of sample, subset, count, any"),
+        (form(id=3), "id = 3: expected str"),
+        (form(sum_to_one=True), "sum_to_one = True"),
+        (form(columns={"p": {"low": 0}}), "needs `type`"),
+        (form(columns={"p": "number"}), "needs `type`"),
+        (form(columns={"p": {"type": "text", "low": 0}}), "unknown key 'low'"),
+        (form(columns={"p": {"type": "number", "missing": 1}}), "missing = 1: expected bool"),
+        (form(columns={"p": {"type": "text"}}, sum_to_one=1e-5), "needs columns of numbers"),
+        ({"columns": {"p": NUMBER}}, "needs `id`"),
+    ],
+)
+def test_parse_refuses(table, said):
+    with pytest.raises(PluginError) as caught:
+        Format.parse(table)
+    assert said in str(caught.value)
+
+
+def test_star_stands_for_the_other_columns_of_the_sample():
+    parsed = Format.parse(form(columns={"b": {"type": "any"}, "*": NUMBER}))
+    rules = parsed.expand(["id", "a", "b", "c"])
+    assert {name: rule.type for name, rule in rules.items()} == {"a": "number", "b": "any", "c": "number"}
+
+
+def test_well_formed(check):
+    assert check("x,p,id\n0,0.1,c\n0,1,a\n0,0,b\n", form()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "said"),
+    [
+        ("id,q\na,1\nb,1\nc,1\n", {}, "lacks 1 column: 'p'"),
+        ("id,p\na,1\nb,1\n", {}, "2 rows; expected 3"),
+        ("id,p\na,1\nb,1\nd,1\n", {}, "1 id not asked for: 'd'"),
+        ("id,p\na,1\nb,2\nc,1\n", {}, "found id 'b': 2"),
+        ("id,p,x\na,1,0\nb,1,0\nc,1,0\n", {"extra": "refused"}, "may not be there: 'x'"),
+        ("id,p\na,1\nb,1\nb,1\n", {"ids": "set"}, "lacks 1 id: 'c'"),
+        ("id,p\na,1\nd,1\n", {"rows": "subset"}, "not asked for: 'd'"),
+        ("id,p\na,1\n", {"rows": "count"}, "1 row; expected 3"),
+        ("p\n1\n1\n1\n", {"rows": "count"}, "lacks 1 column: 'id'"),
+        ("p\n1\n1\n7\n", {"rows": "count", "order": "sample"}, "found row 3: 7"),
+        ("id,p\na,1\nb,0.9\nc,1\n", {"sum_to_one": 1e-5}, "sums found: id 'b': 0.9"),
+    ],
+)
+def test_refused(check, text, keys, said):
+    with pytest.raises(InvalidSubmission) as caught:
+        check(text, form(**keys))
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("id,p\na,1\nb,1\nb,1\nc,1\n", {"ids": "set"}),
+        ("id,p\nb,1\nb,1\n", {"rows": "subset"}),
+        ("id,p\n", {"rows": "any"}),
+        ("p\n1\n1\n0\n", {"rows": "count", "order": "sample", "extra": "refused"}),
+        ("id,p\na,1\nb,1\nc,0\n", {"rows": "count", "order": "sample", "extra": "refused"}),
+    ],
+)
+def test_accepted(check, text, keys):
+    assert check(text, form(**keys)) == []
+
+
+@pytest.mark.parametrize(
+    ("column", "good", "bad"),
+    [
+        ({"type": "label"}, "3.0", "0.5"),
+        ({"type": "integer"}, "3.7", "1e30"),
+        ({"type": "text"}, "word", ""),
+        ({"type": "text", "missing": True}, "word", "7"),
+        ({"type": "number", "from_text": True}, "1_0", "word"),
+        ({"type": "number", "missing": True}, "", "inf"),
+        ({"type": "number", "infinite": True}, "-inf", ""),
+    ],
+)
+def test_column_types(check, column, good, bad):
+    table = form(columns={"p": column})
+    check(f"id,p\na,{good}\nb,{good}\nc,{good}\n", table)
+    with pytest.raises(InvalidSubmission, match="column 'p' must hold"):
+        check(f"id,p\na,{bad}\nb,{bad}\nc,{bad}\n", table)
+    assert check(f"id,p\na,{bad}\nb,\nc,word\n", form(columns={"p": {"type": "any"}})) == []
+
+
+def test_warns_of_another_order_where_rows_are_paired_by_place(check):
+    said = check("id,p\na,1\nc,1\nb,1\n", form(order="sample"))
+    assert said == [
+        "rows are paired by their place in the file, and the order is not the sample's: row 2 is 'c', expected 'b'"
+    ]
+    assert check("id,p\na,1\nc,1\nb,1\n", form()) == []
+
+
+def test_warns_of_ids_that_nobody_compares(check):
+    assert "1 id the sample lacks, such as 'z'" in check("id,p\na,1\nz,1\nb,1\n", form(rows="count"))[0]
+
+
+def test_warns_of_leading_zeros(check):
+    sample = "id,p\n1,0\n2,0\n"
+    assert "leading zeros" in check("id,p\n01,1\n02,0\n", form(), sample)[0]
+    assert check("id,p\n01,1\n02,0\n", form(), "id,p\n01,0\n02,0\n") == []
+    assert check("id,p\n0,1\n20,0\n", form(), "id,p\n0,0\n20,0\n") == []
+
+
+def test_warns_of_a_shifted_table_and_of_gaps(check):
+    table = form(rows="count", columns={"p": {"type": "number", "missing": True}})
+    said = check("id,p\na,1,\nb,1,\nc,1,\n", table)
+    assert any("more cells than the header" in line for line in said)
+    assert any("column 'p' has 3 missing values" in line for line in said)
+
+
+def test_a_table_that_does_not_fit_its_sample_is_the_plugins_fault(check):
+    with pytest.raises(PluginError, match="the sample has only id, p"):
+        check("id,p\na,1\n", form(id="name"))
+
+
+def test_a_damaged_sample_is_not_the_submissions_fault(check):
+    with pytest.raises(DataError, match="the sample submission is damaged"):
+        check("id,p\na,1\n", form(), 'id,p\n"a')

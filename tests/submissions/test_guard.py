@@ -1,0 +1,151 @@
+"""Hostile files are refused before parsing, fast, small, and with a reason; ordinary ones pass."""
+
+import os
+import resource
+import socket
+import time
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from mlecore.errors import InvalidSubmission
+from mlecore.submissions import guard as module
+from mlecore.submissions.guard import guard
+
+
+def refused(path: Path, sample_bytes: int | None = None) -> str:
+    """Why; within a second and little memory."""
+    tracemalloc.start()
+    begun = time.monotonic()
+    with pytest.raises(InvalidSubmission) as caught:
+        guard(path, sample_bytes)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert time.monotonic() - begun < 5
+    assert peak < 400 * 2**20
+    return str(caught.value)
+
+
+@pytest.fixture
+def submission(tmp_path: Path) -> Path:
+    return tmp_path / "submission.csv"
+
+
+def test_ordinary_files_pass(submission):
+    for content in (b"", b"id,p\n", b"id,p\r\na,1\r\n", b"\xef\xbb\xbfid\n" + "é天".encode() * 10**6, b"\n" * 10**6):
+        submission.write_bytes(content)
+        guard(submission)
+
+
+def test_missing(tmp_path):
+    assert "there is no file" in refused(tmp_path / "none.csv")
+    assert "there is no file" in refused(tmp_path / "none" / "none.csv")
+
+
+def test_not_a_regular_file(tmp_path, submission):
+    assert "is a directory" in refused(tmp_path)
+    os.mkfifo(submission)
+    assert "is a named pipe" in refused(submission)
+    assert "is a device" in refused(Path("/dev/zero"))
+    bound = socket.socket(socket.AF_UNIX)
+    place = Path.cwd()
+    try:
+        os.chdir(tmp_path)  # a socket's path must be short
+        bound.bind("socket")
+    finally:
+        os.chdir(place)
+        bound.close()
+    assert "is a socket" in refused(tmp_path / "socket")
+
+
+def test_symbolic_links_even_to_good_files(tmp_path, submission):
+    good = tmp_path / "good.csv"
+    good.write_text("id\n")
+    submission.symlink_to(good)
+    assert "is a symbolic link" in refused(submission)
+    submission.unlink()
+    submission.symlink_to(submission)
+    assert "is a symbolic link" in refused(submission)
+
+
+def test_a_link_put_there_between_look_and_open(tmp_path, submission, monkeypatch):
+    good = tmp_path / "good.csv"
+    good.write_text("id\n")
+    submission.symlink_to(good)
+    monkeypatch.setattr(module.os, "lstat", os.stat)
+    assert "is a symbolic link" in refused(submission)
+
+
+def test_sparse_file_of_ten_gigabytes(submission):
+    with submission.open("wb") as file:
+        file.truncate(10 * 2**30)
+    assert "10,737,418,240 bytes; at most 67,108,864" in refused(submission)
+    assert "at most 1,000,000,000" in refused(submission, sample_bytes=10**8)
+
+
+def test_unreadable(submission):
+    if os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    submission.write_text("id\n")
+    submission.chmod(0)
+    assert "cannot be opened" in refused(submission)
+
+
+def test_nul_bytes(submission):
+    submission.write_bytes(b"id,p\n" + b"a,1\n" * 10**6 + b"b\0,1\n")
+    assert "NUL byte at offset 4,000,006" in refused(submission)
+    submission.write_bytes("id,p\n".encode("utf-16"))
+    assert "is it UTF-16?" in refused(submission)
+
+
+def test_not_utf8(submission):
+    submission.write_bytes(b"id,p\n" + b"a,1\n" * 10**6 + b"\xff,1\n")
+    assert "not UTF-8: byte 0xff at offset 4,000,005" in refused(submission)
+    submission.write_bytes(b"x" * (2**20 - 1) + b"\xc3(")  # a character that the chunks cut
+    assert "byte 0xc3 at offset 1,048,575" in refused(submission)
+    submission.write_bytes(b"id,p\n\xc3")
+    assert "ends within a character" in refused(submission)
+    submission.write_bytes(b"\xed\xa0\x80")
+    assert "not UTF-8" in refused(submission)
+
+
+def test_one_long_line(submission):
+    with submission.open("wb") as file:
+        for _ in range(66):
+            file.write(b"x" * 2**20)
+    assert "69,206,016 bytes" in refused(submission)
+    assert "line 1 of" in refused(submission, sample_bytes=10**9)
+
+
+@pytest.mark.parametrize("cell", [b",", b'"",', b'"a",', b'a"b,', b'"a""b",'])
+def test_too_many_columns(submission, cell):
+    submission.write_bytes(cell * 1_000_000)
+    assert "line 1 of" in refused(submission)
+    submission.write_bytes(b"id,p\r" + b"a,1\n" * 400_000 + cell * 200_000)
+    assert "line 400,002 of" in refused(submission)
+    assert "more than 10,000 cells" in refused(submission)
+
+
+def test_long_cells_pass(submission):
+    for cell in (b'"' + b"1,2," * 10**6 + b'"', b'"' + b'"",' * 10**6 + b'"', b"1 2 " * 10**6):
+        submission.write_bytes(b"id,p\na," + cell + b"\nb,1\n")
+        guard(submission)
+
+
+def test_ten_thousand_columns_pass_and_one_more_does_not(submission):
+    submission.write_bytes(b"," * 9_999)
+    guard(submission)
+    submission.write_bytes(b"," * 10_000 + b"\n")
+    refused(submission)
+
+
+def test_does_not_grow_with_the_file(submission):
+    with submission.open("wb") as file:
+        for _ in range(60):
+            file.write(b"row,0.5\n" * 2**17)
+    tracemalloc.start()
+    guard(submission)
+    assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
+    tracemalloc.stop()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 0
