@@ -4,7 +4,7 @@ UV_VERSION := 0.13.9
 UV := .tools/bin/uv
 MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
 
-.PHONY: demo test env lock clean
+.PHONY: demo test env lock generate clean
 
 demo: env  ## the whole thing, on real practice data and synthetic data
 	@scripts/demo.sh
@@ -34,6 +34,9 @@ $(UV):
 lock: $(UV)  ## after a dependency changed
 	$(UV) lock -q
 	$(UV) export -q --all-packages --no-emit-workspace -o requirements.lock
+
+generate: env  ## after a fact changed that is repeated elsewhere, or a package was added
+	.venv/bin/python scripts/generate.py
 
 clean:
 	rm -rf .venv .tools .demo

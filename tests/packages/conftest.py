@@ -39,10 +39,10 @@ def run(site: Path, tmp_path: Path) -> Run:
 
 
 @pytest.fixture
-def install(site: Path, tmp_path: Path) -> Callable[[Path], None]:
-    """Build a package's wheel, as `pip install` does, and unpack it into ``site``, as it does."""
+def build(tmp_path: Path) -> Callable[[Path], Path]:
+    """Build a package's wheel, as `pip install` and `uv build` do."""
 
-    def put(folder: Path) -> None:
+    def wheel(folder: Path) -> Path:
         wheels = tmp_path / "wheels"
         wheels.mkdir(exist_ok=True)
         environment = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
@@ -55,7 +55,17 @@ def install(site: Path, tmp_path: Path) -> Callable[[Path], None]:
             check=False,
         )
         assert built.returncode == 0, built.stderr
-        with zipfile.ZipFile(wheels / built.stdout.split()[-1]) as wheel:
+        return wheels / built.stdout.split()[-1]
+
+    return wheel
+
+
+@pytest.fixture
+def install(site: Path, build: Callable[[Path], Path]) -> Callable[[Path], None]:
+    """Build a package's wheel and unpack it into ``site``."""
+
+    def put(folder: Path) -> None:
+        with zipfile.ZipFile(build(folder)) as wheel:
             wheel.extractall(site)
 
     return put
