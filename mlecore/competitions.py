@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlecore.errors import GradingError, MlecoreError, PluginError, UsageError
+from mlecore.errors import DataError, GradingError, PluginError, UsageError
 from mlecore.facts import Facts, read_facts
 from mlecore.registry.discovery import Plugin, plugins
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from mlecore.data.prepared import Prepared
     from mlecore.grading.report import Report
     from mlecore.registry.loading import Loaded
 
@@ -86,10 +89,11 @@ class Competition:
                 return list(warnings or ())
             return list(generic_check(Format.parse(self.facts.submission), submission, sample))
 
-    def grade(self, submission_csv: Path, private: Path) -> float:
+    def grade(self, submission_csv: Path, private: Path, public: Path | None = None) -> float:
         """The score, unrounded; NaN and infinities where the competition allows them.
 
-        Works on any prepared folders, ours or MLE-bench's. Raises InvalidSubmission with the reason, and GradingError
+        Works on any prepared folders, ours or MLE-bench's. ``public`` only bounds the file's size: ten times that of
+        the sample there, or, without it, of the answers. Raises InvalidSubmission with the reason, and GradingError
         for what is not the submission's fault.
         """
         from mlecore.submissions.guard import guard
@@ -97,28 +101,42 @@ class Competition:
 
         submission_csv, private = Path(submission_csv), Path(private)
         if not private.is_dir():
-            raise GradingError(f"{private} is no folder: the answers of {self.id} are not there")
-        guard(submission_csv, self._sample_bytes(private))
+            raise GradingError(f"the answers of {self.id} are not there: {private} is not a folder")
+        guard(submission_csv, self._usual_bytes(private, public))
         try:
             score = self.loaded.call("grade", submission=Table(submission_csv), private=private, edition=self.edition)
         except PluginError as error:
             raise GradingError(error.message, fix=error.fix) from error
         return _number(score, self)
 
-    def _sample_bytes(self, private: Path) -> int | None:
-        """Size of the sample beside the answers; None where somebody keeps the answers alone."""
+    def _usual_bytes(self, private: Path, public: Path | None) -> int:
+        """About the size of a submission: that of the sample, else of the answers, else 0."""
         from mlecore.submissions.sample import sample_bytes
 
-        try:
-            return sample_bytes(self.facts, private.with_name("public"))
-        except MlecoreError:
-            return None
+        if public is not None:
+            with suppress(DataError):
+                return sample_bytes(self.facts, Path(public))
+        with suppress(OSError):
+            return (private / Path(self.facts.answers).relative_to("private")).stat().st_size
+        return 0
 
-    def report(self, submission_csv: Path, private: Path) -> Report:
-        """Grade and place on the human leaderboard; an invalid or missing submission makes a report that says so."""
-        from mlecore.grading.report import report
+    def data(self, dirs: Sequence[str | Path] = (), *, synthetic: bool = False) -> Prepared:
+        """The prepared data, found in ``dirs`` or in the data directories that `mlecore prepare` uses.
 
-        return report(self, Path(submission_csv), Path(private))
+        Raises NotPrepared with the command to run.
+        """
+        from mlecore.data import DataDirs, open_prepared
+
+        return open_prepared(self, DataDirs.of(dirs), synthetic=synthetic, verified=False)
+
+    def report(self, submission_csv: Path | None, data: Prepared) -> Report:
+        """Grade and place on the human leaderboard; an invalid or missing submission makes a report that says so.
+
+        Raises GradingError for what is not the submission's fault.
+        """
+        from mlecore.grading.report import grade
+
+        return grade(self, None if submission_csv is None else Path(submission_csv), data)
 
     def perfect(self, private: Path) -> DataFrame:
         """The best possible submission: the plugin's, else the answers as a table."""
@@ -143,7 +161,7 @@ def _number(score: Any, competition: Competition) -> float:
     try:
         return float(score)
     except (TypeError, ValueError):
-        raise GradingError(f"the grade hook of {competition.id} returned {score!r}, which is no number") from None
+        raise GradingError(f"the grade hook of {competition.id} returned {score!r}, which is not a number") from None
 
 
 def competition(id: str, edition: str = "v1") -> Competition:

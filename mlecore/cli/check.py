@@ -25,12 +25,9 @@ def command(
     Reads public data only. Exit code 0: yes; 1: no, with the reason.
     """
     from mlecore.competitions import competition
-    from mlecore.data.layout import DataDirs
-    from mlecore.data.sources import has_synthetic
 
     target = competition(competition_id, edition)
-    synthetic = synthetic and has_synthetic(target)
-    prepared = DataDirs.of(data).prepared(competition_id, edition=edition, synthetic=synthetic)
+    prepared = target.data(data, synthetic=synthetic)
     try:
         warnings = target.check(submission, prepared.public)
     except InvalidSubmission as error:

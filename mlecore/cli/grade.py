@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,14 +64,14 @@ def command(
     if jsonl:
         if submission:
             raise UsageError("give either SUBMISSION and COMPETITION_ID, or --jsonl FILE")
-        _grade_many(read_jsonl(jsonl), DataDirs.of(data), edition, synthetic, output, as_json)
+        _grade_many(read_jsonl(jsonl), data, edition, synthetic, output, as_json)
         return
     if not (submission and competition_id):
         raise UsageError("say what to grade: mlecore grade SUBMISSION COMPETITION_ID, or mlecore grade --jsonl FILE")
     from mlecore.grading.isolated import IsolatedGrader
 
     with IsolatedGrader() as grader:
-        report = _graded(Line(competition_id, submission), grader, DataDirs.of(data), edition, synthetic)
+        report = _graded(Line(competition_id, submission), grader, data, edition, synthetic)
     if as_json:
         print_json(report.to_json())
     else:
@@ -80,24 +81,15 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _graded(line: Line, grader: IsolatedGrader, dirs: DataDirs, edition: str, synthetic: bool) -> Report:
+def _graded(line: Line, grader: IsolatedGrader, data: Sequence[Path], edition: str, synthetic: bool) -> Report:
     from mlecore.competitions import competition
-    from mlecore.data.sources import has_synthetic
 
     target = competition(line.competition_id, edition)
-    synthetic = synthetic and has_synthetic(target)
-    prepared = dirs.prepared(line.competition_id, edition, synthetic, facts=target.facts, verified=False)
-    return grader.grade(
-        competition=line.competition_id,
-        edition=edition,
-        submission=line.submission_path,
-        private=prepared.private,
-        synthetic=prepared.synthetic,
-    )
+    return grader.grade(line.submission_path, target.data(data, synthetic=synthetic))
 
 
 def _grade_many(
-    lines: list[Line], dirs: DataDirs, edition: str, synthetic: bool, output: Path | None, as_json: bool
+    lines: list[Line], data: Sequence[Path], edition: str, synthetic: bool, output: Path | None, as_json: bool
 ) -> None:
     import os
 
@@ -106,7 +98,7 @@ def _grade_many(
 
     def one(line: Line) -> Report | MlecoreError:
         try:
-            return _graded(line, grader, dirs, edition, synthetic)
+            return _graded(line, grader, data, edition, synthetic)
         except MlecoreError as error:
             return error
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import evolve, field, frozen
 
 from mlecore.agents import Agent, Recipe
-from mlecore.backends import Backend
+from mlecore.backends import Backend, Dataset
+from mlecore.data.prepared import Prepared
 from mlecore.errors import NotPrepared, UsageError
 from mlecore.facts import Facts
 from mlecore.options import resolve as resolve_options
 from mlecore.runs.plan import Plan, PlannedAgent
 from mlecore.runs.provenance import core_use, plugin_use
 from mlecore.runs.record import PluginUse
+from mlecore.submissions.guard import largest
+
+if TYPE_CHECKING:
+    from mlecore.grading.report import Report
 
 Say = Callable[[str], None]
 _RANK = {"none": 0, "llm": 1, "open": 2}
@@ -25,9 +30,7 @@ _RANK = {"none": 0, "llm": 1, "open": 2}
 class Grader(Protocol):
     """What grades: see mlecore.grading.isolated."""
 
-    def grade(
-        self, *, competition: str, edition: str, submission: Path | None, private: Path, synthetic: bool
-    ) -> Any: ...
+    def grade(self, submission: Path | None, data: Prepared) -> Report: ...
 
 
 @frozen(kw_only=True, eq=False)
@@ -47,10 +50,7 @@ class Inputs:
 
     facts: Facts
     use: PluginUse
-    public: Path
-    private: Path
-    synthetic: bool
-    digest: str
+    data: Prepared
     description: str
     sample_bytes: int
     own_check: bool = False
@@ -60,9 +60,15 @@ class Inputs:
         return hashlib.sha256(self.description.encode()).hexdigest()
 
     @property
+    def dataset(self) -> Dataset:
+        """What a backend brings within reach of the sandbox."""
+        data = self.data
+        return Dataset(competition=data.competition, edition=data.edition, public=data.public, digest=data.digest)
+
+    @property
     def submission_limit(self) -> int:
         """Bytes that a submission may have."""
-        return max(64_000_000, 10 * self.sample_bytes)
+        return largest(self.sample_bytes)
 
 
 @frozen(kw_only=True, eq=False)
@@ -149,7 +155,7 @@ def _backend(plan: Plan) -> tuple[Backend, PluginUse]:
 def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> Inputs:
     """A competition's data; synthetic data and data that need no account are made if they are missing."""
     from mlecore.competitions import competition
-    from mlecore.data.layout import DataDirs
+    from mlecore.data import DataDirs, open_prepared
     from mlecore.data.sources import Synthetic, has_synthetic
     from mlecore.submissions.sample import sample_bytes
 
@@ -157,7 +163,7 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
     synthetic = plan.synthetic and has_synthetic(target)
     dirs = DataDirs.of(data)
     try:
-        prepared = dirs.prepared(id, edition=plan.edition, synthetic=synthetic, facts=target.facts)
+        prepared = open_prepared(target, dirs, synthetic=synthetic)
     except NotPrepared:
         if not synthetic and target.facts.kaggle is not None:
             raise
@@ -168,10 +174,7 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
     return Inputs(
         facts=target.facts,
         use=plugin_use(target.plugin),
-        public=prepared.public,
-        private=prepared.private,
-        synthetic=prepared.synthetic,
-        digest=prepared.digest,
+        data=prepared,
         description=read_description(prepared.public, target.facts),
         sample_bytes=sample_bytes(target.facts, prepared.public),
         own_check=target.loaded.implements("check"),

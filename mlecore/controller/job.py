@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from mlecore.agents import HOME, FinishedSubmission, Launch, Task
-from mlecore.backends import Dataset, Image, Job
+from mlecore.backends import Image, Job
 from mlecore.errors import PluginError
 from mlecore.runs.provenance import file_digest
 from mlecore.sandbox.instructions import Instructions, hardware_words, instructions
@@ -59,7 +59,7 @@ def make_job(
         name=job_name,
         group=group_uid,
         image=UNSET,
-        dataset=Dataset(competition=inputs.facts.id, edition=plan.edition, public=inputs.public, digest=inputs.digest),
+        dataset=inputs.dataset,
         data="",
         argv=launch.argv,
         tools=tools(inputs, cache),
@@ -158,14 +158,14 @@ def sample_file(inputs: Inputs, cache: Path) -> Path:
     """The sample as a plain file; one inside an archive is unpacked once a group."""
     from mlecore.submissions.sample import open_sample, sample_place
 
-    path, member = sample_place(inputs.facts, inputs.public)
+    path, member = sample_place(inputs.facts, inputs.data.public)
     if member is None:
         return path
-    target = cache / f"{inputs.facts.id}-{inputs.digest[:12]}.sample.csv"
+    target = cache / f"{inputs.facts.id}-{inputs.data.digest[:12]}.sample.csv"
     if not target.exists():
         cache.mkdir(parents=True, exist_ok=True)
         partial = target.with_suffix(f".{id(inputs)}.partial")
-        with open_sample(inputs.facts, inputs.public) as plain:
+        with open_sample(inputs.facts, inputs.data.public) as plain:
             shutil.copyfile(plain, partial)
         partial.replace(target)
     return target

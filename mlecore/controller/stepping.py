@@ -90,7 +90,7 @@ class Stepper:
 
     def _worth_grading_again(self, live: ActiveRun) -> bool:
         """Answers that are away are waited for, and may be back by now; a second error is for a person to mend."""
-        return live.tries == 1 or not self._controller.experiment.inputs[live.record.competition].private.is_dir()
+        return live.tries == 1 or not self._controller.experiment.inputs[live.record.competition].data.private.is_dir()
 
     def _dropped(self, live: ActiveRun) -> None:
         main, record = self._controller, live.record

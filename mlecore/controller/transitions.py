@@ -10,7 +10,7 @@ from attrs import evolve
 
 from mlecore import files
 from mlecore.agents import FinishedSubmission
-from mlecore.backends import Dataset, Handle, Image, Job, JobStatus
+from mlecore.backends import Handle, Image, Job, JobStatus
 from mlecore.controller import collect
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
 from mlecore.controller.extensions import Extensions
@@ -67,11 +67,9 @@ class Steps:
         """The competition's public data, within reach of the place."""
         id = inputs.facts.id
         if id not in self.places:
-            if not inputs.public.is_dir():
-                raise FileNotFoundError(f"the data of {id} are not there: {inputs.public}")
-            plan = self.experiment.plan
-            dataset = Dataset(competition=id, edition=plan.edition, public=inputs.public, digest=inputs.digest)
-            self.places[id] = self.experiment.backend.provide(dataset, lambda done, total, what: None)
+            if not inputs.data.public.is_dir():
+                raise FileNotFoundError(f"the data of {id} are not there: {inputs.data.public}")
+            self.places[id] = self.experiment.backend.provide(inputs.dataset, lambda done, total, what: None)
         return self.places[id]
 
     def begin(self, record: RunRecord) -> tuple[RunRecord, Job | None]:
@@ -126,8 +124,8 @@ class Steps:
             agent=loaded_agent.use,
             backend=experiment.backend_use,
             plugins=(experiment.core, inputs.use),
-            synthetic=inputs.synthetic,
-            data_digest=inputs.digest,
+            synthetic=inputs.data.synthetic,
+            data_digest=inputs.data.digest,
             description_digest=inputs.description_digest,
         )
 
@@ -266,13 +264,7 @@ class Steps:
     def _publish_grade(self, record: RunRecord, path: Path) -> None:
         inputs = self.experiment.inputs[record.competition]
         submission = record.submission
-        report = self.experiment.grader.grade(
-            competition=record.competition,
-            edition=record.edition,
-            submission=submission,
-            private=inputs.private,
-            synthetic=record.synthetic,
-        )
+        report = self.experiment.grader.grade(submission, inputs.data)
         content = {**report.to_json(), "run": record.uid}
         content["submission_path"] = submission.relative_to(record.folder).as_posix() if submission else ""
         if submission is None and (refused := collect.refused_candidates(record)):

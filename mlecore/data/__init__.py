@@ -1,7 +1,9 @@
-"""Data on disk: where they lie, how they get there, how we know that they are whole."""
+"""Data on disk: where they lie, how they get there, how we know that they are complete."""
 
 from __future__ import annotations
 
-from mlecore.data.layout import DataDirs, Prepared
+from mlecore.data.layout import DataDirs
+from mlecore.data.opening import open_prepared
+from mlecore.data.prepared import Prepared
 
-__all__ = ["DataDirs", "Prepared"]
+__all__ = ["DataDirs", "Prepared", "open_prepared"]

@@ -55,8 +55,18 @@ class Manifest:
     seed: int | None = None  # of synthetic data
     size: float | None = None  # of synthetic data
     archive_md5: str | None = None
-    stamp: tuple[int, int] | None = None  # of data that MLE-bench prepared: see layout.stamp
+    stamp: tuple[int, int] | None = None  # of data that MLE-bench prepared: see prepared.stamp
     format: int = field(default=_FORMAT)
+
+    def to_json(self) -> dict[str, Any]:
+        """What manifest.json holds."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Manifest:
+        """The inverse of ``to_json``. Raises ValueError, TypeError, KeyError."""
+        parts = {part: Part(**values[part]) for part in PARTS}
+        return cls(**{**values, **parts, "stamp": tuple(values["stamp"]) if values.get("stamp") else None})
 
 
 @frozen
@@ -117,7 +127,7 @@ def write(root: Path, entries: Iterable[Entry], into: Path | None = None, **head
     manifest = Manifest(public=parts["public"], private=parts["private"], **head)
     lines = "".join(f"{entry.sha256} {entry.size} {json.dumps(entry.path)}\n" for entry in entries)
     replace(into / FILES, lines)
-    replace(into / HEAD, json.dumps(asdict(manifest), indent=1) + "\n")
+    replace(into / HEAD, json.dumps(manifest.to_json(), indent=1) + "\n")
     return manifest
 
 
@@ -125,10 +135,7 @@ def read_head(root: Path) -> Manifest | None:
     """The manifest's head, or None where there is none. Raises DataError for one that cannot be understood."""
     path = root / HEAD
     try:
-        values = json.loads(path.read_bytes())
-        values |= {part: Part(**values[part]) for part in PARTS}
-        values["stamp"] = tuple(values["stamp"]) if values.get("stamp") else None
-        manifest = Manifest(**values)
+        manifest = Manifest.from_json(json.loads(path.read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

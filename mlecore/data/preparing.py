@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from mlecore.data import folders, manifest
-from mlecore.data.adopting import adopt
-from mlecore.data.layout import DataDirs, Prepared
+from mlecore.data.layout import DataDirs
 from mlecore.data.lock import lock
+from mlecore.data.opening import adopt
+from mlecore.data.prepared import Prepared
 from mlecore.data.raw import Raw, drop_raw, get_raw
 from mlecore.data.sources import Fetch, RawFolder, Source, Synthetic, has_synthetic, usual
 from mlecore.data.verifying import wrong_checksums, wrong_counts

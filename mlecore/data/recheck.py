@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mlecore.data import manifest
 from mlecore.data.layout import DataDirs
-from mlecore.data.sources import has_synthetic
+from mlecore.data.opening import open_prepared
 from mlecore.data.verifying import wrong_checksums, wrong_counts
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ def recheck(
 
     Raises NotPrepared where there is nothing to check.
     """
-    synthetic = synthetic and has_synthetic(competition)
-    found = dirs.prepared(competition.id, competition.edition, synthetic, facts=competition.facts, progress=progress)
+    found = open_prepared(competition, dirs, synthetic=synthetic, progress=progress)
     head = found.manifest
     assert head is not None
     place = dirs.adopted(found.root, competition.id) if head.source == "mle-bench" else found.root

@@ -1,5 +1,5 @@
-"""From a submission to a report: score, place on the human leaderboard, medal."""
+"""From a submission to a report: its score, its rank on the human leaderboard, its medal."""
 
-from mlecore.grading.report import Report, grade, report
+from mlecore.grading.report import Report, grade
 
-__all__ = ["Report", "grade", "report"]
+__all__ = ["Report", "grade"]

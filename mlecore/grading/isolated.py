@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError
 from mlecore.grading.report import Report
 
@@ -40,22 +41,13 @@ class IsolatedGrader:
         for worker in workers:
             _end(worker)
 
-    def grade(
-        self, *, competition: str, edition: str, submission: Path | None, private: Path, synthetic: bool
-    ) -> Report:
-        """The report of a submission (None: there is none).
+    def grade(self, submission: Path | None, data: Prepared) -> Report:
+        """What ``mlecore.grading.grade`` makes of a submission (None: there is none).
 
         Raises GradingError for what is not the submission's fault: a grader's bug, damaged answers, or going over the
         competition's limits of time and memory.
         """
-        request = {
-            "competition": competition,
-            "edition": edition,
-            "submission": None if submission is None else str(submission),
-            "private": str(private),
-            "synthetic": synthetic,
-        }
-        answer = self._ask(request)
+        answer = self._ask({"submission": None if submission is None else str(submission), "data": data.to_json()})
         if "error" in answer:
             raise GradingError(answer["error"])
         return Report.from_json(answer["report"])
@@ -73,7 +65,7 @@ class IsolatedGrader:
             answer: dict[str, Any] = json.loads(line)
         except (OSError, ValueError):
             _end(worker)
-            return {"error": f"the grading process of {request['competition']} died"}
+            return {"error": f"the grading process of {request['data']['competition']} died"}
         with self._lock:
             self._idle.append(worker)
         return answer

@@ -5,14 +5,12 @@ Source: https://www.kaggle.com/progression (competition medals). Shares are roun
 
 from __future__ import annotations
 
-import csv
 import math
 import statistics
 from collections.abc import Sequence
-from pathlib import Path
 
-from mlecore.errors import PluginError
 from mlecore.facts import Facts, Thresholds
+from mlecore.grading.leaderboard import read_leaderboard
 
 
 def medal_places(teams: int) -> tuple[int, int, int]:
@@ -38,20 +36,6 @@ def thresholds_of(scores: Sequence[float], lower_is_better: bool) -> Thresholds:
     ranked = sorted(scores, reverse=not lower_is_better)
     gold, silver, bronze = (ranked[min(place, len(ranked)) - 1] for place in medal_places(len(ranked)))
     return Thresholds(gold=gold, silver=silver, bronze=bronze, median=statistics.median(ranked))
-
-
-def read_leaderboard(path: Path) -> list[float]:
-    """The column ``score`` (any capitals) of a leaderboard; teams without a score are left out."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = csv.DictReader(file)
-        column = next((name for name in rows.fieldnames or () if name.lower() == "score"), None)
-        if column is None:
-            raise PluginError(f"{path} has no column 'score'")
-        try:
-            scores = [float(row[column]) for row in rows if (row[column] or "").strip()]
-        except ValueError as error:
-            raise PluginError(f"{path}, line {rows.line_num}: {error}") from None
-    return [score for score in scores if not math.isnan(score)]
 
 
 def thresholds_for(facts: Facts) -> Thresholds | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,9 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import asdict, fields, frozen
 
-from mlecore.errors import InvalidSubmission
-from mlecore.facts import Facts
+from mlecore.data.prepared import Prepared
+from mlecore.errors import InvalidSubmission, MlecoreError
+from mlecore.facts import Facts, Thresholds
+from mlecore.grading.leaderboard import rank_of, read_leaderboard
 from mlecore.grading.medals import thresholds_for
+from mlecore.submissions.sample import open_sample
 
 if TYPE_CHECKING:
     from mlecore.competitions import Competition
@@ -82,18 +86,17 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def award(facts: Facts, score: float, medals: bool = True) -> dict[str, Any]:
+def award(facts: Facts, score: float, thresholds: Thresholds | None) -> dict[str, Any]:
     """The part of a report that follows from a score: medals are reached at the threshold, the median must be beaten.
 
-    NaN earns nothing; infinities are compared. ``medals`` is False where thresholds do not apply (synthetic data).
+    NaN earns nothing; infinities are compared.
     """
-    rounded = round(score, DECIMALS) if math.isfinite(score) else score
-    thresholds = thresholds_for(facts) if medals else None
+    rounded = _rounded(score)
     gold = thresholds is not None and facts.reaches(rounded, thresholds.gold)
     silver = thresholds is not None and not gold and facts.reaches(rounded, thresholds.silver)
     bronze = thresholds is not None and not (gold or silver) and facts.reaches(rounded, thresholds.bronze)
     return {
-        "score": rounded if math.isfinite(score) else None,
+        "score": rounded if math.isfinite(rounded) else None,
         "score_text": repr(score),
         "gold_medal": gold,
         "silver_medal": silver,
@@ -101,6 +104,10 @@ def award(facts: Facts, score: float, medals: bool = True) -> dict[str, Any]:
         "any_medal": gold or silver or bronze,
         "above_median": thresholds is not None and facts.better(rounded, thresholds.median),
     }
+
+
+def _rounded(score: float) -> float:
+    return round(score, DECIMALS) if math.isfinite(score) else score
 
 
 _NOTHING: Mapping[str, Any] = {
@@ -113,74 +120,59 @@ _NOTHING: Mapping[str, Any] = {
 }
 
 
-def report(competition: Competition, submission_csv: Path, private: Path, *, synthetic: bool = False) -> Report:
-    """Grade one submission and place it. Raises GradingError only for what is not the submission's fault.
+def grade(competition: Competition, submission: Path | None, data: Prepared) -> Report:
+    """Grade one submission against the answers of ``data``, and place it on the human leaderboard.
 
-    Synthetic data are known by the manifest beside the answers; ``synthetic`` says so where there is none.
+    With thresholds: medals, and the rank where the whole leaderboard is at hand. Without (synthetic data, or no
+    leaderboard at all): the sample submission's score to compare with. An invalid or missing submission makes a report
+    that says so; GradingError is raised only for what is not the submission's fault.
     """
     facts = competition.facts
-    synthetic = synthetic or _is_synthetic(private)
-    thresholds = None if synthetic else thresholds_for(facts)
-    if not submission_csv.exists() and not submission_csv.is_symlink():
-        found: dict[str, Any] = {**_NOTHING, "status": "none", "reason": "there is no submission"}
+    thresholds = None if data.synthetic else thresholds_for(facts)
+    score: float | None = None
+    if submission is None or not os.path.lexists(submission):
+        result: dict[str, Any] = {**_NOTHING, "status": "none", "reason": "there is no submission"}
     else:
         try:
-            score = competition.grade(submission_csv, private)
-            found = {**award(facts, score, medals=not synthetic), "status": "graded"}
+            score = competition.grade(submission, data.private, data.public)
+            result = {**award(facts, score, thresholds), "status": "graded"}
         except InvalidSubmission as error:
-            found = {**_NOTHING, "status": "invalid", "reason": str(error)}
+            result = {**_NOTHING, "status": "invalid", "reason": str(error)}
+    compared = _with_sample(competition, score, data) if thresholds is None else _with_humans(facts, score, data)
     return Report(
         competition_id=facts.id,
         gold_threshold=thresholds.gold if thresholds else None,
         silver_threshold=thresholds.silver if thresholds else None,
         bronze_threshold=thresholds.bronze if thresholds else None,
         median_threshold=thresholds.median if thresholds else None,
-        submission_exists=found["status"] != "none",
-        valid_submission=found["status"] == "graded",
+        submission_exists=result["status"] != "none",
+        valid_submission=result["status"] == "graded",
         is_lower_better=facts.lower_is_better,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        submission_path=str(submission_csv),
+        submission_path="" if submission is None else str(submission),
         edition=competition.edition,
-        synthetic=synthetic,
+        synthetic=data.synthetic,
         plugin=f"{competition.plugin.distribution} {competition.plugin.version}",
-        **found,
+        **result,
+        **compared,
     )
 
 
-def _is_synthetic(private: Path) -> bool:
-    """Data prepared by us from synthetic data lie in <data>/<id>/synthetic/prepared/private."""
-    return private.parent.parent.name == "synthetic"
-
-
-def grade(competition: Competition, submission_csv: Path, private: Path, *, synthetic: bool = False) -> Report:
-    """``report``, with its place on the whole leaderboard if that was fetched; where no thresholds apply, with the
-    sample submission's score to compare with."""
-    from attrs import evolve
-
-    from mlecore.errors import MlecoreError
-    from mlecore.submissions.sample import open_sample
-
-    made = report(competition, submission_csv, private, synthetic=synthetic)
-    if made.median_threshold is not None:
-        return _placed(made, competition.facts, private)
+def _with_sample(competition: Competition, score: float | None, data: Prepared) -> dict[str, Any]:
+    """What the sample submission scores, and whether ``score`` is better."""
     try:
-        with open_sample(competition.facts, private.with_name("public")) as sample:
-            base = competition.grade(sample, private)
+        with open_sample(competition.facts, data.public) as sample:
+            base = competition.grade(sample, data.private, data.public)
     except MlecoreError:  # no sample beside the answers, or one that cannot be graded: then nothing to compare with
-        return made
-    beats = None if made.exact is None else competition.facts.better(made.exact, base)
-    return evolve(made, sample_score=base if math.isfinite(base) else None, beats_sample=beats)
+        return {}
+    beats = None if score is None else competition.facts.better(score, base)
+    return {"sample_score": base if math.isfinite(base) else None, "beats_sample": beats}
 
 
-def _placed(made: Report, facts: Facts, private: Path) -> Report:
-    from attrs import evolve
-
-    from mlecore.grading.medals import read_leaderboard
-    from mlecore.grading.standing import leaderboard_beside, standing
-
-    path = leaderboard_beside(private, facts.folder)
-    if made.exact is None or path is None:
-        return made
-    score = made.exact if made.score is None else made.score
-    place = standing(read_leaderboard(path), score, facts.lower_is_better)
-    return made if place is None else evolve(made, rank=place.rank, teams=place.teams, percentile=place.percentile)
+def _with_humans(facts: Facts, score: float | None, data: Prepared) -> dict[str, Any]:
+    """The rank on the leaderboard that was fetched with the data, else on the one that the competition brings."""
+    files = [path for path in (data.leaderboard, facts.folder / "leaderboard.csv") if path and path.is_file()]
+    if score is None or not files:
+        return {}
+    rank = rank_of(_rounded(score), read_leaderboard(files[0]), facts.lower_is_better)
+    return {} if rank is None else asdict(rank)

@@ -11,7 +11,11 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mlecore.competitions import Competition
+    from mlecore.data.prepared import Prepared
 
 
 def main() -> None:
@@ -29,10 +33,13 @@ def main() -> None:
 
 def _graded(request: dict[str, Any]) -> dict[str, Any]:
     from mlecore.competitions import competition
+    from mlecore.data.prepared import Prepared
     from mlecore.errors import MlecoreError
 
+    data = Prepared.from_json(request["data"])
+    submission = None if request["submission"] is None else Path(request["submission"])
     try:
-        target = competition(request["competition"], request["edition"])
+        target = competition(data.competition, data.edition)
         _ = target.loaded  # imported here, once, for all forks
         limits = target.facts.limits
     except MlecoreError as error:
@@ -41,16 +48,16 @@ def _graded(request: dict[str, Any]) -> dict[str, Any]:
     child = os.fork()
     if child == 0:
         os.close(read)
-        _child(request, write, int(limits.memory_gb * 2**30))
+        _child(target, submission, data, write)
     os.close(write)
     text = _read(read, child, limits.seconds)
     os.close(read)
     _, status = os.waitpid(child, 0)
     if text is None:
-        return {"error": f"grading {request['competition']} took more than its limit of {limits.seconds:g} s"}
+        return {"error": f"grading {target.id} took more than its limit of {limits.seconds:g} s"}
     if not text:
         how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit code {os.WEXITSTATUS(status)}"
-        return {"error": f"grading {request['competition']} ended without a result ({how})"}
+        return {"error": f"grading {target.id} ended without a result ({how})"}
     answer: dict[str, Any] = json.loads(text)
     return answer
 
@@ -71,28 +78,21 @@ def _read(pipe: int, child: int, seconds: float) -> bytes | None:
         parts.append(part)
 
 
-def _child(request: dict[str, Any], pipe: int, memory: int) -> None:
+def _child(target: Competition, submission: Path | None, data: Prepared, pipe: int) -> None:
     """Grade under the memory limit, write the answer, and leave without any of the parent's clean-up."""
-    from mlecore.competitions import competition
     from mlecore.errors import MlecoreError
     from mlecore.grading.report import grade
 
+    memory = int(target.facts.limits.memory_gb * 2**30)
     try:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-        submission = Path(request["submission"] or "/nonexistent/submission.csv")
-        made = grade(
-            competition(request["competition"], request["edition"]),
-            submission,
-            Path(request["private"]),
-            synthetic=request["synthetic"],
-        )
-        answer: dict[str, Any] = {"report": {**made.to_json(), "submission_path": request["submission"] or ""}}
+        answer: dict[str, Any] = {"report": grade(target, submission, data).to_json()}
     except MemoryError:
-        answer = {"error": f"grading {request['competition']} took more than its memory limit of {memory / 2**30:g} GB"}
+        answer = {"error": f"grading {target.id} took more than its memory limit of {memory / 2**30:g} GB"}
     except MlecoreError as error:
         answer = {"error": str(error)}
     except BaseException as error:
-        answer = {"error": f"grading {request['competition']} failed: {type(error).__name__}: {error}"}
+        answer = {"error": f"grading {target.id} failed: {type(error).__name__}: {error}"}
     with os.fdopen(pipe, "w") as out:
         out.write(json.dumps(answer))
     os._exit(0)

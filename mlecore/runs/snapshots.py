@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,7 @@ def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
     NotPrepared.
     """
     from mlecore.competitions import competition
+    from mlecore.data import open_prepared
     from mlecore.grading.isolated import IsolatedGrader
 
     found = []
@@ -83,24 +85,14 @@ def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
             if record.state != "graded":
                 continue
             target = competition(record.competition, record.edition)
-            prepared = dirs.prepared(record.competition, record.edition, record.synthetic, facts=target.facts)
-
-            def grade(path: Path, record: RunRecord = record, private: Path = prepared.private) -> Report:
-                return grader.grade(
-                    competition=record.competition,
-                    edition=record.edition,
-                    submission=path,
-                    private=private,
-                    synthetic=record.synthetic,
-                )
-
-            points = tuple(_points(record, grade))
+            data = open_prepared(target, dirs, synthetic=record.synthetic)
+            points = tuple(_points(record, partial(grader.grade, data=data)))
             history = History(run=record.name, competition=record.competition, seed=record.seed, points=points)
             found.append(history)
     return found
 
 
-def _points(record: RunRecord, grade: Any) -> Iterator[Point]:
+def _points(record: RunRecord, grade: Callable[[Path], Report]) -> Iterator[Point]:
     for seconds, path in snapshots(record):
         try:
             report = grade(path)

@@ -32,13 +32,18 @@ _KINDS = (
 )
 
 
-def guard(path: Path, sample_bytes: int | None = None) -> None:
+def largest(sample_bytes: int) -> int:
+    """Bytes that a submission may have, by the size of the sample submission."""
+    return max(LARGEST, 10 * sample_bytes)
+
+
+def guard(path: Path, sample_bytes: int = 0) -> None:
     """Raises InvalidSubmission unless ``path`` is a file that is safe to parse.
 
     ``sample_bytes``: size of the sample submission, where known. Reads at most the size allowed, once, and keeps no
     more than one line.
     """
-    limit = max(LARGEST, 10 * (sample_bytes or 0))
+    limit = largest(sample_bytes)
     try:
         _refuse_unless_regular(path, os.lstat(path), limit)  # before opening: opening a device may do something
         descriptor = os.open(path, _FLAGS)

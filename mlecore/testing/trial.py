@@ -53,7 +53,7 @@ class Trial:
         except InvalidSubmission as reason:
             refused = str(reason)
         try:
-            score = self.competition.grade(self._written(submission), self.private)
+            score = self.competition.grade(self._written(submission), self.private, self.public)
         except InvalidSubmission as reason:
             assert refused or self.competition.facts.check_incomplete, f"check passes what grade refuses: {reason}"
             raise

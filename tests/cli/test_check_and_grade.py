@@ -151,9 +151,10 @@ def test_api(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "submission.csv"
     answers.to_csv(path, index=False)
     competition = mlecore.competition(ID)
-    private = data / ID / "prepared" / "private"
-    assert competition.check(path, private.with_name("public")) == []
-    assert competition.grade(str(path), str(private)) == 1.0
-    assert competition.report(path, private).to_json()["score"] == 1.0
+    prepared = competition.data([data])
+    assert competition.check(path, prepared.public) == []
+    assert competition.grade(str(path), str(prepared.private)) == 1.0
+    report = competition.report(path, prepared).to_json()
+    assert report["score"] == 1.0 and report["beats_sample"]
     with pytest.raises(mlecore.InvalidSubmission):
-        competition.grade(tmp_path, private)
+        competition.grade(tmp_path, prepared.private)

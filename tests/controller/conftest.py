@@ -13,6 +13,7 @@ from mlecore.controller.display import Silent
 from mlecore.controller.experiment import Experiment, load_experiment
 from mlecore.controller.loop import Controller
 from mlecore.controller.state import GroupResult, Timing
+from mlecore.data import Prepared
 from mlecore.grading.report import Report
 from mlecore.registry import discovery, loading
 from mlecore.runs.lock import GroupLock
@@ -62,9 +63,7 @@ class Grader:
         self.calls: list[Path | None] = []
         self.error: Exception | None = None
 
-    def grade(
-        self, *, competition: str, edition: str, submission: Path | None, private: Path, synthetic: bool
-    ) -> Report:
+    def grade(self, submission: Path | None, data: Prepared) -> Report:
         self.calls.append(submission)
         if self.error:
             raise self.error
@@ -72,7 +71,7 @@ class Grader:
         status = "none" if submission is None else "graded" if text.count("\n") == 11 else "invalid"
         score = text.count(",1\n") / 10 if status == "graded" else None
         return Report(
-            competition_id=competition,
+            competition_id=data.competition,
             score=score,
             gold_threshold=None,
             silver_threshold=None,

@@ -50,11 +50,11 @@ def test_a_task_tells_what_may_be_known_and_a_job_what_is_to_be_done(ready, tmp_
 
 def test_the_sample_inside_an_archive_is_unpacked_once(ready, tmp_path):
     _, _, inputs = ready
-    public = tmp_path / "public"
-    public.mkdir()
-    with zipfile.ZipFile(public / "s.zip", "w") as archive:
+    data = evolve(inputs.data, root=tmp_path)
+    data.public.mkdir()
+    with zipfile.ZipFile(data.public / "s.zip", "w") as archive:
         archive.writestr("a/s.csv", "id,side\n")
-    packed = evolve(inputs, facts=evolve(inputs.facts, sample="public/s.zip!a/s.csv"), public=public)
+    packed = evolve(inputs, facts=evolve(inputs.facts, sample="public/s.zip!a/s.csv"), data=data)
     path = sample_file(packed, tmp_path / "cache")
     assert path.read_text() == "id,side\n"
     path.write_text("kept")

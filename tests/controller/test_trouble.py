@@ -51,18 +51,18 @@ def test_runs_folder_that_vanishes_for_a_while(lab):
 def test_answers_that_are_away_for_a_while(lab):
     lab.make(("worker", {}))
     grade = lab.grader.grade
-    private = lab.experiment().inputs["coins"].private
+    private = lab.experiment().inputs["coins"].data.private
     away = private.with_name("away")
 
     missed = []
 
-    def careful(**request):
+    def careful(submission, data):
         if not missed:
-            missed.append(request["private"])
-            raise GradingError(f"{request['private']} is no folder")
+            missed.append(data.private)
+            raise GradingError(f"{data.private} is not a folder")
         if away.is_dir():
             away.rename(private)  # back again, by the second try
-        return grade(**request)
+        return grade(submission, data)
 
     lab.grader.grade = careful
     private.rename(away)
@@ -76,11 +76,11 @@ def test_answers_that_are_back_when_the_controller_looks(lab):
     lab.make(("worker", {}))
     grade, missed = lab.grader.grade, []
 
-    def careful(**request):
+    def careful(submission, data):
         if not missed:
-            missed.append(request)
-            raise GradingError(f"{request['private']} is no folder")
-        return grade(**request)
+            missed.append(data)
+            raise GradingError(f"{data.private} is not a folder")
+        return grade(submission, data)
 
     lab.grader.grade = careful
     outcome = lab.run()
@@ -91,8 +91,8 @@ def test_an_error_in_grading_is_left_to_a_person(lab):
     lab.make(("worker", {}))
     tries = []
 
-    def broken(**request):
-        tries.append(request)
+    def broken(submission, data):
+        tries.append(submission)
         raise GradingError("a bug")
 
     lab.grader.grade = broken
@@ -102,7 +102,7 @@ def test_an_error_in_grading_is_left_to_a_person(lab):
 
 def test_public_data_that_are_away_for_a_while(lab):
     lab.make(("worker", {}))
-    public = lab.experiment().inputs["coins"].public
+    public = lab.experiment().inputs["coins"].data.public
     away = public.with_name("gone")
     experiment = lab.experiment()
     lab.experiment = lambda: experiment

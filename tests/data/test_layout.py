@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
-from mlecore.data import DataDirs
+from mlecore.data import DataDirs, Prepared, open_prepared
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Synthetic
 from mlecore.errors import DataError, NotPrepared, UsageError
@@ -44,12 +45,13 @@ def test_a_name_cannot_lead_out_of_the_directory(dirs: DataDirs, name: str) -> N
         dirs.find("tiny", edition=name or "@")
 
 
-def test_what_is_not_there_comes_with_the_command_to_run(dirs: DataDirs) -> None:
+def test_what_is_not_there_comes_with_the_command_to_run(dirs: DataDirs, tiny) -> None:  # type: ignore[no-untyped-def]
     assert dirs.find("tiny") is None
     with pytest.raises(NotPrepared, match=r"mlecore prepare tiny --synthetic$"):
-        dirs.prepared("tiny", synthetic=True)
+        open_prepared(tiny, dirs, synthetic=True)
+    tiny.edition = "v2"
     with pytest.raises(NotPrepared, match=r"mlecore prepare tiny --edition v2$"):
-        dirs.prepared("tiny", edition="v2")
+        open_prepared(tiny, dirs)
 
 
 def test_editions_and_synthetic_data_lie_apart(dirs: DataDirs, tiny) -> None:  # type: ignore[no-untyped-def]
@@ -65,9 +67,9 @@ def test_editions_and_synthetic_data_lie_apart(dirs: DataDirs, tiny) -> None:  #
 def test_the_first_directory_that_has_it_counts(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
     near, far = DataDirs((tmp_path / "near", tmp_path / "far")), DataDirs((tmp_path / "far",))
     prepare(tiny, far, Synthetic())
-    assert near.prepared("tiny", synthetic=True).root.is_relative_to(tmp_path / "far")
+    assert open_prepared(tiny, near, synthetic=True).root.is_relative_to(tmp_path / "far")
     prepare(tiny, near, Synthetic(), force=True)
-    assert near.prepared("tiny", synthetic=True).root.is_relative_to(tmp_path / "near")
+    assert open_prepared(tiny, near, synthetic=True).root.is_relative_to(tmp_path / "near")
 
 
 def test_mle_bench_data_are_used_where_they_lie_and_verified_once(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
@@ -78,7 +80,7 @@ def test_mle_bench_data_are_used_where_they_lie_and_verified_once(tmp_path: Path
     assert found is not None and found.root == root and found.manifest is None
     with pytest.raises(NotPrepared):
         _ = found.digest
-    adopted = dirs.prepared("tiny", facts=tiny.facts)
+    adopted = open_prepared(tiny, dirs)
     assert adopted.manifest is not None and adopted.manifest.source == "mle-bench"
     again = dirs.find("tiny")
     assert again is not None and again.digest == adopted.digest
@@ -88,9 +90,9 @@ def test_mle_bench_data_are_used_where_they_lie_and_verified_once(tmp_path: Path
 def test_mle_bench_data_with_wrong_checksums_are_refused_with_both_values(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
     mle_bench(tmp_path / "bench")
     dirs = DataDirs((tmp_path / "data", tmp_path / "bench"))
-    facts = tiny.with_facts(md5={"public/sample.csv": "0" * 32}).facts
+    tiny.with_facts(md5={"public/sample.csv": "0" * 32})
     with pytest.raises(DataError, match=r"public/sample.csv: MD5 [0-9a-f]{32}, expected 0{32}"):
-        dirs.prepared("tiny", facts=facts)
+        open_prepared(tiny, dirs)
     taken = prepare(tiny, dirs, verify=False).prepared
     assert taken.manifest is not None and not taken.manifest.verified
 
@@ -98,11 +100,11 @@ def test_mle_bench_data_with_wrong_checksums_are_refused_with_both_values(tmp_pa
 def test_mle_bench_data_that_were_prepared_again_are_verified_again(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
     root = mle_bench(tmp_path / "bench")
     dirs = DataDirs((tmp_path / "data", tmp_path / "bench"))
-    first = dirs.prepared("tiny", facts=tiny.facts).digest
+    first = open_prepared(tiny, dirs).digest
     (root / "public" / "new.csv").write_text("more")
     found = dirs.find("tiny")
     assert found is not None and found.manifest is None
-    assert dirs.prepared("tiny", facts=tiny.facts).digest != first
+    assert open_prepared(tiny, dirs).digest != first
 
 
 def test_folders_that_mle_bench_made_and_never_filled_are_no_data(tmp_path: Path) -> None:
@@ -114,5 +116,19 @@ def test_folders_that_mle_bench_made_and_never_filled_are_no_data(tmp_path: Path
 def test_a_grader_need_not_wait_for_mle_bench_data_to_be_verified(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
     root = mle_bench(tmp_path / "bench")
     dirs = DataDirs((tmp_path / "data", tmp_path / "bench"))
-    assert dirs.prepared("tiny", facts=tiny.facts, verified=False).private == root / "private"
+    assert open_prepared(tiny, dirs, verified=False).private == root / "private"
     assert not (tmp_path / "data").exists()
+
+
+def test_it_survives_the_way_to_another_process(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
+    dirs = DataDirs((tmp_path / "data", tmp_path / "bench"))
+    leaderboard = dirs.folder("tiny") / "leaderboard.csv"
+    leaderboard.parent.mkdir(parents=True)
+    leaderboard.write_text("score\n1\n")
+    synthetic = prepare(tiny, dirs, Synthetic()).prepared
+    mle_bench(tmp_path / "bench")
+    unverified = open_prepared(tiny, dirs, verified=False)
+    adopted = open_prepared(tiny, dirs)
+    assert [found.leaderboard for found in (synthetic, adopted)] == [None, leaderboard]
+    for found in (synthetic, unverified, adopted):
+        assert Prepared.from_json(json.loads(json.dumps(found.to_json()))) == found

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from mlecore.data import DataDirs, manifest
+from mlecore.data import DataDirs, manifest, open_prepared
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Archive, Fetch, RawFolder, Synthetic
 from mlecore.errors import DataError, PluginError, UsageError
@@ -159,7 +159,7 @@ def test_a_plugin_that_fails_leaves_what_was_there(tiny, dirs: DataDirs) -> None
     tiny.prepare = lambda raw, public, private: (public / "half.csv").write_text("x")
     with pytest.raises(PluginError, match=r"did not write private/test\.csv"):
         prepare(tiny, dirs, Synthetic(), force=True)
-    assert dirs.prepared("tiny", synthetic=True).digest == digest
+    assert open_prepared(tiny, dirs, synthetic=True).digest == digest
     assert not list(dirs.folder("tiny").rglob("*.partial"))
     tiny.prepare = good
 
@@ -222,7 +222,7 @@ KILLED = """
     from pathlib import Path
     sys.path.insert(0, {here!r})
     from conftest import Tiny
-    from mlecore.data import DataDirs
+    from mlecore.data import DataDirs, open_prepared
     from mlecore.data.preparing import prepare
     from mlecore.data.sources import Synthetic
     class Slow(Tiny):

@@ -1,10 +1,12 @@
 """A competition made on the spot: a module and its metadata in a folder on the import path."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from mlecore.data import Prepared
 from mlecore.registry import discovery, loading
 
 MODULE = """
@@ -54,8 +56,8 @@ memory_gb = 1.5
 
 
 @pytest.fixture
-def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Installs the competition "tiny"; gives a prepared folder of it."""
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Prepared]:
+    """Installs the competition "tiny"; gives prepared data of it."""
     site = tmp_path / "site"
     package = site / "mle_comp_tiny"
     package.mkdir(parents=True)
@@ -76,7 +78,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (prepared / folder).mkdir(parents=True)
     (prepared / "public" / "sample.csv").write_text("id,value\n1,0.1\n")
     (prepared / "private" / "answers.csv").write_text("id,value\n1,1.0\n")
-    yield prepared
+    yield Prepared(competition="tiny", root=prepared)
     sys.modules.pop("mle_comp_tiny", None)
     for cache in caches:
         cache.cache_clear()

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from mlecore.errors import PluginError
 from mlecore.facts import Facts, Thresholds
-from mlecore.grading.medals import medal_places, read_leaderboard, thresholds_for, thresholds_of
+from mlecore.grading.medals import medal_places, thresholds_for, thresholds_of
 from mlecore.grading.report import award
 
 FACTS = Facts(
@@ -49,14 +48,10 @@ def test_thresholds_of_a_leaderboard() -> None:
     assert thresholds_of(scores, lower_is_better=True).gold == 0.09
 
 
-def test_leaderboard_file(tmp_path: Path) -> None:
+def test_thresholds_follow_from_the_leaderboard_that_a_competition_brings(tmp_path: Path) -> None:
     (tmp_path / "leaderboard.csv").write_text("team,Score\na,0.5\nb,\nc,0.75\n")
-    assert read_leaderboard(tmp_path / "leaderboard.csv") == [0.5, 0.75]
     found = thresholds_for(evolve(FACTS, thresholds=None, folder=tmp_path))
     assert found is not None and found.gold == 0.75
-    (tmp_path / "leaderboard.csv").write_text("team,points\na,1\n")
-    with pytest.raises(PluginError, match="no column 'score'"):
-        read_leaderboard(tmp_path / "leaderboard.csv")
 
 
 @pytest.mark.parametrize(
@@ -74,17 +69,17 @@ def test_leaderboard_file(tmp_path: Path) -> None:
         (-math.inf, None, False),
     ],
 )
-def test_judge_higher(score: float, medal: str | None, above: bool) -> None:
-    found = award(FACTS, score)
+def test_award_higher(score: float, medal: str | None, above: bool) -> None:
+    found = award(FACTS, score, FACTS.thresholds)
     assert [m for m in ("gold", "silver", "bronze") if found[f"{m}_medal"]] == ([medal] if medal else [])
     assert found["any_medal"] is bool(medal)
     assert found["above_median"] is above
 
 
-def test_judge_lower_and_without_medals() -> None:
+def test_award_lower_and_without_medals() -> None:
     lower = evolve(FACTS, direction="minimize", thresholds=Thresholds(gold=0.1, silver=0.2, bronze=0.3, median=0.5))
-    assert award(lower, 0.2)["silver_medal"]
-    assert award(lower, 0.1000049)["gold_medal"]
-    assert not award(lower, 0.5)["above_median"]
-    assert award(lower, -math.inf)["gold_medal"]
-    assert not award(lower, 0.0, medals=False)["any_medal"]
+    assert award(lower, 0.2, lower.thresholds)["silver_medal"]
+    assert award(lower, 0.1000049, lower.thresholds)["gold_medal"]
+    assert not award(lower, 0.5, lower.thresholds)["above_median"]
+    assert award(lower, -math.inf, lower.thresholds)["gold_medal"]
+    assert not award(lower, 0.0, None)["any_medal"]

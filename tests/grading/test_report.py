@@ -5,12 +5,15 @@ import math
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 import mlecore
-from mlecore.errors import GradingError, UsageError
+from mlecore.data import Prepared
+from mlecore.errors import GradingError, InvalidSubmission, UsageError
 from mlecore.grading.batch import read_jsonl, totals
 from mlecore.grading.isolated import IsolatedGrader
-from mlecore.grading.report import Report, grade, report
+from mlecore.grading.report import Report, grade
+from mlecore.submissions import guard
 
 MLE_BENCH_KEYS = {
     *("competition_id", "score", "gold_threshold", "silver_threshold", "bronze_threshold", "median_threshold"),
@@ -25,8 +28,8 @@ def submission(folder: Path, value: object) -> Path:
     return path
 
 
-def test_keys_and_round_trip(tiny: Path, tmp_path: Path) -> None:
-    made = report(mlecore.competition("tiny"), submission(tmp_path, 0.8123456), tiny / "private")
+def test_keys_and_round_trip(tiny: Prepared, tmp_path: Path) -> None:
+    made = grade(mlecore.competition("tiny"), submission(tmp_path, 0.8123456), tiny)
     values = json.loads(json.dumps(made.to_json(), allow_nan=False))
     assert values.keys() >= MLE_BENCH_KEYS
     assert (values["score"], values["silver_medal"], values["valid_submission"]) == (0.81235, True, True)
@@ -35,44 +38,40 @@ def test_keys_and_round_trip(tiny: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("value", "text"), [("nan", "nan"), ("inf", "inf"), ("-inf", "-inf")])
-def test_scores_that_json_has_no_number_for(tiny: Path, tmp_path: Path, value: str, text: str) -> None:
-    values = report(mlecore.competition("tiny"), submission(tmp_path, value), tiny / "private").to_json()
+def test_scores_that_json_has_no_number_for(tiny: Prepared, tmp_path: Path, value: str, text: str) -> None:
+    values = grade(mlecore.competition("tiny"), submission(tmp_path, value), tiny).to_json()
     assert (values["score"], values["score_text"], values["valid_submission"]) == (None, text, True)
     assert values["gold_medal"] is (text == "inf")
     json.dumps(values, allow_nan=False)
 
 
-def test_invalid_and_missing(tiny: Path, tmp_path: Path) -> None:
+def test_invalid_and_missing(tiny: Prepared, tmp_path: Path) -> None:
     path = tmp_path / "submission.csv"
-    made = report(mlecore.competition("tiny"), path, tiny / "private")
+    made = grade(mlecore.competition("tiny"), path, tiny)
     assert (made.status, made.submission_exists) == ("none", False)
     path.write_text("id\n1\n")
-    made = report(mlecore.competition("tiny"), path, tiny / "private")
+    made = grade(mlecore.competition("tiny"), path, tiny)
     assert (made.status, made.reason, made.submission_exists) == ("invalid", "the column value is missing", True)
     path.unlink()
     path.symlink_to("/etc/passwd")
-    assert report(mlecore.competition("tiny"), path, tiny / "private").status == "invalid"
+    assert grade(mlecore.competition("tiny"), path, tiny).status == "invalid"
 
 
-def test_a_bug_of_the_grader_is_not_the_agents_fault(tiny: Path, tmp_path: Path) -> None:
+def test_a_bug_of_the_grader_is_not_the_agents_fault(tiny: Prepared, tmp_path: Path) -> None:
     with pytest.raises(GradingError, match="tiny: its hook grade failed: KeyError: 'bug'"):
-        report(mlecore.competition("tiny"), submission(tmp_path, "bug"), tiny / "private")
+        grade(mlecore.competition("tiny"), submission(tmp_path, "bug"), tiny)
 
 
-def test_synthetic_earns_no_medals_but_meets_the_sample(tiny: Path, tmp_path: Path) -> None:
-    made = grade(mlecore.competition("tiny"), submission(tmp_path, 0.95), tiny / "private", synthetic=True)
+def test_synthetic_earns_no_medals_but_meets_the_sample(tiny: Prepared, tmp_path: Path) -> None:
+    made = grade(mlecore.competition("tiny"), submission(tmp_path, 0.95), evolve(tiny, synthetic=True))
     assert (made.medal, made.gold_threshold, made.above_median) == (None, None, False)
     assert (made.sample_score, made.beats_sample) == (0.1, True)
 
 
-def test_isolated_grader(tiny: Path, tmp_path: Path) -> None:
-    private = tiny / "private"
-
+def test_isolated_grader(tiny: Prepared, tmp_path: Path) -> None:
     def ask(value: str) -> Report:
         path = submission(tmp_path, value)
-        return grader.grade(
-            competition="tiny", edition="v1", submission=path, private=tiny / "private", synthetic=False
-        )
+        return grader.grade(path, tiny)
 
     with IsolatedGrader() as grader:
         assert ask("0.75").medal == "bronze"
@@ -83,15 +82,41 @@ def test_isolated_grader(tiny: Path, tmp_path: Path) -> None:
         with pytest.raises(GradingError, match="signal 9"):
             ask("die")
         assert math.isnan(ask("nan").exact or 0.0)  # the worker is as good as before
-        none = grader.grade(
-            competition="tiny", edition="v1", submission=None, private=tiny / "private", synthetic=False
-        )
+        none = grader.grade(None, tiny)
         assert (none.status, none.submission_path) == ("none", "")
         with pytest.raises(GradingError, match="no competition called 'other'"):
-            grader.grade(competition="other", edition="v1", submission=None, private=private, synthetic=False)
+            grader.grade(None, evolve(tiny, competition="other"))
 
 
-def test_jsonl(tiny: Path, tmp_path: Path) -> None:
+def test_the_report_is_the_same_from_the_api_and_from_a_process_of_its_own(tiny: Prepared, tmp_path: Path) -> None:
+    leaderboard = tmp_path / "scores.csv"
+    leaderboard.write_text("score\n0.9\n0.1\n")
+    path = submission(tmp_path, 0.75)
+    with IsolatedGrader() as grader:
+        for data in (evolve(tiny, leaderboard=leaderboard), evolve(tiny, synthetic=True)):
+            ours = mlecore.competition("tiny").report(path, data)
+            assert evolve(grader.grade(path, data), created_at=ours.created_at) == ours
+            assert (ours.rank, ours.beats_sample) == ((None, True) if data.synthetic else (2, None))
+
+
+def test_a_submission_may_be_ten_times_as_large_as_the_sample_or_else_the_answers(
+    tiny: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "LARGEST", 100)
+    competition = mlecore.competition("tiny")
+    path = submission(tmp_path, "0.5\n" + "2,0.5\n" * 50)
+    with pytest.raises(InvalidSubmission, match="at most 150 are allowed"):
+        competition.grade(path, tiny.private, tiny.public)
+    assert grade(competition, path, tiny).status == "invalid"
+    (tiny.public / "sample.csv").write_text("id,value\n" + "1,0.1\n" * 10)
+    assert competition.grade(path, tiny.private, tiny.public) == 0.5
+    with pytest.raises(InvalidSubmission, match="at most 150 are allowed"):
+        competition.grade(path, tiny.private)
+    (tiny.private / "answers.csv").write_text("id,value\n" + "1,1.0\n" * 10)
+    assert competition.grade(path, tiny.private) == 0.5
+
+
+def test_jsonl(tiny: Prepared, tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
     path.write_text('# a comment\n\n{"competition_id": "tiny", "submission_path": null}\n// another\n')
     (line,) = read_jsonl(path)
@@ -101,10 +126,10 @@ def test_jsonl(tiny: Path, tmp_path: Path) -> None:
         read_jsonl(path)
 
 
-def test_totals(tiny: Path, tmp_path: Path) -> None:
-    competition, private = mlecore.competition("tiny"), tiny / "private"
-    reports = [report(competition, submission(tmp_path, v), private) for v in ("0.95", "0.75", "0.1")]
-    reports.append(report(competition, tmp_path / "none.csv", private))
+def test_totals(tiny: Prepared, tmp_path: Path) -> None:
+    competition = mlecore.competition("tiny")
+    reports = [grade(competition, submission(tmp_path, v), tiny) for v in ("0.95", "0.75", "0.1")]
+    reports.append(grade(competition, tmp_path / "none.csv", tiny))
     found = totals(reports)
     assert [found[f"total_{k}"] for k in ("runs", "runs_with_submissions", "valid_submissions", "medals")] == [
         4,

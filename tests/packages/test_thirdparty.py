@@ -17,6 +17,7 @@ GRADE = """
 import json, sys
 from pathlib import Path
 import mlecore
+from mlecore.data import Prepared
 
 acme = mlecore.competition("acme-parcels")
 folder = Path(sys.argv[1])
@@ -24,7 +25,8 @@ acme.make_raw(folder / "raw")
 acme.prepare(folder / "raw", folder / "public", folder / "private")
 acme.perfect(folder / "private").to_csv(folder / "perfect.csv", index=False)
 paths = (folder / "perfect.csv", folder / "public" / "sample.csv")
-print(json.dumps([acme.report(path, folder / "private").to_json() for path in paths]))
+data = Prepared(competition="acme-parcels", root=folder)
+print(json.dumps([acme.report(path, data).to_json() for path in paths]))
 """
 
 

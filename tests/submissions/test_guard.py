@@ -14,7 +14,7 @@ from mlecore.submissions import guard as module
 from mlecore.submissions.guard import guard
 
 
-def refused(path: Path, sample_bytes: int | None = None) -> str:
+def refused(path: Path, sample_bytes: int = 0) -> str:
     """Why; within a second and little memory."""
     tracemalloc.start()
     begun = time.monotonic()

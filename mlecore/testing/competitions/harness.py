@@ -129,7 +129,7 @@ class Harness:
     def grade(self, data: bytes) -> Response:
         self._submission.write_bytes(data)
         try:
-            return Response(score=self.competition.grade(self._submission, self.private))
+            return Response(score=self.competition.grade(self._submission, self.private, self.public))
         except InvalidSubmission as reason:
             return Response(refusal=self._said(reason))
         except MlecoreError as error:

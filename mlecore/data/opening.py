@@ -1,0 +1,92 @@
+"""Prepared data for whoever uses them. What MLE-bench prepared is used where it lies, never touched, verified once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from mlecore.data import manifest
+from mlecore.data.layout import DataDirs
+from mlecore.data.lock import lock
+from mlecore.data.prepared import Prepared, stamp
+from mlecore.data.sources import has_synthetic
+from mlecore.data.verifying import wrong_checksums
+from mlecore.errors import DataError, NotPrepared
+
+if TYPE_CHECKING:
+    from mlecore.backends import Progress
+    from mlecore.competitions import Competition
+    from mlecore.facts import Facts
+
+
+def open_prepared(
+    competition: Competition,
+    dirs: DataDirs,
+    *,
+    synthetic: bool = False,
+    progress: Progress | None = None,
+    verified: bool = True,
+) -> Prepared:
+    """The data of a competition in its edition. Raises NotPrepared with the command to run.
+
+    ``synthetic``: the synthetic data; the real ones where those need no account and nothing else is made. What
+    MLE-bench prepared is read and hashed on the first call: a minute or more for each 100 GB. ``verified`` False leaves
+    that out, for callers that need no digest.
+    """
+    synthetic = synthetic and has_synthetic(competition)
+    found = dirs.find(competition.id, competition.edition, synthetic)
+    if found is None:
+        edition = competition.edition
+        flags = (" --synthetic" if synthetic else "") + (f" --edition {edition}" if edition != "v1" else "")
+        raise NotPrepared(
+            f"the {'synthetic data' if synthetic else 'data'} of {competition.id} are not prepared "
+            f"in {', '.join(map(str, dirs.dirs))}",
+            fix=f"Prepare them: mlecore prepare {competition.id}{flags}",
+        )
+    if found.manifest is None and verified:
+        return adopt(found, dirs, competition.facts, progress)
+    return found
+
+
+def adopt(
+    found: Prepared, dirs: DataDirs, facts: Facts, progress: Progress | None = None, *, verify: bool = True
+) -> Prepared:
+    """Hash all of it, compare with the published checksums, and keep a manifest in our own data directory.
+
+    Raises DataError when it is not what the benchmark's data should be.
+    """
+    with lock(dirs.folder(found.competition), f"verifying {found.root}", wait=lambda _: True):
+        again = dirs.find(found.competition)
+        if again is not None and again.manifest is not None:
+            return again
+        for name in (facts.answers, facts.sample):
+            if not (found.root / name.partition("!")[0]).is_file():
+                raise DataError(
+                    f"{found.root} is not complete: {name} is missing",
+                    fix=f"Prepare it again with MLE-bench or with mlecore: mlecore prepare {found.competition} --force",
+                )
+        if verify and (wrong := wrong_checksums(found.root, facts)):
+            raise DataError(
+                f"{found.root} is not what the benchmark's data should be:\n  " + "\n  ".join(wrong),
+                fix=f"Prepare it again: mlecore prepare {found.competition} --force; or use it as it is: "
+                f"mlecore prepare {found.competition} --skip-verification",
+            )
+        before = stamp(found.root)
+        entries = manifest.hash_files(found.root, manifest.scan(found.root), progress)
+        folder = dirs.adopted(found.root, found.competition)
+        folder.mkdir(parents=True, exist_ok=True)
+        written = manifest.write(
+            found.root,
+            entries,
+            into=folder,
+            competition=found.competition,
+            edition=found.edition,
+            plugin_version=None,
+            source="mle-bench",
+            verified=verify,
+            created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            stamp=before,
+        )
+        return evolve(found, manifest=written)
