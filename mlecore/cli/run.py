@@ -177,12 +177,12 @@ def conclude(done: Done, runs: Path) -> int:
     place = "" if runs == Path("runs") else f" --runs {shlex.quote(str(runs))}"
     counts = ", ".join(f"{number} {state}" for state, number in sorted(outcome.counts.items()) if number)
     click.echo(f"{name}: {counts or 'nothing has ended yet'}", err=True)
-    for words in outcome.left:
+    for words in outcome.unfinished:
         click.echo(f"  {words}", err=True)
     if outcome.interrupted:
         click.echo(f"Stopped; runs at work go on. To go on with the group: mlecore runs resume {name}{place}", err=True)
     elif not outcome.complete:
-        if outcome.left:
+        if outcome.unfinished:
             click.echo(f"To go on with the group: mlecore runs resume {name}{place}", err=True)
         if outcome.counts["failed"]:
             click.echo(f"To try failed runs again: mlecore runs retry {name}{place}", err=True)

@@ -307,7 +307,7 @@ def _hand_over(folder: Path, records: list[RunRecord], request: Any) -> None:
     from mlecore.runs.store import open_group
 
     for record in records:
-        requests.leave(record.folder, request)
+        requests.leave(record.folder.parent, record.name, request)
     held = holder(folder)
     if held is None:
         only = frozenset(record.name for record in records)

@@ -188,8 +188,7 @@ def _run_group(
         if start_new:
             display.say(f"group {group.name}: {len(wanted)} runs, in {group.folder}")
         with GroupLock(group.folder, display.say) as lock:
-            controller = Controller(group, experiment, lock, display, timing, finished)
-            controller.start_new = start_new
+            controller = Controller(group, experiment, lock, display, timing, finished, start_new)
             with _interruptible(controller, display):
                 return Done(group, controller.run(only))
 

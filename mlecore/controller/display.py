@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from mlecore.controller.state import ActiveRun
+    from mlecore.grading.report import Report
 
 _SHOWN = 30  # runs at work in the table; more only scroll away
 _COUNTED = ("graded", "failed", "cancelled")
@@ -25,10 +26,10 @@ _COUNTED = ("graded", "failed", "cancelled")
 class Silent:
     """Says nothing; for programs that ask for the records afterwards."""
 
-    def changed(self, record: RunRecord, report: Any | None) -> None:
+    def changed(self, record: RunRecord, report: Report | None) -> None:
         return
 
-    def tick(self, live: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None:
+    def tick(self, active: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None:
         return
 
     def say(self, text: str) -> None:
@@ -50,14 +51,14 @@ class Lines:
     def __exit__(self, *_: object) -> None:
         return
 
-    def changed(self, record: RunRecord, report: Any | None) -> None:
+    def changed(self, record: RunRecord, report: Report | None) -> None:
         if line := describe(record, report):
             self.say(line)
 
-    def tick(self, live: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None:
+    def tick(self, active: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None:
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self.every
-            self.say(standing(live, counts, waiting, self.total))
+            self.say(standing(active, counts, waiting, self.total))
 
     def say(self, text: str) -> None:
         print(f"{time.strftime('%H:%M:%S')} {text}", file=self.out, flush=True)
@@ -82,45 +83,45 @@ class Table:
     def __exit__(self, *arguments: Any) -> None:
         self._screen.__exit__(*arguments)
 
-    def changed(self, record: RunRecord, report: Any | None) -> None:
+    def changed(self, record: RunRecord, report: Report | None) -> None:
         if record.settled and (line := describe(record, report)):
             self.say(line)
 
     def say(self, text: str) -> None:
         self.console.print(text, markup=False, highlight=False)
 
-    def tick(self, live: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None:
+    def tick(self, active: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None:
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + 0.5
-            self._screen.update(self._drawn(list(live), counts, waiting), refresh=True)
+            self._screen.update(self._drawn(list(active), counts, waiting), refresh=True)
 
-    def _drawn(self, live: list[ActiveRun], counts: Counter[str], waiting: int) -> RenderableType:
+    def _drawn(self, active: list[ActiveRun], counts: Counter[str], waiting: int) -> RenderableType:
         from rich.table import Table as Grid
 
-        grid = Grid(title=standing(live, counts, waiting, self.total), title_justify="left", expand=False)
+        grid = Grid(title=standing(active, counts, waiting, self.total), title_justify="left", expand=False)
         for name in ("agent", "competition", "seed", "attempt", "state", "time"):
             grid.add_column(name, justify="right" if name in ("seed", "attempt", "time") else "left")
-        for item in live[:_SHOWN]:
-            record = item.record
-            used = show_duration(time.monotonic() - item.since) if item.since and item.phase == "running" else ""
+        for run in active[:_SHOWN]:
+            record, since = run.record, run.running_since
+            used = show_duration(time.monotonic() - since) if since and run.phase == "running" else ""
             attempt = str(record.attempt.number) if record.attempt else ""
-            grid.add_row(record.label, record.competition, str(record.seed), attempt, item.phase, used)
-        if len(live) > _SHOWN:
-            grid.add_row(f"... {len(live) - _SHOWN} more")
+            grid.add_row(record.label, record.competition, str(record.seed), attempt, run.phase, used)
+        if len(active) > _SHOWN:
+            grid.add_row(f"... {len(active) - _SHOWN} more")
         return grid
 
 
-def standing(live: Iterable[ActiveRun], counts: Counter[str], waiting: int, total: int) -> str:
+def standing(active: Iterable[ActiveRun], counts: Counter[str], waiting: int, total: int) -> str:
     """Where a group stands, in a line."""
     parts = [f"{counts[state]} {state}" for state in _COUNTED if counts[state]]
-    phases = Counter(item.phase for item in live)
+    phases = Counter(run.phase for run in active)
     parts += [f"{number} {phase}" for phase, number in sorted(phases.items())]
     if waiting:
         parts.append(f"{waiting} waiting")
     return f"{total} runs: {', '.join(parts) or 'none begun'}"
 
 
-def describe(record: RunRecord, report: Any | None) -> str:
+def describe(record: RunRecord, report: Report | None) -> str:
     """One change of one run, in a line; empty where it says nothing new."""
     if record.state == "running" and record.attempt:
         attempt = f", attempt {record.attempt.number}" if record.attempt.number > 1 else ""
@@ -147,7 +148,7 @@ def last_words(folder: Path) -> str:
     return next((line[:200] for line in reversed(lines) if line), "")
 
 
-def graded_words(report: Any) -> str:
+def graded_words(report: Report) -> str:
     """A report's result in a few words."""
     if report.status == "none":
         return "no submission" if report.reason == "there is no submission" else f"no submission ({report.reason})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from attrs import evolve, field, frozen
 
@@ -21,7 +21,10 @@ from mlecore.runs.record import PluginUse
 from mlecore.submissions.guard import largest
 
 if TYPE_CHECKING:
+    from pluggy import PluginManager
+
     from mlecore.grading.report import Report
+    from mlecore.registry.loading import Loaded
 
 Say = Callable[[str], None]
 _RANK = {"none": 0, "llm": 1, "open": 2}
@@ -39,7 +42,7 @@ class LoadedAgent:
 
     planned: PlannedAgent
     agent: Agent
-    loaded: Any  # mlecore.registry.Loaded
+    plugin: Loaded
     use: PluginUse
     recipe: Recipe = field(factory=Recipe)
 
@@ -82,11 +85,11 @@ class Experiment:
     inputs: Mapping[str, Inputs]  # by competition
     grader: Grader
     core: PluginUse = field(factory=core_use)
-    extensions: Any = None  # pluggy manager
+    extensions: PluginManager | None = None
 
 
 def load_experiment(plan: Plan, data: Sequence[str | Path], grader: Grader, say: Say = lambda text: None) -> Experiment:
-    """Load all plugins and find all data that a plan names, making synthetic data and practice data that are missing.
+    """Load all plugins and find all data that a plan names, making synthetic data that are missing.
 
     Raises UsageError, NotPrepared, PluginError: nothing has started then.
     """
@@ -127,7 +130,7 @@ def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:
     return LoadedAgent(
         planned=evolve(planned, options=options),
         agent=agent,
-        loaded=loaded,
+        plugin=loaded,
         use=plugin_use(loaded.plugin, options),
         recipe=recipe or Recipe(),
     )

@@ -1,4 +1,4 @@
-"""Telling extensions what happens in a group: each event at least once and in order."""
+"""Passing the events of a group to extensions: each event at least once and in order."""
 
 from __future__ import annotations
 
@@ -6,29 +6,36 @@ import queue
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlecore import files
+from mlecore.errors import MlecoreError
 from mlecore.runs.journal import Journal
 from mlecore.runs.record import RunRecord
 
-TOLD = "told.log"
+if TYPE_CHECKING:
+    from pluggy import PluginManager
+
+    from mlecore.grading.report import Report
+
+DELIVERED = "extensions.log"
 
 
 class Extensions:
-    """Extensions, told from one thread of their own: a slow or failing one holds up no run.
+    """Calls extensions from one thread of its own: a slow or failing one delays no run.
 
-    What was told is noted after it was told, so that an event lost with the controller comes again when it goes on.
+    An event is noted in the group's extensions.log after it was delivered, so that one that is lost with the controller
+    comes again when the group is resumed.
     """
 
-    def __init__(self, group: Path, journal: Journal, manager: Any | None) -> None:
-        self._path = group / TOLD
+    def __init__(self, group: Path, journal: Journal, manager: PluginManager | None) -> None:
+        self._path = group / DELIVERED
         self._journal = journal
         self._manager = manager
         self._active = manager is not None and any(True for _ in manager.list_name_plugin())
-        self._queue: queue.SimpleQueue[tuple[str, RunRecord, Any] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[str, RunRecord, Report | None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._told = self._read() if self._active else set()
+        self._delivered = self._read() if self._active else set()
 
     def _read(self) -> set[str]:
         try:
@@ -37,38 +44,37 @@ class Extensions:
             return set()
         return set(lines[:-1])  # what follows the last newline is torn or empty
 
-    @property
-    def active(self) -> bool:
-        return self._active
-
     def started(self, run: RunRecord) -> None:
-        self._put("run_started", run, None)
+        self._put("run_started", run)
 
     def finished(self, run: RunRecord) -> None:
-        self._put("run_finished", run, None)
+        self._put("run_finished", run)
 
-    def graded(self, run: RunRecord, report: Any) -> None:
+    def graded(self, run: RunRecord, report: Report) -> None:
         self._put("run_graded", run, report)
 
-    def catch_up(self, run: RunRecord, report: Callable[[], Any]) -> None:
-        """Tell what a controller before us did, but may not have told."""
+    def catch_up(self, run: RunRecord, report: Callable[[], Report]) -> None:
+        """Deliver what another controller did, but may not have delivered."""
         if not self._active:
             return
         if run.attempt and run.attempt.handle and run.state != "starting":
             self.started(run)
         if run.state in ("collected", "graded") or (run.state in ("cancelled", "failed") and run.ended):
             self.finished(run)
-        if run.state == "graded" and _key("run_graded", run) not in self._told:
-            self.graded(run, report())
+        if run.state == "graded" and _key("run_graded", run) not in self._delivered:
+            try:
+                self.graded(run, report())
+            except (MlecoreError, OSError) as error:
+                self._journal.note("event not delivered", run.name, hook="run_graded", why=str(error))
 
     def close(self, seconds: float) -> None:
-        """Wait a while for what is still to be told; what is not comes again with the next controller."""
+        """Wait a while for what is still to be delivered; the rest comes again with the next controller."""
         if self._thread:
             self._queue.put(None)
             self._thread.join(seconds)
 
-    def _put(self, hook: str, run: RunRecord, report: Any) -> None:
-        if not self._active or _key(hook, run) in self._told:
+    def _put(self, hook: str, run: RunRecord, report: Report | None = None) -> None:
+        if not self._active or _key(hook, run) in self._delivered:
             return
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name="mlecore-extensions", daemon=True)
@@ -78,16 +84,16 @@ class Extensions:
     def _serve(self) -> None:
         while item := self._queue.get():
             hook, run, report = item
-            self._tell(hook, run, report)
+            self._call(hook, run, report)
             try:
                 files.append(self._path, _key(hook, run))
-            except OSError:  # then it is told once more
+            except OSError:  # then it is delivered once more
                 continue
 
-    def _tell(self, hook: str, run: RunRecord, report: Any) -> None:
-        """Call each extension by itself, so that one that fails keeps none of the others from hearing."""
+    def _call(self, hook: str, run: RunRecord, report: Report | None) -> None:
+        """Call each extension by itself, so that one that fails keeps the event from none of the others."""
         assert self._manager is not None
-        arguments = {"run": run} if hook != "run_graded" else {"run": run, "report": report}
+        arguments: dict[str, Any] = {"run": run} if hook != "run_graded" else {"run": run, "report": report}
         for implementation in getattr(self._manager.hook, hook).get_hookimpls():
             values = [arguments[name] for name in implementation.argnames]
             try:

@@ -48,7 +48,7 @@ def make_job(
     plan, limits = experiment.plan, experiment.plan.limits
     home = experiment.backend.home(job_name)
     task = make_task(experiment, loaded_agent, inputs, seed, home)
-    launch = loaded_agent.loaded.call("launch", task=task)
+    launch = loaded_agent.plugin.call("launch", task=task)
     if isinstance(launch, FinishedSubmission):
         return launch
     _check(loaded_agent, launch)

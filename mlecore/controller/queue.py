@@ -1,16 +1,16 @@
-"""Which run comes next, and how many fit at once: fair over agents, longest first, within what the place can give."""
+"""Which run comes next: fair over agents, longest first."""
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Mapping
 
 from attrs import field, mutable
 
-from mlecore.backends import Capacity
-from mlecore.runs.record import Limits, RunRecord
+from mlecore.runs.plan import PlannedRun
+from mlecore.runs.record import RunRecord
 
-UNBOUNDED = 100  # at once, where the place schedules by itself and nobody says how many
+Line = OrderedDict[str, "RunRecord | PlannedRun"]  # by the run's name
 
 
 @mutable
@@ -21,86 +21,69 @@ class Backlog:
     longest: as long as its runs before took, or the whole time limit while none has ended; then that with more data.
     """
 
-    sizes: dict[str, float]  # competition -> GB, as its facts say
+    make_record: Callable[[PlannedRun], RunRecord]  # called when a run's turn comes: ten thousand of them are no load
+    sizes: Mapping[str, float]  # competition -> GB, as its facts say
     limit: float  # seconds a run may take
-    lines: dict[str, dict[str, deque[RunRecord | Callable[[], RunRecord]]]] = field(factory=dict)
+    lines: dict[str, dict[str, Line]] = field(factory=dict)  # label -> competition -> runs
     begun: defaultdict[str, int] = field(factory=lambda: defaultdict(int))
     length: int = 0
-    _taken: dict[tuple[str, str], tuple[int, float]] = field(factory=dict)
+    _used: dict[tuple[str, str], tuple[int, float]] = field(factory=dict)  # how many runs ended after how long in all
 
-    def add(self, label: str, competition: str, run: RunRecord | Callable[[], RunRecord]) -> None:
-        """A run, or what makes its record when its turn comes, so that ten thousand of them are no load."""
-        self.lines.setdefault(label, {}).setdefault(competition, deque()).append(run)
+    def add(self, run: RunRecord | PlannedRun) -> None:
+        """At the end of its line."""
+        self.lines.setdefault(run.label, {}).setdefault(run.competition, OrderedDict())[run.name] = run
         self.length += 1
 
-    def took(self, label: str, competition: str, seconds: float | None) -> None:
-        """A run ended after so long: what is expected of its like."""
-        if seconds is not None:
-            count, total = self._taken.get((label, competition), (0, 0.0))
-            self._taken[label, competition] = (count + 1, total + seconds)
+    def ended(self, record: RunRecord) -> None:
+        """A run's time used: what is expected of others like it."""
+        if record.seconds is not None:
+            count, total = self._used.get((record.label, record.competition), (0, 0.0))
+            self._used[record.label, record.competition] = (count + 1, total + record.seconds)
 
     def expected(self, label: str, competition: str) -> float:
-        count, total = self._taken.get((label, competition), (0, 0.0))
+        count, total = self._used.get((label, competition), (0, 0.0))
         return total / count if count else self.limit
 
-    def pop(self, at_work: dict[str, int], ready: Callable[[str, str], bool]) -> RunRecord | None:
-        """The next run whose agent and data are ready, or None."""
+    def pop(self, at_work: Mapping[str, int], ready: Callable[[str, str], bool]) -> RunRecord | None:
+        """The next run whose agent and data are ready, or None. ``at_work``: label -> how many run now."""
         for label in sorted(self.lines, key=lambda name: (at_work.get(name, 0), self.begun[name])):
-            lines = self.lines[label]
-            offers = [competition for competition in lines if ready(label, competition)]
+            offers = [competition for competition in self.lines[label] if ready(label, competition)]
             if not offers:
                 continue
             best = max(offers, key=lambda id: (self.expected(label, id), self.sizes.get(id, 0.0)))
-            run = lines[best].popleft()
-            if not lines[best]:
-                del lines[best]
-                if not lines:
-                    del self.lines[label]
+            _, run = self.lines[label][best].popitem(last=False)
+            self._removed(label, best)
             self.begun[label] += 1
-            self.length -= 1
-            return run if isinstance(run, RunRecord) else run()
+            return self._record(run)
         return None
 
     def wanted(self) -> list[tuple[str, str]]:
-        """Pairs of agent and competition that are still waited for, in no order."""
+        """Pairs of label and competition that still have runs, in no order."""
         return [(label, competition) for label, lines in self.lines.items() for competition in lines]
 
-    def drop(self, label: str | None, competition: str | None) -> int:
-        """Take out what cannot start; how many runs that were."""
-        count = 0
-        for name, lines in list(self.lines.items()):
-            for id in list(lines):
-                if label in (None, name) and competition in (None, id):
-                    count += len(lines.pop(id))
-            if not lines:
-                del self.lines[name]
-        self.length -= count
+    def drop(self, label: str, competition: str) -> int:
+        """Take out runs that cannot start; how many they were."""
+        line = self.lines.get(label, {}).get(competition, OrderedDict())
+        count = len(line)
+        line.clear()
+        self._removed(label, competition, count)
         return count
 
-    def take(self, label: str, competition: str, name: str) -> RunRecord | None:
-        """One run by its name, out of its turn."""
-        line = self.lines.get(label, {}).get(competition, deque())
-        for place, run in enumerate(line):
-            record = run if isinstance(run, RunRecord) else run()
-            if record.name == name:
-                del line[place]
-                self.length -= 1
-                if not line:
-                    self.drop(label, competition)
-                return record
-        return None
+    def take(self, run: PlannedRun) -> RunRecord | None:
+        """One run out of its turn, if it waits here."""
+        found = self.lines.get(run.label, {}).get(run.competition, OrderedDict()).pop(run.name, None)
+        if found is None:
+            return None
+        self._removed(run.label, run.competition)
+        return self._record(found)
 
+    def _record(self, run: RunRecord | PlannedRun) -> RunRecord:
+        return run if isinstance(run, RunRecord) else self.make_record(run)
 
-def at_once(capacity: Capacity | None, limits: Limits, max_parallel: int | None) -> tuple[int, str]:
-    """How many runs fit, and what bounds them, in words. A run that names no CPUs counts as one."""
-    bounds = [(max_parallel, "--max-parallel")] if max_parallel is not None else []
-    if capacity is None:
-        bounds += [] if bounds else [(UNBOUNDED, "the place schedules")]
-    else:
-        cpus = limits.cpus or 1.0
-        bounds.append((int(capacity.cpus / cpus + 1e-9), f"{capacity.cpus:g} CPUs, {cpus:g} a run"))
-        if limits.memory:
-            bounds.append((capacity.memory // limits.memory, "memory"))
-        if limits.gpus:
-            bounds.append((len(capacity.gpus) // limits.gpus, f"{len(capacity.gpus)} GPUs, {limits.gpus} a run"))
-    return min(bounds, key=lambda bound: bound[0])
+    def _removed(self, label: str, competition: str, count: int = 1) -> None:
+        self.length -= count
+        lines = self.lines.get(label, {})
+        if not lines.get(competition, True):
+            del lines[competition]
+        if not lines:
+            self.lines.pop(label, None)

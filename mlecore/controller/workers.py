@@ -1,48 +1,118 @@
-"""A bounded number of threads for steps that block. They are daemons: the end of the controller waits for none."""
+"""Work that blocks, in a bounded number of threads, and work that is due later; all is called back in one thread."""
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import queue
 import threading
+import time
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, Literal, TypeVar
 
-Done = Callable[[Any, BaseException | None], None]
-Results = queue.SimpleQueue[tuple[Done, Any, BaseException | None]]
+T = TypeVar("T")
+Pool = Literal["start", "finish", "grade", "provide", "poll"]
 
 
-class Workers:
-    """Runs functions in at most ``size`` threads; results wait in ``results`` for the thread that owns the state."""
+class Background:
+    """Runs functions in pools of threads; what they return waits for the thread that calls ``wait``.
 
-    def __init__(self, size: int, name: str, results: Results) -> None:
-        self._size = size
+    All methods are for that one thread, so that callbacks may change what it owns without a lock.
+    """
+
+    def __init__(self, **sizes: int) -> None:
+        self._results: _Results = queue.SimpleQueue()
+        self._pools = {name: _Threads(name, size, self._results) for name, size in sizes.items()}
+        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = itertools.count()
+
+    def submit(
+        self,
+        pool: Pool,
+        function: Callable[[], T],
+        done: Callable[[T], object],
+        failed: Callable[[Exception], object],
+    ) -> None:
+        """Have ``function`` called in a thread, then ``done`` with its result or ``failed`` with what it raised.
+
+        What is no Exception (the end of the process) is raised in ``wait``.
+        """
+        self._pools[pool].submit(function, done, failed)
+
+    def later(self, seconds: float, function: Callable[[], None]) -> None:
+        """Have ``function`` called by ``run_timers`` when its time has come."""
+        heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), function))
+
+    def busy(self, *pools: Pool) -> int:
+        """How many functions are submitted and not yet called back."""
+        return sum(self._pools[name].busy for name in pools)
+
+    def run_timers(self) -> None:
+        while self._timers and self._timers[0][0] <= time.monotonic():
+            heapq.heappop(self._timers)[2]()
+
+    def wait(self, until: float) -> None:
+        """Call back what has come; if nothing has, wait for it, for the next timer, or ``until`` (monotonic)."""
+        until = min(until, self._timers[0][0]) if self._timers else until
+        result = self._next(max(0.0, until - time.monotonic()))
+        while result:
+            result()
+            result = self._next(0.0)
+
+    def drain(self, seconds: float) -> None:
+        """Let work in progress come to its end for so long; what it brings is not called back."""
+        deadline = time.monotonic() + seconds
+        while self.busy(*self._pools) and time.monotonic() < deadline:  # type: ignore[arg-type]
+            self._next(0.1)
+
+    def _next(self, seconds: float) -> Callable[[], object] | None:
+        try:
+            threads, callback = self._results.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        threads.busy -= 1
+        return callback
+
+
+class _Threads:
+    """At most ``size`` threads. They are daemons: the end of the controller waits for none."""
+
+    def __init__(self, name: str, size: int, results: _Results) -> None:
+        self.busy = 0  # submitted and not yet taken from the results; touched by the owner's thread alone
         self._name = name
-        self._work: queue.SimpleQueue[tuple[Callable[[], Any], Done]] = queue.SimpleQueue()
+        self._size = size
         self._results = results
+        self._work: queue.SimpleQueue[tuple[Callable[[], Any], Callable[..., object], Callable[..., object]]]
+        self._work = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
-        self.busy = 0  # submitted and not yet taken from results; touched by the owner's thread alone
 
-    def submit(self, function: Callable[[], Any], done: Done) -> None:
-        """Have ``function`` called; ``done(result, error)`` is then found in ``results``."""
+    def submit(
+        self, function: Callable[[], T], done: Callable[[T], object], failed: Callable[[Exception], object]
+    ) -> None:
         self.busy += 1
         if len(self._threads) < min(self._size, self.busy):
             thread = threading.Thread(target=self._serve, name=f"{self._name}-{len(self._threads)}", daemon=True)
             self._threads.append(thread)
             thread.start()
-
-        def finish(result: Any, error: BaseException | None) -> None:
-            self.busy -= 1
-            done(result, error)
-
-        self._work.put((function, finish))
+        self._work.put((function, done, failed))
 
     def _serve(self) -> None:
         while True:
-            function, done = self._work.get()
+            function, done, failed = self._work.get()
+            callback: Callable[[], object]
             try:
-                result = function()
+                callback = partial(done, function())
+            except Exception as error:
+                callback = partial(failed, error)
             except BaseException as error:
-                self._results.put((done, None, error))
-            else:
-                self._results.put((done, result, None))
-            del function, done
+                callback = partial(_raise, error)
+            self._results.put((self, callback))
+            del function, done, failed, callback  # what they hold would else live until the next piece of work
+
+
+_Results = queue.SimpleQueue[tuple[_Threads, Callable[[], object]]]
+
+
+def _raise(error: BaseException) -> None:
+    raise error

@@ -65,6 +65,10 @@ class PlannedRun:
     seed: int
 
     @property
+    def label(self) -> str:
+        return self.agent.label
+
+    @property
     def name(self) -> str:
         """Of the run's folder."""
         return f"{self.agent.label}--{self.competition}--{self.seed}"

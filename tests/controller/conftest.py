@@ -23,14 +23,14 @@ from mlecore.runs.store import Group, create_group
 
 INSTALLED = Path(__file__).parent / "installed"
 FAST = Timing(
-    poll_least=0.005,
-    poll_most=0.05,
-    step_first=0.01,
-    step_most=0.05,
-    retry_first=0.01,
-    retry_most=0.02,
+    poll_min=0.005,
+    poll_max=0.05,
+    step_delay=0.01,
+    step_delay_max=0.05,
+    attempt_delay=0.01,
+    attempt_delay_max=0.02,
     requests=0.02,
-    linger=2.0,
+    drain=2.0,
 )
 
 
@@ -91,7 +91,7 @@ class Grader:
         )
 
 
-class Ears(Silent):
+class Recorder(Silent):
     """Remembers what is said and what changed."""
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class Lab:
         self.runs = root / "runs"
         (self.place / "jobs").mkdir(parents=True)
         self.grader = Grader()
-        self.ears = Ears()
+        self.display = Recorder()
         self.timing = FAST
         self.plan: Plan | None = None
         self.group: Group | None = None
@@ -139,15 +139,16 @@ class Lab:
         return evolve(load_experiment(self.plan, [self.data], self.grader), extensions=self.extensions)
 
     extensions: Any = None
+    finished_agents: frozenset[str] = frozenset()
 
     def controller(self, lock: GroupLock) -> Controller:
         assert self.group
-        return Controller(self.group, self.experiment(), lock, self.ears, self.timing)
+        return Controller(self.group, self.experiment(), lock, self.display, self.timing, self.finished_agents)
 
     def run(self, prepare: Callable[[Controller], None] = lambda controller: None) -> GroupResult:
         """One controller from its beginning to its end."""
         assert self.group
-        with GroupLock(self.group.folder, self.ears.say) as lock:
+        with GroupLock(self.group.folder, self.display.say) as lock:
             controller = self.controller(lock)
             prepare(controller)
             return controller.run()

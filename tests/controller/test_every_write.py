@@ -6,7 +6,6 @@ import contextlib
 import errno
 import json
 import os
-import queue
 import tempfile
 import threading
 from pathlib import Path
@@ -15,7 +14,6 @@ import pytest
 from attrs import evolve
 
 from mlecore import files
-from mlecore.controller.state import Interrupted
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import load_group
@@ -56,11 +54,7 @@ def one_controller(lab, experiment) -> None:
             outcome = controller.run()
             assert outcome.complete, outcome
         except Dead:
-            while controller._busy() or controller._pollers.busy:
-                try:
-                    controller._results.get(timeout=0.5)[0](None, Interrupted())
-                except queue.Empty:
-                    continue
+            controller.background.drain(60.0)
             controller.extensions.close(1.0)
             raise
 

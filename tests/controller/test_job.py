@@ -29,7 +29,7 @@ def answer(experiment, loaded_agent, launch) -> object:
         def call(self, hook, **arguments):
             return launch(arguments["task"]) if callable(launch) else launch
 
-    return evolve(loaded_agent, loaded=Loaded())
+    return evolve(loaded_agent, plugin=Loaded())
 
 
 def test_a_task_tells_what_may_be_known_and_a_job_what_is_to_be_done(ready, tmp_path):

@@ -93,7 +93,7 @@ def test_no_retry_is_left(lab):
 def test_retry_by_hand_grants_new_attempts(lab):
     lab.make(("worker", {"faults": "3"}), retries=1)
     lab.run()
-    requests.leave(lab.folder("worker--coins--0"), "retry")
+    requests.leave(lab.group.folder, "worker--coins--0", "retry")
     assert lab.run().complete
     record = records(lab)["worker--coins--0"]
     assert record.state == "graded" and len(record.attempts) == 4 and record.retry_from == 2
@@ -102,9 +102,9 @@ def test_retry_by_hand_grants_new_attempts(lab):
 def test_results_are_never_retried(lab):
     lab.make(("worker", {}))
     lab.run()
-    requests.leave(lab.folder("worker--coins--0"), "retry")
+    requests.leave(lab.group.folder, "worker--coins--0", "retry")
     assert lab.run().counts == {"graded": 1}
-    assert any("only failed and cancelled" in text for text in lab.ears.said)
+    assert any("only failed and cancelled" in text for text in lab.display.said)
     assert not requests.pending(lab.group.folder)
 
 
@@ -113,8 +113,8 @@ def test_finished_files_skip_the_place(lab, tmp_path):
     file.write_text("id,side\n" + "".join(f"{n},1\n" for n in range(10)))
     lab.make(("finished", {"file": str(file)}), ("finished", {"file": str(tmp_path / "none.csv")}))
     (lab.place / "unreachable").touch()
-    with_handins = lambda c: setattr(c.provision, "finished", frozenset(("finished", "finished-2")))  # noqa: E731
-    assert lab.run(with_handins).complete
+    lab.finished_agents = frozenset(("finished", "finished-2"))
+    assert lab.run().complete
     there = records(lab)
     assert there["finished--coins--0"].submission.read_text() == file.read_text()
     assert there["finished-2--coins--0"].submission is None
@@ -139,7 +139,7 @@ def test_grading_that_fails_is_ours_and_done_again(lab):
     lab.grader.error = GradingError("the answers are damaged")
     outcome = lab.run()
     record = records(lab)["worker--coins--0"]
-    assert record.state == "collected" and "damaged" in outcome.left[0] and not outcome.complete
+    assert record.state == "collected" and "damaged" in outcome.unfinished[0] and not outcome.complete
     assert "damaged" in json.loads((record.folder / "grade_error.json").read_text())["error"]
     lab.grader.error = None
     assert lab.run().complete
@@ -185,7 +185,7 @@ def test_what_cannot_be_built_stays_planned(lab):
     lab.make(("worker", {}), seeds=2)
     (lab.place / "cannot-build").touch()
     outcome = lab.run()
-    assert "no flour" in outcome.left[0] and not outcome.complete
+    assert "no flour" in outcome.unfinished[0] and not outcome.complete
     assert [record.state for record in records(lab).values()] == ["planned", "planned"]
     (lab.place / "cannot-build").unlink()
     assert lab.run().complete
@@ -196,10 +196,10 @@ def test_cancel_a_run_at_work_and_one_that_waits(lab):
 
     def ask() -> None:
         deadline = time.monotonic() + 5
-        while ("worker--coins--0", "running") not in lab.ears.changes and time.monotonic() < deadline:
+        while ("worker--coins--0", "running") not in lab.display.changes and time.monotonic() < deadline:
             time.sleep(0.01)
         for seed in (1, 0):
-            requests.leave(lab.folder(f"worker--coins--{seed}"), "cancel")
+            requests.leave(lab.group.folder, f"worker--coins--{seed}", "cancel")
 
     thread = threading.Thread(target=ask)
     thread.start()
@@ -210,7 +210,7 @@ def test_cancel_a_run_at_work_and_one_that_waits(lab):
     assert (first.ended, second.ended) == ("stopped", None)
     assert (first.folder / "attempts/1/result/submission/submission.csv").exists() and not first.submission
     assert not requests.pending(lab.group.folder) and not list((lab.place / "jobs").iterdir())
-    requests.leave(lab.folder("worker--coins--1"), "retry")
+    requests.leave(lab.group.folder, "worker--coins--1", "retry")
     lab.plan = None
 
 
@@ -219,7 +219,7 @@ def test_stopping_leaves_runs_at_work(lab):
 
     def stop_soon(controller) -> None:
         def wait() -> None:
-            while ("worker--coins--0", "running") not in lab.ears.changes:
+            while ("worker--coins--0", "running") not in lab.display.changes:
                 time.sleep(0.005)
             controller.stop()
 
@@ -236,7 +236,7 @@ def test_job_that_vanished_is_retried(lab):
 
     def lose(controller) -> None:
         def wait() -> None:
-            while ("worker--coins--0", "running") not in lab.ears.changes:
+            while ("worker--coins--0", "running") not in lab.display.changes:
                 time.sleep(0.005)
             job = next((lab.place / "jobs").iterdir())
             job.rename(lab.place / job.name)
@@ -261,7 +261,7 @@ def test_plugin_that_fails_fails_its_run_alone(lab, monkeypatch):
             raise RuntimeError("seed 1 is unlucky")
         return original(task)
 
-    loaded = experiment.agents["worker"].loaded
+    loaded = experiment.agents["worker"].plugin
     monkeypatch.setattr(loaded.manager.hook.launch.get_hookimpls()[0], "function", picky)
     outcome = lab.run()
     assert outcome.counts == {"graded": 1, "failed": 1}
@@ -278,7 +278,7 @@ def test_ten_thousand_planned_runs_are_no_load(lab):
 
     def stop_soon(controller) -> None:
         def wait() -> None:
-            while not lab.ears.changes:
+            while not lab.display.changes:
                 time.sleep(0.01)
             controller.stop()
 
@@ -286,7 +286,7 @@ def test_ten_thousand_planned_runs_are_no_load(lab):
 
     began = time.process_time()
     lab.run(stop_soon)
-    assert lab.ears.changes and time.process_time() - began < 2.0
+    assert lab.display.changes and time.process_time() - began < 2.0
 
 
 def test_folder_deleted_by_hand_is_told_and_the_rest_goes_on(lab):
@@ -296,17 +296,17 @@ def test_folder_deleted_by_hand_is_told_and_the_rest_goes_on(lab):
 
     def delete(controller) -> None:
         def wait() -> None:
-            while ("worker--coins--0", "running") not in lab.ears.changes:
+            while ("worker--coins--0", "running") not in lab.display.changes:
                 time.sleep(0.005)
             shutil.rmtree(lab.folder("worker--coins--0"))
 
         threading.Thread(target=wait).start()
 
     outcome = lab.run(delete)
-    assert outcome.counts == {"graded": 1} and "deleted" in outcome.left[0]
+    assert outcome.counts == {"graded": 1} and "deleted" in outcome.unfinished[0]
     assert not list((lab.place / "jobs").iterdir())
     assert lab.run().counts == {"graded": 2}
-    assert any("begins anew" in text for text in lab.ears.said)
+    assert any("begins anew" in text for text in lab.display.said)
 
 
 def _damage(path: Path) -> None:
@@ -320,7 +320,7 @@ def test_damaged_record_is_left_alone_in_words(lab):
     _damage(folder / "run.json")
     (folder / ".run.json.previous").unlink()
     outcome = lab.run()
-    assert outcome.counts == {"graded": 1} and "left alone" in outcome.left[0]
+    assert outcome.counts == {"graded": 1} and "left alone" in outcome.unfinished[0]
     problems: list[str] = []
     assert len(load_group(lab.group.folder, problems)) == 1 and "cannot be read" in problems[0]
 
@@ -341,4 +341,4 @@ def test_edited_record_of_another_run_is_left_alone(lab):
     lab.run()
     path = lab.folder("worker--coins--0") / "run.json"
     path.write_text(path.read_text().replace('"seed": 0', '"seed": 7'))
-    assert "does not fit the plan" in lab.run().left[0]
+    assert "does not fit the plan" in lab.run().unfinished[0]

@@ -1,12 +1,15 @@
-"""What comes next, and how many at once."""
+"""Which run comes next."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
-from mlecore.backends import Capacity
-from mlecore.controller.queue import UNBOUNDED, Backlog, at_once
-from mlecore.runs.record import Limits, PluginUse, RunRecord
+from attrs import evolve
+
+from mlecore.controller.queue import Backlog
+from mlecore.runs.plan import PlannedAgent, PlannedRun
+from mlecore.runs.record import PluginUse, RunRecord
 
 
 def run(label: str, competition: str, seed: int = 0) -> RunRecord:
@@ -26,10 +29,14 @@ def run(label: str, competition: str, seed: int = 0) -> RunRecord:
 
 
 def backlog(*runs: RunRecord, sizes: dict[str, float] | None = None) -> Backlog:
-    out = Backlog(sizes=sizes or {}, limit=100.0)
+    out = Backlog(lambda planned: run(planned.label, planned.competition, planned.seed), sizes or {}, 100.0)
     for record in runs:
-        out.add(record.label, record.competition, record)
+        out.add(record)
     return out
+
+
+def planned(label: str, competition: str, seed: int) -> PlannedRun:
+    return PlannedRun(PlannedAgent(name=label, label=label), competition, seed)
 
 
 def anything(label: str, competition: str) -> bool:
@@ -55,9 +62,8 @@ def test_an_agent_that_ends_at_once_does_not_starve_the_other():
 
 def test_longest_first():
     waiting = backlog(*(run("a", competition, seed) for competition in ("short", "long", "new") for seed in (0, 1)))
-    waiting.took("a", "short", 3.0)
-    waiting.took("a", "long", 50.0)
-    waiting.took("a", "long", 70.0)
+    for competition, seconds in (("short", 3.0), ("long", 50.0), ("long", 70.0)):
+        waiting.ended(evolve(run("a", competition), seconds=seconds))
     assert waiting.expected("a", "long") == 60.0 and waiting.expected("a", "new") == 100.0
     order = [waiting.pop({}, anything).competition for _ in range(6)]
     assert order == ["new", "new", "long", "long", "short", "short"]
@@ -76,20 +82,31 @@ def test_what_is_not_ready_waits():
 
 
 def test_taken_out_of_turn():
-    waiting = backlog(run("a", "c", 0), run("a", "c", 1))
-    assert waiting.take("a", "c", "a--c--1").seed == 1
-    assert waiting.take("a", "c", "a--c--1") is None
-    assert waiting.drop(None, "c") == 1 and waiting.length == 0 and not waiting.lines
+    waiting = backlog(run("a", "c", 0), run("a", "c", 1), run("a", "c", 2))
+    assert waiting.take(planned("a", "c", 1)).seed == 1
+    assert waiting.take(planned("a", "c", 1)) is None and waiting.take(planned("b", "c", 1)) is None
+    assert [waiting.pop({}, anything).seed for _ in range(2)] == [0, 2]
+    assert waiting.length == 0 and not waiting.lines
 
 
-def test_slots():
-    place = Capacity(cpus=16, memory=64 * 2**30, gpus=("0", "1", "2"))
-    assert at_once(place, Limits(), None)[0] == 16
-    assert at_once(place, Limits(cpus=5), None)[0] == 3
-    assert at_once(place, Limits(cpus=0.1, memory=2**34), None)[0] == 4
-    assert at_once(place, Limits(gpus=1), None)[0] == 3
-    assert at_once(place, Limits(gpus=2), None)[0] == 1
-    assert at_once(place, Limits(gpus=4), None) == (0, "3 GPUs, 4 a run")
-    assert at_once(place, Limits(), 2) == (2, "--max-parallel")
-    assert at_once(None, Limits(cpus=64), None)[0] == UNBOUNDED
-    assert at_once(None, Limits(), 500)[0] == 500
+def test_dropped_with_all_of_its_line():
+    waiting = backlog(run("a", "c", 0), run("a", "c", 1), run("a", "d"))
+    assert waiting.drop("a", "c") == 2 and waiting.drop("a", "c") == 0
+    assert waiting.length == 1 and waiting.wanted() == [("a", "d")]
+
+
+def test_a_record_is_made_when_its_turn_comes():
+    waiting = backlog()
+    waiting.add(planned("a", "c", 4))
+    assert waiting.pop({}, anything) == run("a", "c", 4)
+
+
+def test_cancelling_ten_thousand_runs_is_no_load():
+    waiting = backlog()
+    runs = [planned("a", "c", seed) for seed in range(10_000)]
+    for item in runs:
+        waiting.add(item)
+    began = time.process_time()
+    for item in reversed(runs):
+        assert waiting.take(item)
+    assert time.process_time() - began < 2.0 and waiting.length == 0

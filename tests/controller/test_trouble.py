@@ -11,8 +11,6 @@ import pytest
 from attrs import evolve
 
 from mlecore.controller import extensions
-from mlecore.controller.extensions import Extensions
-from mlecore.controller.transitions import Steps
 from mlecore.errors import GradingError
 from mlecore.hookspecs import ExtensionSpec, hookimpl
 from mlecore.runs import journal
@@ -25,7 +23,7 @@ def when_running(lab, function) -> threading.Thread:
 
     def wait() -> None:
         deadline = time.monotonic() + 10
-        while not any(state == "running" for _, state in lab.ears.changes) and time.monotonic() < deadline:
+        while not any(state == "running" for _, state in lab.display.changes) and time.monotonic() < deadline:
             time.sleep(0.002)
         function()
 
@@ -66,8 +64,8 @@ def test_answers_that_are_away_for_a_while(lab):
 
     lab.grader.grade = careful
     private.rename(away)
-    kept = {a: getattr(lab.timing, a) for a in ("poll_least", "requests")}
-    lab.timing = type(lab.timing)(**kept, step_first=0.02)
+    kept = {a: getattr(lab.timing, a) for a in ("poll_min", "requests")}
+    lab.timing = type(lab.timing)(**kept, step_delay=0.02)
     assert lab.run().complete
     assert missed == [private] and private.is_dir()
 
@@ -84,7 +82,7 @@ def test_answers_that_are_back_when_the_controller_looks(lab):
 
     lab.grader.grade = careful
     outcome = lab.run()
-    assert outcome.complete and missed and not outcome.left
+    assert outcome.complete and missed and not outcome.unfinished
 
 
 def test_an_error_in_grading_is_left_to_a_person(lab):
@@ -96,7 +94,7 @@ def test_an_error_in_grading_is_left_to_a_person(lab):
         raise GradingError("a bug")
 
     lab.grader.grade = broken
-    assert lab.run().left == ["worker--coins--0: not graded: a bug"]
+    assert lab.run().unfinished == ["worker--coins--0: not graded: a bug"]
     assert len(tries) == 2
 
 
@@ -116,7 +114,7 @@ def test_public_data_that_are_away_for_a_while(lab):
     thread.start()
     assert lab.run().complete
     thread.join()
-    assert any("are not there" in text for text in lab.ears.said)
+    assert any("are not there" in text for text in lab.display.said)
 
 
 def test_a_clock_that_jumps_changes_nothing(lab, monkeypatch):
@@ -180,13 +178,13 @@ def test_events_come_in_order_and_a_failing_extension_touches_nothing(lab, notes
     assert lab.run().complete and notes.heard == []
 
 
-def test_what_was_not_told_is_told_by_the_next_controller(lab, notes):
+def test_what_was_not_delivered_is_delivered_by_the_next_controller(lab, notes):
     lab.make(("worker", {}), seeds=2)
     assert lab.run().complete
-    told = lab.group.folder / extensions.TOLD
+    log = lab.group.folder / extensions.DELIVERED
     first = read_record(lab.folder("worker--coins--0"))
-    lines = [line for line in told.read_text().splitlines() if first.uid not in line or "started" in line]
-    told.write_text("\n".join(lines) + "\nrun_graded " + first.uid)  # the last line is torn
+    lines = [line for line in log.read_text().splitlines() if first.uid not in line or "started" in line]
+    log.write_text("\n".join(lines) + "\nrun_graded " + first.uid)  # the last line is torn
     notes.heard.clear()
     assert lab.run().complete
     assert notes.heard == [("finished", first.name, "finished"), ("graded", first.name, "graded")]
@@ -195,7 +193,7 @@ def test_what_was_not_told_is_told_by_the_next_controller(lab, notes):
 def test_an_extension_that_hangs_holds_nobody_up(lab, notes):
     notes.heard = type("Hanging", (list,), {"append": lambda self, item: time.sleep(60)})()
     lab.make(("worker", {}))
-    lab.timing = type(lab.timing)(poll_least=0.005, linger=0.2)
+    lab.timing = type(lab.timing)(poll_min=0.005, drain=0.2)
     began = time.monotonic()
     assert lab.run().complete and time.monotonic() - began < 5
 
@@ -209,17 +207,18 @@ def test_torn_lines_of_a_journal_are_left_out(tmp_path):
     assert [event["event"] for event in journal.read("r")] == ["one"]
     journal.note("four", "r")
     assert [event["event"] for event in journal.read()] == ["one", "four"]
-    assert Extensions(tmp_path, journal, None).active is False
     assert json.loads(journal.path.read_text().splitlines()[0])["event"] == "one"
 
 
-def test_a_long_installation_is_told_of(lab, monkeypatch):
+def test_a_long_installation_is_reported(lab, monkeypatch):
     lab.make(("worker", {}))
-    lab.timing = evolve(lab.timing, quiet=0.02)
-    build, told = Steps.build, threading.Event()
-    say = lab.ears.say
-    monkeypatch.setattr(lab.ears, "say", lambda text: (say(text), "installing" in text and told.set()))
-    monkeypatch.setattr(Steps, "build", lambda self, loaded_agent: told.wait(20) and build(self, loaded_agent))
+    lab.timing = evolve(lab.timing, slow=0.02)
+    experiment, reported = lab.experiment(), threading.Event()
+    build, say = experiment.backend.build, lab.display.say
+    monkeypatch.setattr(lab.display, "say", lambda text: (say(text), "installing" in text and reported.set()))
+    monkeypatch.setattr(experiment.backend, "build", lambda *args: reported.wait(20) and build(*args))
+    lab.experiment = lambda: experiment
     assert lab.run().complete
-    [words] = [said for said in lab.ears.said if "installing" in said]
-    assert words.startswith("agent worker: installing what it needs; its log: ") and words.endswith("builds")
+    [words] = [said for said in lab.display.said if "installing" in said]
+    log = lab.group.folder / "builds" / f"{experiment.agents['worker'].recipe.digest()[:16]}.log"
+    assert words == f"agent worker: installing what it needs; the log: {log}"

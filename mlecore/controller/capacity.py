@@ -1,0 +1,62 @@
+"""How many runs may be at work at once."""
+
+from __future__ import annotations
+
+import time
+
+from mlecore.backends import Backend, Capacity
+from mlecore.controller.failures import describe
+from mlecore.controller.reporter import Reporter
+from mlecore.controller.state import Timing
+from mlecore.controller.workers import Background
+from mlecore.runs.plan import Plan
+from mlecore.runs.record import Limits
+
+UNBOUNDED = 100  # at once, where the backend schedules by itself and nobody says how many
+WITHOUT_BACKEND = 16  # at once, where agents hand in finished files
+_EVERY = 60.0  # seconds between two questions
+
+
+class Slots:
+    """What the backend can give changes, as others use it too: it is asked again every minute, in the background."""
+
+    def __init__(
+        self, plan: Plan, backend: Backend | None, background: Background, reporter: Reporter, timing: Timing
+    ) -> None:
+        self.count = 0 if backend else plan.max_parallel or WITHOUT_BACKEND
+        self._plan = plan
+        self._backend = backend  # None: no run needs it
+        self._background = background
+        self._reporter = reporter
+        self._timing = timing
+        self._next = 0.0
+
+    def update(self) -> None:
+        if self._backend is None or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _EVERY
+        self._background.submit("poll", self._backend.capacity, self._measured, self._failed)
+
+    def _measured(self, capacity: Capacity | None) -> None:
+        self.count, bound = at_once(capacity, self._plan.limits, self._plan.max_parallel)
+        if not self.count:
+            self._reporter.say(f"no run fits backend {self._plan.backend} now: {bound}; waiting", every=600)
+
+    def _failed(self, error: Exception) -> None:
+        self._next = time.monotonic() + self._timing.step_delay
+        self._reporter.say(f"backend {self._plan.backend}: {describe(error)}; asking again", every=300)
+
+
+def at_once(capacity: Capacity | None, limits: Limits, max_parallel: int | None) -> tuple[int, str]:
+    """How many runs fit, and what bounds them, in words. A run that names no CPUs counts as one."""
+    bounds = [(max_parallel, "--max-parallel")] if max_parallel is not None else []
+    if capacity is None:
+        bounds += [] if bounds else [(UNBOUNDED, "the backend schedules")]
+    else:
+        cpus = limits.cpus or 1.0
+        bounds.append((int(capacity.cpus / cpus + 1e-9), f"{capacity.cpus:g} CPUs, {cpus:g} a run"))
+        if limits.memory:
+            bounds.append((capacity.memory // limits.memory, "memory"))
+        if limits.gpus:
+            bounds.append((len(capacity.gpus) // limits.gpus, f"{len(capacity.gpus)} GPUs, {limits.gpus} a run"))
+    return min(bounds, key=lambda bound: bound[0])

@@ -1,0 +1,80 @@
+"""What follows when a step of a run fails. Only decided here; `lifecycle` does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from mlecore.controller.state import ActiveRun, Timing
+from mlecore.errors import BackendUnreachable, GradingError, MlecoreError
+
+
+class FolderGone(Exception):
+    """A run's folder was deleted by hand while its group is still there."""
+
+
+@frozen
+class Retry:
+    """The same step again, after so many seconds."""
+
+    seconds: float
+
+
+@frozen
+class Fail:
+    """The run cannot start: it has failed."""
+
+
+@frozen
+class CountAsLost:
+    """What the attempt left cannot be fetched: it counts as lost."""
+
+
+@frozen
+class Leave:
+    """The run stays as its record says; resuming tries again."""
+
+
+@frozen
+class Abandon:
+    """The run's folder was deleted: its job is removed, and nothing more is done for it."""
+
+
+Decision = Retry | Fail | CountAsLost | Leave | Abandon
+
+
+def decide(active: ActiveRun, error: Exception, timing: Timing, answers_are_there: Callable[[], bool]) -> Decision:
+    """After the ``active.tries``-th failure of its step.
+
+    Disk and backend are waited for as long as it takes, since they come back; only a run that the disk keeps from
+    starting fails in the end. Anything else is tried a few times, as far as another try can help.
+    """
+    if isinstance(error, FolderGone):
+        return Abandon()
+    if isinstance(error, BackendUnreachable):
+        return _again(timing, active.tries - 1)
+    if isinstance(error, OSError):
+        if active.phase == "starting" and active.tries >= timing.start_tries:
+            return Fail()
+        return _again(timing, active.tries - 1)
+    if active.phase == "starting":
+        return Fail()
+    if isinstance(error, GradingError):
+        # Answers that are away are waited for, and may be back by now; a second error is for a person to fix.
+        hopeful = active.tries == 1 or not answers_are_there()
+        return _again(timing, 2 * active.tries) if hopeful and active.tries < timing.step_tries else Leave()
+    if active.tries < timing.step_tries:
+        return _again(timing, active.tries)
+    if active.phase == "collecting" and active.status and active.status.phase != "gone":
+        return CountAsLost()
+    return Leave()
+
+
+def describe(error: Exception) -> str:
+    """What went wrong, for a person: our own errors speak for themselves."""
+    return str(error) if isinstance(error, (MlecoreError, OSError)) else repr(error)
+
+
+def _again(timing: Timing, doublings: int) -> Retry:
+    return Retry(min(timing.step_delay * 2.0 ** min(doublings, 20), timing.step_delay_max))

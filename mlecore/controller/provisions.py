@@ -1,0 +1,129 @@
+"""What runs need before they can start: the image of their agent, and their data within reach of the backend."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from mlecore import files
+from mlecore.agents import Recipe
+from mlecore.backends import Image
+from mlecore.controller.experiment import Experiment, Inputs
+from mlecore.controller.failures import describe
+from mlecore.controller.reporter import Reporter
+from mlecore.controller.state import Timing
+from mlecore.controller.workers import Background
+from mlecore.errors import BackendUnreachable
+
+T = TypeVar("T")
+
+
+class Provision(Generic[T]):
+    """One thing that is made once, whoever asks first and however many wait for it. ``get`` may be called anywhere."""
+
+    def __init__(self, name: str, doing: str, make: Callable[[], T]) -> None:
+        self.name = name
+        self.doing = doing
+        self.requested = False
+        self.failure = ""  # why it cannot be made
+        self._make = make
+        self._made: list[T] = []
+        self._lock = threading.Lock()
+
+    @property
+    def ready(self) -> bool:
+        return bool(self._made)
+
+    def get(self) -> T:
+        """Blocks until it is made. Raises what making it raises; the next one to ask tries again."""
+        with self._lock:
+            if not self._made:
+                self._made.append(self._make())
+            return self._made[0]
+
+
+class Provisions:
+    """An image for each recipe and the data of each competition, made in the background when a run first needs them."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        logs: Path,
+        background: Background,
+        reporter: Reporter,
+        timing: Timing,
+        finished_agents: frozenset[str] = frozenset(),
+    ) -> None:
+        self._experiment = experiment
+        self._logs = logs
+        self._background = background
+        self._reporter = reporter
+        self._timing = timing
+        self._finished_agents = finished_agents  # labels of those that hand in finished files, and need none of it
+        self._images = self._by_label()
+        self._data = {
+            id: Provision(f"the data of {id}", "bringing them to the backend", partial(self._provide, inputs))
+            for id, inputs in experiment.inputs.items()
+        }
+
+    def _by_label(self) -> dict[str, Provision[Image]]:
+        """Agents with one recipe share its image."""
+        by_recipe: dict[str, Provision[Image]] = {}
+        for label, agent in self._experiment.agents.items():
+            digest = agent.recipe.digest()
+            log = self._logs / f"{digest[:16]}.log"
+            doing = f"installing what it needs; the log: {log}"
+            by_recipe.setdefault(digest, Provision(f"agent {label}", doing, partial(self._build, agent.recipe, log)))
+        return {label: by_recipe[agent.recipe.digest()] for label, agent in self._experiment.agents.items()}
+
+    def image(self, label: str) -> Image:
+        """What the agent of this label starts from. Blocks; for worker threads."""
+        return self._images[label].get()
+
+    def data(self, competition: str) -> str:
+        """What ``Job.data`` wants. Blocks; for worker threads."""
+        return self._data[competition].get()
+
+    def ready(self, label: str, competition: str) -> bool:
+        """May a run of this agent on this competition start?"""
+        return all(provision.ready for provision in self._needed(label, competition))
+
+    def request(self, label: str, competition: str) -> str:
+        """Have made what such a run needs, if nobody has asked for it. Why it cannot be made, or an empty text."""
+        needed = self._needed(label, competition)
+        for provision in needed:
+            if not provision.requested:
+                provision.requested = True
+                self._begin(provision)
+                self._background.later(self._timing.slow, partial(self._report_slow, provision))
+        return next((provision.failure for provision in needed if provision.failure), "")
+
+    def _needed(self, label: str, competition: str) -> tuple[Provision[Image], Provision[str]] | tuple[()]:
+        return () if label in self._finished_agents else (self._images[label], self._data[competition])
+
+    def _begin(self, provision: Provision[Any]) -> None:
+        self._background.submit("provide", provision.get, lambda made: None, partial(self._failed, provision))
+
+    def _failed(self, provision: Provision[Any], error: Exception) -> None:
+        if isinstance(error, (OSError, BackendUnreachable)):
+            self._reporter.say(f"{provision.name}: {error}; trying again", every=300)
+            self._background.later(self._timing.step_delay * 5, partial(self._begin, provision))
+        else:
+            provision.failure = f"{provision.name} cannot be made ready: {describe(error)}"
+
+    def _report_slow(self, provision: Provision[Any]) -> None:
+        """Installing what an agent needs takes minutes at times, in which nothing else may happen."""
+        if not provision.ready and not provision.failure:
+            self._reporter.say(f"{provision.name}: {provision.doing}")
+
+    def _build(self, recipe: Recipe, log: Path) -> Image:
+        files.make_folder(self._logs)
+        return self._experiment.backend.build(recipe, log)
+
+    def _provide(self, inputs: Inputs) -> str:
+        if not inputs.data.public.is_dir():
+            raise FileNotFoundError(f"the data of {inputs.facts.id} are not there: {inputs.data.public}")
+        return self._experiment.backend.provide(inputs.dataset, lambda done, total, what: None)

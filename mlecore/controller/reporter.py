@@ -1,0 +1,41 @@
+"""What the controller has to say: to who looks on, to the journal, and in its result."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from mlecore.controller.state import Display, GroupResult
+from mlecore.runs.journal import Journal
+
+
+class Reporter:
+    """Says things once, or now and then while they last."""
+
+    def __init__(self, display: Display, journal: Journal, result: GroupResult) -> None:
+        self._display = display
+        self._journal = journal
+        self._result = result
+        self._silent_until: dict[str, float] = {}
+
+    def say(self, text: str, every: float = 0.0) -> None:
+        """Show ``text``; the same words not more often than ``every`` so many seconds."""
+        now = time.monotonic()
+        if now < self._silent_until.get(text, 0.0):
+            return
+        if every:
+            if len(self._silent_until) > 1000:
+                self._silent_until.clear()
+            self._silent_until[text] = now + every
+        self._display.say(text)
+
+    def note(self, event: str, run: str | None = None, **details: Any) -> None:
+        """For the journal alone."""
+        self._journal.note(event, run, **details)
+
+    def unfinished(self, event: str, why: str, run: str | None = None, **details: Any) -> None:
+        """Something does not come to its end with this controller: said, noted, and part of its result."""
+        words = f"{run}: {why}" if run else why
+        self.say(words)
+        self.note(event, run, why=why, **details)
+        self._result.unfinished.append(words)

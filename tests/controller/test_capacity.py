@@ -1,0 +1,20 @@
+"""How many runs may be at work at once."""
+
+from __future__ import annotations
+
+from mlecore.backends import Capacity
+from mlecore.controller.capacity import UNBOUNDED, at_once
+from mlecore.runs.record import Limits
+
+
+def test_slots():
+    place = Capacity(cpus=16, memory=64 * 2**30, gpus=("0", "1", "2"))
+    assert at_once(place, Limits(), None)[0] == 16
+    assert at_once(place, Limits(cpus=5), None)[0] == 3
+    assert at_once(place, Limits(cpus=0.1, memory=2**34), None)[0] == 4
+    assert at_once(place, Limits(gpus=1), None)[0] == 3
+    assert at_once(place, Limits(gpus=2), None)[0] == 1
+    assert at_once(place, Limits(gpus=4), None) == (0, "3 GPUs, 4 a run")
+    assert at_once(place, Limits(), 2) == (2, "--max-parallel")
+    assert at_once(None, Limits(cpus=64), None)[0] == UNBOUNDED
+    assert at_once(None, Limits(), 500)[0] == 500
