@@ -1,4 +1,8 @@
-"""The only place that writes into groups of runs: atomic, durable, and stoppable at every write by a test."""
+"""Files and folders on disk: replaced whole, made durable, removed whatever their modes.
+
+Groups of runs and data directories are written with it, and tests can make each operation fail. (The supervisor of the
+backend vm runs without mlecore and has its own few lines.)
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import errno
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -142,30 +147,68 @@ def make_folder(path: Path, *, exist_ok: bool = True) -> None:
     sync_folder(path.parent)
 
 
+def swap(new: Path, target: Path) -> None:
+    """Put a finished folder in the place of another one beside it; ``recover`` repairs what a kill in between left."""
+    old = _old(target)
+    remove(old)
+    if target.exists():
+        _before("rename", old)
+        target.rename(old)
+    rename(new, target)
+    remove(old)
+
+
+def recover(target: Path) -> None:
+    """Clean up after a killed process: finish what ``swap`` began, remove what was being built or discarded."""
+    old = _old(target)
+    if old.exists() and not target.exists():
+        rename(old, target)
+    for left in (old, partial(target), _trash(target)):
+        remove(left)
+
+
+def discard(target: Path) -> None:
+    """Remove a large folder that must not be met half removed: it loses its name first, for ``recover`` to find."""
+    trash = _trash(target)
+    remove(trash)
+    if target.exists():
+        rename(target, trash)
+        remove(trash)
+
+
+def partial(target: Path) -> Path:
+    """Where a file or folder is built before it gets its name."""
+    return target.with_name(target.name + ".partial")
+
+
+def _trash(target: Path) -> Path:
+    return target.with_name(target.name + ".trash")
+
+
+def _old(target: Path) -> Path:
+    return target.with_name(target.name + ".old")
+
+
 def remove(path: Path) -> None:
-    """Remove a file or a whole folder, if it is there."""
+    """Remove a file or a folder, if it is there: read-only, without permissions, full of links, however deep.
+
+    Raises OSError for what cannot be removed.
+    """
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
         return
     _before("remove", path)
-    if stat.S_ISDIR(mode):
-        remove_tree(path)
-    else:
+    if not stat.S_ISDIR(mode):
         path.unlink(missing_ok=True)
-
-
-def remove_tree(path: Path) -> None:
-    """Remove a folder even where an agent left parts of it without permissions."""
-
-    def unlock(function: Callable[..., object], name: str, _: object) -> None:
-        parent = Path(name).parent
-        parent.chmod(0o700)
-        if Path(name).is_dir() and not Path(name).is_symlink():
-            Path(name).chmod(0o700)
-        function(name)
-
-    shutil.rmtree(path, onerror=unlock)
+        return
+    try:
+        shutil.rmtree(path)
+    except (OSError, RecursionError):  # these two know neither closed folders nor depth
+        subprocess.run(["chmod", "-R", "u+rwX", "--", path], capture_output=True, check=False)
+        done = subprocess.run(["rm", "-rf", "--", path], capture_output=True, errors="replace", check=False)
+        if done.returncode != 0:
+            raise OSError(errno.EIO, done.stderr.strip()[-300:], str(path)) from None
 
 
 def append(path: Path, line: str) -> None:
@@ -197,7 +240,7 @@ def sync_tree(folder: Path) -> None:
 
 
 def copy(source: Path, target: Path) -> None:
-    """The content of a file outside of the group, atomically; a link is followed, as the caller named it."""
+    """The content of a file from elsewhere, atomically; a link is followed, as the caller named it."""
     temporary = target.with_name(f".{target.name}.tmp")
     _before("write", temporary)
     shutil.copyfile(source, temporary)

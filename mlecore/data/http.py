@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from mlecore.data import folders, manifest
+from mlecore import files
+from mlecore.data import folders
 from mlecore.errors import DataError
 
 if TYPE_CHECKING:
@@ -88,8 +89,8 @@ def fetch_file(
             pause(failures, error.after)
     status = arriving.stat()
     record = {"md5": digest, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
-    manifest.replace(_record(target), json.dumps(record) + "\n")
-    arriving.replace(target)
+    files.replace(_record(target), (json.dumps(record) + "\n").encode())
+    files.rename(arriving, target)
     state.unlink(missing_ok=True)
     return digest
 
@@ -124,7 +125,7 @@ def _attempt(
         folders.require(target.parent, needed, f"the download {target.name} and what comes of it")
     if not body.offset:  # another file: what has come must be gone before the new one is named
         arriving.unlink(missing_ok=True)
-    manifest.replace(state, json.dumps({"validator": body.validator, "size": body.size}))
+    files.replace(state, json.dumps({"validator": body.validator, "size": body.size}).encode())
     done = body.offset
     with arriving.open("r+b" if body.offset else "wb") as file:
         file.seek(done)
@@ -248,11 +249,11 @@ def add_sources(facts: Facts, folder: Path, raw: Path, progress: Progress | None
                 f"{source.url} is not what {facts.id} needs: SHA-256 {found}, expected {source.sha256}",
                 fix=f"It is kept as {wrong}. The next call downloads it again",
             )
-        folders.link(kept, target)
+        files.link_or_copy(kept, target)
 
 
 def _partial(target: Path) -> tuple[Path, Path]:
-    return target.with_name(target.name + ".partial"), target.with_name(target.name + ".partial.json")
+    return files.partial(target), target.with_name(target.name + ".partial.json")
 
 
 def _record(target: Path) -> Path:

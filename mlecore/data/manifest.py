@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import asdict, field, frozen
 
+from mlecore import files
 from mlecore.errors import DataError
 
 if TYPE_CHECKING:
@@ -126,8 +127,8 @@ def write(root: Path, entries: Iterable[Entry], into: Path | None = None, **head
     parts = {part: _summary(entries, part) for part in PARTS}
     manifest = Manifest(public=parts["public"], private=parts["private"], **head)
     lines = "".join(f"{entry.sha256} {entry.size} {json.dumps(entry.path)}\n" for entry in entries)
-    replace(into / FILES, lines)
-    replace(into / HEAD, json.dumps(manifest.to_json(), indent=1) + "\n")
+    files.replace(into / FILES, lines.encode("ascii"))
+    files.replace(into / HEAD, (json.dumps(manifest.to_json(), indent=1) + "\n").encode())
     return manifest
 
 
@@ -185,16 +186,6 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch
-
-
-def replace(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old content or the new, whatever happens."""
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
 
 
 def _sha256(path: Path) -> str:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from mlecore import files
 from mlecore.data import folders, manifest
 from mlecore.data.layout import DataDirs
 from mlecore.data.lock import lock
 from mlecore.data.opening import adopt
 from mlecore.data.prepared import Prepared
-from mlecore.data.raw import Raw, drop_raw, get_raw
+from mlecore.data.raw import Raw, drop_raw, get_raw, sweep
 from mlecore.data.sources import Fetch, RawFolder, Source, Synthetic, has_synthetic, usual
 from mlecore.data.verifying import wrong_checksums, wrong_counts
 from mlecore.errors import DataError, PluginError
@@ -57,7 +58,8 @@ def prepare(
     synthetic = isinstance(source, Synthetic)
     target = dirs.target(competition.id, competition.edition, synthetic)
     with lock(dirs.folder(competition.id), f"preparing {competition.id}", wait):
-        folders.recover(target)
+        files.recover(target)
+        sweep(dirs.folder(competition.id))
         found = None if force else dirs.find(competition.id, competition.edition, synthetic)
         if found is None or (found.manifest is not None and not _suits(found.manifest, source, competition)):
             return _prepare(competition, dirs, source, target, keep_raw, verify, progress)
@@ -85,7 +87,7 @@ def _prepare(
     progress: Progress | None,
 ) -> Preparation:
     folder, facts = dirs.folder(competition.id), competition.facts
-    partial = target.with_name(target.name + ".partial")
+    partial = files.partial(target)
     partial.parent.mkdir(parents=True, exist_ok=True)
     with folders.full_disk(folder, f"preparing {competition.id}"):
         raw = get_raw(competition, dirs, source, verify, progress)
@@ -96,17 +98,17 @@ def _prepare(
             checked = verify and _checks(competition, source)
             wrong = wrong_checksums(partial, facts) + wrong_counts(partial, facts) if checked else []
             if wrong and not isinstance(source, RawFolder):
-                aside = target.with_name(target.name + ".wrong")
-                folders.remove(aside)
-                partial.rename(aside)
+                kept = target.with_name(target.name + ".wrong")
+                files.remove(kept)
+                files.rename(partial, kept)
                 raise DataError(
                     f"{competition.id}: prepared data are not what they should be:\n  " + "\n  ".join(wrong),
-                    fix=f"They are kept in {aside}. To use such data all the same: --skip-verification",
+                    fix=f"They are kept in {kept}. To use such data all the same: --skip-verification",
                 )
             _finish(competition, source, raw, partial, checked and not wrong, progress)
-            folders.replace(partial, target)
+            files.swap(partial, target)
         except BaseException:
-            folders.remove(partial)
+            files.remove(partial)
             raise
     if not keep_raw:
         drop_raw(dirs, competition.id, source)

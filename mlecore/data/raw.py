@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from mlecore.data import folders, manifest
+from mlecore import files
 from mlecore.data.http import add_sources, archive_md5
 from mlecore.data.layout import DataDirs
 from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic
@@ -67,26 +68,35 @@ def drop_raw(dirs: DataDirs, competition: str, source: Source) -> None:
     """Remove what preparing needed and nobody asked to keep: what was unpacked, fetched or downloaded here."""
     folder = dirs.folder(competition)
     if isinstance(source, Archive | Fetch | Kaggle):
-        (folder / "raw.json").unlink(missing_ok=True)
-        folders.remove(folder / "raw")
-        folders.remove(folder / "sources")
+        files.discard(folder / "raw")
+        files.remove(folder / "raw.json")
+        files.discard(folder / "sources")
     if isinstance(source, Kaggle):
         from mlecore.kaggle.download import drop_download
 
         drop_download(folder, competition)
 
 
+def sweep(folder: Path) -> None:
+    """Remove what a killed process left half done in a competition's folder. The competition's lock is held."""
+    for path in (folder / "raw", folder / "sources", folder / "synthetic" / "raw"):
+        files.recover(path)
+    if not (folder / "raw").exists():
+        files.remove(folder / "raw.json")
+    for path in folder.glob(".*.tmp"):
+        files.remove(path)
+
+
 def _fill(path: Path, write: Callable[[Path], None]) -> None:
-    """A fresh raw folder, whole or not there."""
-    folders.recover(path)
-    partial = path.with_name(path.name + ".partial")
+    """A fresh raw folder, complete or not there."""
+    partial = files.partial(path)
     try:
         partial.mkdir(parents=True)
         write(partial)
-        folders.freeze(partial)
-        folders.replace(partial, path)
+        _freeze(partial)
+        files.swap(partial, path)
     except BaseException:
-        folders.remove(partial)
+        files.remove(partial)
         raise
 
 
@@ -97,8 +107,7 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
     is whole, and one without it is somebody else's.
     """
     raw, marker = folder / "raw", folder / "raw.json"
-    partial = folder / "raw.partial"
-    folders.remove(partial)
+    partial = files.partial(raw)
     expected = competition.facts.md5.get("zip")
     unpacked = _marked(raw, marker)
     with ThreadPoolExecutor(1) as pool:  # hashing one file takes one core: unpack meanwhile
@@ -118,15 +127,24 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
                 unpack(archive, partial, progress)
             if unpacked is None:
                 add_sources(competition.facts, folder, partial, progress)
-                folders.freeze(partial)
-                folders.remove(raw)
-                manifest.replace(marker, json.dumps({"archive_md5": found}) + "\n")
-                partial.rename(raw)
+                _freeze(partial)
+                files.discard(raw)
+                files.replace(marker, (json.dumps({"archive_md5": found}) + "\n").encode())
+                files.rename(partial, raw)
         except BaseException:
-            folders.remove(partial)
+            files.remove(partial)
             raise
     notes = () if found == expected or expected is None else (f"the download has MD5 {found}, published is {expected}",)
     return Raw(path=raw, archive_md5=found, notes=notes)
+
+
+def _freeze(root: Path) -> None:
+    """Make everything below ``root``, and it, read-only."""
+    for folder, _, names in os.walk(root, topdown=False):
+        for name in names:
+            path = Path(folder, name)
+            path.chmod(path.stat().st_mode & ~0o222)
+        Path(folder).chmod(0o555)
 
 
 def _marked(raw: Path, marker: Path) -> str | None:

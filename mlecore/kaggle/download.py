@@ -46,13 +46,13 @@ def download(facts: Facts, dirs: DataDirs, *, verify: bool = True, progress: Pro
         found = fetch_file(lambda offset, validator: _open(facts, offset, validator), target, progress, _room)
     expected = facts.md5.get("zip")
     if verify and expected is not None and found != expected:
-        aside = target.with_name(target.name + ".wrong")
-        target.replace(aside)
+        kept = target.with_name(target.name + ".wrong")
+        target.replace(kept)
         forget(target)
         raise DataError(
             f"what Kaggle sent for {facts.id} is not the published download: MD5 {found}, expected {expected}",
-            fix=f"It is kept as {aside}. Try again, or, if Kaggle has changed it for good, use it all the same: "
-            f"mlecore prepare {facts.id} --archive {aside} --skip-verification",
+            fix=f"It is kept as {kept}. Try again, or, if Kaggle has changed it for good, use it all the same: "
+            f"mlecore prepare {facts.id} --archive {kept} --skip-verification",
         )
     try:
         fetch_leaderboard(facts, dirs)

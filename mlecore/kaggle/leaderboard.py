@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlecore.data import manifest
+from mlecore import files
 from mlecore.data.http import body, fetch_file
 from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError
@@ -35,7 +35,7 @@ def fetch_leaderboard(facts: Facts, dirs: DataDirs) -> Path:
         archive = Path(folder) / "leaderboard.zip"
         fetch_file(lambda offset, validator: _open(facts), archive)
         scores = _scores(archive)
-    manifest.replace(target, "score\n" + "".join(f"{score}\n" for score in scores))
+    files.replace(target, ("score\n" + "".join(f"{score}\n" for score in scores)).encode())
     return target
 
 

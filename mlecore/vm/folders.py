@@ -8,11 +8,11 @@ import re
 import shutil
 import socket
 import stat
-import subprocess
 import time
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
+from mlecore import files
 from mlecore.backends import Handle, Job
 from mlecore.errors import BackendError, BackendUnreachable
 
@@ -127,13 +127,8 @@ def sweep(root: Path) -> None:
 
 
 def erase(folder: Path) -> None:
-    """Delete a tree, whatever an agent made of it: deep, huge, with folders that nobody may enter, full of links."""
-    if not folder.is_symlink() and not folder.exists():
-        return
-    argv = ["rm", "-rf", "--", str(folder)]
-    if subprocess.run(argv, capture_output=True, check=False).returncode == 0:
-        return
-    subprocess.run(["chmod", "-R", "u+rwX", "--", str(folder)], capture_output=True, check=False)
-    done = subprocess.run(argv, capture_output=True, check=False)
-    if done.returncode != 0:
-        raise BackendError(f"cannot delete {folder}: {done.stderr.decode(errors='replace')[-300:].strip()}")
+    """Delete a tree, whatever an agent made of it. Raises BackendError."""
+    try:
+        files.remove(folder)
+    except OSError as error:
+        raise BackendError(f"cannot delete {folder}: {error.strerror or error}") from None

@@ -15,13 +15,14 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from mlecore import files
 from mlecore.data import DataDirs, manifest, open_prepared
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Archive, Fetch, RawFolder, Synthetic
 from mlecore.errors import DataError, PluginError, UsageError
 
 
-def files(root: Path) -> dict[str, bytes]:
+def contents(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
@@ -31,7 +32,7 @@ def test_synthetic_data_are_made_prepared_and_listed(tiny, dirs: DataDirs) -> No
     assert outcome.done and head is not None
     assert (head.source, head.seed, head.size, head.plugin_version, head.verified) == ("synthetic", 3, 2, "1.2", False)
     entries = {entry.path: entry for entry in manifest.read_files(outcome.prepared.root)}
-    there = {name: content for name, content in files(outcome.prepared.root).items() if "/" in name}
+    there = {name: content for name, content in contents(outcome.prepared.root).items() if "/" in name}
     assert {path: entry.sha256 for path, entry in entries.items()} == {
         name: hashlib.sha256(content).hexdigest() for name, content in there.items()
     }
@@ -259,3 +260,34 @@ def test_the_manifest_head_is_json_that_others_can_read(tiny, dirs: DataDirs) ->
     root = prepare(tiny, dirs, Synthetic()).prepared.root
     head = json.loads((root / "manifest.json").read_text())
     assert head["competition"] == "tiny" and head["public"]["files"] == 4 and head["format"] == 1
+
+
+class Killed(BaseException):
+    """The process has been killed: no operation after this one happens either."""
+
+
+def test_killed_at_any_operation_the_next_call_ends_well(tmp_path: Path, tiny, tiny_archive: Path) -> None:  # type: ignore[no-untyped-def]
+    def digest_after(n: int) -> str | None:
+        """Kill the first call at its n-th operation; None when it has fewer."""
+        dirs, count = DataDirs((tmp_path / str(n),)), 0
+
+        def kill(_: str, __: Path) -> None:
+            nonlocal count
+            count += 1
+            if count >= n:
+                raise Killed
+
+        prepare(tiny, dirs, Archive(tiny_archive))
+        try:
+            with files.faults(kill):
+                prepare(tiny, dirs, Archive(tiny_archive), force=True)
+            return None
+        except Killed:
+            found = prepare(tiny, dirs, Archive(tiny_archive)).prepared
+        recheck = manifest.differences(found.root, manifest.read_files(found.root))
+        left = {path.name for path in dirs.folder("tiny").iterdir()} - {".lock", "raw", "raw.json"}
+        assert recheck == [] and left == {"prepared"}, (n, recheck, left)
+        return found.digest
+
+    digests = [digest_after(n) for n in range(1, 60)]
+    assert digests.index(None) > 8 and len(set(digests[: digests.index(None)])) == 1

@@ -66,6 +66,7 @@ def kaggle(tmp_path: Path, home: Path) -> Iterator[Any]:
     kaggle = fake.FakeKaggle(folder)
     server = fake.serve(kaggle)
     yield kaggle
+    kaggle.sending.set()
     server.shutdown()
     server.server_close()
 

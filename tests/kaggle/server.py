@@ -44,6 +44,9 @@ class FakeKaggle:
         self.requests: list[tuple[str, str, str]] = []  # what, slug, Range
         self.sent: dict[str, int] = defaultdict(int)  # bytes of each archive, since count_again
         self.pace = 0.0  # seconds to wait after each 64 kB
+        self.sending = threading.Event()  # cleared: an archive stops after its first 64 kB until it is set
+        self.sending.set()
+        self.begun = threading.Event()  # set: the first 64 kB of an archive have been sent
         self.lock = threading.Lock()
 
     def count_again(self) -> None:
@@ -187,6 +190,9 @@ class Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
                 return
             sent[slug] += len(piece)
+            if slug:
+                self.kaggle.begun.set()
+                self.kaggle.sending.wait()
             if self.kaggle.pace:
                 time.sleep(self.kaggle.pace)
         if fault is not None and fault.stall:

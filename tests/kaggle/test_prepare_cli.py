@@ -148,13 +148,11 @@ def test_two_at_once_download_once(kaggle: Any, token: None, cli: Any, tmp_path:
 
 def test_an_interrupt_says_that_nothing_is_lost(kaggle: Any, token: None, cli: Any) -> None:
     cli.install("tiny", kaggle.add("tiny", {"bulk": random.Random(0).randbytes(900_000)}))
-    kaggle.pace = 0.2
+    kaggle.sending.clear()  # however slow this machine is, the download is under way when the signal comes
     running = cli.start("prepare", "tiny")
-    deadline = time.monotonic() + 20
-    while not kaggle.sent["tiny"] and time.monotonic() < deadline:
-        time.sleep(0.02)
+    assert kaggle.begun.wait(60), running.poll()
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=20)
+    _, said = running.communicate(timeout=60)
     assert running.returncode == 130 and "Nothing is lost" in said
 
 
