@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from mlecore.runs.record import RunRecord
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,6 +50,11 @@ def runs_option(function: F) -> F:
         show_default=True,
         help="Folder of the groups. [env MLECORE_RUNS]",
     )(function)
+
+
+def record_json(record: RunRecord) -> dict[str, Any]:
+    """A run's record, with the folder it lies in."""
+    return {**record.to_json(), "folder": str(record.folder)}
 
 
 def print_json(value: object) -> None:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.cli._shared import data_option, edition_option, json_option, print_json, runs_option, synthetic_option
+from mlecore.cli._shared import (
+    data_option,
+    edition_option,
+    json_option,
+    print_json,
+    record_json,
+    runs_option,
+    synthetic_option,
+)
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
@@ -165,7 +173,7 @@ def perform(
     if as_json:
         from mlecore.runs.store import load_group
 
-        print_json([{**record.to_json(), "folder": str(record.folder)} for record in load_group(done.group.folder)])
+        print_json([record_json(record) for record in load_group(done.group.folder)])
     code = conclude(done, runs)
     if code:
         raise click.exceptions.Exit(code)

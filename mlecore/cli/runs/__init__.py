@@ -1,0 +1,28 @@
+"""`mlecore runs`: one file a verb beside this one, imported when it is named."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+_VERBS = ("list", "show", "logs", "resume", "retry", "cancel")
+
+
+class _Verbs(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"mlecore.cli.runs.{name}").command
+        return command
+
+
+@click.group("runs", cls=_Verbs)
+def command() -> None:
+    """Look at runs; resume, retry or cancel them.
+
+    A run is named GROUP/RUN, or by the path of its folder.
+    """

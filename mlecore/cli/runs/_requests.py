@@ -1,0 +1,78 @@
+"""Handing a request to the controller of a group, or doing it where there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlecore.cli.runs._names import one_run
+from mlecore.errors import UsageError
+
+if TYPE_CHECKING:
+    from mlecore.runs.record import RunRecord
+    from mlecore.runs.requests import Request
+
+
+def ask(
+    names: tuple[str, ...], runs: Path, request: Request, of_group: tuple[str, ...], allowed: tuple[str, ...]
+) -> None:
+    """Leave requests with the controller of each group, or fulfil them here where there is none.
+
+    A group stands for its runs in a state of ``of_group``; a run that is named must be in one of ``allowed``.
+    """
+    from mlecore.runs.store import load_group
+
+    wanted: dict[Path, list[RunRecord]] = {}
+    for name in names:
+        folder = runs / name if (runs / name).exists() else Path(name)
+        if (folder / "plan.toml").is_file():
+            records = [record for record in load_group(folder) if record.state in of_group]
+            wanted.setdefault(folder, []).extend(records)
+            continue
+        record = one_run(runs, name)
+        if record.state not in allowed:
+            raise UsageError(
+                f"{name} is {record.state}: there is nothing to {request}, as it is not {' or '.join(allowed)}",
+                fix=f"To see it: mlecore runs show {name}",
+            )
+        wanted.setdefault(record.folder.parent, []).append(record)
+    codes = [_ask_group(folder, records, request, of_group) for folder, records in wanted.items()]
+    if code := max(codes):
+        raise click.exceptions.Exit(code)
+
+
+def _ask_group(folder: Path, records: list[RunRecord], request: Request, of_group: tuple[str, ...]) -> int:
+    """The exit code of one group, so that those after it are asked too."""
+    if not records:
+        click.echo(f"{folder.name}: nothing to {request}: no run is {' or '.join(of_group)}", err=True)
+        return 0
+    try:
+        _hand_over(folder, records, request)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    return 0
+
+
+def _hand_over(folder: Path, records: list[RunRecord], request: Request) -> None:
+    from mlecore.cli.run import perform
+    from mlecore.runs import requests
+    from mlecore.runs.lock import GroupLocked, holder
+    from mlecore.runs.store import open_group
+
+    plan = open_group(folder).plan
+    for record in records:
+        requests.leave(folder, record.name, request)
+    held = holder(folder)
+    if held is None:
+        only = frozenset(record.name for record in records)
+        try:
+            perform(plan, folder.name, folder.parent, (), False, only, start_new=False)
+        except GroupLocked:  # a controller came in between: it finds the requests
+            held = holder(folder) or {}
+    if held is not None:
+        who = f"process {held.get('pid', '?')} on host {held.get('host', '?')}"
+        click.echo(f"{folder.name}: asked its controller ({who}) to {request} {len(records)} runs", err=True)
+    elif request == "retry":
+        click.echo(f"To start them: mlecore runs resume {folder.name}", err=True)

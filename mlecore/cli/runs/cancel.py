@@ -1,0 +1,19 @@
+"""`mlecore runs cancel`: end runs, or keep them from starting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mlecore.cli._shared import runs_option
+from mlecore.cli.runs._requests import ask
+
+
+@click.command("cancel")
+@click.argument("names", nargs=-1, required=True, metavar="GROUP | GROUP/RUN...")
+@runs_option
+def command(names: tuple[str, ...], runs: Path) -> None:
+    """End runs at work, and keep others from starting. What they left is kept, but not graded."""
+    open_states = ("planned", "starting", "running")
+    ask(names, runs, "cancel", open_states, open_states)

@@ -1,0 +1,126 @@
+"""`mlecore runs list`: groups, or runs that fit filters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlecore.cli._shared import json_option, print_json, print_table, record_json, runs_option
+from mlecore.cli.runs._names import group_folder
+from mlecore.errors import MlecoreError, UsageError
+
+if TYPE_CHECKING:
+    from mlecore.runs.record import RunRecord
+
+
+@click.command("list")
+@click.argument("names", nargs=-1, metavar="[GROUP]...")
+@click.option("--state", multiple=True, help="Only runs in this state; may be given again.")
+@click.option("--ended", multiple=True, help="Only runs that ended so: finished, timed_out, crashed, oom ...")
+@click.option("--agent", multiple=True, help="Only runs of this agent (or label).")
+@click.option("--competition", multiple=True, help="Only runs on this competition.")
+@runs_option
+@json_option
+def command(
+    names: tuple[str, ...],
+    state: tuple[str, ...],
+    ended: tuple[str, ...],
+    agent: tuple[str, ...],
+    competition: tuple[str, ...],
+    runs: Path,
+    as_json: bool,
+) -> None:
+    """List all groups; or the runs of the groups that are named, or that fit the filters."""
+    from mlecore.runs.store import groups, load_group
+
+    _known_words(state, ended)
+    problems: list[str] = []
+    folders = [group_folder(runs, name) for name in names] or groups(runs)
+    found: dict[Path, list[RunRecord]] = {}
+    for folder in folders:
+        try:
+            found[folder] = load_group(folder, problems)
+        except MlecoreError as error:
+            problems.append(str(error))
+
+    def fits(record: RunRecord) -> bool:
+        return (
+            (not state or record.state in state)
+            and (not ended or record.ended in ended)
+            and (not agent or record.agent.name in agent or record.label in agent)
+            and (not competition or record.competition in competition)
+        )
+
+    if names or state or ended or agent or competition:
+        _list_runs([record for records in found.values() for record in records if fits(record)], as_json)
+    else:
+        _list_groups(found, as_json)
+    for problem in problems:
+        click.echo(f"warning: {problem}", err=True)
+
+
+def _known_words(state: tuple[str, ...], ended: tuple[str, ...]) -> None:
+    from mlecore.runs.record import ENDS, STATES
+
+    for what, given, known in (("state", state, STATES), ("end", ended, ENDS)):
+        for word in given:
+            if word not in known:
+                raise UsageError(f"there is no {what} {word!r}; there are: {', '.join(known)}")
+
+
+def _list_runs(records: list[RunRecord], as_json: bool) -> None:
+    from mlecore.runs.store import grade_of
+    from mlecore.units import show_duration
+
+    if as_json:
+        print_json([record_json(record) for record in records])
+        return
+    rows = []
+    for record in records:
+        grade = (grade_of(record.folder) if record.state == "graded" else None) or {}
+        score = grade.get("score_text") if grade.get("status") == "graded" else grade.get("status")
+        used = "" if record.seconds is None else show_duration(record.seconds)
+        tries = str(len(record.attempts) or "")
+        run = f"{record.folder.parent.name}/{record.folder.name}"
+        rows.append([run, record.state, record.ended or "", tries, used, _short(score), _first_line(record.reason)])
+    print_table(["RUN", "STATE", "ENDED", "ATTEMPTS", "TIME", "SCORE", "REASON"], rows)
+
+
+def _short(score: str | None) -> str:
+    try:
+        return f"{float(score or ''):.5f}"
+    except ValueError:
+        return score or ""
+
+
+def _first_line(text: str) -> str:
+    line = (text.splitlines() or [""])[0]
+    return line if len(line) <= 60 else f"{line[:57]}..."
+
+
+def _list_groups(found: dict[Path, list[RunRecord]], as_json: bool) -> None:
+    from mlecore.runs.lock import holder
+
+    rows, out = [], []
+    for folder, records in found.items():
+        states = Counter(record.state for record in records)
+        runner = holder(folder)
+        at = f"process {runner.get('pid')} on {runner.get('host')}" if runner else ""
+        agents = sorted({record.label for record in records})
+        rows.append(
+            [
+                folder.name,
+                str(len(records)),
+                ", ".join(f"{number} {state}" for state, number in sorted(states.items())),
+                ", ".join(agents[:4]) + (" ..." if len(agents) > 4 else ""),
+                at,
+            ]
+        )
+        out.append({"group": folder.name, "folder": str(folder), "states": states, "agents": agents, "held": runner})
+    if as_json:
+        print_json(out)
+    else:
+        print_table(["GROUP", "RUNS", "STATES", "AGENTS", "CONTROLLER"], rows)

@@ -1,0 +1,24 @@
+"""`mlecore runs logs`: what an agent's process printed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from mlecore.cli._shared import runs_option
+from mlecore.cli.runs._names import one_run
+
+
+@click.command("logs")
+@click.argument("name", metavar="GROUP/RUN")
+@click.option("-f", "--follow", is_flag=True, help="Go on until the process ends.")
+@runs_option
+def command(name: str, follow: bool, runs: Path) -> None:
+    """Print what the agent's process printed; of a run at work, from its backend."""
+    from mlecore.controller.output import output
+
+    for chunk in output(one_run(runs, name), follow):
+        sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.flush()

@@ -1,0 +1,36 @@
+"""`mlecore runs resume`: go on with a group."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mlecore.cli._shared import data_option, json_option, runs_option
+from mlecore.cli.runs._names import group_folder
+
+
+@click.command("resume")
+@click.argument("name", metavar="GROUP")
+@click.option("--max-parallel", type=click.IntRange(1), help="At most so many runs at once.")
+@click.option("--retries", type=click.IntRange(0), help="New attempts after infrastructure failures.")
+@data_option
+@runs_option
+@json_option
+def command(
+    name: str, max_parallel: int | None, retries: int | None, data: tuple[Path, ...], runs: Path, as_json: bool
+) -> None:
+    """Go on with a group: take over runs at work, start those that wait, grade those that are not graded."""
+    from attrs import evolve
+
+    from mlecore.cli.run import perform
+    from mlecore.runs.store import open_group
+
+    folder = group_folder(runs, name)
+    plan = open_group(folder).plan
+    plan = evolve(
+        plan,
+        max_parallel=plan.max_parallel if max_parallel is None else max_parallel,
+        retries=plan.retries if retries is None else retries,
+    )
+    perform(plan, folder.name, folder.parent, data, as_json)

@@ -1,0 +1,18 @@
+"""`mlecore runs retry`: plan runs again that failed or were cancelled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mlecore.cli._shared import runs_option
+from mlecore.cli.runs._requests import ask
+
+
+@click.command("retry")
+@click.argument("names", nargs=-1, required=True, metavar="GROUP | GROUP/RUN...")
+@runs_option
+def command(names: tuple[str, ...], runs: Path) -> None:
+    """Plan runs again that failed or were cancelled; of a group, all that failed. Graded runs are never retried."""
+    ask(names, runs, "retry", ("failed",), ("failed", "cancelled"))

@@ -1,0 +1,93 @@
+"""`mlecore runs show`: one run in full."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlecore.cli._shared import json_option, print_json, record_json, runs_option
+from mlecore.cli.runs._names import one_run
+
+if TYPE_CHECKING:
+    from mlecore.runs.record import RunRecord
+
+
+@click.command("show")
+@click.argument("name", metavar="GROUP/RUN")
+@runs_option
+@json_option
+def command(name: str, runs: Path, as_json: bool) -> None:
+    """Show one run: its record, its hardware, what happened to it, and its files."""
+    from mlecore.runs.journal import Journal
+    from mlecore.runs.store import grade_of
+
+    record = one_run(runs, name)
+    events = list(Journal(record.folder.parent).read(record.name))
+    there = _files(record.folder)
+    if as_json:
+        grade = grade_of(record.folder)
+        print_json({"record": record_json(record), "events": events, "files": there, "grade": grade})
+        return
+    _show_record(record)
+    click.secho("\nevents", bold=True)
+    for event in events:
+        details = " ".join(
+            f"{k}={v}" for k, v in event.items() if k not in ("at", "run", "event") and v not in ("", None)
+        )
+        click.echo(f"  {event.get('at')}  {event.get('event')} {details}".rstrip())
+    click.secho("\nfiles", bold=True)
+    from mlecore.units import show_size
+
+    for path, size in list(there.items())[:200]:
+        click.echo(f"  {show_size(size):>9}  {path}")
+    if len(there) > 200:
+        click.echo(f"  ... {len(there) - 200} more below {record.folder}")
+
+
+def _show_record(record: RunRecord) -> None:
+    from mlecore.units import show_duration, show_size
+
+    limits, collected = record.limits, record.collected
+    options = " ".join(f"{name}={value}" for name, value in record.agent.options.items())
+    sandbox = " ".join(f"{name}={value}" for name, value in record.place.items())
+    lines = {
+        "run": f"{record.group}/{record.name} ({record.uid})",
+        "state": f"{record.state}{f', {record.ended}' if record.ended else ''}",
+        "reason": record.reason,
+        "agent": f"{record.agent.name} {record.agent.version} {record.agent.source[:12]} {options}".strip(),
+        "model": f"{record.model or ''} {record.endpoint or ''}".strip(),
+        "competition": f"{record.competition} {record.edition}{' (synthetic data)' if record.synthetic else ''}",
+        "seed": str(record.seed),
+        "backend": f"{record.backend.name} {record.backend.version} {sandbox}".strip(),
+        "limits": " ".join(
+            [
+                f"time={show_duration(limits.time)}",
+                f"network={limits.network}",
+                *([f"cpus={limits.cpus:g}"] if limits.cpus else []),
+                *([f"memory={show_size(limits.memory)}"] if limits.memory else []),
+                *([f"gpus={limits.gpus}"] if limits.gpus else []),
+                *([f"disk={show_size(limits.disk)}"] if limits.disk else []),
+            ]
+        ),
+        "time used": "" if record.seconds is None else show_duration(record.seconds),
+        "hardware": " ".join(f"{name}={value}" for name, value in record.hardware.items()),
+        "checks": f"{record.checks}, as reported by the sandbox" if collected else "",
+        "collected": f"{collected.files} files, {show_size(collected.bytes)}" if collected else "",
+    }
+    for name, value in lines.items():
+        if value:
+            click.echo(f"{name + ':':13}{value}")
+    for refused in collected.refused if collected else ():
+        click.echo(f"{'refused:':13}{refused}")
+    for attempt in record.attempts:
+        how = f"{attempt.ended or 'at work'} {attempt.reason}".strip()
+        click.echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {attempt.started_at}, {how}")
+
+
+def _files(folder: Path) -> dict[str, int]:
+    if not folder.is_dir():
+        return {}
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+    return {path.relative_to(folder).as_posix(): path.stat().st_size for path in found}

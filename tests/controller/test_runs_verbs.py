@@ -1,0 +1,66 @@
+"""`mlecore runs cancel` and `retry` where no controller is at work."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from mlecore.cli import main
+from mlecore.runs import requests
+from mlecore.runs.store import create_group, load_group
+
+
+@pytest.fixture
+def runs(lab, monkeypatch):
+    monkeypatch.setenv("MLECORE_DATA", str(lab.data))
+
+    def call(verb: str, *names: str) -> tuple[int, str]:
+        result = CliRunner().invoke(main, ["runs", verb, "--runs", str(lab.runs), *names])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.exit_code, result.output
+
+    return call
+
+
+def states(folder) -> list[str]:
+    return [record.state for record in load_group(folder)]
+
+
+def test_help_names_every_verb():
+    output = CliRunner().invoke(main, ["runs", "--help"]).output
+    for verb in ("list", "show", "logs", "resume", "retry", "cancel"):
+        assert f"\n  {verb} " in output
+    assert CliRunner().invoke(main, ["runs", "nosuch"]).exit_code == 2
+
+
+def test_groups_are_cancelled_but_for_what_has_ended(runs, lab):
+    first = lab.make(("worker", {"faults": "9"}), seeds=2, retries=0, name="first")
+    second = create_group(lab.runs, "second", lab.plan)
+    lab.group = first
+    lab.run()  # both of its runs have failed
+    assert states(first.folder) == ["failed", "failed"]
+    assert runs("retry", "first/worker--coins--1")[0] == 0
+    code, output = runs("cancel", "first", "second")
+    assert states(first.folder) == ["failed", "cancelled"] and states(second.folder) == ["cancelled", "cancelled"]
+    assert code == 0, output
+
+
+def test_nothing_to_do_is_said(runs, lab):
+    group = lab.make(("worker", {}))
+    assert lab.run().complete
+    code, output = runs("cancel", "g")
+    assert code == 0 and "nothing to cancel" in output
+    code, output = runs("cancel", "g/worker--coins--0")
+    assert code == 2 and "is graded" in output and "mlecore runs show" in output
+    assert not requests.pending(group.folder)
+
+
+def test_a_run_that_was_moved_out_of_its_group_takes_no_request(runs, lab, tmp_path):
+    lab.make(("worker", {"faults": "9"}), retries=0)
+    lab.run()
+    alone = tmp_path / "alone" / "worker--coins--0"
+    shutil.copytree(lab.folder("worker--coins--0"), alone)
+    code, output = runs("retry", str(alone))
+    assert code == 3 and "is no group" in output and not (alone.parent / "requests").exists()
