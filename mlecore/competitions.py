@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mlecore.data.prepared import Prepared
     from mlecore.grading.report import Report
     from mlecore.registry.loading import Loaded
+    from mlecore.submissions.format import Format
 
 
 class Competition:
@@ -45,6 +46,14 @@ class Competition:
         from mlecore.registry.loading import load
 
         return load("competition", self.facts.id)
+
+    @cached_property
+    def format(self) -> Format:
+        """What a submission looks like: the ``[submission]`` table, or that of the edition."""
+        from mlecore.submissions.format import Format
+
+        edition = self.facts.editions.get(self.edition, {})
+        return Format.parse(edition.get("submission", self.facts.submission))
 
     def make_raw(self, raw: Path, seed: int = 0, size: float = 1.0) -> None:
         """Write synthetic data into ``raw``, in the form of the download. Raises UsageError where there are none."""
@@ -74,7 +83,6 @@ class Competition:
         Needs no answers; sound: what it refuses, ``grade`` refuses too.
         """
         from mlecore.submissions import generic_check
-        from mlecore.submissions.format import Format
         from mlecore.submissions.guard import guard
         from mlecore.submissions.sample import open_sample, sample_bytes
         from mlecore.submissions.table import Table
@@ -84,10 +92,15 @@ class Competition:
             submission, sample = Table(Path(submission_csv)), Table(sample_path)
             if self.loaded.implements("check"):
                 warnings = self.loaded.call(
-                    "check", submission=submission, sample=sample, public=Path(public), edition=self.edition
+                    "check",
+                    submission=submission,
+                    sample=sample,
+                    public=Path(public),
+                    edition=self.edition,
+                    format=self.format,
                 )
                 return list(warnings or ())
-            return list(generic_check(Format.parse(self.facts.submission), submission, sample))
+            return generic_check(self.format, submission, sample)
 
     def grade(self, submission_csv: Path, private: Path, public: Path | None = None) -> float:
         """The score, unrounded; NaN and infinities where the competition allows them.
@@ -104,7 +117,9 @@ class Competition:
             raise GradingError(f"the answers of {self.id} are not there: {private} is not a folder")
         guard(submission_csv, self._usual_bytes(private, public))
         try:
-            score = self.loaded.call("grade", submission=Table(submission_csv), private=private, edition=self.edition)
+            score = self.loaded.call(
+                "grade", submission=Table(submission_csv), private=private, edition=self.edition, format=self.format
+            )
         except PluginError as error:
             raise GradingError(error.message, fix=error.fix) from error
         return _number(score, self)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mlecore.detectors import Detection, Detector
     from mlecore.grading import Report
     from mlecore.runs.record import RunRecord
+    from mlecore.submissions.format import Format
     from mlecore.submissions.table import Table
 
 hookimpl = pluggy.HookimplMarker("mlecore")
@@ -54,18 +55,25 @@ class CompetitionSpec:
 
     @required
     @hookspec(firstresult=True)
-    def grade(self, submission: Table, private: Path, edition: str) -> float:
+    def grade(self, submission: Table, private: Path, edition: str, format: Format) -> float:
         """The score, unrounded; NaN and infinities where the competition's rules allow them.
+
+        ``format`` is the ``[submission]`` table of competition.toml (of the edition, where that has its own). It checks
+        columns, ids and cells and pairs the rows, so that most graders are two lines::
+
+            truth, guess = format.read(submission, private / "test.csv")
+            return roc_auc(truth["has_cactus"], guess["has_cactus"])
 
         Raises InvalidSubmission, with the reason, for what the agent did wrong. Anything else raised is our error.
         """
 
     @hookspec(firstresult=True)
-    def check(self, submission: Table, sample: Table, public: Path, edition: str) -> Sequence[str]:
+    def check(self, submission: Table, sample: Table, public: Path, edition: str, format: Format) -> Sequence[str]:
         """Is the submission well-formed? Sees no answers. Replaces the generic check of the ``[submission]`` table.
 
         Raises InvalidSubmission; never refuses what ``grade`` accepts. Returns warnings about what is valid but surely
-        not meant. ``mlecore.submissions.format.generic_check`` is there to be called first.
+        not meant. Needed only for what ``[submission]`` cannot say, after ``generic_check(format, submission, sample)``
+        of ``mlecore.submissions``.
         """
 
     @hookspec(firstresult=True)
@@ -78,6 +86,9 @@ class CompetitionSpec:
 
         Same names, columns, formats and corner cases; the same bytes for the same seed and size; about a second at
         size 1; a model can beat the sample submission on it. Optional where ``fetch`` needs no network.
+
+        It stands in ``synthetic.py`` beside the package's ``__init__.py``, which need not mention it: hooks are looked
+        for in both. So ``__init__.py`` says how the competition works, and nothing else.
         """
 
     @hookspec(firstresult=True)

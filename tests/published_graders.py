@@ -1,7 +1,6 @@
 """Graders written the way the published ones are, with pandas and scikit-learn and no care: an oracle for ours.
 
-Each is a ``[submission]`` table, a grade made of ``mlecore.submissions`` and ``mlecore.metrics``, and the oracle, whose
-crash means invalid.
+Each is a ``[submission]`` table, a formula of ``mlecore.metrics``, and the oracle, whose crash means invalid.
 """
 
 import warnings
@@ -12,7 +11,8 @@ from attrs import frozen
 from pandas import DataFrame
 from sklearn import metrics as sk
 
-from mlecore import metrics, submissions
+from mlecore import metrics
+from mlecore.submissions.format import Format
 from mlecore.submissions.table import Table
 
 
@@ -21,9 +21,12 @@ class Case:
     table: dict
     answers: DataFrame
     sample: str
-    grade: Callable[[Table, DataFrame], float]
+    score: Callable[[DataFrame, DataFrame], float]  # of truth and guess
     oracle: Callable[[DataFrame, DataFrame], float]
     odd: tuple[str, ...] = ()  # more cells to try in the place of predictions
+
+    def grade(self, submission: Table, answers: DataFrame) -> float:
+        return self.score(*Format.parse(self.table).read(submission, answers))
 
 
 def ensure(condition: object) -> None:
@@ -43,9 +46,8 @@ NUMBERED = list(range(10, 18))
 
 
 def probability() -> Case:
-    def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = submissions.aligned(submission, answers, on="id", columns=["p"])
-        return metrics.roc_auc(truth["p"], submissions.numbers(guess, "p", low=0, high=1))
+    def score(truth: DataFrame, guess: DataFrame) -> float:
+        return metrics.roc_auc(truth["p"], guess["p"])
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         answers, guess = sorted_pair(guess, answers, "id")
@@ -57,15 +59,14 @@ def probability() -> Case:
         table={"id": "id", "columns": {"p": {"type": "number", "low": 0, "high": 1}}},
         answers=DataFrame({"id": IDS, "p": [0, 1, 1, 0, 1, 0, 0, 1]}),
         sample="id,p\n" + "".join(f"{i},0.5\n" for i in IDS),
-        grade=grade,
+        score=score,
         oracle=oracle,
     )
 
 
 def two_scores() -> Case:
-    def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = submissions.aligned(submission, answers, on="id", columns=["a", "b"], only=True)
-        return metrics.mean_roc_auc(truth[["a", "b"]], submissions.numbers(guess, ["a", "b"], from_text=True))
+    def score(truth: DataFrame, guess: DataFrame) -> float:
+        return metrics.mean_roc_auc(truth[["a", "b"]], guess[["a", "b"]])
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         ensure(set(guess.columns) == {"id", "a", "b"})
@@ -76,15 +77,14 @@ def two_scores() -> Case:
         table={"id": "id", "extra": "refused", "columns": {"*": {"type": "number", "from_text": True}}},
         answers=DataFrame({"id": NUMBERED, "a": [0, 1] * 4, "b": [1, 1, 0, 0] * 2}),
         sample="id,a,b\n" + "".join(f"{i},0.5,0.5\n" for i in NUMBERED),
-        grade=grade,
+        score=score,
         oracle=oracle,
     )
 
 
 def class_label() -> Case:
-    def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = submissions.aligned(submission, answers, on="id", columns=["y"])
-        return metrics.accuracy(truth["y"], submissions.labels(guess, "y"))
+    def score(truth: DataFrame, guess: DataFrame) -> float:
+        return metrics.accuracy(truth["y"], guess["y"])
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         answers, guess = sorted_pair(guess, answers, "id")
@@ -94,7 +94,7 @@ def class_label() -> Case:
         table={"id": "id", "columns": {"y": {"type": "label"}}},
         answers=DataFrame({"id": NUMBERED, "y": [1, 2, 3, 0, 1, 1, 2, 3]}),
         sample="id,y\n" + "".join(f"{i},1\n" for i in NUMBERED),
-        grade=grade,
+        score=score,
         oracle=oracle,
     )
 
@@ -106,28 +106,26 @@ def truth_value() -> Case:
         table=case.table,
         answers=answers,
         sample="id,y\n" + "".join(f"{i},False\n" for i in IDS),
-        grade=case.grade,
+        score=case.score,
         oracle=case.oracle,
     )
 
 
 def ordered_label() -> Case:
-    def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = submissions.aligned(submission, answers, on="id", columns=["y"])
-        return metrics.quadratic_weighted_kappa(truth["y"], submissions.labels(guess, "y"))
+    def score(truth: DataFrame, guess: DataFrame) -> float:
+        return metrics.quadratic_weighted_kappa(truth["y"], guess["y"])
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         answers, guess = sorted_pair(guess, answers, "id")
         return sk.cohen_kappa_score(guess["y"], answers["y"], weights="quadratic")
 
     case = class_label()
-    return Case(table=case.table, answers=case.answers, sample=case.sample, grade=grade, oracle=oracle)
+    return Case(table=case.table, answers=case.answers, sample=case.sample, score=score, oracle=oracle)
 
 
 def cut_integer() -> Case:
-    def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = submissions.aligned(submission, answers, on="id", columns=["y"])
-        return metrics.macro_f1(truth["y"], submissions.integers(guess, "y"))
+    def score(truth: DataFrame, guess: DataFrame) -> float:
+        return metrics.macro_f1(truth["y"], guess["y"])
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         answers, guess = sorted_pair(guess, answers, "id")
@@ -140,15 +138,14 @@ def cut_integer() -> Case:
         table={"id": "id", "columns": {"y": {"type": "integer"}}},
         answers=case.answers,
         sample=case.sample,
-        grade=grade,
+        score=score,
         oracle=oracle,
     )
 
 
 def text_label() -> Case:
-    def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = submissions.aligned(submission, answers, on="id", columns=["y"])
-        return metrics.accuracy(truth["y"], submissions.texts(guess, "y"))
+    def score(truth: DataFrame, guess: DataFrame) -> float:
+        return metrics.accuracy(truth["y"], guess["y"])
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         answers, guess = sorted_pair(guess, answers, "id")
@@ -158,17 +155,14 @@ def text_label() -> Case:
         table={"id": "id", "columns": {"y": {"type": "text"}}},
         answers=DataFrame({"id": IDS, "y": list("xyzxyzxy")}),
         sample="id,y\n" + "".join(f"{i},x\n" for i in IDS),
-        grade=grade,
+        score=score,
         oracle=oracle,
     )
 
 
 def word_sets() -> Case:
-    def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = submissions.aligned(submission, answers, on="id", columns=["y"])
-        return metrics.micro_f1(
-            truth["y"].str.split(), [words.split() for words in submissions.texts(guess, "y", missing="")]
-        )
+    def score(truth: DataFrame, guess: DataFrame) -> float:
+        return metrics.micro_f1(truth["y"].str.split(), guess["y"].str.split())
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         from sklearn.preprocessing import MultiLabelBinarizer
@@ -184,16 +178,15 @@ def word_sets() -> Case:
         table={"id": "id", "columns": {"y": {"type": "text", "missing": True}}},
         answers=DataFrame({"id": IDS, "y": ["x", "x y", "z", "x y z", "y", "z x", "x", "y"]}),
         sample="id,y\n" + "".join(f"{i},x\n" for i in IDS),
-        grade=grade,
+        score=score,
         oracle=oracle,
         odd=("x z", "x x  y", " ", "q"),
     )
 
 
 def logarithm() -> Case:
-    def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = submissions.paired(submission, answers, ["a"])
-        return metrics.rmse(truth["a"], submissions.numbers(guess, "a", from_text=True))
+    def score(truth: DataFrame, guess: DataFrame) -> float:
+        return metrics.rmse(truth["a"], guess["a"])
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         return sk.root_mean_squared_error(answers["a"], guess["a"])
@@ -201,13 +194,13 @@ def logarithm() -> Case:
     return Case(
         table={
             "id": "id",
-            "rows": "count",
+            "ids": "any",
             "order": "sample",
             "columns": {"a": {"type": "number", "from_text": True}},
         },
         answers=DataFrame({"id": NUMBERED, "a": [0.5 * k for k in range(8)]}),
         sample="id,a\n" + "".join(f"{i},0\n" for i in NUMBERED),
-        grade=grade,
+        score=score,
         oracle=oracle,
     )
 
@@ -217,10 +210,8 @@ def shares() -> Case:
 
     names = ["a", "b"]
 
-    def grade(submission: Table, answers: DataFrame) -> float:
-        truth, guess = submissions.aligned(submission, answers, on="id", columns=names)
-        values = submissions.rows_sum_to_one(guess, submissions.numbers(guess, names, low=0, high=1))
-        return metrics.log_loss(truth[names], values)
+    def score(truth: DataFrame, guess: DataFrame) -> float:
+        return metrics.log_loss(truth[names], guess[names])
 
     def oracle(guess: DataFrame, answers: DataFrame) -> float:
         answers, guess = sorted_pair(guess, answers, "id")
@@ -232,7 +223,7 @@ def shares() -> Case:
         table={"id": "id", "sum_to_one": 1.1e-5, "columns": {"*": {"type": "number", "low": 0, "high": 1}}},
         answers=DataFrame({"id": IDS, "a": [0, 1] * 4, "b": [1, 0] * 4}),
         sample="id,a,b\n" + "".join(f"{i},0.5,0.5\n" for i in IDS),
-        grade=grade,
+        score=score,
         oracle=oracle,
         odd=("0.50001", "0.5000111", "0.49999"),
     )

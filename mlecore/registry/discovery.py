@@ -33,6 +33,15 @@ class Plugin:
     state: Literal["ok", "disabled", "broken"] = "ok"
     reason: str = ""
 
+    @property
+    def modules(self) -> tuple[tuple[str, Path | None], ...]:
+        """The modules that hold its hooks, with their files: a competition's ``synthetic.py`` is one of them."""
+        own = (self.module, self.origin)
+        if self.kind != "competition" or self.origin is None or self.origin.name != "__init__.py":
+            return (own,)
+        synthetic = self.origin.with_name("synthetic.py")
+        return (own, (f"{self.module}.synthetic", synthetic)) if synthetic.is_file() else (own,)
+
 
 @lru_cache(maxsize=1)
 def _all_entries() -> tuple[Point, ...]:

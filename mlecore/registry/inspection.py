@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.errors import PluginError
@@ -23,17 +24,25 @@ def flaw(plugin: Plugin) -> str | None:
     """Why the plugin cannot work, or None as far as can be seen."""
     if plugin.origin is None:
         return f"the module {plugin.module} cannot be found"
-    if plugin.origin.suffix != ".py":  # compiled: only loading can tell
+    for _, file in plugin.modules:
+        if file is not None and (reason := _module_flaw(file, plugin.kind, whole=file == plugin.origin)):
+            return reason if file == plugin.origin else f"{file.name}: {reason}"
+    return _facts_flaw(plugin) if plugin.kind == "competition" else None
+
+
+def _module_flaw(file: Path, kind: str, *, whole: bool) -> str | None:
+    """``whole``: the required hooks must be in this module."""
+    if file.suffix != ".py":  # compiled: only loading can tell
         return None
     try:
-        tree = ast.parse(plugin.origin.read_bytes())
+        tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError) as error:
         return f"fails to import: {error}"
     except OSError as error:
         return f"cannot be read: {error}"
     if missing := _missing_import(tree):
         return f"fails to import: no module named {missing!r}"
-    return _hook_flaw(tree, plugin.kind) or (_facts_flaw(plugin) if plugin.kind == "competition" else None)
+    return _hook_flaw(tree, kind, whole=whole)
 
 
 def _facts_flaw(plugin: Plugin) -> str | None:
@@ -71,7 +80,7 @@ def _installed(top: str) -> bool:
         return False
 
 
-def _hook_flaw(tree: ast.Module, kind: str) -> str | None:
+def _hook_flaw(tree: ast.Module, kind: str, *, whole: bool) -> str | None:
     known, required = _spec(kind)
     bound: set[str] = set()
     unmarked: set[str] = set()
@@ -94,7 +103,7 @@ def _hook_flaw(tree: ast.Module, kind: str) -> str | None:
         elif isinstance(node, ast.Assign):
             bound |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     for name in required:
-        if name not in bound:
+        if whole and name not in bound:
             return f"{name} is not marked with hookimpl" if name in unmarked else f"misses the required hook {name}"
     return None
 

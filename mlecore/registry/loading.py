@@ -35,7 +35,11 @@ class Loaded:
     @property
     def hooks(self) -> list[str]:
         """Names of the hooks that it implements."""
-        return [caller.name for caller in self.manager.get_hookcallers(self.module) or ()]
+        return [
+            caller.name
+            for module in self.manager.get_plugins()
+            for caller in self.manager.get_hookcallers(module) or ()
+        ]
 
     def call(self, hook: str, **arguments: object) -> Any:
         """Call a hook of code that we did not write: what it raises, other than our own errors, names the plugin."""
@@ -80,12 +84,18 @@ def _load(plugin: Plugin) -> Loaded:
 
 
 def _register(plugin: Plugin, manager: pluggy.PluginManager) -> ModuleType:
+    """Import and register the modules that hold its hooks; returns the one that its entry point names."""
+    modules = [_register_module(plugin, name, manager) for name, _ in plugin.modules]
+    return modules[0]
+
+
+def _register_module(plugin: Plugin, name: str, manager: pluggy.PluginManager) -> ModuleType:
     try:
-        module = importlib.import_module(plugin.module)
+        module = importlib.import_module(name)
     except (Exception, SystemExit) as error:
         raise _broken(plugin, f"fails to import: {type(error).__name__}: {error}") from error
     try:
-        manager.register(module, name=f"{plugin.kind}:{plugin.name}")
+        manager.register(module, name=f"{plugin.kind}:{plugin.name}{name.removeprefix(plugin.module)}")
         manager.check_pending()
     except pluggy.PluginValidationError as error:
         raise _broken(plugin, str(error)) from None

@@ -1,18 +1,17 @@
 """Reading a submission: its table, its format, its rows beside the answers', its columns as arrays.
 
-``table`` reads a file as pandas 2 does, ``format`` is the ``[submission]`` table of competition.toml, ``check`` applies
-it, ``alignment`` pairs rows with the answers', ``values`` turns columns into arrays, ``guard``
+``table`` reads a file as pandas 2 does, ``format`` is the ``[submission]`` table of competition.toml and reads by it,
+``alignment`` pairs rows with the answers', ``values`` turns columns into arrays, ``check`` adds warnings, ``guard``
 looks at the bytes first. Whatever is wrong raises InvalidSubmission with the reason.
 """
 
 from mlecore.submissions.alignment import (
-    aligned,
     columns_of,
     known_ids,
-    paired,
     read_answers,
     same_count,
     same_ids,
+    sorted_alike,
 )
 from mlecore.submissions.check import generic_check
 from mlecore.submissions.format import Column, Format
@@ -23,18 +22,17 @@ __all__ = [
     "Column",
     "Format",
     "Table",
-    "aligned",
     "columns_of",
     "generic_check",
     "integers",
     "known_ids",
     "labels",
     "numbers",
-    "paired",
     "read_answers",
     "refuse",
     "rows_sum_to_one",
     "same_count",
     "same_ids",
+    "sorted_alike",
     "texts",
 ]

@@ -1,14 +1,7 @@
-"""From a submission to arrays that a formula takes: columns, ids, numbers, labels, texts. What is wrong is said.
+"""Bringing submission and answers together: which columns, which ids, which row meets which.
 
-A competition's ``grade`` begins with these and ends with a metric::
-
-    answers = read_answers(private / "test.csv", ["id", "has_cactus"])
-    truth, guess = aligned(submission, answers, on="id", columns=["has_cactus"])
-    return roc_auc(truth["has_cactus"], numbers(guess, "has_cactus", low=0, high=1))
-
-``aligned`` pairs the rows, and a validator of ``mlecore.submissions.values`` (``numbers``, ``labels``, ``integers``,
-``texts``) turns columns into arrays. Each refuses with InvalidSubmission that names the first offending rows; the
-generic check of the ``[submission]`` table stands on the same functions, so check and grade cannot drift apart.
+``Format.read`` does all of it for what the ``[submission]`` table says. A ``grade`` whose rules no table can say uses
+these functions, and those of ``mlecore.submissions.values``, one by one.
 """
 
 from __future__ import annotations
@@ -18,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import GradingError, InvalidSubmission
-from mlecore.submissions.messages import ID, counted, listed, shown
+from mlecore.submissions.messages import counted, listed, shown
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from pandas import DataFrame, Series
 
+    from mlecore.submissions.format import Format
     from mlecore.submissions.table import Table
 
 
@@ -50,10 +44,10 @@ def read_answers(path: Path, columns: Sequence[str] = ()) -> DataFrame:
     return answers
 
 
-def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False) -> DataFrame:
+def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> DataFrame:
     """The submission's table, with its rows as in the file; refused where it lacks one of ``columns``.
 
-    ``only``: any other column is refused too. Their order is free.
+    ``only``: any other column is refused too, but those that it ``may`` have. Their order is free.
     """
     frame = submission.frame()
     found = list(frame.columns)
@@ -66,7 +60,7 @@ def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False)
         raise InvalidSubmission(
             f"the submission lacks {counted(len(missing), 'column')}: {listed(missing)}{hint}; it has {listed(found)}"
         )
-    if only and (extra := [column for column in found if column not in set(columns)]):
+    if only and (extra := [column for column in found if column not in {*columns, *may}]):
         raise InvalidSubmission(
             f"the submission has {counted(len(extra), 'column')} that may not be there: {listed(extra)}; "
             f"expected only {listed(columns)}"
@@ -94,52 +88,66 @@ def known_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
         raise InvalidSubmission(f"{counted(len(unknown), on)} not asked for: {listed(unknown)}{hint}")
 
 
-def aligned(
-    submission: Table,
-    answers: DataFrame,
-    on: str,
-    columns: Sequence[str] = (),
-    *,
-    only: bool = False,
-    compare: bool = True,
-) -> tuple[DataFrame, DataFrame]:
-    """``(truth, guess)``: answers and submission with their rows paired, both indexed 0, 1, 2, ...
-
-    The submission must have ``on`` and ``columns`` (``only``: and no other), as many rows as the answers, and the same
-    ids each as often. Rows meet as if both tables were sorted by ``on`` with pandas' default sort, as published, and
-    then paired by place; they are sorted only where that matters (repeated ids, other types), and else stand in the
-    answers' order. ``compare=False`` pairs without comparing ids.
+def matched(format: Format, frame: DataFrame, answers: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """``(truth, guess)``: the answers' rows and the submission's, paired as ``format`` says once their ids fit.
 
     Raises InvalidSubmission; also for ids of mixed types, which cannot be sorted.
     """
-    frame = columns_of(submission, [on, *columns], only=only)
+    if format.rows == "same":
+        same_count(frame, answers)
+    if not format.id_required:
+        return answers.reset_index(drop=True), frame.reset_index(drop=True)
+    on = str(format.id)
     if on not in answers.columns:
         raise GradingError(f"the answers lack the column {on!r}", fix="Prepare the competition again.")
-    same_count(frame, answers)
+    if format.ids == "list":
+        pairs = sorted_alike(frame, answers, on)
+        if format.order == "free":
+            return pairs
+    elif format.ids == "set":
+        same_ids(frame, answers, on)
+    elif format.ids == "subset":
+        known_ids(frame, answers, on)
+    if format.order == "sample":
+        return answers.reset_index(drop=True), frame.reset_index(drop=True)
+    if format.rows == "any":
+        return _joined(frame, answers, on)
+    return sorted_alike(frame, answers, on, compare=False)
+
+
+def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool = True) -> tuple[DataFrame, DataFrame]:
+    """``(truth, guess)``: rows meet as if both tables were sorted by ``on`` with pandas' default sort.
+
+    They are sorted only where that matters (repeated ids, other types), and else stand in the answers' order. With
+    ``compare`` the same ids, each as often, are asked for.
+    """
     places = _places(frame[on], answers[on])
     if places is not None:
-        truth, guess = answers.reset_index(drop=True), frame.iloc[places].reset_index(drop=True)
-    else:
-        truth = answers.sort_values(on).reset_index(drop=True)
-        try:
-            guess = frame.sort_values(on).reset_index(drop=True)
-        except TypeError:
-            raise InvalidSubmission(
-                f"{on} mixes text and numbers{_other_type(frame, answers, on)}, so its rows cannot be sorted"
-            ) from None
-        if compare:
-            _refuse_other_ids(guess, truth, on)
-    guess.attrs[ID] = on
+        return answers.reset_index(drop=True), frame.iloc[places].reset_index(drop=True)
+    truth = answers.sort_values(on).reset_index(drop=True)
+    try:
+        guess = frame.sort_values(on).reset_index(drop=True)
+    except TypeError:
+        raise InvalidSubmission(
+            f"{on} mixes text and numbers{_other_type(frame, answers, on)}, so its rows cannot be sorted"
+        ) from None
+    if compare:
+        _refuse_other_ids(guess, truth, on)
     return truth, guess
 
 
-def paired(
-    submission: Table, answers: DataFrame, columns: Sequence[str], *, only: bool = False
-) -> tuple[DataFrame, DataFrame]:
-    """``(truth, guess)`` paired by place in the file, ids unseen. Raises InvalidSubmission as ``aligned`` does."""
-    frame = columns_of(submission, columns, only=only)
-    same_count(frame, answers)
-    return answers.reset_index(drop=True), frame.reset_index(drop=True)
+def _joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, DataFrame]:
+    """Each row of the submission with each answer of its id; rows in the submission's order."""
+    import pandas as pd
+
+    codes = {value: code for code, value in enumerate(answers[on].drop_duplicates().tolist())}
+    asked = pd.DataFrame({"id": [codes.get(value, -2) for value in answers[on].tolist()], "truth": range(len(answers))})
+    given = pd.DataFrame({"id": [codes.get(value, -1) for value in frame[on].tolist()], "guess": range(len(frame))})
+    pairs = given.merge(asked, on="id")
+    return (
+        answers.iloc[pairs["truth"].to_numpy()].reset_index(drop=True),
+        frame.iloc[pairs["guess"].to_numpy()].reset_index(drop=True),
+    )
 
 
 def _places(guess: Series, truth: Series) -> NDArray[np.intp] | slice | None:

@@ -2,83 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import DataError, InvalidSubmission, PluginError
-from mlecore.submissions.format import Column, Format
+from mlecore.submissions.format import Format
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from mlecore.submissions.table import Table
 
 
 def generic_check(format: Format, submission: Table, sample: Table) -> list[str]:
-    """Checks a submission against the sample submission, answers unseen. Returns warnings; raises InvalidSubmission.
-
-    The rules are applied by the functions that ``grade`` uses, with the sample in the place of the answers.
-    """
-    from mlecore.submissions.values import rows_sum_to_one
-
+    """Reads a submission with the sample in the place of the answers. Returns warnings; raises InvalidSubmission."""
     try:
         expected = sample.frame()
     except InvalidSubmission as error:
         raise DataError(f"the sample submission is damaged: {error}", fix="Prepare the competition again.") from None
     if format.id is not None and format.id not in expected.columns:
         raise PluginError(f"[submission] id = {format.id!r}, but the sample has only {', '.join(expected.columns)}")
-    rules = format.expand(list(expected.columns))
-    guess = _rows(format, submission, expected, list(rules))
-    numeric = []
-    for name, rule in rules.items():
-        values = _values(guess, name, rule)
-        if rule.type == "number":
-            numeric.append(values)
-    if format.sum_to_one is not None:
-        import numpy as np
-
-        rows_sum_to_one(guess, np.column_stack(numeric), format.sum_to_one)
-    return _warnings(format, rules, submission, sample)
+    format.read(submission, expected)
+    return _warnings(format, submission, sample)
 
 
-def _rows(format: Format, submission: Table, expected: DataFrame, columns: list[str]) -> DataFrame:
-    """The submission's table once its columns and ids are right; rows named by id where they are compared."""
-    from mlecore.submissions.alignment import aligned, columns_of, known_ids, same_count, same_ids
-    from mlecore.submissions.messages import ID
-
-    only = format.extra == "refused"
-    required = list(dict.fromkeys([format.id, *columns] if format.id and format.id_required else columns))
-    may = [format.id] if only and format.id and format.id not in required else []
-    frame = columns_of(submission, [*required, *[name for name in may if name in submission.frame()]], only=only)
-    if format.rows == "count":
-        same_count(frame, expected)
-    elif format.rows == "sample" and format.ids == "list":
-        return aligned(submission, expected, on=str(format.id), columns=columns)[1]
-    elif format.rows in ("sample", "subset"):
-        (same_ids if format.rows == "sample" else known_ids)(frame, expected, str(format.id))
-    guess = frame.copy(deep=False)
-    if format.id_required and format.rows != "any":
-        guess.attrs[ID] = format.id
-    return guess
-
-
-def _values(guess: DataFrame, name: str, rule: Column) -> Any:
-    """The column through the validator that its type names."""
-    from mlecore.submissions import values
-
-    if rule.type == "number":
-        options = {"missing": rule.missing, "infinite": rule.infinite, "from_text": rule.from_text}
-        return values.numbers(guess, name, low=rule.low, high=rule.high, **options)
-    if rule.type == "label":
-        return values.labels(guess, name)
-    if rule.type == "integer":
-        return values.integers(guess, name)
-    if rule.type == "text":
-        return values.texts(guess, name, missing="" if rule.missing else None)
-    return None
-
-
-def _warnings(format: Format, rules: Mapping[str, Column], submission: Table, sample: Table) -> list[str]:
+def _warnings(format: Format, submission: Table, sample: Table) -> list[str]:
     """What is valid and surely not meant."""
     import pandas as pd
 
@@ -93,7 +38,7 @@ def _warnings(format: Format, rules: Mapping[str, Column], submission: Table, sa
         )
     if format.id is not None and format.id in frame.columns:
         said += _id_warnings(format, frame[format.id], expected[format.id], submission, sample)
-    for name, rule in rules.items():
+    for name, rule in format.expand(list(expected.columns)).items():
         gaps = int(frame[name].isna().sum()) if rule.type == "number" and rule.missing else 0
         if gaps:
             said.append(f"column {name!r} has {counted(gaps, 'missing value')}: allowed, but they cannot score well")

@@ -1,15 +1,15 @@
-"""The ``[submission]`` table of competition.toml, and the check that works from it alone.
+"""The ``[submission]`` table of competition.toml: what a submission looks like, and reading one by it.
 
 ::
 
     [submission]
     id = "id"           # the column that names the rows
-    rows = "sample"     # "sample": the sample's ids, and no others
-                        # "subset": some of the sample's ids, each as often as one likes
-                        # "count": as many rows as the sample; their ids are not compared
-                        # "any": neither number nor ids are compared
-    ids = "list"        # with rows = "sample": each id as often as in the sample; "set": as often as one likes
-    order = "free"      # "sample": rows are paired by their place in the file; the check warns of another order
+    ids = "list"        # "list": the answers' ids, each as often as there
+                        # "set": the answers' ids, each as often as one likes
+                        # "subset": no id that the answers lack
+                        # "any": ids are not compared
+    rows = "same"       # as many rows as the answers; "any": any number
+    order = "free"      # rows meet the answers by their id; "sample": by their place in the file
     extra = "ignored"   # further columns; or "refused"
     sum_to_one = 1e-5   # each row's number columns add up to 1 within this; left out: they need not
 
@@ -18,25 +18,23 @@
     low = 0
     high = 1
 
-    [submission.columns."*"]   # every other column of the sample but the id
+    [submission.columns."*"]   # every other column of the answers but the id
     type = "number"
 
-``rows``, ``ids``, ``order`` and ``extra`` have the defaults shown. ``id`` must be in the file, unless rows are neither
-compared nor sorted by it (``rows`` "count" or "any" with ``order = "sample"``): then it only serves the warning, and
-may stand among the columns too.
+``ids``, ``rows``, ``order`` and ``extra`` have the defaults shown. ``id`` must be in the file, unless rows are neither
+compared nor paired by it (``ids = "any"`` with ``order = "sample"``): then it only serves a warning, and may stand
+among the columns too.
 
-The table must be *sound*: it refuses nothing that ``grade`` accepts. What it cannot say is the ``check`` hook's::
-
-    @hookimpl
-    def check(submission, sample, public):
-        warnings = generic_check(Format.read(Path(__file__).parent), submission, sample)
-        ...
+``check`` and ``grade`` apply the table by one function, ``Format.read``: the first to the sample submission, the second
+to the answers. So the check is sound and complete as far as the table goes; what the table cannot say stands in the
+two hooks.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from attrs import asdict, field, fields, frozen
@@ -44,7 +42,10 @@ from attrs import asdict, field, fields, frozen
 from mlecore.errors import PluginError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from numpy.typing import NDArray
+    from pandas import DataFrame, Series
+
+    from mlecore.submissions.table import Table
 
 
 ColumnType = Literal["number", "label", "integer", "text", "any"]
@@ -69,6 +70,23 @@ class Column:
     infinite: bool = False
     from_text: bool = False
 
+    def read(self, frame: DataFrame, name: str) -> NDArray[Any] | list[str] | Series:
+        """The column's values, one a row. Raises InvalidSubmission for those that do not fit."""
+        from mlecore.submissions import values
+
+        match self.type:
+            case "number":
+                options = {"missing": self.missing, "infinite": self.infinite, "from_text": self.from_text}
+                return values.numbers(frame, name, low=self.low, high=self.high, **options)
+            case "label":
+                return values.labels(frame, name)
+            case "integer":
+                return values.integers(frame, name)
+            case "text":
+                return values.texts(frame, name, missing="" if self.missing else None)
+            case "any":
+                return frame[name]
+
 
 _APPLY: Mapping[str, frozenset[str]] = {
     "number": frozenset({"low", "high", "missing", "infinite", "from_text"}),
@@ -92,10 +110,10 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 class Format:
     """What a well-formed submission looks like, as far as one table can say it."""
 
-    columns: Mapping[str, Column] = field(factory=dict)  # "*": every other column of the sample
+    columns: Mapping[str, Column] = field(factory=dict)  # "*": every other column of the answers
     id: str | None = None
-    rows: Literal["sample", "subset", "count", "any"] = "sample"
-    ids: Literal["list", "set"] = "list"
+    ids: Literal["list", "set", "subset", "any"] = "list"
+    rows: Literal["same", "any"] = "same"
     order: Literal["free", "sample"] = "free"
     extra: Literal["ignored", "refused"] = "ignored"
     sum_to_one: float | None = None
@@ -112,31 +130,69 @@ class Format:
             if values.get(name, choices[0]) not in choices:
                 raise PluginError(f"[submission] {name} = {values[name]!r}: expected one of {', '.join(choices)}")
         read = {name: _column(name, column) for name, column in columns.items()}
-        if values.get("rows", "sample") in ("sample", "subset") and "id" not in values:
-            raise PluginError('[submission] needs `id`, or rows = "count" or "any"')
+        ids, rows, order = (values.get(name, _CHOICES[name][0]) for name in ("ids", "rows", "order"))
+        if "id" not in values and (ids != "any" or order == "free"):
+            raise PluginError('[submission] needs `id`, or ids = "any" with order = "sample"')
+        if rows == "any" and (ids == "list" or (ids == "any" and order == "free")):
+            raise PluginError('[submission] rows = "any" needs ids = "set" or "subset", or order = "sample"')
         if "sum_to_one" in values and not any(column.type == "number" for column in read.values()):
             raise PluginError("[submission] sum_to_one needs columns of numbers")
         return cls(**values, columns=read)
 
-    @classmethod
-    def read(cls, folder: Path) -> Format:
-        """From the competition.toml in ``folder``: for a ``check`` hook, ``Format.read(Path(__file__).parent)``."""
-        from mlecore.facts import read_facts
+    def read(
+        self, submission: Table, answers: DataFrame | Path, columns: Sequence[str] | None = None
+    ) -> tuple[DataFrame, DataFrame]:
+        """``(truth, guess)``: answers and submission with their rows paired, both indexed 0, 1, 2, ...
 
-        return cls.parse(read_facts(folder).submission)
+        ``guess`` has the submission's columns as they stand in the file, those of the table checked and turned into
+        what their type says; ``truth`` has those of the answers. Of answers given as a path only the columns of the
+        table are read. ``columns`` are what ``"*"`` stands for where the answers have other columns too.
+
+        Pairs are made as in the published graders: as if both were sorted by id, with pandas' default sort, and met row
+        by row (``rows = "same"``); each row with the answer of its id (``rows = "any"``); by place in the file
+        (``order = "sample"``; with ``rows = "any"`` the two may differ in length).
+
+        Raises InvalidSubmission, which names the first offending rows, and GradingError for answers that do not fit.
+        """
+        from mlecore.submissions.alignment import columns_of, matched, read_answers
+        from mlecore.submissions.messages import ID
+        from mlecore.submissions.values import rows_sum_to_one
+
+        if columns is not None and "*" not in self.columns:
+            raise PluginError('[submission] names its columns, so `columns` would be ignored; they are for "*"')
+        if isinstance(answers, Path):
+            every = "*" in self.columns and columns is None
+            answers = read_answers(answers, () if every else self._required(columns or ()))
+        others = list(answers.columns) if columns is None else columns
+        refuse = self.extra == "refused"
+        frame = columns_of(submission, self._required(others), only=refuse, may=[self.id] if self.id else [])
+        truth, guess = matched(self, frame, answers)
+        if self.id_required:
+            guess.attrs[ID] = self.id  # names the rows in messages
+        rules = self.expand(others)
+        read = {name: rule.read(guess, name) for name, rule in rules.items()}
+        for name in read:
+            guess[name] = read[name]
+        if self.sum_to_one is not None:
+            rows_sum_to_one(guess, [name for name in rules if rules[name].type == "number"], self.sum_to_one)
+        return truth, guess
 
     @property
     def id_required(self) -> bool:
-        """Are rows compared or sorted by their id?"""
-        return self.id is not None and not (self.rows in ("count", "any") and self.order == "sample")
+        """Are rows compared or paired by their id?"""
+        return self.id is not None and not (self.ids == "any" and self.order == "sample")
 
-    def expand(self, sample_columns: list[str]) -> dict[str, Column]:
-        """Every column that must be there with its rule, ``"*"`` replaced by the sample's other columns."""
+    def expand(self, columns: Sequence[str]) -> dict[str, Column]:
+        """Every column that must be there with its rule, ``"*"`` replaced by the others of these."""
         named = {name: column for name, column in self.columns.items() if name != "*"}
         if "*" in self.columns:
-            others = [name for name in sample_columns if name != self.id and name not in named]
+            others = [name for name in columns if name != self.id and name not in named]
             named |= dict.fromkeys(others, self.columns["*"])
         return named
+
+    def _required(self, columns: Sequence[str]) -> list[str]:
+        """Every column that must be there, the id first."""
+        return list(dict.fromkeys([*([self.id] if self.id and self.id_required else []), *self.expand(columns)]))
 
     def to_json(self, *, own_check: bool) -> str:
         """For the sandbox's ``validate``; ``own_check``: the competition has a check hook, so this table is not all."""
@@ -152,8 +208,8 @@ class Format:
 
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
-    "rows": ("sample", "subset", "count", "any"),
-    "ids": ("list", "set"),
+    "ids": ("list", "set", "subset", "any"),
+    "rows": ("same", "any"),
     "order": ("free", "sample"),
     "extra": ("ignored", "refused"),
 }

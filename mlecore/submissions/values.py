@@ -127,17 +127,16 @@ def texts(frame: DataFrame, column: str, *, missing: str | None = None) -> list[
     return [missing or "" if gap else value for value, gap in zip(series.tolist(), gaps.tolist(), strict=True)]
 
 
-def rows_sum_to_one(frame: DataFrame, values: NDArray[np.float64], tolerance: float = 1.1e-5) -> NDArray[np.float64]:
-    """``values`` (rows x columns) again, refused where a row's sum is not within ``tolerance`` of 1."""
+def rows_sum_to_one(frame: DataFrame, columns: Sequence[str], tolerance: float) -> None:
+    """Refuses a row whose numbers in these columns do not add up to 1 within ``tolerance``."""
     import numpy as np
 
-    sums = values.sum(axis=1)
+    sums = np.column_stack([frame[column] for column in columns]).sum(axis=1)
     bad = np.flatnonzero(~(np.abs(sums - 1) <= tolerance))
     if len(bad):
         raise InvalidSubmission(
             f"each row's values must add up to 1; sums found: {offending(frame, bad.tolist(), sums[bad].tolist())}"
         )
-    return values
 
 
 def refuse(frame: DataFrame, column: str, expected: str, bad: NDArray[np.bool_]) -> None:

@@ -1,23 +1,26 @@
 """The conformance kit: one call puts a plugin through its paces, and names every rule that it breaks.
 
-A plugin's tests need one line::
+A competition's package needs no test for that: the pytest plugin (``mlecore.testing.pytest_plugin``, there wherever
+mlecore is installed) collects its ``competition.toml``, and gives its tests the fixtures ``trial`` and ``answers``.
+Other plugins need one line::
 
-    from mlecore.testing import check_competition
+    from mlecore.testing import check_agent
 
     def test_conformance():
-        check_competition("spaceship-titanic")
-
-For a competition's own odd cases, ``Trial`` has its data and grades what a test makes up.
+        check_agent("baseline")
 """
 
 from __future__ import annotations
 
-from mlecore.testing.agents import check_agent
-from mlecore.testing.backends import check_backend
-from mlecore.testing.competitions import check_competition
-from mlecore.testing.detectors import check_detector
-from mlecore.testing.rules import ConformanceError, Skipped
-from mlecore.testing.trial import Trial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mlecore.testing.agents import check_agent
+    from mlecore.testing.backends import check_backend
+    from mlecore.testing.competitions import check_competition
+    from mlecore.testing.detectors import check_detector
+    from mlecore.testing.rules import ConformanceError, Skipped
+    from mlecore.testing.trial import Trial
 
 __all__ = [
     "ConformanceError",
@@ -28,3 +31,22 @@ __all__ = [
     "check_competition",
     "check_detector",
 ]
+
+# Names are imported when first asked for: every pytest run imports this package, for its pytest plugin.
+_HOMES = {
+    "ConformanceError": "mlecore.testing.rules",
+    "Skipped": "mlecore.testing.rules",
+    "Trial": "mlecore.testing.trial",
+    "check_agent": "mlecore.testing.agents",
+    "check_backend": "mlecore.testing.backends",
+    "check_competition": "mlecore.testing.competitions",
+    "check_detector": "mlecore.testing.detectors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mlecore.testing' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -13,16 +13,13 @@ if TYPE_CHECKING:
 
 
 class Trial:
-    """One competition, prepared from its synthetic data (or its practice data) below ``folder``::
+    """One competition, prepared from its synthetic data (or its practice data) below ``folder``.
 
-        @pytest.fixture(scope="module")
-        def trial(tmp_path_factory):
-            return Trial("spaceship-titanic", tmp_path_factory.mktemp("trial"), size=0.2)
+    Tests of a competition's package get theirs as the fixture ``trial``::
 
-        def test_words_are_no_truth_values(trial):
-            table = pd.read_csv(trial.public / "sample_submission.csv").assign(Transported="yes")
+        def test_words_are_no_truth_values(trial, answers):
             with pytest.raises(InvalidSubmission, match="yes"):
-                trial.grade(table)
+                trial.grade(answers.assign(Transported="yes"))
 
     ``raw``, ``public`` and ``private`` are folders in ``folder``; ``competition`` is what prepares other raw data.
     """

@@ -22,6 +22,7 @@ from mlecore.runs.record import Limits
 from mlecore.runs.store import Group, create_group
 
 INSTALLED = Path(__file__).parent / "installed"
+collect_ignore = ["installed"]  # plugins for these tests
 FAST = Timing(
     poll_min=0.005,
     poll_max=0.05,

@@ -102,12 +102,28 @@ ANYTHING = {"type": "number", "missing": True, "infinite": True}
 NUMBERED = "id,p\n1,0\n2,0\n3,0\n4,0\n"
 FORMS = {
     **{name: (make().table, make().sample) for name, make in CASES.items()},
-    "set": ({**FORM, "ids": "set"}, NUMBERED),
-    "subset": ({**FORM, "rows": "subset", "columns": {"p": ANYTHING}}, NUMBERED),
-    "subset of texts": ({**FORM, "rows": "subset", "columns": {"p": {**ANYTHING, "low": 0}}}, SAMPLE),
-    "count": ({**FORM, "rows": "count", "columns": {"p": {**ANYTHING, "from_text": True}}}, NUMBERED),
-    "any": ({**FORM, "rows": "any", "columns": {"p": {"type": "number", "missing": True, "high": 9}}}, NUMBERED),
-    "any column": ({**FORM, "rows": "any", "order": "sample", "columns": {"id": {"type": "text"}}}, SAMPLE),
+    "set": ({**FORM, "ids": "set", "rows": "any"}, NUMBERED),
+    "set, as many": ({**FORM, "ids": "set"}, NUMBERED + "1,0\n"),
+    "subset": ({**FORM, "ids": "subset", "rows": "any", "columns": {"p": ANYTHING}}, NUMBERED),
+    "subset of texts": (
+        {**FORM, "ids": "subset", "rows": "any", "columns": {"p": {**ANYTHING, "low": 0}}},
+        SAMPLE,
+    ),
+    "count": ({**FORM, "ids": "any", "columns": {"p": {**ANYTHING, "from_text": True}}}, NUMBERED),
+    "any": (
+        {
+            **FORM,
+            "ids": "any",
+            "rows": "any",
+            "order": "sample",
+            "columns": {"p": {"type": "number", "missing": True, "high": 9}},
+        },
+        NUMBERED,
+    ),
+    "any column": (
+        {**FORM, "ids": "any", "rows": "any", "order": "sample", "columns": {"id": {"type": "text"}}},
+        SAMPLE,
+    ),
     "repeated": ({**FORM, "extra": "refused"}, "id,p\n1,0\n1,0\n2,0\n1,0\n"),
 }
 

@@ -5,20 +5,26 @@ import pandas as pd
 import pytest
 
 from mlecore.errors import GradingError, InvalidSubmission
-from mlecore.submissions import aligned, columns_of, known_ids, paired, read_answers, same_ids
+from mlecore.submissions import columns_of, known_ids, read_answers, same_ids
+from mlecore.submissions.format import Format
 
 ANSWERS = pd.DataFrame({"id": ["b", "c", "a"], "y": [1, 2, 0]})
 
 
+def pair(submission, answers, **keys):
+    """``(truth, guess)`` as the ``[submission]`` table of these keys says, whatever the values."""
+    return Format.parse({"id": "id", "columns": {"*": {"type": "any"}}, **keys}).read(submission, answers)
+
+
 def test_pairs_rows_by_id_whatever_their_order(table):
-    truth, guess = aligned(table("y,extra,id\n12,x,c\n10,x,a\n11,x,b\n"), ANSWERS, on="id", columns=["y"])
+    truth, guess = pair(table("y,extra,id\n12,x,c\n10,x,a\n11,x,b\n"), ANSWERS)
     assert list(truth["id"]) == list(guess["id"]) == ["b", "c", "a"]
     assert list(truth.index) == list(guess.index) == [0, 1, 2]
     assert list(guess["y"] - truth["y"]) == [10, 10, 10]
 
 
 def test_ids_in_one_order_pair_without_sorting(table):
-    truth, guess = aligned(table("id,y\nb,1\nc,2\na,0\n"), ANSWERS, on="id")
+    truth, guess = pair(table("id,y\nb,1\nc,2\na,0\n"), ANSWERS)
     assert list(truth["y"]) == list(guess["y"]) == [1, 2, 0]
 
 
@@ -37,39 +43,60 @@ def test_ids_in_one_order_pair_without_sorting(table):
 )
 def test_refuses_other_rows(table, text, said):
     with pytest.raises(InvalidSubmission) as caught:
-        aligned(table(text), ANSWERS, on="id", columns=["y"])
+        pair(table(text), ANSWERS)
     assert said in str(caught.value)
 
 
 def test_refuses_an_id_repeated_more_often_than_asked_for(table):
     answers = pd.DataFrame({"id": ["a", "a", "b"]})
-    assert len(aligned(table("id\nb\na\na\n"), answers, on="id")[1]) == 3
+    assert len(pair(table("id\nb\na\na\n"), answers)[1]) == 3
     with pytest.raises(InvalidSubmission, match="1 id repeated too often: 'b'; 'b' stands in 2 rows, expected 1"):
-        aligned(table("id\nb\na\nb\n"), answers, on="id")
+        pair(table("id\nb\na\nb\n"), answers)
 
 
 def test_ids_match_by_value(table):
     answers = pd.DataFrame({"id": [12, 7], "y": [1, 0]})
-    assert list(aligned(table("id,y\n12.0,1\n007.0,0\n"), answers, on="id")[1]["y"]) == [0, 1]
+    assert list(pair(table("id,y\n12.0,1\n007.0,0\n"), answers)[1]["y"]) == [0, 1]
     with pytest.raises(InvalidSubmission, match="expected numbers, such as 7"):
-        aligned(table("id,y\n12,1\nx7,0\n"), answers, on="id")
+        pair(table("id,y\n12,1\nx7,0\n"), answers)
 
 
 def test_mixed_ids_cannot_be_sorted(table):
     mixed = table("id,y\n1,1\n2,2\n3,3\n")
     mixed.frame()["id"] = pd.Series(["a", 2, 3.5], dtype=object)
     with pytest.raises(InvalidSubmission, match="mixes text and numbers"):
-        aligned(mixed, ANSWERS, on="id")
+        pair(mixed, ANSWERS)
 
 
 def test_pairs_without_comparing(table):
-    _, guess = aligned(table("id,y\nz,3\nx,1\ny,2\n"), ANSWERS, on="id", columns=["y"], compare=False)
+    _, guess = pair(table("id,y\nz,3\nx,1\ny,2\n"), ANSWERS, ids="any")
     assert list(guess["y"]) == [1, 2, 3]
-    truth, guess = paired(table("y\n3\n1\n2\n"), ANSWERS, ["y"])
+    truth, guess = pair(table("y\n3\n1\n2\n"), ANSWERS, ids="any", order="sample")
     assert list(truth["y"]) == [1, 2, 0]
     assert list(guess["y"]) == [3, 1, 2]
     with pytest.raises(InvalidSubmission, match="has 1 row; expected 3"):
-        paired(table("y\n3\n"), ANSWERS, ["y"])
+        pair(table("y\n3\n"), ANSWERS, ids="any", order="sample")
+
+
+@pytest.mark.parametrize("ids", ["set", "subset"])
+def test_each_row_meets_the_answer_of_its_id(table, ids):
+    truth, guess = pair(table("id,y\na,5\nb,6\na,7\nc,8\n"), ANSWERS, ids=ids, rows="any")
+    assert list(truth["id"]) == list(guess["id"]) == ["a", "b", "a", "c"]
+    assert list(truth["y"]) == [0, 1, 0, 2]
+    assert list(guess["y"]) == [5, 6, 7, 8]
+
+
+def test_places_count_though_ids_are_compared(table):
+    truth, guess = pair(table("id,y\na,5\nb,6\nc,7\n"), ANSWERS, order="sample")
+    assert list(truth["id"]) == ["b", "c", "a"]
+    assert list(guess["id"]) == ["a", "b", "c"]
+    with pytest.raises(InvalidSubmission, match="not asked for: 'z'"):
+        pair(table("id,y\na,5\nb,6\nz,7\n"), ANSWERS, order="sample")
+
+
+def test_rows_of_any_number_are_not_paired_by_place(table):
+    truth, guess = pair(table("id,y\na,5\n"), ANSWERS, ids="any", rows="any", order="sample")
+    assert (len(truth), len(guess)) == (3, 1)
 
 
 def test_repeated_ids_meet_as_pandas_sorts_them(table):
@@ -79,7 +106,7 @@ def test_repeated_ids_meet_as_pandas_sorts_them(table):
     answers = pd.DataFrame({"id": ids, "y": np.arange(300)})
     order = rng.permutation(300)
     submission = "id,y\n" + "".join(f"{ids[k]},{k}\n" for k in order)
-    truth, guess = aligned(table(submission), answers, on="id", columns=["y"])
+    truth, guess = pair(table(submission), answers)
     frame = table(submission).frame()
     assert list(truth["y"]) == list(answers.sort_values("id")["y"])
     assert list(guess["y"]) == list(frame.sort_values("id")["y"])

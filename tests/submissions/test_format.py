@@ -32,7 +32,7 @@ def form(**keys: object) -> dict:
 
 def test_parse():
     parsed = Format.parse(form(extra="refused", sum_to_one=1e-5))
-    assert (parsed.rows, parsed.ids, parsed.order, parsed.extra) == ("sample", "list", "free", "refused")
+    assert (parsed.ids, parsed.rows, parsed.order, parsed.extra) == ("list", "same", "free", "refused")
     assert parsed.columns["p"] == Column(type="number", low=0, high=1)
     assert parsed.id_required
 
@@ -41,8 +41,10 @@ def test_parse():
     ("table", "said"),
     [
         ({}, "needs a table `columns`"),
-        (form(row="any"), "unknown key 'row'; known: columns, id, rows"),
-        (form(rows="all"), "rows = 'all': expected one of sample, subset, count, any"),
+        (form(row="any"), "unknown key 'row'; known: columns, id, ids, rows"),
+        (form(rows="all"), "rows = 'all': expected one of same, any"),
+        (form(rows="any"), 'rows = "any" needs ids = "set" or "subset"'),
+        (form(rows="any", ids="any"), 'or order = "sample"'),
         (form(id=3), "id = 3: expected str"),
         (form(sum_to_one=True), "sum_to_one = True"),
         (form(columns={"p": {"low": 0}}), "needs `type`"),
@@ -78,10 +80,10 @@ def test_well_formed(check):
         ("id,p\na,1\nb,2\nc,1\n", {}, "found id 'b': 2"),
         ("id,p,x\na,1,0\nb,1,0\nc,1,0\n", {"extra": "refused"}, "may not be there: 'x'"),
         ("id,p\na,1\nb,1\nb,1\n", {"ids": "set"}, "lacks 1 id: 'c'"),
-        ("id,p\na,1\nd,1\n", {"rows": "subset"}, "not asked for: 'd'"),
-        ("id,p\na,1\n", {"rows": "count"}, "1 row; expected 3"),
-        ("p\n1\n1\n1\n", {"rows": "count"}, "lacks 1 column: 'id'"),
-        ("p\n1\n1\n7\n", {"rows": "count", "order": "sample"}, "found row 3: 7"),
+        ("id,p\na,1\nd,1\n", {"ids": "subset", "rows": "any"}, "not asked for: 'd'"),
+        ("id,p\na,1\n", {"ids": "any"}, "1 row; expected 3"),
+        ("p\n1\n1\n1\n", {"ids": "any"}, "lacks 1 column: 'id'"),
+        ("p\n1\n1\n7\n", {"ids": "any", "order": "sample"}, "found row 3: 7"),
         ("id,p\na,1\nb,0.9\nc,1\n", {"sum_to_one": 1e-5}, "sums found: id 'b': 0.9"),
     ],
 )
@@ -94,11 +96,11 @@ def test_refused(check, text, keys, said):
 @pytest.mark.parametrize(
     ("text", "keys"),
     [
-        ("id,p\na,1\nb,1\nb,1\nc,1\n", {"ids": "set"}),
-        ("id,p\nb,1\nb,1\n", {"rows": "subset"}),
-        ("id,p\n", {"rows": "any"}),
-        ("p\n1\n1\n0\n", {"rows": "count", "order": "sample", "extra": "refused"}),
-        ("id,p\na,1\nb,1\nc,0\n", {"rows": "count", "order": "sample", "extra": "refused"}),
+        ("id,p\na,1\nb,1\nb,1\nc,1\n", {"ids": "set", "rows": "any"}),
+        ("id,p\nb,1\nb,1\n", {"ids": "subset", "rows": "any"}),
+        ("id,p\n", {"ids": "any", "rows": "any", "order": "sample"}),
+        ("p\n1\n1\n0\n", {"ids": "any", "order": "sample", "extra": "refused"}),
+        ("id,p\na,1\nb,1\nc,0\n", {"ids": "any", "order": "sample", "extra": "refused"}),
     ],
 )
 def test_accepted(check, text, keys):
@@ -134,7 +136,7 @@ def test_warns_of_another_order_where_rows_are_paired_by_place(check):
 
 
 def test_warns_of_ids_that_nobody_compares(check):
-    assert "1 id the sample lacks, such as 'z'" in check("id,p\na,1\nz,1\nb,1\n", form(rows="count"))[0]
+    assert "1 id the sample lacks, such as 'z'" in check("id,p\na,1\nz,1\nb,1\n", form(ids="any"))[0]
 
 
 def test_warns_of_leading_zeros(check):
@@ -145,7 +147,7 @@ def test_warns_of_leading_zeros(check):
 
 
 def test_warns_of_a_shifted_table_and_of_gaps(check):
-    table = form(rows="count", columns={"p": {"type": "number", "missing": True}})
+    table = form(ids="any", columns={"p": {"type": "number", "missing": True}})
     said = check("id,p\na,1,\nb,1,\nc,1,\n", table)
     assert any("more cells than the header" in line for line in said)
     assert any("column 'p' has 3 missing values" in line for line in said)

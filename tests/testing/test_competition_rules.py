@@ -15,7 +15,7 @@ from mlecore.testing.rules import Broken, Stop, Undecided
 
 BY_NAME = {rule.name: rule for rule in RULES}
 WITHOUT_DATA = {"facts", "light", "description", "raw", "prepare", "raw-untouched"}
-CODE, FACTS, TEXT = "__init__.py", "competition.toml", "description.md"
+CODE, RAW, FACTS, TEXT = "__init__.py", "synthetic.py", "competition.toml", "description.md"
 
 Edits = dict[str, tuple[str, str]]  # file -> (old, new)
 Judge = Callable[..., list[str]]
@@ -71,6 +71,10 @@ def test_a_whole_competition_breaks_no_rule(harness_of: Callable[..., Harness]) 
     assert not any(broken.values()), broken
 
 
+READS_BY_ITSELF = (  # a grade that does not read by the [submission] table
+    "truth, guess = format",
+    "format = Format.parse({'id': 'id', 'columns': {'inside': {'type': 'label'}}})\n    truth, guess = format",
+)
 BROKEN = {
     "thresholds in the wrong order": (
         "facts",
@@ -90,10 +94,10 @@ BROKEN = {
     "a local path in the description": ("description", {TEXT: ("", "\nSee /tmp/my/notes.txt.\n")}, "/tmp/my/notes.txt"),
     "a file that is not described": ("description-fits", {TEXT: ("`train.csv`", "one file")}, "train.csv"),
     "a column that is not described": ("description-fits", {TEXT: ("inside", "within")}, "'inside'"),
-    "raw data by hash": ("raw", {CODE: ("RandomState(seed)", "RandomState(hash(str(seed)) % 9973)")}, "other bytes"),
+    "raw data by hash": ("raw", {RAW: ("RandomState(seed)", "RandomState(hash(str(seed)) % 9973)")}, "other bytes"),
     "raw data by the clock": (
         "raw",
-        {CODE: ("RandomState(seed)", "RandomState(int(__import__('time').time()) % 99991)")},
+        {RAW: ("RandomState(seed)", "RandomState(int(__import__('time').time()) % 99991)")},
         "points.csv: other bytes the second time",
     ),
     "a set's order in prepared data": (
@@ -131,12 +135,12 @@ BROKEN = {
     ),
     "a table that claims too much": (
         "defects",
-        {FACTS: ('{ type = "label" }', '{ type = "number", high = 1 }')},
+        {CODE: READS_BY_ITSELF, FACTS: ('{ type = "label" }', '{ type = "number", high = 1 }')},
         "2, above 1, in the column inside: grade accepts it",
     ),
     "a check that refuses too much": (
         "sound",
-        {FACTS: ('{ type = "label" }', '{ type = "number", high = 1 }')},
+        {CODE: READS_BY_ITSELF, FACTS: ('{ type = "label" }', '{ type = "number", high = 1 }')},
         "grade accepts it (",
     ),
     "a check that sees nothing": (
@@ -227,11 +231,16 @@ def test_a_known_leak_counts_as_said(judge: Judge) -> None:
 def test_validate_is_held_to_check_and_grade(harness_of: Callable[..., Harness]) -> None:
     """A table that is not what grade does misleads the agent, even where the check hook knows better."""
     own = (
-        "\n\n@hookimpl\ndef check(submission: Table, sample: Table) -> list[str]:\n"
-        "    aligned(submission, sample.frame(), on='id', columns=['inside'])\n"
-        "    labels(submission.frame(), 'inside')\n    return []\n"
+        "@hookimpl\ndef grade(",
+        "@hookimpl\ndef check(submission: Table, sample: Table) -> list[str]:\n"
+        "    LABELS.read(submission, sample.frame())\n"
+        "    return []\n\n\n"
+        "LABELS = Format.parse({'id': 'id', 'columns': {'inside': {'type': 'label'}}})\n\n\n"
+        "@hookimpl\ndef grade(",
     )
-    harness = harness_of({FACTS: ('{ type = "label" }', '{ type = "number", low = 0, high = 1 }'), CODE: ("", own)})
+    harness = harness_of({FACTS: ('{ type = "label" }', '{ type = "number", low = 0, high = 1 }'), CODE: own})
+    code = harness.competition.facts.folder / CODE
+    code.write_text(code.read_text().replace("format.read(submission, private", "LABELS.read(submission, private"))
     harness.make_raw(harness.raw)
     harness.competition.prepare(harness.raw, harness.public, harness.private)
     assert not list(BY_NAME["sound"].test(harness))

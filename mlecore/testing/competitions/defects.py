@@ -47,14 +47,14 @@ def _listed(harness: Harness) -> Iterator[Made]:
 def _rows(harness: Harness) -> Iterator[Made]:
     grid, format = harness.grid, harness.format
     rows = list(grid.rows)
-    if format.rows in ("sample", "count"):
+    if format.rows == "same" or format.ids == "set":
         yield "no rows", grid.with_rows([]).render()
-        if format.rows == "count" or format.ids == "list":
-            yield "a row is missing", grid.with_rows(rows[:-1]).render()
-            yield "a row is repeated", grid.with_rows([*rows, rows[0]]).render()
-    if format.id is None or format.id not in grid.header or format.rows not in ("sample", "subset"):
+    if format.rows == "same":
+        yield "a row is missing", grid.with_rows(rows[:-1]).render()
+        yield "a row is repeated", grid.with_rows([*rows, rows[0]]).render()
+    if format.id is None or format.id not in grid.header or format.ids == "any":
         return
-    if format.rows == "sample":
+    if format.ids in ("list", "set"):
         gone = grid.column(format.id)[0]
         yield (
             f"no row of {gone}",
@@ -63,7 +63,7 @@ def _rows(harness: Harness) -> Iterator[Made]:
     yield "an unknown id", grid.with_cell(0, format.id, _UNKNOWN).render()
     more = grid.with_rows([*rows, rows[0]]).with_cell(len(rows), format.id, _UNKNOWN)
     yield "a row more, of an unknown id", more.render()
-    if format.rows == "sample" and format.ids == "list" and len(set(grid.column(format.id))) > 1:
+    if format.ids == "list" and len(set(grid.column(format.id))) > 1:
         other = next(id for id in grid.column(format.id) if id != grid.column(format.id)[0])
         yield "a repeated id", grid.with_cell(0, format.id, other).render()
 

@@ -74,9 +74,9 @@ class Harness:
         else:
             self.competition.fetch(raw)
 
-    @cached_property
+    @property
     def format(self) -> Format:
-        return Format.parse(self.facts.submission)
+        return self.competition.format
 
     @cached_property
     def sample(self) -> bytes:

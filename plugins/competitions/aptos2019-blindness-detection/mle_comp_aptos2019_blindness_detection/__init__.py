@@ -6,9 +6,8 @@ from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import quadratic_weighted_kappa
-from mlecore.prepare import encode, ensure_unique, hex_ids, link_files, picture, read_csv, split, write_csv
-from mlecore.submissions import aligned, labels, read_answers
-from mlecore.submissions.table import Table
+from mlecore.prepare import ensure_unique, link_files, read_csv, split, write_csv
+from mlecore.submissions import Format, Table
 
 
 @hookimpl
@@ -25,26 +24,6 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 
 @hookimpl
-def grade(submission: Table, private: Path) -> float:
-    answers = read_answers(private / "test.csv", ["id_code", "diagnosis"])
-    truth, guess = aligned(submission, answers, on="id_code", columns=["diagnosis"])
-    return quadratic_weighted_kappa(truth["diagnosis"], labels(guess, "diagnosis"))
-
-
-@hookimpl
-def make_raw(raw: Path, seed: int, size: float) -> None:
-    import pandas as pd
-    from numpy.random import RandomState
-
-    rng = RandomState(seed)
-    rows = max(200, round(400 * size))  # so that every grade occurs in the test part
-    ids = hex_ids(rows + 3, 12, seed=seed)
-    table = pd.DataFrame({"id_code": ids[:rows], "diagnosis": rng.choice(5, rows, p=[0.45, 0.15, 0.2, 0.1, 0.1])})
-    write_csv(table, raw / "train.csv")
-    write_csv(pd.DataFrame({"id_code": ids[rows:]}), raw / "test.csv")
-    write_csv(pd.DataFrame({"id_code": ids[rows:], "diagnosis": 0}), raw / "sample_submission.csv")
-    grades = [*table["diagnosis"], 0, 1, 2]
-    for number, (image, grade_) in enumerate(zip(ids, grades, strict=True)):
-        path = raw / ("train_images" if number < rows else "test_images") / f"{image}.png"
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(encode(picture(rng, int(grade_), *[(32, 32), (48, 40)][number % 2]), "PNG"))
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "test.csv")
+    return quadratic_weighted_kappa(truth["diagnosis"], guess["diagnosis"])

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import log_loss
-from mlecore.prepare import encode, ensure_unique, hex_ids, link_files, one_hot, picture, read_csv, split, write_csv
-from mlecore.submissions import aligned, numbers, read_answers, rows_sum_to_one
-from mlecore.submissions.table import Table
+from mlecore.prepare import ensure_unique, link_files, one_hot, read_csv, split, write_csv
+from mlecore.submissions import Format, Table
 
 BREEDS = """
 affenpinscher afghan_hound african_hunting_dog airedale american_staffordshire_terrier appenzeller
@@ -46,28 +45,6 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 
 @hookimpl
-def grade(submission: Table, private: Path) -> float:
-    answers = read_answers(private / "test.csv", ["id", *BREEDS])
-    truth, guess = aligned(submission, answers, on="id", columns=BREEDS)
-    return log_loss(truth[BREEDS], rows_sum_to_one(guess, numbers(guess, BREEDS, low=0, high=1)))
-
-
-@hookimpl
-def make_raw(raw: Path, seed: int, size: float) -> None:
-    """Of six breeds only, so that a small synthetic data has several photographs of each."""
-    import pandas as pd
-    from numpy.random import RandomState
-
-    rng = RandomState(seed)
-    labelled = max(80, round(300 * size))
-    ids = hex_ids(labelled + 5, 32, seed=seed)
-    kinds = rng.randint(0, 6, labelled + 5)
-    breeds = [BREEDS[23 * kind] for kind in kinds]
-    write_csv(pd.DataFrame({"id": ids[:labelled], "breed": breeds[:labelled]}), raw / "labels.csv")
-    unlabelled = pd.DataFrame({"id": ids[labelled:], **dict.fromkeys(BREEDS, 1 / 120)})
-    write_csv(unlabelled, raw / "sample_submission.csv")
-    for folder in ("train", "test"):
-        (raw / folder).mkdir()
-    for number, (image, kind) in enumerate(zip(ids, kinds, strict=True)):
-        photograph = encode(picture(rng, int(kind), *[(40, 32), (32, 40)][number % 2]), "JPEG")
-        (raw / ("train" if number < labelled else "test") / f"{image}.jpg").write_bytes(photograph)
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "test.csv")
+    return log_loss(truth[BREEDS], guess[BREEDS])

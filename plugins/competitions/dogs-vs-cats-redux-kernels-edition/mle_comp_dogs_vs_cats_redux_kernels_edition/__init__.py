@@ -8,20 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import log_loss
-from mlecore.prepare import (
-    ZipWriter,
-    encode,
-    ensure,
-    extract,
-    members,
-    move_members,
-    open_zip,
-    picture,
-    split,
-    write_csv,
-)
-from mlecore.submissions import aligned, numbers, read_answers
-from mlecore.submissions.table import Table
+from mlecore.prepare import ensure, extract, members, move_members, open_zip, split, write_csv
+from mlecore.submissions import Format, Table
 
 
 @hookimpl
@@ -56,25 +44,6 @@ def _photographs(archive: Path) -> Sequence[str]:
 
 
 @hookimpl
-def grade(submission: Table, private: Path) -> float:
-    answers = read_answers(private / "answers.csv", ["id", "label"])
-    truth, guess = aligned(submission, answers, on="id", columns=["label"])
-    return log_loss(truth["label"], numbers(guess, "label", low=0, high=1))
-
-
-@hookimpl
-def make_raw(raw: Path, seed: int, size: float) -> None:
-    import pandas as pd
-    from numpy.random import RandomState
-
-    rng = RandomState(seed)
-    each = max(30, round(150 * size))
-    with ZipWriter(raw / "train.zip") as photographs:
-        for label, kind in enumerate(("cat", "dog")):
-            for number in range(each):
-                width, height = [(32, 32), (48, 32)][number % 2]
-                photographs.add(f"train/{kind}.{number}.jpg", encode(picture(rng, label, width, height), "JPEG"))
-    with ZipWriter(raw / "test.zip") as photographs:
-        for number in range(1, 5):
-            photographs.add(f"test/{number}.jpg", encode(picture(rng, number % 2), "JPEG"))
-    write_csv(pd.DataFrame({"id": range(1, 5), "label": 0.5}), raw / "sample_submission.csv")
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "answers.csv")
+    return log_loss(truth["label"], guess["label"])

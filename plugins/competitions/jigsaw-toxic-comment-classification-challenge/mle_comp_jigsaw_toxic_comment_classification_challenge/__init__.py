@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,14 +9,10 @@ from typing import TYPE_CHECKING
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mean_roc_auc
-from mlecore.prepare import ZipWriter, ensure, ensure_disjoint, hex_ids, read_csv, write_csv
-from mlecore.submissions import columns_of, generic_check, known_ids, numbers, read_answers, same_count
-from mlecore.submissions.format import Format
-from mlecore.submissions.messages import ID
-from mlecore.submissions.table import Table
+from mlecore.prepare import ensure, ensure_disjoint, read_csv, write_csv
+from mlecore.submissions import Format, Table, generic_check, numbers
 
 if TYPE_CHECKING:
-    from numpy.random import RandomState
     from pandas import DataFrame
 
 CLASSES = ["toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate"]
@@ -41,30 +36,22 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 
 @hookimpl
-def grade(submission: Table, private: Path) -> float:
-    answers = read_answers(private / "test.csv", ["id", *CLASSES])
-    frame = columns_of(submission, ["id", *CLASSES], only=True)
-    same_count(frame, answers)
-    known_ids(frame, answers, "id")
-    truth = answers.set_index("id").sort_index()
-    truth = truth[truth.sum(axis=1) >= 0]  # -1 throughout: not scored
-    if not truth.isin([0, 1]).all(axis=None):
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "test.csv", CLASSES)
+    truth = truth[truth[CLASSES].sum(axis=1) >= 0]  # -1 throughout: not scored
+    if not truth[CLASSES].isin([0, 1]).all(axis=None):
         raise InvalidSubmission("the answers hold a row that is scored in some classes only: every submission fails")
-    guess = frame.set_index("id").sort_index()
-    guess = guess[guess.index.isin(truth.index)]
-    if len(guess) != len(truth):  # with repeated ids
+    guess = guess[guess["id"].isin(truth["id"])]
+    if len(guess) != len(truth):
         raise InvalidSubmission(f"ids are repeated: {len(guess):,} rows are scored, expected {len(truth):,}")
-    scored = guess.reset_index()
-    scored.attrs[ID] = "id"  # names the rows in messages
     # by place, not by name, as published
-    return mean_roc_auc(truth, numbers(scored, list(guess.columns), from_text=True))
+    return mean_roc_auc(truth[CLASSES], numbers(guess, _classes(guess), from_text=True))
 
 
 @hookimpl
-def check(submission: Table, sample: Table) -> Sequence[str]:
-    warnings = list(generic_check(Format.read(Path(__file__).parent), submission, sample))
-    same_count(submission.frame(), sample.frame())
-    found = [column for column in submission.frame().columns if column != "id"]
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    found = _classes(submission.frame())
     if found != CLASSES:
         warnings.append(f"columns are scored by their place: {', '.join(found)} count as {', '.join(CLASSES)}")
     if submission.frame()["id"].duplicated().any():
@@ -72,38 +59,6 @@ def check(submission: Table, sample: Table) -> Sequence[str]:
     return warnings
 
 
-@hookimpl
-def make_raw(raw: Path, seed: int, size: float) -> None:
-    import numpy as np
-    from numpy.random import RandomState
-
-    rng = RandomState(seed)
-    rows = max(300, round(1500 * size))
-    table = _comments(2 * rows, rng, seed)
-    train, test = table[:rows], table[rows:]
-    labels = test[["id", *CLASSES]].copy()
-    labels.loc[np.arange(rows) % 2 == 1, CLASSES] = -1  # half of them are not scored
-    sample = test[["id"]].assign(**dict.fromkeys(CLASSES, 0.5))
-    tables = {"train": train, "test": test[["id", "comment_text"]], "test_labels": labels, "sample_submission": sample}
-    for name, content in tables.items():
-        with ZipWriter(raw / f"{name}.csv.zip") as archive, archive.open(f"{name}.csv") as member:
-            write_csv(content, member, quoting=csv.QUOTE_NONNUMERIC)
-
-
-def _comments(count: int, rng: RandomState, seed: int) -> DataFrame:
-    """Each class has a word that gives it away, most of the time."""
-    import pandas as pd
-
-    telling = ["stupid", "die", "filth", "kill", "idiot", "tribe"]
-    plain = "the article section please revert talk page source edit thanks user history link café naïve".split()
-    starts = ["", '"Quoted", he said: ', "  Indented. ", "Two\nlines. ", "Well, "]
-    rows = []
-    for number in range(count):
-        words = [plain[i] for i in rng.randint(0, len(plain), rng.randint(4, 20))]
-        classes = [int(rng.rand() < 0.15) for _ in CLASSES]
-        words += [word for word, there in zip(telling, classes, strict=True) if there and rng.rand() < 0.9]
-        text = "NA" if number % 100 == 50 else starts[rng.randint(len(starts))] + " ".join(words)
-        rows.append((text, *classes))
-    table = pd.DataFrame(rows, columns=["comment_text", *CLASSES])
-    table.insert(0, "id", hex_ids(count, 16, seed=seed))
-    return table
+def _classes(frame: DataFrame) -> list[str]:
+    """The classes in the order of the file."""
+    return [column for column in frame.columns if column != "id"]

@@ -7,8 +7,7 @@ from pathlib import Path
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy
 from mlecore.prepare import read_csv, split, write_csv
-from mlecore.submissions import aligned, labels, read_answers
-from mlecore.submissions.table import Table
+from mlecore.submissions import Format, Table
 
 
 @hookimpl
@@ -36,7 +35,6 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 
 @hookimpl
-def grade(submission: Table, private: Path) -> float:
-    answers = read_answers(private / "test.csv", ["id", "digit"])
-    truth, guess = aligned(submission, answers, on="id", columns=["digit"])
-    return accuracy(truth["digit"], labels(guess, "digit"))
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "test.csv")
+    return accuracy(truth["digit"], guess["digit"])

@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mean_roc_auc
-from mlecore.prepare import (
-    encode,
-    ensure,
-    ensure_columns,
-    link_files,
-    picture,
-    read_csv,
-    renumber,
-    split,
-    split_positions,
-    write_csv,
-)
-from mlecore.submissions import aligned, numbers, read_answers
-from mlecore.submissions.table import Table
+from mlecore.prepare import ensure, ensure_columns, link_files, read_csv, renumber, split, write_csv
+from mlecore.submissions import Format, Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -49,28 +37,6 @@ def _renamed(part: DataFrame, prefix: str) -> DataFrame:
 
 
 @hookimpl
-def grade(submission: Table, private: Path) -> float:
-    answers = read_answers(private / "test.csv", ["image_id", *CLASSES])
-    truth, guess = aligned(submission, answers, on="image_id", columns=CLASSES, only=True)
-    return mean_roc_auc(truth[CLASSES], numbers(guess, CLASSES, from_text=True))
-
-
-@hookimpl
-def make_raw(raw: Path, seed: int, size: float) -> None:
-    import numpy as np
-    import pandas as pd
-    from numpy.random import RandomState
-
-    rng = RandomState(seed)
-    rows = max(100, round(400 * size))
-    kinds = np.zeros(rows, dtype=int)
-    for part in split_positions(rows, test_size=0.1):
-        kinds[part] = rng.permutation(np.arange(len(part)) % 4)  # a quarter each, in the test part as well
-    ids = [f"Train_{number}" for number in range(rows)]
-    table = pd.DataFrame({"image_id": ids, **{name: (kinds == k).astype(int) for k, name in enumerate(CLASSES)}})
-    write_csv(table, raw / "train.csv")
-    unlabelled = [f"Test_{number}" for number in range(4)]
-    write_csv(pd.DataFrame({"image_id": unlabelled}), raw / "test.csv")
-    (raw / "images").mkdir()
-    for image, kind in zip([*ids, *unlabelled], [*kinds, 0, 1, 2, 3], strict=True):
-        (raw / "images" / f"{image}.jpg").write_bytes(encode(picture(rng, int(kind), 48, 32), "JPEG"))
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "test.csv")
+    return mean_roc_auc(truth[CLASSES], guess[CLASSES])

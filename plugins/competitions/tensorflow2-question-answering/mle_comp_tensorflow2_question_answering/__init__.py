@@ -7,16 +7,15 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mle_comp_tensorflow2_question_answering.synthetic import write_questions
 from mlecore.errors import DataError, GradingError, InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, split_positions
-from mlecore.submissions import columns_of, generic_check
-from mlecore.submissions.format import Format
-from mlecore.submissions.messages import counted, listed
-from mlecore.submissions.table import Table
+from mlecore.submissions import Format, Table, generic_check
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 CHUNK = 1000  # lines; each is split by itself, as published
 SHOWN = ("example_id", "question_text", "document_text", "long_answer_candidates")
@@ -85,15 +84,13 @@ def _gold(annotation: dict[str, Any]) -> dict[str, str]:
 
 
 @hookimpl
-def grade(submission: Table, private: Path) -> float:
+def grade(submission: Table, private: Path, format: Format) -> float:
+    import pandas as pd
+
     right = dict(_right_answers(private / "test.jsonl"))
-    predictions = _predictions(submission, len(right))
-    if unknown := [row for row in predictions if row not in right]:  # none: then, as many and none twice, all are there
-        raise InvalidSubmission(
-            f"{counted(len(unknown), 'example_id')} not asked for: {listed(row or None for row in unknown)}"
-        )
+    _, guess = format.read(submission, pd.DataFrame({"example_id": list(right)}))
     # blank where nothing is to be found counts as right, as published
-    hits = sum(guess in right[row] if guess != "" else not right[row] for row, guess in predictions.items())
+    hits = sum(said in right[row] if said != "" else not right[row] for row, said in _predictions(guess))
     return hits / len(right)
 
 
@@ -113,21 +110,15 @@ def _right_answers(path: Path) -> Iterator[tuple[str, set[Prediction]]]:
         raise GradingError(f"the answers cannot be read: {error}", fix="Prepare the competition again.") from None
 
 
-def _predictions(submission: Table, rows: int) -> dict[str, Prediction]:
-    """Row id -> a span, "YES", "NO" or "". Raises InvalidSubmission for any other form and for repeated ids."""
-    if len(submission.frame()) != rows:
-        raise InvalidSubmission(f"the submission has {len(submission.frame()):,} rows; expected {rows:,}")
-    frame = columns_of(submission, ["example_id", "PredictionString"])
-    ids, texts = (_texts(frame[column]) for column in ("example_id", "PredictionString"))
-    predictions: dict[str, Prediction] = {}
-    for number, (row, text) in enumerate(zip(ids, texts, strict=True), 2):
-        if row in predictions:
-            raise InvalidSubmission(f"example_id {row!r} occurs twice")
+def _predictions(frame: DataFrame) -> list[tuple[str, Prediction]]:
+    """Row id and a span, "YES", "NO" or "". Raises InvalidSubmission for any other form."""
+    predictions: list[tuple[str, Prediction]] = []
+    for row, text in zip(frame["example_id"], _texts(frame["PredictionString"]), strict=True):
         try:
-            predictions[row] = _prediction(text.strip())
+            predictions.append((row, _prediction(text.strip())))
         except ValueError:
             raise InvalidSubmission(
-                f"PredictionString in row {number}, {row}: expected start:end, YES, NO or nothing; found {text[:60]!r}"
+                f"PredictionString of {row}: expected start:end, YES, NO or nothing; found {text[:60]!r}"
             ) from None
     return predictions
 
@@ -146,14 +137,7 @@ def _prediction(text: str) -> Prediction:
 
 
 @hookimpl
-def check(submission: Table, sample: Table) -> Sequence[str]:
-    warnings = generic_check(Format.read(Path(__file__).parent), submission, sample)
-    _predictions(submission, len(sample.frame()))
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    _predictions(submission.frame())
     return warnings
-
-
-@hookimpl
-def make_raw(raw: Path, seed: int, size: float) -> None:
-    """Never 1,000k + 1 questions: a chunk of one cannot be split. More than 1,000, so that there are two chunks."""
-    count = max(1020, round(1040 * size))
-    write_questions(raw, count + 1 if count % CHUNK == 1 else count, seed)

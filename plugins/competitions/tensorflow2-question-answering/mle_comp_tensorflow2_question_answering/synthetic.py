@@ -6,16 +6,21 @@ import json
 from pathlib import Path
 from typing import Any
 
+from mle_comp_tensorflow2_question_answering import CHUNK
+from mlecore.hookspecs import hookimpl
+
 WORDS = 'the river runs through a town of 1/2 million <P> </P> people who \\ like "tea" café 𝄞 naïve since 1901'.split()
 
 
-def write_questions(raw: Path, count: int, seed: int) -> None:
-    """``count`` lines of simplified-nq-train.jsonl, and the files that are not read."""
+@hookimpl
+def make_raw(raw: Path, seed: int, size: float) -> None:
+    """Never 1,000k + 1 questions: a chunk of one cannot be split. More than 1,000, so that there are two chunks."""
     from numpy.random import RandomState
 
     rng = RandomState(seed)
+    count = max(1020, round(1040 * size))
     with (raw / "simplified-nq-train.jsonl").open("w", encoding="utf-8") as file:
-        for number in range(count):
+        for number in range(count + 1 if count % CHUNK == 1 else count):
             file.write(json.dumps(_question(rng, number), ensure_ascii=number % 2 == 0) + "\n")
     (raw / "simplified-nq-kaggle-test.jsonl").write_text("{}\n", encoding="utf-8")
     (raw / "sample_submission.csv").write_text("example_id,PredictionString\n", encoding="utf-8")

@@ -14,8 +14,7 @@ from mlecore.metrics import accuracy
 from mlecore.prepare import ZipWriter, ensure_columns, members, read_csv, renumber, split_groups, write_csv
 from mlecore.prepare.quoted import Unlike, quoted_rows
 from mlecore.prepare.sentences import write_pieces
-from mlecore.submissions import aligned, read_answers
-from mlecore.submissions.table import Table
+from mlecore.submissions import Format, Table
 
 COLUMNS = ["sentence_id", "token_id", "class", "before", "after"]
 TRAIN, TEST, SAMPLE = "ru_train.csv", "ru_test_2.csv", "ru_sample_submission_2.csv"
@@ -64,23 +63,6 @@ def _stored(public: Path, name: str) -> Iterator[IO[bytes]]:
 
 
 @hookimpl
-def grade(submission: Table, private: Path) -> float:
-    answers = read_answers(private / "answers.csv", ["id", "after"])
-    truth, guess = aligned(submission, answers, on="id", columns=["after"])
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "answers.csv")
     return accuracy(truth["after"].astype(str), guess["after"].astype(str))
-
-
-@hookimpl
-def make_raw(raw: Path, seed: int, size: float) -> None:
-    """Some 20,000 tokens times ``size``: 100 gives two million, 529 the real number."""
-    from numpy.random import RandomState
-
-    from mle_comp_text_normalization_challenge_russian_language.synthetic import sentences
-
-    with ZipWriter(raw / f"{TRAIN}.zip") as archive, archive.open(TRAIN) as file:
-        rows = sentences(RandomState(seed), max(150, round(1667 * size)))
-        write_csv(rows, file, quoting=csv.QUOTE_NONNUMERIC)
-    with ZipWriter(raw / f"{TEST}.zip") as archive:
-        archive.add(TEST, '"sentence_id","token_id","before"\n0,0,"Да"\n'.encode())
-    with ZipWriter(raw / f"{SAMPLE}.zip") as archive:
-        archive.add(SAMPLE, '"id","after"\n"0_0","Да"\n'.encode())

@@ -11,14 +11,10 @@ from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mae
 from mlecore.prepare import read_csv, split, write_csv
-from mlecore.submissions import aligned, generic_check, numbers
-from mlecore.submissions.format import Format
-from mlecore.submissions.table import Table
+from mlecore.submissions import Format, Table, generic_check
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-FORMAT = {"id": "parcel", "columns": {"days": {"type": "number", "low": 0}}}
 
 
 @hookimpl
@@ -31,36 +27,22 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 
 @hookimpl
-def check(submission: Table, sample: Table) -> Sequence[str]:
-    warnings = generic_check(Format.parse(FORMAT), submission, sample)
-    within_the_year(submission.frame())
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    within_the_year(format.read(submission, sample.frame())[1])
     return warnings
 
 
 @hookimpl
-def grade(submission: Table, private: Path) -> float:
-    truth, guess = aligned(submission, answers(private), on="parcel", columns=["days"])
-    days = numbers(guess, "days", low=0)
-    within_the_year(submission.frame())
-    return mae(truth["days"], days)
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, answers(private))
+    within_the_year(guess)
+    return mae(truth["days"], guess["days"])
 
 
 @hookimpl
 def perfect(private: Path) -> DataFrame:
     return answers(private)
-
-
-@hookimpl
-def make_raw(raw: Path, seed: int, size: float) -> None:
-    import numpy as np
-    import pandas as pd
-
-    rng = np.random.RandomState(seed)
-    count = max(200, round(400 * size))
-    distance = rng.randint(10, 2000, count)
-    days = np.round(1 + distance / 250 + rng.exponential(0.5, count), 2)
-    table = pd.DataFrame({"parcel": [f"P{i:06}" for i in range(count)], "distance": distance, "days": days})
-    write_csv(table, raw / "parcels.csv")
 
 
 def answers(private: Path) -> DataFrame:
