@@ -26,12 +26,8 @@ def core_use() -> PluginUse:
     """The core itself, for the record."""
     from importlib.metadata import version
 
-    import mlecore
-
-    assert mlecore.__file__
-    return PluginUse(
-        name="mlecore", version=version("mlecore"), distribution="mlecore", source=source_digest(Path(mlecore.__file__))
-    )
+    source = source_digest(Path(__file__).parent.parent / "__init__.py")
+    return PluginUse(name="mlecore", version=version("mlecore"), distribution="mlecore", source=source)
 
 
 @cache
