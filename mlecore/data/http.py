@@ -1,6 +1,6 @@
-"""Bringing one file over HTTP: resumed where it stopped, hashed as it arrives, patient with a bad link.
+"""Download one file over HTTP: resumed where it stopped, hashed as it arrives, patient with a bad link.
 
-``FILE.partial`` holds what has come, ``FILE.partial.json`` what it is a part of; both stay when a download is killed.
+``FILE.partial`` holds what has arrived, ``FILE.partial.json`` what it is a part of; they stay when it is killed.
 ``FILE.json`` beside a finished one has its MD5, so that it is not read again.
 """
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import random
 import time
 from collections.abc import Callable, Iterator
 from email.utils import parsedate_to_datetime
 from functools import partial
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -24,12 +24,14 @@ from mlecore.data import folders
 from mlecore.errors import DataError
 
 if TYPE_CHECKING:
+    from tenacity import RetryCallState, Retrying
+
     from mlecore.backends import Progress
     from mlecore.facts import Facts
 
 CHUNK = 1 << 16  # what a dropping link can cost
 TIMEOUT = (20.0, 60.0)  # seconds to connect, and without a byte
-PATIENCE = 8  # failures in a row, without a byte between them
+PATIENCE = 8  # attempts in a row that bring no byte
 LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server names a time
 _LONGEST_ASKED = 900.0
 
@@ -37,13 +39,15 @@ _LONGEST_ASKED = 900.0
 class Transient(Exception):
     """What may be over the next time; ``after`` seconds if the server says so."""
 
+    progress = False  # something arrived before it
+
     def __init__(self, message: str, after: float | None = None) -> None:
         super().__init__(message)
         self.after = after
 
 
 class Stale(Transient):
-    """What has come is no part of what is there now: begin anew."""
+    """What has arrived is not a part of what the server has now: start again."""
 
 
 @frozen(kw_only=True)
@@ -66,27 +70,18 @@ def fetch_file(
     """Download to ``target`` (whole or not there) and return its MD5.
 
     ``room(size)`` is how much the disk must have free for a download of ``size`` bytes and what will follow.
-    Raises DataError when the link stays bad or the disk is too small; what has come stays for the next time.
+    Raises DataError when the link stays bad or the disk is too small; what has arrived stays for the next time.
     """
     arriving, state = _partial(target)
-    failures = 0
-    while True:
-        before = arriving.stat().st_size if arriving.exists() else 0
-        try:
-            digest = _attempt(open, target, arriving, state, progress, room)
-            break
-        except Transient as error:
-            now = arriving.stat().st_size if arriving.exists() else 0
-            failures = 1 if now > before else failures + 1
-            if isinstance(error, Stale):
-                arriving.unlink(missing_ok=True)
-            if failures >= PATIENCE:
-                raise DataError(
-                    f"the download of {target.name} does not come: {error} ({failures} times in a row); "
-                    f"{folders.human(now)} have come and are kept",
-                    fix="Try again later: it goes on where it stopped",
-                ) from None
-            pause(failures, error.after)
+    try:
+        digest = patience()(_attempt, open, target, arriving, state, progress, room)
+    except Transient as error:
+        come = arriving.stat().st_size if arriving.exists() else 0
+        raise DataError(
+            f"{target.name} cannot be downloaded: {error} ({PATIENCE} times in a row); "
+            f"{folders.human(come)} have arrived and are kept",
+            fix="Try again later: the download continues where it stopped",
+        ) from None
     status = arriving.stat()
     record = {"md5": digest, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
     files.replace(_record(target), (json.dumps(record) + "\n").encode())
@@ -95,16 +90,59 @@ def fetch_file(
     return digest
 
 
-def pause(failures: int, after: float | None = None) -> None:
-    """Wait before the next attempt: what the server asked for, else longer each time."""
-    time.sleep(min(after, _LONGEST_ASKED) if after is not None else backoff(failures))
+def patience() -> Retrying:
+    """Calls a function again while it raises Transient, waiting longer each time or as long as the server asks.
 
+    Tenacity, not its wrapper stamina: attempts are counted anew whenever the last one made progress. The last Transient
+    is raised after ``PATIENCE`` attempts without any.
+    """
+    import tenacity
 
-def backoff(failures: int) -> float:
-    return min(2.0**failures, LONGEST_WAIT) * random.uniform(0.5, 1.0)
+    grow = tenacity.wait_exponential_jitter(initial=1, max=LONGEST_WAIT, jitter=1)
+
+    def failure(state: RetryCallState) -> Transient:
+        error = state.outcome.exception() if state.outcome else None
+        assert isinstance(error, Transient)
+        return error
+
+    def count(state: RetryCallState) -> None:
+        if failure(state).progress:
+            state.attempt_number = 1
+
+    def wait(state: RetryCallState) -> float:
+        after = failure(state).after
+        return grow(state) if after is None else min(after, _LONGEST_ASKED)
+
+    return tenacity.Retrying(
+        retry=tenacity.retry_if_exception_type(Transient),
+        stop=tenacity.stop_after_attempt(PATIENCE),
+        after=count,
+        wait=wait,
+        sleep=lambda seconds: sleep(seconds),
+        reraise=True,
+    )
 
 
 def _attempt(
+    open: Open,
+    target: Path,
+    arriving: Path,
+    state: Path,
+    progress: Progress | None,
+    room: Callable[[int], int],
+) -> str:
+    """One connection: the MD5 of the whole file. Raises Transient, and says whether anything has arrived."""
+    before = arriving.stat().st_size if arriving.exists() else 0
+    try:
+        return _receive(open, target, arriving, state, progress, room)
+    except Transient as error:
+        error.progress = arriving.exists() and arriving.stat().st_size > before
+        if isinstance(error, Stale):
+            arriving.unlink(missing_ok=True)
+        raise
+
+
+def _receive(
     open: Open,
     target: Path,
     arriving: Path,
@@ -166,7 +204,7 @@ def body(response: Any) -> Body:
     status = response.status_code
     if status == 416:
         response.close()
-        raise Stale("what has come is no part of what is there")
+        raise Stale("what has arrived is not a part of what the server has now")
     if status in (408, 425, 429) or status >= 500:
         response.close()
         raise Transient(f"the server answers {status} {response.reason}", after=retry_after(response))

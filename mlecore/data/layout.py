@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from attrs import frozen
@@ -24,17 +23,15 @@ class DataDirs:
     dirs: tuple[Path, ...]
 
     @classmethod
-    def of(cls, given: Sequence[str | Path] = (), environ: Mapping[str, str] = os.environ) -> DataDirs:
+    def of(cls, given: Sequence[str | Path] = ()) -> DataDirs:
         """Those of ``--data``, or of ``MLECORE_DATA``, or the default; MLE-bench's own comes last, if it is there."""
-        listed = environ.get("MLECORE_DATA", "").split(os.pathsep)
+        from platformdirs import user_cache_path, user_data_path
+
+        listed = os.environ.get("MLECORE_DATA", "").split(os.pathsep)
         named = [Path(item).expanduser().absolute() for item in (given or filter(None, listed))]
-        home = Path(environ.get("HOME") or Path.home())
-        if not named:
-            share = environ.get("XDG_DATA_HOME") or home / ".local" / "share"
-            named = [Path(share) / "mlecore" / "data"]
-        cache = environ.get("XDG_CACHE_HOME") or home / (".cache" if sys.platform != "darwin" else "Library/Caches")
-        bench = Path(cache) / "mle-bench" / "data"
-        return cls(tuple(dict.fromkeys([*named, *([bench] if bench.is_dir() else [])])))
+        bench = user_cache_path("mle-bench", appauthor=False) / "data"
+        dirs = named or [user_data_path("mlecore", appauthor=False) / "data"]
+        return cls(tuple(dict.fromkeys([*dirs, bench] if bench.is_dir() else dirs)))
 
     @property
     def first(self) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mlecore.data.http import PATIENCE, TIMEOUT, Transient, pause
+from mlecore.data.http import PATIENCE, TIMEOUT, Transient, patience
 from mlecore.errors import MlecoreError
 from mlecore.kaggle.errors import HOW_TO_LOG_IN, KaggleUnreachable, NoLogin, translated
 
@@ -137,18 +137,13 @@ def patiently(function: Callable[[], T], what: str, facts: Facts | None = None) 
     """Call, and again while Kaggle answers 429 or 5xx or the link is bad; other answers become errors of ours."""
     import requests
 
-    failures = 0
-    while True:
-        try:
-            return once(function, what, facts)
-        except Transient as error:
-            after = error.after
-            failures += 1
-            if failures >= PATIENCE:
-                raise KaggleUnreachable(f"{what}: {error} ({failures} times in a row)", fix="Try again later") from None
-        except requests.exceptions.RequestException as error:
-            raise KaggleUnreachable(f"{what}: {error}") from None
-        pause(failures, after)
+    try:
+        answer: T = patience()(once, function, what, facts)
+        return answer
+    except Transient as error:
+        raise KaggleUnreachable(f"{what}: {error} ({PATIENCE} times in a row)", fix="Try again later") from None
+    except requests.exceptions.RequestException as error:
+        raise KaggleUnreachable(f"{what}: {error}") from None
 
 
 def once(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:

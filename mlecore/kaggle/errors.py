@@ -46,7 +46,7 @@ def translated(error: Any, facts: Facts | None, what: str) -> MlecoreError | Tra
     said = _said(error)
     if response is not None and response.history:  # not Kaggle, but the storage that it sent us to
         if code == 416:
-            return Stale("what has come is no part of what is there")
+            return Stale("what has arrived is not a part of what the server has now")
         return Transient(f"Kaggle's storage answers {code}", after=retry_after(response))
     if code in (408, 425, 429) or code >= 500:
         return Transient(f"Kaggle answers {code}: {said}", after=retry_after(response))

@@ -25,8 +25,9 @@ def state_root() -> Path:
     given = os.environ.get("MLECORE_VM_STATE")
     if given:
         return Path(given).absolute()
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(base) / "mlecore" / "vm"
+    from platformdirs import user_state_path
+
+    return user_state_path("mlecore", appauthor=False) / "vm"
 
 
 def make_private(folder: Path) -> Path:

@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from mlecore.data import DataDirs, Prepared, open_prepared
@@ -22,19 +23,28 @@ def mle_bench(root: Path) -> Path:
     return prepared
 
 
-def test_directories_come_from_the_flag_the_variable_or_the_default(tmp_path: Path) -> None:
-    home = {"HOME": str(tmp_path)}
-    assert DataDirs.of((), home).dirs == (tmp_path / ".local/share/mlecore/data",)
-    assert DataDirs.of((), home | {"XDG_DATA_HOME": "/x"}).first == Path("/x/mlecore/data")
-    several = {"MLECORE_DATA": os.pathsep.join(["/a", "/b"])}
-    assert DataDirs.of((), home | several).dirs == (Path("/a"), Path("/b"))
-    assert DataDirs.of(["/c"], home | several).dirs == (Path("/c"),)
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("MLECORE_DATA", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
 
 
-def test_mle_bench_own_directory_is_found_by_itself_and_comes_last(tmp_path: Path) -> None:
-    bench = tmp_path / ".cache/mle-bench/data"
+def test_directories_come_from_the_flag_the_variable_or_the_default(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert DataDirs.of().dirs == (platformdirs.user_data_path("mlecore") / "data",)
+    assert DataDirs.of().first.is_relative_to(home)
+    monkeypatch.setenv("MLECORE_DATA", os.pathsep.join(["/a", "/b"]))
+    assert DataDirs.of().dirs == (Path("/a"), Path("/b"))
+    assert DataDirs.of(["/c", "~/d"]).dirs == (Path("/c"), home / "d")
+
+
+def test_mle_bench_own_directory_is_found_by_itself_and_comes_last(home: Path) -> None:
+    bench = platformdirs.user_cache_path("mle-bench") / "data"
     bench.mkdir(parents=True)
-    assert DataDirs.of(["/c"], {"HOME": str(tmp_path)}).dirs == (Path("/c"), bench)
+    assert DataDirs.of(["/c"]).dirs == (Path("/c"), bench)
 
 
 @pytest.mark.parametrize("name", ["", "..", "../x", "a/b", ".hidden", "a\0"])

@@ -73,17 +73,11 @@ def kaggle(tmp_path: Path, home: Path) -> Iterator[Any]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """No waiting between attempts; what would have been waited."""
-    import mlecore.data.http
-    import mlecore.kaggle.client
+    """No waiting between attempts; the seconds that would have been waited."""
+    from mlecore.data import http
 
     waited: list[float] = []
-
-    def pause(failures: int, after: float | None = None) -> None:
-        waited.append(after if after is not None else -failures)
-
-    monkeypatch.setattr(mlecore.data.http, "pause", pause)
-    monkeypatch.setattr(mlecore.kaggle.client, "pause", pause)
+    monkeypatch.setattr(http, "sleep", waited.append)
     return waited
 
 
