@@ -9,14 +9,13 @@ from mlecore.metrics.f1 import macro_f1, micro_f1
 from mlecore.metrics.kappa import quadratic_weighted_kappa
 from mlecore.metrics.log_loss import log_loss
 from mlecore.metrics.map_at_k import map_at_k
-from mlecore.metrics.masks import area, decode_masks, dice, encode_mask, overlap
+from mlecore.metrics.masks import area, dice, encode_mask, overlap
 from mlecore.metrics.mean_error import mae, rmse, rmsle
 from mlecore.metrics.roc_auc import mean_roc_auc, roc_auc
 
 __all__ = [
     "accuracy",
     "area",
-    "decode_masks",
     "dice",
     "edit_distance",
     "encode_mask",

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from mlecore.submissions.table import Table
 
 
-ColumnType = Literal["number", "label", "integer", "text", "any"]
+ColumnType = Literal["number", "label", "integer", "text", "mask", "any"]
 
 
 @frozen(kw_only=True)
@@ -60,6 +60,9 @@ class Column:
     label    whole numbers, ``3.0`` too: what scikit-learn takes as class labels (``labels``)
     integer  what Python's ``int`` takes, cell by cell (``integers``)
     text     text, and not a column that reads as numbers; ``missing`` cells only where allowed (``texts``)
+    mask     run-length masks; ``missing`` cells, where allowed, are empty ones (``mlecore.submissions.masks``);
+             ``pixels``: how many a picture has, or the names of the answers' columns whose product that is. Where the
+             sample lacks these, the check does not know whether runs overlap within the picture
     any      whatever stands there
     """
 
@@ -69,8 +72,9 @@ class Column:
     missing: bool = False
     infinite: bool = False
     from_text: bool = False
+    pixels: int | Sequence[str] = ()
 
-    def read(self, frame: DataFrame, name: str) -> NDArray[Any] | list[str] | Series:
+    def read(self, frame: DataFrame, name: str, answers: DataFrame) -> NDArray[Any] | Sequence[Any] | Series:
         """The column's values, one a row. Raises InvalidSubmission for those that do not fit."""
         from mlecore.submissions import values
 
@@ -84,8 +88,26 @@ class Column:
                 return values.integers(frame, name)
             case "text":
                 return values.texts(frame, name, missing="" if self.missing else None)
+            case "mask":
+                from mlecore.submissions.masks import decode_masks
+
+                cells = values.texts(frame, name, missing="" if self.missing else None)
+                return decode_masks(frame, cells, self._sizes(answers))
             case "any":
                 return frame[name]
+
+    @property
+    def known_by(self) -> Sequence[str]:
+        """Columns of the answers that reading takes."""
+        return () if isinstance(self.pixels, int) else self.pixels
+
+    def _sizes(self, answers: DataFrame) -> Sequence[int | None]:
+        """The number of pixels of each row's picture, where that can be told."""
+        if isinstance(self.pixels, int):
+            return [self.pixels] * len(answers)
+        if not set(self.pixels) <= set(answers.columns):
+            return [None] * len(answers)
+        return list(answers[list(self.pixels)].prod(axis=1))
 
 
 _APPLY: Mapping[str, frozenset[str]] = {
@@ -93,6 +115,7 @@ _APPLY: Mapping[str, frozenset[str]] = {
     "label": frozenset(),
     "integer": frozenset(),
     "text": frozenset({"missing"}),
+    "mask": frozenset({"missing", "pixels"}),
     "any": frozenset(),
 }
 _KINDS: Mapping[str, tuple[type, ...]] = {
@@ -103,6 +126,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "missing": (bool,),
     "infinite": (bool,),
     "from_text": (bool,),
+    "pixels": (int, list),
 }
 
 
@@ -162,7 +186,8 @@ class Format:
             raise PluginError('[submission] names its columns, so `columns` would be ignored; they are for "*"')
         if isinstance(answers, Path):
             every = "*" in self.columns and columns is None
-            answers = read_answers(answers, () if every else self._required(columns or ()))
+            known_by = [name for column in self.columns.values() for name in column.known_by]
+            answers = read_answers(answers, () if every else [*self._required(columns or ()), *known_by])
         others = list(answers.columns) if columns is None else columns
         refuse = self.extra == "refused"
         frame = columns_of(submission, self._required(others), only=refuse, may=[self.id] if self.id else [])
@@ -170,7 +195,7 @@ class Format:
         if self.id_required:
             guess.attrs[ID] = self.id  # names the rows in messages
         rules = self.expand(others)
-        read = {name: rule.read(guess, name) for name, rule in rules.items()}
+        read = {name: rule.read(guess, name, truth) for name, rule in rules.items()}
         for name in read:
             guess[name] = read[name]
         if self.sum_to_one is not None:
@@ -220,6 +245,8 @@ def _column(name: str, given: Any) -> Column:
     if not isinstance(given, Mapping) or given.get("type") not in get_args(ColumnType):
         raise PluginError(f"{where} needs `type`: one of {', '.join(get_args(ColumnType))}")
     _known(given, ["type", *sorted(_APPLY[given["type"]])], where)
+    if given["type"] == "mask" and not given.get("pixels"):
+        raise PluginError(f"{where} needs `pixels`: a number, or columns of the answers")
     return Column(**given)
 
 

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from mlecore.errors import InvalidSubmission
-from mlecore.metrics import area, decode_masks, dice, encode_mask, overlap
+from mlecore.metrics import area, dice, encode_mask, overlap
+from mlecore.submissions.masks import decode_masks
 from mlecore.submissions.messages import ID
 
 FRAME = pd.DataFrame({"id": ["one"]})

@@ -100,6 +100,20 @@ def test_no_check_fails_for_its_note(opt, what):
 
 ANYTHING = {"type": "number", "missing": True, "infinite": True}
 NUMBERED = "id,p\n1,0\n2,0\n3,0\n4,0\n"
+MASKS = (
+    "",
+    "1 1 1",
+    "3 4 5 1",
+    "3 4 5",
+    "8 9 8 9",
+    "8 9 11 2",
+    "8 9 10 2 11 3",
+    "5 1 4 1",
+    "0 1",
+    "1 0",
+    "7",
+    "1 1 3 1 5",
+)
 FORMS = {
     **{name: (make().table, make().sample) for name, make in CASES.items()},
     "set": ({**FORM, "ids": "set", "rows": "any"}, NUMBERED),
@@ -124,6 +138,14 @@ FORMS = {
         {**FORM, "ids": "any", "rows": "any", "order": "sample", "columns": {"id": {"type": "text"}}},
         SAMPLE,
     ),
+    "masks": (
+        {"id": "id", "columns": {"m": {"type": "mask", "pixels": 9, "missing": True}}},
+        "id,m\n" + "".join(f"{row},{row} 2 7 1\n" for row in "123456"),
+    ),
+    "masks of pictures": (
+        {"id": "id", "columns": {"m": {"type": "mask", "pixels": ["width", "height"]}}},
+        "id,m\n" + "".join(f"{row},{row} 2 7 1\n" for row in "123456"),
+    ),
     "repeated": ({**FORM, "extra": "refused"}, "id,p\n1,0\n1,0\n2,0\n1,0\n"),
 }
 
@@ -135,7 +157,9 @@ def test_never_contradicts_the_generic_check(name, tmp_path):
     sample.write_text(good)
     form = Format.parse(table)
     told, told_apart = json.loads(form.to_json(own_check=False)), 0
-    for number, text in enumerate(mutations(good, seed=71 + len(name), count=200)):
+    for number, text in enumerate(
+        mutations(good, seed=71 + len(name), count=200, odd=MASKS if "masks" in name else ())
+    ):
         path.write_bytes(text.encode())
         try:
             generic_check(form, Table(path), Table(sample))

@@ -52,6 +52,7 @@ def test_parse():
         (form(columns={"p": {"type": "text", "low": 0}}), "unknown key 'low'"),
         (form(columns={"p": {"type": "number", "missing": 1}}), "missing = 1: expected bool"),
         (form(columns={"p": {"type": "text"}}, sum_to_one=1e-5), "needs columns of numbers"),
+        (form(columns={"p": {"type": "mask"}}), "needs `pixels`"),
         ({"columns": {"p": NUMBER}}, "needs `id`"),
     ],
 )
@@ -117,6 +118,8 @@ def test_accepted(check, text, keys):
         ({"type": "number", "from_text": True}, "1_0", "word"),
         ({"type": "number", "missing": True}, "", "inf"),
         ({"type": "number", "infinite": True}, "-inf", ""),
+        ({"type": "mask", "pixels": 9}, "1 2 8 5", ""),
+        ({"type": "mask", "pixels": 9, "missing": True}, "1 3 9 2 10 1", "7"),
     ],
 )
 def test_column_types(check, column, good, bad):
@@ -125,6 +128,18 @@ def test_column_types(check, column, good, bad):
     with pytest.raises(InvalidSubmission, match="column 'p' must hold"):
         check(f"id,p\na,{bad}\nb,{bad}\nc,{bad}\n", table)
     assert check(f"id,p\na,{bad}\nb,\nc,word\n", form(columns={"p": {"type": "any"}})) == []
+
+
+def test_pictures_have_as_many_pixels_as_the_answers_say(tmp_path):
+    table = Format.parse(form(columns={"p": {"type": "mask", "pixels": ["height", "width"], "missing": True}}))
+    (tmp_path / "submission.csv").write_text("id,p\nb,3 5 5 1\na,3 9\n")
+    (tmp_path / "answers.csv").write_text("id,p,height,width\na,,2,4\nb,,1,4\n")
+    truth, guess = table.read(Table(tmp_path / "submission.csv"), tmp_path / "answers.csv")
+    assert [runs.tolist() for runs in guess["p"]] == [[[2, 8]], [[2, 4]]]
+    assert list(truth.columns) == ["id", "p", "height", "width"]
+    (tmp_path / "answers.csv").write_text("id,p,height,width\na,,2,4\nb,,2,4\n")
+    with pytest.raises(InvalidSubmission, match="id 'b': runs of a mask overlap"):
+        table.read(Table(tmp_path / "submission.csv"), tmp_path / "answers.csv")
 
 
 def test_warns_of_another_order_where_rows_are_paired_by_place(check):

@@ -36,7 +36,7 @@ def _listed(harness: Harness) -> Iterator[Made]:
         name = harness.targets[place]
         for what, cell in _cells(rules[name]):
             yield f"{what} in the column {name}", grid.with_cell(0, name, cell).render()
-        if rules[name].type == "text":
+        if rules[name].type in ("text", "mask"):
             yield f"only numbers in the column {name}", grid.with_column(name, ["7"] * len(grid.rows)).render()
     if format.sum_to_one is not None:
         first = next(name for name in harness.targets if rules[name].type == "number")
@@ -69,7 +69,7 @@ def _rows(harness: Harness) -> Iterator[Made]:
 
 
 def _cells(rule: Column) -> Iterator[tuple[str, str]]:
-    if rule.type in ("number", "label", "integer"):
+    if rule.type not in ("text", "any"):
         yield "text", "seven"
     if rule.type == "any":
         return
@@ -84,6 +84,10 @@ def _cells(rule: Column) -> Iterator[tuple[str, str]]:
         yield from ((f"{cell}, above {rule.high},", cell) for cell in (repr(rule.high + 0.5), f"{rule.high + 1:.0f}"))
     if rule.type in ("label", "integer"):
         yield "a fraction", "0.5"
+    if rule.type == "mask":
+        yield "a run of no pixel", "1 0"
+        yield "runs that descend", "9 1 2 1"
+        yield "five numbers", "1 1 3 1 5"
 
 
 def _without(grid: Grid, name: str) -> bytes:
