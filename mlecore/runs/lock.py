@@ -1,4 +1,4 @@
-"""One controller a group: the holder of controller.lock writes, all others are told who that is."""
+"""One controller a group: the holder of controller.lock writes; others get an error that names it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from mlecore import files
 from mlecore.errors import MlecoreError
 
 BEAT = 5.0  # seconds between heartbeats
-PATIENCE = 3.5 * BEAT  # a heartbeat that rests so long has stopped; counted here, so that no clock needs to be right
+PATIENCE = 3.5 * BEAT  # without a heartbeat its holder is dead; counted by our own clock, as others may be wrong
 
-_GLANCES = 4  # times that a lock found taken is tried again
+_RETRIES = 4  # of a lock that is found taken: somebody may only be looking whether it is held, see holder()
 
 
 class GroupLocked(MlecoreError):
@@ -34,7 +34,7 @@ class GroupLock:
 
     flock where the file system has it: the kernel frees it when the holder dies. It may be local to a host on network
     mounts, so a lock that was last held elsewhere is watched for its heartbeat first. Where there is no flock at all,
-    a claim that is created exclusively takes its place, and the heartbeat alone says whether its holder lives.
+    a claim file that is created exclusively is used instead, and the heartbeat alone says whether its holder lives.
     """
 
     def __init__(self, group: Path, say: Callable[[str], None] = lambda text: None) -> None:
@@ -70,11 +70,11 @@ class GroupLock:
             raise
 
     def _flock(self) -> bool:
-        """False where the file system knows no such locks."""
+        """False where the file system has no such locks."""
         import fcntl
 
         assert self._descriptor is not None
-        for left in range(_GLANCES, -1, -1):
+        for tries_left in range(_RETRIES, -1, -1):
             try:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return True
@@ -83,9 +83,9 @@ class GroupLock:
                     return False
                 if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                     raise
-            if not left:
+            if not tries_left:
                 raise _locked(self.path.parent, _read(self.path))
-            time.sleep(0.05)  # somebody may only be looking whether it is held; see holder()
+            time.sleep(0.05)
         raise AssertionError
 
     def _take_claim(self) -> None:
@@ -116,11 +116,11 @@ class GroupLock:
         raise _locked(self.path.parent, _read(self.claim))
 
     def _watch_other_host(self, path: Path) -> None:
-        """Wait for a heartbeat of a holder on another host; none within PATIENCE means that it is gone."""
+        """Wait for a heartbeat of a holder on another host. Without one within PATIENCE it is gone."""
         first = _read(path)
         if not first or first.get("host") == self._me["host"]:
             return
-        self._say(f"the group was last held by {_who(first)}; watching its heartbeat for {PATIENCE:.0f} s")
+        self._say(f"the group was last held by {_who(first)}; waiting for a sign of life, at most {PATIENCE:.0f} s")
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             time.sleep(min(1.0, PATIENCE / 10))
@@ -129,10 +129,10 @@ class GroupLock:
                 if seen:
                     raise _locked(self.path.parent, seen)
                 return
-        self._say(f"{_who(first)} shows no heartbeat: taking over")
+        self._say(f"{_who(first)} shows no sign of life: taking over")
 
     def beat(self, *, now: bool = False) -> None:
-        """Show that we live, at most every BEAT seconds. Raises LockLost where the lock is no longer ours."""
+        """Show that we are alive, at most every BEAT seconds. Raises LockLost where the lock is no longer ours."""
         if not now and time.monotonic() < self._next:
             return
         self._next = time.monotonic() + BEAT
@@ -142,7 +142,7 @@ class GroupLock:
             return  # the disk is away: nobody else can take the lock there either
         try:
             self._claim_beat(content) if self._claimed else self._flock_beat(content)
-        except OSError:  # a full or ailing disk: the next beat may come through
+        except OSError:  # a full or failing disk: the next beat may succeed
             return
 
     def _claim_beat(self, content: bytes) -> None:
@@ -161,7 +161,7 @@ class GroupLock:
         os.pwrite(self._descriptor, content.ljust(400), 0)
 
     def release(self) -> None:
-        """Idempotent. An empty lock file says that its holder left in order."""
+        """Idempotent. An empty lock file says that its holder ended normally."""
         if self._claimed:
             self._claimed = False
             self.claim.unlink(missing_ok=True)
@@ -171,7 +171,7 @@ class GroupLock:
             try:
                 if held:
                     os.ftruncate(descriptor, 0)
-            except OSError:  # the folder may be gone or the disk unwell; closing frees the lock all the same
+            except OSError:  # the folder may be gone or the disk failing; closing frees the lock all the same
                 return
             finally:
                 os.close(descriptor)
@@ -236,7 +236,7 @@ def _locked(group: Path, holder: dict[str, Any]) -> GroupLocked:
     last = f" (last heartbeat {holder['at']})" if "at" in holder else ""
     return GroupLocked(
         f"the group {group.name} is being run by {_who(holder)}{last}",
-        fix=f"Wait for it, or end that process; its runs go on. To watch: mlecore runs list {group.name}",
+        fix=f"Wait for it, or stop that process; its runs go on. To see them: mlecore runs list {group.name}",
     )
 
 

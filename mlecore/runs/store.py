@@ -1,4 +1,4 @@
-"""Groups of runs on disk: made, found, listed. Runs that have not begun have no folder; the plan tells of them."""
+"""Groups of runs on disk: made, found, listed. Runs that have not begun have no folder; the plan names them."""
 
 from __future__ import annotations
 
@@ -69,9 +69,12 @@ def create_group(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...]
             if name is not None and _unfinished(folder):
                 break
             if name is not None:
-                raise UsageError(f"the group {name} is there already in {runs}") from None
+                raise UsageError(
+                    f"the group {name} exists already in {runs}",
+                    fix=f"Use another name, or: mlecore runs resume {name}",
+                ) from None
     else:
-        raise UsageError(f"no name is free for the group in {runs}")
+        raise UsageError(f"{runs} has too many groups named {stem}", fix="Name the group: --group NAME")
     info = GroupInfo(uid=secrets.token_hex(8), name=folder.name, created_at=now(), data=data)
     files.replace(folder / PLAN, write_plan(plan).encode())
     head = {"format": 1, "uid": info.uid, "name": info.name, "created_at": info.created_at, "data": list(data)}
@@ -104,7 +107,7 @@ def open_group(folder: Path) -> Group:
         )
     except FileNotFoundError:
         raise DataError(
-            f"{folder} has no {GROUP}: it is no group, or was left by a controller that died while making it",
+            f"{folder} has no {GROUP}: it is not a group, or its making was interrupted",
             fix="Remove the folder, or use another name.",
         ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -135,8 +138,8 @@ def parse_record(content: bytes, folder: Path) -> RunRecord:
 def recover_record(folder: Path) -> tuple[RunRecord, str]:
     """The record, and a remark where it had to be taken from the one before.
 
-    Every step can be done again, so the previous record is as good a place to go on from. Raises RecordError where
-    neither can be read, FileNotFoundError where neither is there.
+    Every step can be done again, so the previous record will do as well. Raises RecordError where neither can be read,
+    FileNotFoundError where neither is there.
     """
     try:
         return read_record(folder), ""

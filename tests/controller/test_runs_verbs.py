@@ -63,4 +63,4 @@ def test_a_run_that_was_moved_out_of_its_group_takes_no_request(runs, lab, tmp_p
     alone = tmp_path / "alone" / "worker--coins--0"
     shutil.copytree(lab.folder("worker--coins--0"), alone)
     code, output = runs("retry", str(alone))
-    assert code == 3 and "is no group" in output and not (alone.parent / "requests").exists()
+    assert code == 3 and "is not a group" in output and not (alone.parent / "requests").exists()

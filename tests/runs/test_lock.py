@@ -1,4 +1,4 @@
-"""Who may write into a group: one at a time, and every other is told who it is."""
+"""Who may write into a group: one at a time, and every other gets an error that names it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _hold(group: Path, ready) -> None:
         time.sleep(60)
 
 
-def test_the_second_is_told_who_is_first(group):
+def test_the_second_gets_an_error_that_names_the_first(group):
     with GroupLock(group), pytest.raises(GroupLocked, match=f"process {os.getpid()} on host {socket.gethostname()}"):
         GroupLock(group).acquire()
     assert holder(group) is None
@@ -107,7 +107,9 @@ def test_another_hosts_stale_lock_is_taken_after_watching_it(group, impatient):
     _write_other_host(group / "controller.lock", 3)
     said: list[str] = []
     with GroupLock(group, said.append):
-        assert any("watching its heartbeat" in text for text in said) and any("taking over" in text for text in said)
+        assert any("waiting for a sign of life" in text for text in said) and any(
+            "taking over" in text for text in said
+        )
 
 
 def test_another_hosts_living_lock_is_respected(group, impatient, monkeypatch):
