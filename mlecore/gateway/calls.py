@@ -1,0 +1,66 @@
+"""What is written of one call: a line of ``gateway.jsonl``."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+TEXT = 200  # characters that any word of the agent or the endpoint gets in the log
+
+
+class Tokens(msgspec.Struct, kw_only=True):
+    """As the response reports them; ``cached`` and ``cache_write`` are in ``input``, ``reasoning`` is in ``output``."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+    def add(self, other: Tokens) -> None:
+        self.input += other.input
+        self.output += other.output
+        self.cached += other.cached
+        self.cache_write += other.cache_write
+        self.reasoning += other.reasoning
+
+
+class Call(msgspec.Struct, kw_only=True):
+    """One request of the agent, and what became of it. Times are seconds, sizes bytes."""
+
+    number: int = 0
+    time: str  # when it came, UTC
+    method: str
+    path: str  # without the query
+    asked: str | None = None  # the model that the request names
+    answered: str | None = None  # the model that the response names
+    outcome: Literal["passed", "refused", "failed", "cut"] = "failed"
+    reason: str = ""  # of every outcome but "passed"
+    status: int | None = None  # that the agent got
+    stream: bool = False
+    # counted: as the response says; none: nothing was spent; unknown: something was, and the response does not say what
+    usage: Literal["counted", "none", "unknown"] = "none"
+    tokens: Tokens | None = None  # where usage is counted
+    estimate: Tokens | None = None  # where it is unknown: what budgets count instead, and no sum
+    cost_usd: float | None = None  # of tokens, or of the estimate
+    priced_by: str | None = None
+    unplanned: bool = False  # the plan does not name the model
+    first_byte: float | None = None  # from the request's last byte to the response's first
+    seconds: float = 0.0
+    waited: float = 0.0  # of them for other runs' calls to end (max_calls) and before retries
+    retries: int = 0
+    sent: int = 0
+    received: int = 0
+    times: int = 1  # a line may stand for many refusals
+
+    @property
+    def reached(self) -> bool:
+        """Was it passed on to the endpoint?"""
+        return self.outcome != "refused"
+
+
+def short(text: str) -> str:
+    """Fit for a line of the log, whoever wrote it."""
+    clean = "".join(letter if letter.isprintable() else "?" for letter in text[: TEXT + 1])
+    return clean if len(clean) <= TEXT else clean[: TEXT - 1] + "…"

@@ -1,0 +1,25 @@
+"""Saying no in the words that clients of every protocol show to people."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Refusal(Exception):
+    """The gateway answers by itself; ``reason`` goes to the agent and into the log."""
+
+    def __init__(self, status: int, reason: str, kind: str = "invalid_request_error", *, final: bool = True) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+        self.kind = kind
+        self.final = final  # asking again will not help
+
+    def headers(self) -> dict[str, str]:
+        """``x-should-retry`` is what the clients of OpenAI and Anthropic obey."""
+        return {"Content-Type": "application/json", **({"x-should-retry": "false"} if self.final else {})}
+
+    def body(self) -> bytes:
+        """An error as OpenAI's and Anthropic's clients both read it."""
+        error = {"message": f"mlecore gateway: {self.reason}", "type": self.kind, "code": self.kind, "param": None}
+        return msgspec.json.encode({"type": "error", "error": error})

@@ -1,0 +1,66 @@
+"""What a gateway is given when it starts: one JSON object, on a pipe or in a file that only its process can read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import SplitResult, urlsplit
+
+import msgspec
+
+from .budgets import Budget
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Usd = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Of one model, in US dollars for a million tokens. ``input`` is for what comes from no cache."""
+
+    input: Usd
+    output: Usd
+    cached: Usd | None = None  # read from the provider's cache; None: as ``input``
+    cache_write: Usd | None = None  # None: as ``input``
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that one run's gateway knows."""
+
+    endpoint: str  # base URL of the model; what lies below it can be reached, and nothing else
+    token: str  # by which the agent is known; worthless elsewhere
+    key: str = ""  # the real one; empty where the endpoint wants none
+    models: tuple[str, ...] = ()  # that may be called
+    any_model: bool = False  # others too
+    budgets: tuple[str, ...] = ()
+    prices: dict[str, Price] = {}
+    retries: Count = 0  # of a call that the endpoint answered with 429 or 5xx
+    max_calls: Annotated[int, msgspec.Meta(ge=1)] | None = None  # at once, over all gateways that share ``slots``
+    slots: str | None = None  # the folder they share
+    transcripts: bool = False
+    proxy: str | None = None  # the way to the endpoint
+    ca: str | None = None  # PEM text of certificates to trust besides the usual ones
+
+    def __post_init__(self) -> None:
+        base = self.base
+        if base.scheme not in ("http", "https") or not base.hostname or base.query or base.fragment or base.username:
+            raise ValueError(f"{self.endpoint!r} is no base URL; write it like https://api.example.com/v1")
+        if not self.token or not self.token.isascii() or not self.token.isprintable():
+            raise ValueError("the token must be printable ASCII")
+        if not self.key.isascii() or not self.key.isprintable():
+            raise ValueError("the key must be printable ASCII")
+        for text in self.budgets:
+            Budget.parse(text)
+
+    @property
+    def base(self) -> SplitResult:
+        return urlsplit(self.endpoint.rstrip("/"))
+
+    def __repr__(self) -> str:
+        return f"Settings(endpoint={self.endpoint!r})"  # never the key
+
+
+def read_settings(text: bytes) -> Settings:
+    """Raises ValueError that says which setting is wrong, and never its value."""
+    try:
+        return msgspec.json.decode(text, type=Settings)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"the gateway's settings: {error}") from None

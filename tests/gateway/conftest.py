@@ -1,0 +1,146 @@
+"""A gateway in front of a scripted model, both in threads of the test's process."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import http.server
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from mlecore.gateway.calls import Call
+from mlecore.gateway.ledger import LOG, OPEN, read_calls
+from mlecore.gateway.server import serving
+from mlecore.gateway.settings import Settings
+from mlecore.testing.models import Answer, Model, Script, scripted_model
+
+KEY = "sk-real-0123456789abcdef"
+TOKEN = "mlecore-run-token"
+CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}
+
+
+class Front:
+    """A running gateway and what it wrote."""
+
+    def __init__(self, port: int, folder: Path, model: Model) -> None:
+        self.port = port
+        self.folder = folder
+        self.model = model
+        self.url = f"http://127.0.0.1:{port}"
+
+    def ask(self, path="/v1/chat/completions", body=CHAT, method=None, token=TOKEN, **headers):
+        """(status, headers, body) of one request."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        packed = body if isinstance(body, bytes) or body is None else json.dumps(body)
+        given = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        method = method or ("GET" if body is None else "POST")
+        connection.request(method, path, packed, {name: value for name, value in given.items() if value is not None})
+        answer = connection.getresponse()
+        out = answer.status, answer.headers, answer.read()
+        connection.close()
+        return out
+
+    def calls(self) -> list[Call]:
+        """Of the log, once no call is under way: the last byte reaches the client before the line is written."""
+        for _ in range(200):
+            if not (self.folder / OPEN).read_bytes().strip(b"\0"):
+                break
+            time.sleep(0.01)
+        return list(read_calls(self.folder / LOG))
+
+
+@contextmanager
+def running(settings: Settings, folder: Path) -> Iterator[int]:
+    """The port of a gateway that serves while the block runs."""
+    loop = asyncio.new_event_loop()
+    ready, end = threading.Event(), asyncio.Event()
+    at: list[str] = []
+
+    async def serve() -> None:
+        async with serving(settings, folder, "127.0.0.1:0") as address:
+            at.append(address)
+            ready.set()
+            await end.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
+    thread.start()
+    assert ready.wait(10)
+    try:
+        yield int(at[0].rpartition(":")[2])
+    finally:
+        loop.call_soon_threadsafe(end.set)
+        thread.join(20)
+        loop.close()
+
+
+@pytest.fixture
+def gateway(tmp_path):
+    """Call it with answers and settings; everything ends with the test."""
+    with ExitStack() as stack:
+
+        def start(*answers: Answer, script: Script | None = None, folder: Path = tmp_path, **settings) -> Front:
+            script = script or Script(answers=answers or (Answer(text="hello there"),), key=KEY)
+            model = stack.enter_context(scripted_model(script))
+            given = {"endpoint": model.url, "token": TOKEN, "key": KEY, "models": ("scripted",), **settings}
+            port = stack.enter_context(running(Settings(**given), folder))
+            return Front(port, folder, model)
+
+        yield start
+
+
+@contextmanager
+def endpoint(answer):
+    """A server whose every answer is what ``answer(handler, body)`` writes."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def handle_one(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            answer(self, body)
+
+        do_GET = do_POST = do_PUT = do_DELETE = handle_one  # noqa: N815
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def reply():
+    return write_reply
+
+
+def write_reply(handler, body: bytes, status=200, **headers):
+    handler.send_response(status)
+    for name, value in {"Content-Type": "application/json", **headers}.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+@pytest.fixture
+def front_of(tmp_path):
+    """A gateway before an endpoint of the test's own, whose answers ``answer(handler, body)`` writes."""
+
+    @contextmanager
+    def start(answer, path="/v1", **settings):
+        with endpoint(answer) as url:
+            given = {"endpoint": url + path, "token": TOKEN, "key": KEY, "models": ("scripted",), **settings}
+            with running(Settings(**given), tmp_path) as port:
+                yield Front(port, tmp_path, None)
+
+    return start

@@ -1,0 +1,216 @@
+"""What a run may spend, and that its gateway remembers it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import openai
+import pytest
+
+from mlecore.gateway.budgets import Budget
+from mlecore.gateway.calls import Tokens
+from mlecore.gateway.ledger import LOG, OPEN, Ledger, read_calls
+from mlecore.gateway.prices import Prices
+from mlecore.gateway.settings import Price, read_settings
+from mlecore.testing.models import Answer, Script, Usage, scripted_model
+
+TOKEN = "mlecore-run-token"
+CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}
+HUNDRED = Answer(text="x", usage=Usage(input=60, output=40, cached=20, reasoning=5), times=0)
+# 40 x 10 + 20 x 1 + 40 x 100 = 4420 millionths of a dollar a call
+PRICES = {"scripted": Price(input=10, output=100, cached=1)}
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "unit"),
+    [
+        ("5usd", 5, "usd"),
+        ("0.5 USD", 0.5, "usd"),
+        ("2Mtok", 2e6, "tok"),
+        ("1.5k tokens", 1500, "tok"),
+        ("9calls", 9, "calls"),
+    ],
+)
+def test_budget_as_people_write_it(text, amount, unit):
+    assert Budget.parse(text)[:2] == (amount, unit)
+
+
+@pytest.mark.parametrize("text", ["", "5", "usd", "0usd", "-5usd", "5eur", "5Musd", "5usd calls", "1e3calls"])
+def test_what_is_no_budget(text):
+    with pytest.raises(ValueError, match="is no budget"):
+        Budget.parse(text)
+
+
+@pytest.mark.parametrize(("budget", "served"), [("3calls", 3), ("250tok", 3), ("0.01usd", 3), ("100tok", 1)])
+def test_budget_ends_the_calls(gateway, budget, served):
+    front = gateway(HUNDRED, budgets=(budget,), prices=PRICES)
+    statuses = [front.ask()[0] for _ in range(5)]
+    assert statuses == [200] * served + [429] * (5 - served)
+    assert front.model.served.calls == served
+    _, headers, body = front.ask()
+    error = json.loads(body)["error"]
+    assert headers["x-should-retry"] == "false" and "Retry-After" not in headers
+    assert budget in error["message"] and error["code"] == "insufficient_quota"
+
+
+def test_clients_do_not_ask_for_ever(gateway):
+    front = gateway(HUNDRED, budgets=("1calls",))
+    client = openai.OpenAI(base_url=f"{front.url}/v1", api_key=TOKEN, max_retries=5)
+    client.chat.completions.create(**CHAT)
+    with pytest.raises(openai.RateLimitError, match="budget of 1calls is used up"):
+        client.chat.completions.create(**CHAT)
+    assert len(front.calls()) == 2, "the client did not retry"
+    patience = 0
+    while True:  # a loop of an agent's own, which waits for the limit to pass
+        try:
+            client.chat.completions.create(**CHAT)
+        except openai.RateLimitError:
+            patience += 1
+            assert patience < 50
+        except openai.PermissionDeniedError:
+            break
+
+
+def test_cost(gateway):
+    front = gateway(HUNDRED, prices=PRICES)
+    front.ask()
+    (call,) = front.calls()
+    assert call.cost_usd == pytest.approx(4420e-6) and call.priced_by == "the plan"
+
+
+def test_cost_by_the_published_list():
+    tokens = Tokens(input=1_000_000, output=1_000_000)
+    cost, source = Prices("https://api.openai.com/v1", {}).cost((None, "gpt-4o"), tokens)
+    assert cost == pytest.approx(12.5) and "openai/gpt-4o" in source and "data as of 20" in source
+    assert "by the model's name alone" in Prices("http://localhost:1/v1", {}).cost(("gpt-4o",), tokens)[1]
+    assert Prices("http://localhost:1/v1", {}).cost(("nobody-knows-it",), tokens) is None
+
+
+def test_money_without_a_price_is_refused(gateway):
+    front = gateway(HUNDRED, budgets=("5usd",))
+    status, _, body = front.ask()
+    assert status == 403 and b"no price is known for scripted" in body
+
+
+def test_unknown_usage_counts_as_its_estimate(gateway):
+    front = gateway(Answer(text="a" * 400, reports_usage=False, times=0), budgets=("150tok",))
+    assert [front.ask()[0] for _ in range(3)] == [200, 429, 429]
+
+
+class Process:
+    """The gateway as a process of its own."""
+
+    def __init__(self, folder, **settings):
+        argv = [sys.executable, "-m", "mlecore.gateway", "--listen", "127.0.0.1:0", "--folder", str(folder)]
+        self.child = subprocess.Popen(argv, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.child.stdin.write(json.dumps(settings).encode())
+        self.child.stdin.close()
+        said = self.child.stderr.readline().decode()
+        assert said.startswith("gateway on"), said
+        self.client = openai.OpenAI(base_url=f"http://{said.split()[-1]}/v1", api_key=TOKEN, max_retries=0)
+
+    def ask(self):
+        return self.client.chat.completions.create(**CHAT)
+
+    def end(self, number):
+        self.child.send_signal(number)
+        self.child.wait(10)
+        self.child.stderr.close()
+
+
+def test_restart_remembers_to_the_token(tmp_path):
+    """Also the call that was under way when it was killed."""
+    slow = Answer(text="x", delay=30, when="slow")
+    with scripted_model(Script(answers=(HUNDRED, slow))) as model:
+        settings = {"endpoint": model.url, "token": TOKEN, "models": ["scripted"], "budgets": ["5calls"]}
+        first = Process(tmp_path, **settings)
+        first.ask(), first.ask()
+        model._cursor._answers = (slow,)
+        asking = threading.Thread(target=_quietly, args=(first.ask,))
+        asking.start()
+        while model.served.calls < 3:
+            time.sleep(0.02)
+        first.end(signal.SIGKILL)
+        asking.join()
+        model._cursor._answers = (HUNDRED,)
+        second = Process(tmp_path, **settings)
+        second.ask(), second.ask()
+        with pytest.raises(openai.RateLimitError):
+            second.ask()
+        second.end(signal.SIGTERM)
+    calls = list(read_calls(tmp_path / LOG))
+    assert [call.outcome for call in calls] == ["passed", "passed", "cut", "passed", "passed", "refused"]
+    assert calls[2].reason == "the gateway died before the call ended"
+    assert [call.number for call in calls[:5]] == [1, 2, 3, 4, 5]
+    assert not (tmp_path / OPEN).read_bytes().strip(b"\0")
+
+
+def _quietly(ask):
+    with contextlib.suppress(openai.APIError):
+        ask()
+
+
+def test_key_is_in_no_argument_or_environment(tmp_path):
+    key = "sk-real-0123456789abcdef"
+    with scripted_model(Script(key=key)) as model:
+        process = Process(tmp_path, endpoint=model.url, token=TOKEN, key=key, models=["scripted"])
+        process.ask()
+        for name in ("cmdline", "environ"):
+            try:
+                assert key.encode() not in Path(f"/proc/{process.child.pid}/{name}").read_bytes()
+            except PermissionError:  # nobody else of our user may even look
+                assert os.geteuid() != 0
+        process.end(signal.SIGTERM)
+    assert key.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+
+def test_settings_name_what_is_wrong_and_no_key():
+    good = {"endpoint": "http://localhost:1/v1", "token": "t"}
+    for wrong, what in (
+        ({"endpoint": "localhost:8000"}, "is no base URL"),
+        ({"budgets": ["5eur"]}, "is no budget"),
+        ({"max_calls": 0}, "max_calls"),
+        ({"kex": "sk-secret"}, "kex"),
+        ({"key": "sk-secret\n"}, "the key must be"),
+    ):
+        with pytest.raises(ValueError, match=what) as caught:
+            read_settings(json.dumps(good | wrong).encode())
+        assert "sk-secret" not in str(caught.value)
+    assert "sk-secret" not in repr(read_settings(json.dumps(good | {"key": "sk-secret"}).encode()))
+
+
+def test_damaged_log_costs_one_line(tmp_path, gateway):
+    front = gateway(HUNDRED)
+    front.ask()
+    log = tmp_path / LOG
+    log.write_bytes(log.read_bytes() + b'{"torn')
+    ledger = Ledger(tmp_path)
+    assert (ledger.spent.calls, ledger.spent.tokens) == (1, 100)
+    ledger.close()
+    assert log.read_bytes().endswith(b'{"torn\n')
+
+
+def test_calls_at_once_over_all_gateways(tmp_path, gateway):
+    """Two runs' gateways share the places of one endpoint."""
+    answers = Script(answers=(Answer(text="x", delay=0.1, times=0),))
+    with scripted_model(answers) as model:
+        shared = {"endpoint": model.url, "max_calls": 2, "slots": str(tmp_path / "slots")}
+        fronts = []
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
+            fronts.append(gateway(folder=tmp_path / name, **shared))
+        asking = [threading.Thread(target=front.ask) for front in fronts for _ in range(4)]
+        for thread in asking:
+            thread.start()
+        for thread in asking:
+            thread.join()
+        assert (model.served.calls, model.served.most_at_once) == (8, 2)
+    assert max(call.waited for front in fronts for call in front.calls()) > 0.2

@@ -1,0 +1,288 @@
+"""What a hostile agent sends, and what an endpoint must not send back."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import resource
+import socket
+import time
+
+import pytest
+
+from mlecore.gateway import exchange, ledger, server
+from mlecore.gateway.masking import Mask
+from mlecore.testing.models import Answer
+
+KEY, TOKEN = "sk-real-0123456789abcdef", "mlecore-run-token"
+CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}
+BODY = json.dumps(CHAT).encode()
+
+
+def raw(front, *pieces: bytes, wait: float = 2.0) -> bytes:
+    """All that comes back for these bytes."""
+    with socket.create_connection(("127.0.0.1", front.port), timeout=wait) as link:
+        out = b""
+        try:
+            for piece in pieces:
+                link.sendall(piece)
+            while more := link.recv(65536):
+                out += more
+        except (TimeoutError, ConnectionError):
+            pass
+        return out
+
+
+def post(path=b"/v1/chat/completions", body=BODY, extra=b"", length=None) -> bytes:
+    head = b"POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n" % (path, TOKEN.encode())
+    return head + extra + b"Content-Length: %d\r\n\r\n%s" % (len(body) if length is None else length, body)
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        post(extra=b"Transfer-Encoding: chunked\r\n"),
+        post(extra=b"Content-Length: 3\r\n"),
+        post(extra=b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n"),
+        post(extra=b"X-Folded: a\r\n b: c\r\n"),
+        post(extra=b"Bad Header: x\r\n"),
+        post(extra=b"X: a\rInjected: b\r\n"),
+        post(extra=b"X: a\0b\r\n"),
+        post(path=b"http://evil.example/v1/chat/completions"),
+        post(path=b"//evil.example/v1/chat/completions"),
+        post(path=b"/v1@evil.example/chat/completions"),
+        post(path=b"/v1/../admin/chat/completions"),
+        post(path=b"/v1/%2e%2e/admin/chat/completions"),
+        post(path=b"/v1/%252e%252e/admin"),
+        post(path=b"/v1/..%2fadmin"),
+        post(path=b"/v1\\..\\admin"),
+        post(path=b"/v2/chat/completions"),
+        post(path=b"/v1x/chat/completions"),
+        b"CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+        b"TRACE /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + TOKEN.encode() + b"\r\n\r\n",
+        b"GET /v1/realtime HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + TOKEN.encode()
+        + b"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ],
+)  # fmt: skip
+def test_refused(gateway, attack):
+    front = gateway()
+    status = raw(front, attack, wait=1.0).partition(b"\r\n")[0].split(b" ")[1:2]
+    assert status in ([], [b"400"], [b"404"], [b"405"], [b"501"])
+    assert front.model.served.calls == 0
+
+
+def test_smuggled_request_is_not_passed(gateway):
+    """What follows a refused request on its connection is not read as another one."""
+    front = gateway()
+    inner = post(body=json.dumps({**CHAT, "model": "other"}).encode())
+    raw(front, post(path=b"/v2/x", body=inner, length=0) + inner, wait=0.5)
+    assert front.model.served.calls == 0
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"token": "another-runs-token"},
+        {"token": ""},
+        {"Authorization": None},
+        {"Authorization": f"Basic {TOKEN}"},
+        {"x_api_key": "another"},  # beside the right one
+        {"Authorization": f"Bearer {KEY}"},
+    ],
+)
+def test_wrong_token(gateway, headers):
+    front = gateway()
+    status, _, body = front.ask(**headers)
+    assert status == 401 and b"not the token of this run" in body
+    (call,) = front.calls()
+    assert call.outcome == "refused" and front.model.served.calls == 0
+    assert "another" not in (front.folder / "gateway.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({**CHAT, "model": "other"}, "chat/completions"),
+        ({**CHAT, "models": ["scripted", "other"]}, "chat/completions"),
+        ({"messages": []}, "chat/completions"),
+        ({**CHAT, "Model": "other"}, "chat/completions"),
+        (b'{"model": "scripted", "MODEL": "other"}', "chat/completions"),
+        ({"model": "scripted", "background": True}, "responses"),
+        ({"input_file_id": "f"}, "batches"),
+        ({"requests": []}, "messages/batches"),
+        ({"model": ["scripted", {"a": 1}]}, "chat/completions"),
+        (b"[" * 100_000, "chat/completions"),
+        (b'{"model": "scripted"', "chat/completions"),
+        (b"--x\r\nname=model", "audio/transcriptions"),
+    ],
+)
+def test_models_that_the_plan_does_not_name(gateway, body, path):
+    front = gateway()
+    assert front.ask(f"/v1/{path}", body)[0] in (400, 403)
+    assert front.model.served.calls == 0
+
+
+def test_twice_named_field_reaches_nobody(gateway):
+    """Whichever of the two a server would take: it sees the one that was checked."""
+    front = gateway()
+    assert front.ask(body=b'{"model": "other", "messages": [], "mod\\u0065l": "scripted"}')[0] == 200
+    assert front.model.served.requests[0]["body"] == {"model": "scripted", "messages": []}
+
+
+def test_any_model_is_allowed_and_listed(gateway):
+    front = gateway(any_model=True)
+    assert front.ask(body={**CHAT, "model": "other"})[0] == front.ask()[0] == 200
+    assert [(call.asked, call.unplanned) for call in front.calls()] == [("other", True), ("scripted", False)]
+
+
+def test_headers_that_are_not_the_agents(front_of, reply):
+    seen = {}
+
+    def answer(handler, _):
+        seen.update(handler.headers)
+        reply(handler, b"{}", Connection="keep-alive", X_Own="kept")
+
+    with front_of(answer) as front:
+        _, headers, _ = front.ask(X_Forwarded_For="1.2.3.4", Proxy_Authorization="x", TE="trailers", X_Mine="kept")
+    assert seen["X-Mine"] == headers["X-Own"] == "kept"
+    assert not {"X-Forwarded-For", "Proxy-Authorization", "TE"} & set(seen)
+    assert seen["Host"].startswith("127.0.0.1:") and TOKEN not in str(seen)
+
+
+def test_key_asked_back(gateway):
+    front = gateway(Answer(echo=True, times=0))
+    for stream in (False, True):
+        status, _, body = front.ask(body={**CHAT, "stream": stream})
+        assert status == 200 and KEY.encode() not in body
+        assert b"*" * len(KEY) in body
+    assert front.calls()[0].reason == "the endpoint sent the key back; it was masked"
+
+
+def test_key_asked_back_otherwise(front_of, reply):
+    """In a header, in an error, in a model's name, compressed."""
+
+    def answer(handler, _):
+        if handler.path.endswith("zip"):
+            reply(handler, gzip.compress(KEY.encode()), Content_Encoding="gzip")
+        else:
+            reply(handler, json.dumps({"model": KEY}).encode(), 401, X_Echo=f"<{KEY}>")
+
+    with front_of(answer) as front:
+        status, headers, body = front.ask()
+        assert status == 401 and KEY not in str(headers) + body.decode()
+        with pytest.raises(Exception):  # noqa: B017 - whatever the client makes of a cut answer
+            front.ask("/v1/files/zip", None, Accept_Encoding="gzip")
+        assert [call.outcome for call in front.calls()] == ["passed", "cut"]
+        assert KEY not in (front.folder / "gateway.jsonl").read_text()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_mask_across_pieces(size):
+    mask = Mask(KEY)
+    text = f"a{KEY}b{KEY[:5]}{KEY}{KEY[:-1]}".encode()
+    out = b"".join(mask.feed(text[start : start + size]) for start in range(0, len(text), size)) + mask.rest()
+    assert out == text.replace(KEY.encode(), b"*" * len(KEY)) and mask.hits == 2
+
+
+def test_mask_holds_nothing_else_back():
+    assert Mask(KEY).feed(b"data: {}\n\n") == b"data: {}\n\n"
+
+
+def test_huge_headers(gateway):
+    front = gateway()
+    raw(front, post(extra=b"X: " + b"a" * 200_000 + b"\r\n"))
+    many = b"".join(b"X-%d: a\r\n" % number for number in range(5000))
+    raw(front, post(extra=many))
+    assert front.model.served.calls == 0
+    assert front.ask()[0] == 200, "and others are served"
+
+
+def test_huge_body(gateway, monkeypatch):
+    monkeypatch.setattr(server, "BODY", 1 << 20)
+    front = gateway()
+    assert b" 413 " in raw(front, post(body=b"x" * (4 << 20)), wait=5)
+    bomb = gzip.compress(b"0" * (8 << 20))
+    assert b" 413 " in raw(front, post(body=bomb, extra=b"Content-Encoding: gzip\r\n"), wait=5)
+    assert front.model.served.calls == 0 and front.ask()[0] == 200
+
+
+def test_slow_body(gateway, monkeypatch):
+    monkeypatch.setattr(server, "BODY_SECONDS", 0.2)
+    front = gateway()
+    assert b" 408 " in raw(front, post(length=1000), wait=5)
+
+
+def test_slow_reader_holds_nothing_for_ever(front_of, monkeypatch):
+    """It does not read; the answer is counted all the same, and its place given back."""
+    monkeypatch.setattr(exchange, "STALL_SECONDS", 0.3)
+    filler = b": " + b"x" * 65000 + b"\n\n"
+    report = b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}\n\n'
+
+    def answer(handler, _):
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        for _ in range(300):
+            handler.wfile.write(filler)
+        handler.wfile.write(report)
+        handler.close_connection = True
+
+    with front_of(answer) as front, socket.create_connection(("127.0.0.1", front.port)) as link:
+        link.sendall(post(body=json.dumps({**CHAT, "stream": True}).encode()))
+        deadline = time.monotonic() + 10
+        while not (calls := front.calls()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert calls[0].reason == "the client did not read the answer" and calls[0].tokens.output == 4
+
+
+def test_a_thousand_sockets(gateway, many_files):
+    front = gateway()
+    links = [socket.create_connection(("127.0.0.1", front.port)) for _ in range(1000)]
+    for link in links[-500:]:
+        link.settimeout(5)
+        assert link.recv(100).startswith(b"HTTP/1.1 503")
+    for link in links:
+        link.close()
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            assert front.ask()[0] == 200
+            break
+        except (ConnectionError, OSError, AssertionError):
+            time.sleep(0.05)
+    else:
+        pytest.fail("the gateway does not come back")
+
+
+@pytest.fixture
+def many_files():
+    """Both ends of a thousand connections are this process's."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_refusals_do_not_fill_the_disk(gateway, monkeypatch):
+    monkeypatch.setattr(ledger, "REFUSALS", 5)
+    front = gateway()
+    for _ in range(13):
+        front.ask(token="wrong")
+    assert [call.times for call in front.calls()] == [1, 1, 1, 1, 1, 5]
+
+
+def test_log_has_an_end(gateway, monkeypatch):
+    monkeypatch.setattr(ledger, "LOG_BYTES", 1000)
+    front = gateway(Answer(text="x", times=0))
+    statuses = [front.ask()[0] for _ in range(6)]
+    assert statuses[0] == 200 and statuses[-1] == 429
+
+
+def test_words_of_the_agent_in_the_log(gateway):
+    front = gateway()
+    front.ask("/v1/" + "x" * 3000, {"model": "a\u2028b\n" * 500})
+    (call,) = front.calls()
+    assert len(call.path) <= 200 and len(call.reason) <= 200 and "\n" not in call.reason
