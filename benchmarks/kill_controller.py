@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--backend", choices=("place", "vm"), default="place")
+    parser.add_argument("--backend", choices=("folders", "vm"), default="folders")
     options = parser.parse_args()
     sys.path.insert(0, str(TESTS))
     from processes import Shell
@@ -32,7 +32,7 @@ def main() -> None:
         shell = Shell(Path(folder), Path(folder) / "data")
         Path(folder).chmod(0o755)
         shell.env["MLECORE_VM_STATE"] = f"{folder}/vm"
-        if options.backend == "place":
+        if options.backend == "folders":
             arguments = [*shell.run_arguments("g", options.runs, seconds="0.2"), "--max-parallel", "2"]
         else:
             script = Path(folder) / "agent.sh"
@@ -69,8 +69,8 @@ def attempt_end(shell, runs: int, backend: str) -> None:
         score = 0.6 if backend == "vm" else 0.7 if record.seed % 2 else 0.3
         assert grade["run"] == record.uid and abs(grade["score"] - score) < 1e-9, grade
     jobs = shell.root / "vm" / "jobs" if backend == "vm" else shell.place / "jobs"
-    assert not list(jobs.glob("[!.]*")), f"jobs are left at the place: {list(jobs.iterdir())}"
-    if backend == "place":
+    assert not list(jobs.glob("[!.]*")), f"jobs are left: {list(jobs.iterdir())}"
+    if backend == "folders":
         starts = set((shell.place / "starts.log").read_text().split())
         assert starts == {record.attempts[0].job for record in records}
     heard = defaultdict(list)

@@ -1,8 +1,8 @@
 """What a controller costs: CPU and memory for many runs of an agent that exits at once; how fast big groups are.
 
-    python benchmarks/many_runs.py [--runs 1000] [--parallel 8] [--backend vm|place] [--planned 10000]
+    python benchmarks/many_runs.py [--runs 1000] [--parallel 8] [--backend vm|folders] [--planned 10000]
 
-`place` is the imagined backend of the tests: it shows the controller alone. `vm` is this machine.
+`folders` is the imagined backend of the tests: it shows the controller alone. `vm` is this machine.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--parallel", type=int, default=8)
-    parser.add_argument("--backend", choices=("vm", "place"), default="place")
+    parser.add_argument("--backend", choices=("vm", "folders"), default="folders")
     parser.add_argument("--planned", type=int, default=10_000)
     options = parser.parse_args()
     sys.path.insert(0, str(INSTALLED))
@@ -82,7 +82,7 @@ def plan_of(root: Path, agent: str, settings: dict[str, str], seeds: int, parall
         competitions=("coins",),
         seeds=tuple(range(seeds)),
         backend=backend,
-        backend_options={"root": str(root / "place"), "cpus": "64"} if backend == "place" else {},
+        backend_options={"root": str(root / "place"), "cpus": "64"} if backend == "folders" else {},
         limits=Limits(time=600.0, cpus=0.1),
         max_parallel=parallel,
     )
@@ -91,7 +91,7 @@ def plan_of(root: Path, agent: str, settings: dict[str, str], seeds: int, parall
 def settle_many(root: Path, runs: int, parallel: int, backend: str) -> None:
     from mlecore.controller.api import run_group
 
-    if backend == "place":
+    if backend == "folders":
         plan = plan_of(root, "worker", {}, runs, parallel, backend)
     else:
         plan = plan_of(root, "command", {"argv": "true"}, runs, parallel, backend)
@@ -130,7 +130,7 @@ def start_big_group(root: Path, planned: int) -> None:
     from mlecore.controller.api import run_group
     from mlecore.runs.store import load_group
 
-    plan = plan_of(root, "worker", {"seconds": "60"}, planned, 8, "place")
+    plan = plan_of(root, "worker", {"seconds": "60"}, planned, 8, "folders")
     watch = Watch()
     watch.on_first = lambda: threading.Timer(0.2, lambda: os.kill(os.getpid(), 2)).start()
     done = run_group(plan, "big", root / "runs", [root / "data"], watch)

@@ -1,7 +1,15 @@
-"""The interface of a place where an agent's process runs, and the values that cross it."""
+"""The contract between the core and a backend, which runs agents' processes: all of it stands in this file.
+
+A backend subclasses ``Backend``. It gets a ``Job``, and gives it the sandbox that ``Job`` describes, as well as it can;
+what it cannot do it says in ``describe()`` and ``preflight()``. ``environment()`` and ``secret_values()`` make the
+job's variables, ``mlecore.globs.Glob`` says what a glob matches, and ``mlecore.fetching.Receiver`` keeps the rules of
+``fetch()``: use them, so that an agent finds the same everywhere. ``mlecore.testing.check_backend`` tests the rest.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -10,7 +18,16 @@ from typing import ClassVar, Literal, Protocol
 from attrs import field, frozen
 
 from mlecore.agents import HOME, Network, Recipe
+from mlecore.errors import BackendError
 from mlecore.options import Option
+
+TOOLS = PurePosixPath("/opt/mlecore")
+"""Where a job's tools stand wherever there is a mount namespace."""
+
+_TMP = PurePosixPath("/tmp")
+
+RELAY_LOG = PurePosixPath("logs/relay.jsonl")
+"""Under which name, relative to home, ``fetch()`` brings the relay's log."""
 
 
 @frozen(kw_only=True)
@@ -20,6 +37,45 @@ class Problem:
     what: str
     fix: str
     fatal: bool = True  # False: a warning
+
+
+Level = Literal["enforced", "watched", "absent"]
+
+
+@frozen(kw_only=True)
+class Enforcement:
+    """How far a backend holds a job to one limit.
+
+    ``enforced``: nothing that the job does gets it past the limit. ``watched``: passing it is noticed after a while and
+    ends the job, or the limit holds for a job that does not work against it. ``absent``: nobody keeps it.
+    """
+
+    level: Level
+    how: str = ""  # by what means: "cgroup", "looked at four times a second"
+
+
+LIMITS = ("time", "cpus", "memory", "processes", "disk", "network")
+"""What a Sandbox has an Enforcement of."""
+
+
+@frozen(kw_only=True)
+class Sandbox:
+    """What keeps a backend's jobs apart from everything else. Goes into the record of each run."""
+
+    isolation: str | None  # by what means: "bubblewrap 0.8.0", "container"; None: a job can read and change what we can
+    user: str  # who a job's processes are, in words
+    time: Enforcement
+    cpus: Enforcement
+    memory: Enforcement
+    processes: Enforcement
+    disk: Enforcement
+    network: Enforcement  # of "none" and "llm"
+    network_verified: bool = False  # a job without a network was started on this machine, and had none
+    details: Mapping[str, str] = field(factory=dict)  # whatever else tells backends of this kind apart: versions ...
+
+    def limits(self) -> dict[str, Enforcement]:
+        """All that has an Enforcement, by name."""
+        return {name: getattr(self, name) for name in LIMITS}
 
 
 @frozen(kw_only=True)
@@ -34,20 +90,47 @@ class Dataset:
 
 @frozen(kw_only=True)
 class Image:
-    """What a recipe became at one place."""
+    """What a backend made of a recipe."""
 
     ref: str  # what the backend starts: an image's name, an environment's folder
     digest: str  # goes into the record
 
 
 @frozen(kw_only=True)
-class Job:
-    """One attempt of one run, as a backend gets it.
+class Demand:
+    """What a job asks of a backend: known before there is an image or data."""
 
-    In the sandbox stand, under ``home``: ``data/`` (read-only, the dataset), ``submission/``, ``code/``, ``logs/``
-    (writable, empty at first), ``files`` (writable), and under ``/opt/mlecore`` (``opt``, read-only) ``tools``.
-    The first process is ``/bin/sh /opt/mlecore/init ARGV...``, with ``env``, the variables that init reads (see
-    ``mlecore/sandbox/init``) and the values of ``secrets`` in its environment.
+    cpus: float | None = None  # None: no limit but the backend's own
+    memory: int | None = None  # bytes, no swap
+    gpus: int = 0  # how many; which, the backend decides. Two jobs never share one
+    disk: int | None = None  # bytes that the job may write
+    processes: int = 4096  # and threads, at once
+    time_limit: float = 24 * 3600.0  # seconds; kept by init, and by the backend where an agent could hinder init
+    grace: float = 10.0  # seconds between SIGTERM and SIGKILL at the end of the time
+    network: Network = "none"
+    allow: tuple[str, ...] = ()  # under "llm": patterns of host[:port] that the relay lets through
+    writable_root: bool = False  # the job writes outside of home and /tmp
+    terminal: bool = False  # its standard streams are a terminal
+    secrets: tuple[str, ...] = ()  # names of variables; their values are the controller's, see secret_values()
+
+
+@frozen(kw_only=True)
+class Job:
+    """One attempt of one run.
+
+    Its sandbox has, under ``home`` (see ``Backend.home``), ``data/`` (the dataset, read-only), ``submission/``,
+    ``code/``, ``logs/`` (empty at first) and ``files``, all of which it may write except ``data/``; and ``tools``,
+    read-only, in a folder of their own, ``/opt/mlecore`` where that is possible. /tmp is writable, too.
+
+    The first process is ``/bin/sh TOOLS/init ARGV...`` in home, with ``environment()`` and ``secret_values()`` as its
+    only variables beside PATH and what an image sets. It reads ``stdin``; what it and its children print, to either
+    stream, is the job's output. It is never root where the backend can help it.
+
+    ``init`` (mlecore/sandbox/init) keeps the time limit and writes to ``.mlecore/`` in home. It exits with the exit
+    code of ARGV, 124 when the time was up, 125 when it was called wrongly; SIGTERM makes it end ARGV.
+
+    Files are given as bytes or as the path of a regular file. They are executable if they begin with ``#!`` or, as a
+    path, are so already.
     """
 
     name: str  # "mle-<uid>-<attempt>": unique, drawn at random when the run was planned
@@ -56,23 +139,79 @@ class Job:
     dataset: Dataset
     data: str  # what provide() returned for the dataset
     argv: tuple[str, ...]
-    tools: Mapping[str, bytes | Path]  # file name in /opt/mlecore -> content; init is among them
-    files: Mapping[str, bytes | Path] = field(factory=dict)  # path relative to home -> content
+    tools: Mapping[str, bytes | Path]  # file name -> content; "init" is among them
+    files: Mapping[str, bytes | Path] = field(factory=dict)  # path relative to home, outside data/ -> content
     env: Mapping[str, str] = field(factory=dict)
     stdin: bytes = b""
-    terminal: bool = False
-    secrets: tuple[str, ...] = ()  # names; the values come from the controller's environment, and are never logged
-    cpus: float | None = None  # None: no limit but the place's own
-    memory: int | None = None  # bytes, no swap
-    gpus: int = 0  # how many; which, the backend decides
-    disk: int | None = None  # bytes that the run may write
-    processes: int = 4096
-    time_limit: float = 24 * 3600.0  # seconds, kept by init
-    grace: float = 10.0  # seconds, kept by init
-    network: Network = "none"
-    allow: tuple[str, ...] = ()  # host[:port] patterns that the relay lets through under "llm"
-    writable_root: bool = False
+    demand: Demand = Demand()
     labels: Mapping[str, str] = field(factory=dict)
+
+
+def environment(
+    job: Job,
+    *,
+    home: PurePosixPath = HOME,
+    tools: PurePosixPath = TOOLS,
+    user: str = "agent",
+    user_home: PurePosixPath | None = None,
+    tmp: PurePosixPath = _TMP,
+    gpus: Sequence[str] | None = None,
+    proxy: str | None = None,
+) -> dict[str, str]:
+    """All variables of a job's first process but PATH, what an image sets, and secrets. The same on every backend.
+
+    ``home``, ``tools`` and ``tmp`` are what the job sees; ``user_home`` is its HOME where that is another folder than
+    ``home``. ``gpus`` are the ids of its GPUs as it sees them; None: its own only, counted from 0. ``proxy`` is the
+    relay's URL under ``llm``.
+    """
+    demand = job.demand
+    seen = [str(number) for number in range(demand.gpus)] if gpus is None else gpus
+    env = {
+        "HOME": str(user_home or home),
+        "USER": user,
+        "LOGNAME": user,
+        "SHELL": "/bin/sh",
+        "LANG": "C.UTF-8",
+        "TMPDIR": str(tmp),
+        "CUDA_VISIBLE_DEVICES": ",".join(seen),
+        **(_proxy_variables(proxy, demand.allow) if proxy else {}),
+        **job.env,
+        "MLECORE_HOME": str(home),
+        "MLECORE_OPT": str(tools),
+        "MLECORE_TIME_LIMIT": f"{demand.time_limit:.2f}",
+        "MLECORE_GRACE": f"{demand.grace:.2f}",
+    }
+    if demand.cpus is not None:
+        env["MLECORE_CPUS"] = f"{demand.cpus:g}"
+    if demand.memory is not None:
+        env["MLECORE_MEMORY"] = str(demand.memory)
+    return env
+
+
+def _proxy_variables(proxy: str, allow: Sequence[str]) -> dict[str, str]:
+    """The job's own addresses go around the relay, unless the model is meant to be there, as it may be under vm."""
+    from mlecore.relay import split_port
+
+    models = {split_port(pattern)[0].lower() for pattern in allow}
+    around = ",".join(name for name in ("localhost", "127.0.0.1", "::1") if name not in models)
+    return {
+        **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), proxy),
+        **dict.fromkeys(("NO_PROXY", "no_proxy"), around),
+        "NODE_USE_ENV_PROXY": "1",  # else Node.js takes no notice of the others
+    }
+
+
+def secret_values(job: Job) -> dict[str, str]:
+    """The secrets that a job asks for, from the environment of this process. They go to the job's environment only.
+
+    Never into a log, a record, an image, a command line, or what the backend stores about the job. Raises BackendError.
+    """
+    for name in job.demand.secrets:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise BackendError(f"the secret {name!r} cannot be the name of a variable")
+        if name not in os.environ:
+            raise BackendError(f"{job.name} needs {name}, which is not set here", fix=f"export {name}=...")
+    return {name: os.environ[name] for name in job.demand.secrets}
 
 
 @frozen(kw_only=True)
@@ -88,21 +227,23 @@ Phase = Literal["pending", "running", "exited", "gone"]
 
 @frozen(kw_only=True)
 class JobStatus:
-    """What a place knows about a job. ``gone`` is positive knowledge: the place answers, and has no such job.
+    """What a backend knows about a job. ``gone`` is positive knowledge: the backend answers, and has no such job.
 
-    ``infra_failure``: it ended for the place's reasons (killed engine, evicted pod, reboot), so a retry is fair.
+    ``infra_failure``: it ended for the backend's reasons (killed engine, evicted pod, reboot), so a retry is fair. It
+    needs evidence from outside the sandbox: what a job could also bring about itself, or forge, is the agent's doing.
     """
 
     phase: Phase
-    exit_code: int | None = None
-    oom: bool = False
+    exit_code: int | None = None  # of init; None: it is not known
+    oom: bool = False  # it passed its memory limit
+    timed_out: bool = False  # the backend ended it: its time limit and grace were over, and init had not ended it
     infra_failure: bool = False
-    reason: str = ""
+    reason: str = ""  # why it is pending, or ended so; for people
 
 
 @frozen(kw_only=True)
 class Capacity:
-    """What this place can give out at once."""
+    """What a backend can give out at once."""
 
     cpus: float
     memory: int  # bytes
@@ -115,8 +256,8 @@ class Fetched:
 
     files: int
     bytes: int
-    refused: tuple[str, ...] = ()  # "path: why", a bounded number
-    complete: bool = True  # False: the limit cut it
+    refused: tuple[str, ...] = ()  # "path: why", safe to print, a bounded number
+    complete: bool = True  # False: a limit kept something out
 
 
 class Progress(Protocol):
@@ -126,14 +267,25 @@ class Progress(Protocol):
 
 
 class Backend(ABC):
-    """A place. Thread-safe. BackendUnreachable means ask again; BackendError means wrong, with the fix."""
+    """Where jobs run. Thread-safe. A job outlives the process that started it, and any other process finds it again.
+
+    Making one contacts nothing. Every other method raises BackendUnreachable where the backend does not answer, which
+    means ask again, and BackendError where something is wrong, with the fix.
+    """
 
     summary: ClassVar[str]
     options: ClassVar[tuple[Option, ...]] = ()
 
     @abstractmethod
-    def preflight(self, jobs: Sequence[Job] = ()) -> list[Problem]:
-        """What stands in the way of running here at all, and of giving ``jobs``, their image unset, what they ask."""
+    def describe(self) -> Sandbox:
+        """How jobs are kept apart and held to their limits here."""
+
+    @abstractmethod
+    def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
+        """What stands in the way of running here at all, and of giving jobs what they demand.
+
+        What cannot be given is fatal (GPUs, more memory than there is); a limit that is not enforced, a warning.
+        """
 
     @abstractmethod
     def provide(self, dataset: Dataset, progress: Progress) -> str:
@@ -149,7 +301,7 @@ class Backend(ABC):
 
     @abstractmethod
     def find(self, group: str) -> dict[str, Handle]:
-        """Handles of all jobs of a group that this place has, by job name, whoever started them."""
+        """Handles of all jobs of a group that are here, by job name, whoever started them."""
 
     @abstractmethod
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
@@ -157,14 +309,19 @@ class Backend(ABC):
 
     @abstractmethod
     def logs(self, handle: Handle, offset: int = 0, follow: bool = False) -> Iterator[bytes]:
-        """The process's output from byte ``offset`` on; with ``follow`` until it ends, reconnecting by itself."""
+        """The job's output from byte ``offset`` on; with ``follow`` until it ends, reconnecting by itself."""
 
     @abstractmethod
-    def fetch(self, handle: Handle, globs: Sequence[str], into: Path, limit: int) -> Fetched:
-        """Stream files of a running or exited job into a new folder, keeping paths relative to home.
+    def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
+        """Bring files of a running or exited job into the new folder ``into``, under their paths relative to home.
 
-        ``globs`` are relative to home; a name matched that is a directory brings what is below it. Regular files
-        only (links, devices, FIFOs, sockets are refused and said so), at most ``limit`` bytes in all, sparse or not.
+        ``globs`` are read by ``mlecore.globs.Glob``, whose ValueError is raised, and served in their order, so that
+        what the first ones match comes first. Each file comes once. Nothing comes of ``data/``. Only regular files
+        come: links, also as folders on the way, devices, FIFOs and sockets are refused.
+
+        A file that would exceed ``max_bytes`` in all, sparse or not, is refused, and smaller ones after it still come;
+        after ``max_files`` none comes. All that is refused is told in ``Fetched``. Under ``RELAY_LOG`` comes the log
+        of the job's relay, if there is one, and never a file of the agent's.
         """
 
     @abstractmethod
@@ -176,13 +333,9 @@ class Backend(ABC):
         """Leave nothing behind; idempotent."""
 
     def capacity(self) -> Capacity | None:
-        """What can run here at once; None: the place schedules by itself."""
+        """What can run here at once; None: jobs wait for room by themselves."""
         return None
 
     def home(self, job_name: str) -> PurePosixPath:
         """Where the sandbox tree of a job stands, seen from inside."""
         return HOME
-
-    def describe(self) -> Mapping[str, object]:
-        """Facts for the record: how the sandbox is enforced here (isolation, limits, engine version ...)."""
-        return {}

@@ -7,7 +7,6 @@ import math
 import os
 import stat
 from collections.abc import Mapping
-from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,12 +15,14 @@ from attrs import evolve, frozen
 from mlecore import files
 from mlecore.agents import FinishedSubmission
 from mlecore.backends import Backend, Handle
+from mlecore.globs import Glob
 from mlecore.runs.record import Collected, RunRecord
 
 OWN = ".mlecore"  # what init wrote, relative to the sandbox's home
 OUTPUT_LIMIT = 256 * 10**6  # bytes of the process's output that are kept
 MOST_CHECKS = 1_000_000  # are counted
 REST_LIMIT = 4 * 10**9  # bytes of logs and code that are kept
+MAX_FILES = 50_000  # of candidates and snapshots, and as many again of logs and code
 _SMALL = 1 << 16
 _REFUSED = 100  # as many refusals are listed
 
@@ -52,8 +53,9 @@ def fetch(backend: Backend, handle: Handle, record: RunRecord, submission_limit:
     partial = target.with_name(f"{target.name}.partial")
     files.remove(partial)
     files.make_folder(partial)
-    result = backend.fetch(handle, [*record.candidates, OWN], partial / "result", 8 * submission_limit + _SMALL)
-    rest = backend.fetch(handle, ["logs", "code"], partial / "rest", REST_LIMIT)
+    room = 8 * submission_limit + _SMALL
+    result = backend.fetch(handle, [*record.candidates, OWN], partial / "result", room, MAX_FILES)
+    rest = backend.fetch(handle, ["logs", "code"], partial / "rest", REST_LIMIT, MAX_FILES)
     cut = _save_output(backend, handle, partial / "output.log")
     refused = [*result.refused, *rest.refused, *scrub(partial)]
     if cut:
@@ -137,10 +139,16 @@ def _move(source: Path, target: Path) -> None:
 
 def choose(home: Path, candidates: tuple[str, ...]) -> str | None:
     """The best candidate for the submission below ``home``: the first glob that matches, then the first name."""
-    for pattern in candidates:
-        for path in sorted(home.glob(pattern)):
-            if stat.S_ISREG(path.lstat().st_mode):
-                return path.relative_to(home).as_posix()
+    there = sorted(
+        path
+        for folder, _, names in os.walk(home)
+        for path in (Path(folder, name).relative_to(home) for name in names)
+        if path.parts[0] != OWN and stat.S_ISREG((home / path).lstat().st_mode)
+    )
+    for glob in map(Glob, candidates):
+        for path in there:
+            if glob.matches(path.as_posix()):
+                return path.as_posix()
     return None
 
 
@@ -148,10 +156,9 @@ def refused_candidates(record: RunRecord) -> str:
     """Why there is no submission, where something stood in its place that could not be taken; else empty."""
     if record.collected is None or record.collected.candidate is not None:
         return ""
+    globs = [Glob(text) for text in record.candidates]
     told = [
-        words
-        for words in record.collected.refused
-        if any(fnmatch(words.partition(": ")[0], pattern) for pattern in record.candidates)
+        words for words in record.collected.refused if any(glob.matches(words.partition(": ")[0]) for glob in globs)
     ]
     return f"not taken as a submission: {'; '.join(told[:5])}" if told else ""
 

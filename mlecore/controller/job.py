@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from mlecore.agents import HOME, FinishedSubmission, Launch, Task
-from mlecore.backends import Image, Job
+from mlecore.backends import Demand, Image, Job
 from mlecore.errors import PluginError
+from mlecore.globs import Glob
 from mlecore.runs.provenance import file_digest
 from mlecore.sandbox.instructions import Instructions, hardware_words, instructions
 
@@ -74,17 +75,19 @@ def make_job(
             "MLECORE_SNAPSHOT_BYTES": str(4 * inputs.submission_limit),
         },
         stdin=launch.stdin,
-        terminal=launch.terminal,
-        secrets=launch.secrets,
-        cpus=limits.cpus,
-        memory=limits.memory,
-        gpus=limits.gpus,
-        disk=limits.disk,
-        time_limit=limits.time,
-        grace=launch.grace,
-        network=limits.network,
-        allow=allowed(limits.allow, loaded_agent.planned.endpoint),
-        writable_root=loaded_agent.agent.needs.writable_root,
+        demand=Demand(
+            cpus=limits.cpus,
+            memory=limits.memory,
+            gpus=limits.gpus,
+            disk=limits.disk,
+            time_limit=limits.time,
+            grace=launch.grace,
+            network=limits.network,
+            allow=allowed(limits.allow, loaded_agent.planned.endpoint),
+            writable_root=loaded_agent.agent.needs.writable_root,
+            terminal=launch.terminal,
+            secrets=launch.secrets,
+        ),
         labels=dict(labels or {}),
     )
     return Made(
@@ -133,10 +136,15 @@ def _check(loaded_agent: LoadedAgent, launch: object) -> None:
         )
     if not launch.argv:
         raise PluginError(f"agent {loaded_agent.use.name}: its launch has an empty argv")
-    for name in (*launch.files, *launch.candidates):
+    for name in launch.files:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\n" in name or not path.parts:
             raise PluginError(f"agent {loaded_agent.use.name}: {name!r} is no path below its home")
+    for text in launch.candidates:
+        try:
+            Glob(text)
+        except ValueError as error:
+            raise PluginError(f"agent {loaded_agent.use.name}: candidate for the submission: {error}") from None
     if not launch.candidates:
         raise PluginError(f"agent {loaded_agent.use.name}: it names no file as a candidate for the submission")
 

@@ -17,14 +17,15 @@ def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None)
     Nothing is started, and a backend that nobody needs is not asked. Returns the labels of agents that start nothing,
     as they hand in finished files.
     """
-    plan, jobs, finished = experiment.plan, [], set()
+    plan, demands, finished = experiment.plan, [], set()
     for label, loaded_agent in experiment.agents.items():
         inputs = experiment.inputs[plan.competitions[0]]
         made = make_job(experiment, loaded_agent, inputs, plan.seeds[0], "mle-preflight-1", "preflight", cache)
         if isinstance(made, FinishedSubmission):
             finished.add(label)
             continue
-        for name in made.job.secrets:
+        demand = made.job.demand
+        for name in demand.secrets:
             if name not in loaded_agent.agent.secrets:
                 raise UsageError(
                     f"agent {loaded_agent.use.name} asks for {name}, which it does not declare as a secret"
@@ -33,12 +34,12 @@ def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None)
                 raise UsageError(
                     f"agent {loaded_agent.use.name} needs {name} in the environment", fix=f"export {name}=..."
                 )
-        jobs.append(made.job)
-        if made.job.network == "llm" and not made.job.allow:
+        demands.append(demand)
+        if demand.network == "llm" and not demand.allow:
             say(f"warning: the relay lets {label} through to nothing; name --endpoint URL, or hosts with --allow")
-    if not jobs:
+    if not demands:
         return frozenset(finished)
-    problems = experiment.backend.preflight(jobs)
+    problems = experiment.backend.preflight(demands)
     for problem in problems:
         if not problem.fatal:
             say(f"warning: {problem.what} ({problem.fix})")

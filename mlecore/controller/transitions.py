@@ -10,7 +10,7 @@ from attrs import evolve
 
 from mlecore import files
 from mlecore.agents import FinishedSubmission
-from mlecore.backends import Handle, Image, Job, JobStatus
+from mlecore.backends import Handle, Image, Job, JobStatus, Sandbox
 from mlecore.controller import collect
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
 from mlecore.controller.extensions import Extensions
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from mlecore.grading.report import Report
 
 
+INIT_TIME_UP = 124  # init's exit code, for where a full disk kept it from saying so in exit.json
+
+
 class Transitions:
     """Each step takes a record and returns the record after it. They block, and are called in worker threads."""
 
@@ -40,7 +43,7 @@ class Transitions:
         self._extensions = extensions
         self._provisions = provisions
         self._cache = group.folder / ".cache"
-        self._facts: dict[str, Any] | None = None
+        self._sandbox: Sandbox | None = None
         self.closed = False  # its controller has left, and no longer holds the group
 
     def _write(self, record: RunRecord, **details: Any) -> RunRecord:
@@ -114,22 +117,20 @@ class Transitions:
         )
 
     def _starting(self, record: RunRecord, agent: LoadedAgent, made: Made, image: Image) -> RunRecord:
-        if self._facts is None:
-            self._facts = dict(self._experiment.backend.describe())
+        if self._sandbox is None:
+            self._sandbox = self._experiment.backend.describe()
         files.make_folder(record.folder)
         return self._write(
             evolve(
                 record,
                 state="starting",
-                place=self._facts,
+                sandbox=self._sandbox,
                 image_digest=image.digest,
                 recipe_digest=agent.recipe.digest(),
                 instructions_digest=made.instructions_digest,
                 launch_digest=made.launch_digest,
                 candidates=made.launch.candidates,
                 grace=made.launch.grace,
-                network_enforced=_truth(self._facts.get("network_enforced")),
-                network_verified=_truth(self._facts.get("network_verified")),
             ),
             attempt=record.attempts[-1].number,
         )
@@ -301,7 +302,7 @@ def attempt_end(record: RunRecord, status: JobStatus, cancelled: bool, there: bo
     time_up = f"its time limit of {record.limits.time:g} s was up"
     if reported.timed_out:
         return "timed_out", time_up, False
-    if status.phase != "gone" and status.exit_code == 124 and reported.exit_code is None:  # the backend's own limit
+    if status.timed_out or (status.exit_code == INIT_TIME_UP and reported.exit_code is None):
         return "timed_out", "; ".join(filter(None, (time_up, status.reason))), False
     if code is None:
         return "lost", status.reason or "the backend cannot say how it ended", True
@@ -314,7 +315,3 @@ def attempt_end(record: RunRecord, status: JobStatus, cancelled: bool, there: bo
 
 def _code(status: JobStatus, reported: collect.Exit) -> int | None:
     return status.exit_code if status.exit_code is not None else reported.exit_code
-
-
-def _truth(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None

@@ -130,7 +130,7 @@ def _conditions(run: RunRecord) -> dict[str, str]:
         "memory": limits.memory,
         "GPUs": limits.gpus,
         "network": f"{limits.network} {' '.join(limits.allow)}".strip(),
-        "isolation": run.place.get("isolation"),
+        "isolation": run.sandbox.isolation if run.sandbox else None,
         "image": run.image_digest,
         f"data of {run.competition}": run.data_digest,
         f"description of {run.competition}": run.description_digest,

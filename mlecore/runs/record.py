@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from attrs import asdict, evolve, field, fields, frozen
 
 from mlecore.agents import Network, Usage
-from mlecore.backends import Handle
+from mlecore.backends import LIMITS, Enforcement, Handle, Sandbox
 from mlecore.errors import DataError
 
 State = Literal["planned", "starting", "running", "collecting", "collected", "graded", "cancelled", "failed"]
@@ -39,7 +39,7 @@ class PluginUse:
 
 @frozen(kw_only=True)
 class Limits:
-    """What a run was given; None: no limit but the place's own."""
+    """What a run was given; None: no limit but the backend's own."""
 
     time: float = 24 * 3600.0  # seconds
     cpus: float | None = None
@@ -52,7 +52,7 @@ class Limits:
 
 @frozen(kw_only=True)
 class Attempt:
-    """One job of a run. ``infra_failure``: it ended for the place's reasons, and does not count against the agent."""
+    """One job of a run. ``infra_failure``: it ended for the backend's reasons, and does not count against the agent."""
 
     number: int  # from 1
     job: str
@@ -104,10 +104,8 @@ class RunRecord:
     retry_from: int = 0  # attempts up to this one no longer count against the retries: somebody asked for more
     created_at: str | None = None
     seconds: float | None = None  # time used by the attempt that counts
-    place: Mapping[str, Any] = field(factory=dict)  # the backend's description of how it enforces the sandbox
+    sandbox: Sandbox | None = None  # how the backend keeps jobs apart and to their limits
     hardware: Mapping[str, Any] = field(factory=dict)  # as reported by the sandbox
-    network_enforced: bool | None = None
-    network_verified: bool | None = None
     image_digest: str | None = None
     recipe_digest: str | None = None
     data_digest: str | None = None
@@ -177,7 +175,7 @@ class RunRecord:
                 if value is not None and (build := _NESTED.get(key)):
                     values[key] = build(value)
             return cls(**values, folder=folder, extra=extra)
-        except (TypeError, AttributeError, ValueError) as error:
+        except (TypeError, AttributeError, ValueError, KeyError) as error:
             raise RecordError(str(error).replace("__init__() ", "")) from None
 
 
@@ -205,10 +203,16 @@ def _attempt(data: Mapping[str, Any]) -> Attempt:
     return attempt
 
 
+def _sandbox(data: Mapping[str, Any]) -> Sandbox:
+    out: Sandbox = _value(Sandbox, data, **{name: _value(Enforcement, data[name]) for name in LIMITS})
+    return out
+
+
 _NESTED: Mapping[str, Callable[[Any], Any]] = {
     "agent": lambda data: _value(PluginUse, data),
     "backend": lambda data: _value(PluginUse, data),
     "limits": lambda data: _value(Limits, data, allow=tuple(data.get("allow", ()))),
+    "sandbox": _sandbox,
     "attempts": lambda data: tuple(_attempt(item) for item in data),
     "candidates": lambda data: tuple(map(str, data)),
     "plugins": lambda data: tuple(_value(PluginUse, item) for item in data),

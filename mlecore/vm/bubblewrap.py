@@ -36,7 +36,7 @@ NO_BWRAP = "Install it (apt-get install bubblewrap), or give -B isolation=none t
 
 
 @frozen(kw_only=True)
-class Words:
+class CommandLine:
     """A command line in the parts that the supervisor puts together."""
 
     outer: list[str]  # bubblewrap and its options
@@ -58,11 +58,11 @@ def sandbox_user(name: str) -> int | None:
     return 65_534
 
 
-def words(
+def command_line(
     job: Job, folder: Path, binds: Iterable[Path], extra: Mapping[PurePosixPath, Path], file_size: int | None
-) -> Words:
+) -> CommandLine:
     """What to start; ``binds`` are shown read-only in their own place, ``extra`` elsewhere."""
-    user = sandbox_user(job.name)
+    user, demand = sandbox_user(job.name), job.demand
     args = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "mlecore"]
     args += ["--die-with-parent", "--as-pid-1", "--new-session"]
     if user is None:
@@ -71,20 +71,20 @@ def words(
         args += ["--cap-drop", "ALL"]
         for name in ("SETUID", "SETGID", "SETPCAP"):
             args += ["--cap-add", f"CAP_{name}"]
-    if job.network != "open":
+    if demand.network != "open":
         args.append("--unshare-net")
     made: set[Path] = {Path("/")}
-    args += _system(made, job.network == "open")
+    args += _system(made, demand.network == "open")
     args += ["--proc", "/proc", "--dev", "/dev"]
-    size = ["--size", str(max(1 << 20, job.memory // 2))] if job.memory and _can_size() else []
+    size = ["--size", str(max(1 << 20, demand.memory // 2))] if demand.memory and _can_size() else []
     args += ["--perms", "1777", *size, "--tmpfs", "/dev/shm"]
-    for place in _SYS + (_GPU_SYS if job.gpus else ()):
-        args += [*_above(Path(place), made), "--ro-bind-try", place, place]
+    for path in map(Path, _SYS + (_GPU_SYS if demand.gpus else ())):
+        args += [*_above(path, made), "--ro-bind-try", str(path), str(path)]
     args += ["--bind", str(folder / "tmp"), "/tmp", *_above(Path("/var/x"), made), "--symlink", "/tmp", "/var/tmp"]
     args += [*_above(Path("/run/x"), made)]
     args += ["--bind", str(folder / "home"), "/home", "--ro-bind", job.data, "/home/data"]
     args += [*_above(Path("/opt/x"), made), "--ro-bind", str(folder / "opt"), "/opt/mlecore"]
-    for name in ("passwd", "group", "hostname", *(() if job.network == "open" else ("hosts",))):
+    for name in ("passwd", "group", "hostname", *(() if demand.network == "open" else ("hosts",))):
         args += ["--ro-bind", str(folder / "etc" / name), f"/etc/{name}"]
     for path in sorted(set(binds)):
         if not path.is_relative_to("/usr"):
@@ -96,10 +96,10 @@ def words(
     if user is not None:
         prelude = [_helper("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
         prelude += ["--bounding-set=-all", "--no-new-privs", "--pdeathsig=KILL"]
-    prelude += [_helper("prlimit"), f"--nproc={job.processes}", "--core=0"]
+    prelude += [_helper("prlimit"), f"--nproc={demand.processes}", "--core=0"]
     if file_size:
         prelude.append(f"--fsize={file_size}")
-    return Words(outer=[program(), *args], last=["--remount-ro", "/"], prelude=prelude)
+    return CommandLine(outer=[program(), *args], last=["--remount-ro", "/"], prelude=prelude)
 
 
 def _system(made: set[Path], network: bool) -> list[str]:

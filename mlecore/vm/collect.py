@@ -8,158 +8,20 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
-
-from attrs import define, field
+from pathlib import Path, PurePosixPath
 
 from mlecore.backends import Fetched
 from mlecore.errors import BackendError
+from mlecore.fetching import Receiver
+from mlecore.globs import Glob
 
-FILES_MOST = 50_000
-ENTRIES_MOST = 500_000  # names looked at
-DEPTH_MOST = 48
-REFUSED_MOST = 100
+MAX_ENTRIES = 500_000  # names looked at
+MAX_DEPTH = 48
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-_CHUNK = 1 << 20
-
-
-@define
-class _Walk:
-    into: Path
-    limit: int
-    files: int = 0
-    bytes: int = 0
-    entries: int = 0
-    refusals: int = 0
-    refused: list[str] = field(factory=list)
-    complete: bool = True
-    stopped: bool = False
-    taken: set[str] = field(factory=set)
-
-    def refuse(self, path: str, why: str, cut: bool = False) -> None:
-        self.refusals += 1
-        if self.refusals <= REFUSED_MOST:
-            self.refused.append(f"{_printable(path)[-200:]}: {why}")
-        self.complete = self.complete and not cut
-
-    def full(self, path: str) -> bool:
-        """Are there files enough?"""
-        if self.files < FILES_MOST:
-            return False
-        if not self.stopped:
-            self.refuse(path or ".", f"not read on after {self.files} files", cut=True)
-        self.stopped = True
-        return True
-
-
-def _printable(path: str) -> str:
-    """The agent chose it: nothing in it may upset a terminal."""
-    text = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
-
-
-def collect(home: Path, globs: Sequence[str], into: Path, limit: int) -> Fetched:
-    """See ``Backend.fetch``. A file that the limit has no room for is refused; smaller ones after it still come."""
-    into.mkdir(parents=True, exist_ok=True)
-    walk = _Walk(into=into, limit=limit)
-    try:
-        root = os.open(home, _FOLDER)
-    except OSError as error:
-        raise BackendError(f"cannot read {home}: {error.strerror}") from None
-    try:
-        for glob in globs:
-            parts = [part for part in glob.split("/") if part not in ("", ".")]
-            if ".." in parts:
-                raise BackendError(f"{glob!r} leads out of the sandbox's home")
-            _match(walk, root, "", parts)
-    finally:
-        os.close(root)
-    if walk.refusals > REFUSED_MOST:
-        walk.refused.append(f"and {walk.refusals - REFUSED_MOST} more")
-    return Fetched(files=walk.files, bytes=walk.bytes, refused=tuple(walk.refused), complete=walk.complete)
-
-
-def _names(walk: _Walk, folder: int, path: str) -> list[str]:
-    try:
-        with os.scandir(folder) as found:
-            names = [entry.name for entry in islice(found, ENTRIES_MOST - walk.entries + 1)]
-    except OSError as error:
-        walk.refuse(path, error.strerror or "cannot be read")
-        return []
-    walk.entries += len(names)
-    if walk.entries > ENTRIES_MOST and names:
-        walk.entries -= 1
-        walk.refuse(path, f"not read on after {ENTRIES_MOST} names in all", cut=True)
-        names.pop()
-    return sorted(names)
-
-
-def _match(walk: _Walk, folder: int, path: str, parts: Sequence[str], depth: int = 0) -> None:
-    if walk.full(path):
-        return
-    if not parts:
-        _below(walk, folder, path, depth)
-        return
-    part, rest = parts[0], parts[1:]
-    if part == "**":
-        _match(walk, folder, path, rest or ["*"], depth)
-    if any(sign in part for sign in "*?["):
-        pattern = "*" if part == "**" else part
-        names = [name for name in _names(walk, folder, path) if fnmatchcase(name, pattern)]
-    else:
-        names = [part]
-    for name in names:
-        if walk.full(path):
-            return
-        inner = f"{path}/{name}" if path else name
-        if part == "**":
-            _enter(walk, folder, name, inner, parts, depth, quiet=True)
-        else:
-            _enter(walk, folder, name, inner, rest, depth, quiet=bool(rest))
-
-
-def _enter(
-    walk: _Walk, folder: int, name: str, path: str, parts: Sequence[str], depth: int, quiet: bool = False
-) -> None:
-    """Go on with ``name`` in ``folder``; ``quiet``: only folders matter here."""
-    try:
-        seen = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        walk.refuse(path, error.strerror or "cannot be read")
-        return
-    if stat.S_ISDIR(seen.st_mode):
-        if depth >= DEPTH_MOST:
-            walk.refuse(path, f"more than {DEPTH_MOST} folders deep", cut=True)
-            return
-        try:
-            inner = os.open(name, _FOLDER, dir_fd=folder)
-        except OSError as error:
-            walk.refuse(path, error.strerror or "cannot be opened")
-            return
-        try:
-            _match(walk, inner, path, parts, depth + 1)
-        finally:
-            os.close(inner)
-    elif quiet:
-        if stat.S_ISLNK(seen.st_mode) and parts[0] != "**":
-            walk.refuse(path, "a symbolic link, not a folder")
-    else:
-        _file(walk, folder, name, path, seen)
-
-
-def _below(walk: _Walk, folder: int, path: str, depth: int) -> None:
-    for name in _names(walk, folder, path):
-        if walk.full(path):
-            return
-        _enter(walk, folder, name, f"{path}/{name}" if path else name, (), depth)
-
-
 _KINDS = (
     (stat.S_ISLNK, "a symbolic link, not a file"),
     (stat.S_ISFIFO, "a FIFO, not a file"),
@@ -169,52 +31,131 @@ _KINDS = (
 )
 
 
-def _file(walk: _Walk, folder: int, name: str, path: str, seen: os.stat_result) -> None:
-    if path in walk.taken:
-        return
-    for is_kind, why in _KINDS:
-        if is_kind(seen.st_mode):
-            walk.refuse(path, why)
-            return
+def collect(
+    home: Path, globs: Sequence[str], into: Path, max_bytes: int, max_files: int, relay_log: Path | None = None
+) -> Fetched:
+    """See ``Backend.fetch``; ``relay_log`` is where the relay's log lies, if there is a relay."""
+    wanted = [Glob(text) for text in globs]
+    receiver = Receiver(into, max_bytes, max_files)
+    if relay_log is not None and relay_log.exists():
+        with relay_log.open("rb") as source:
+            receiver.take_relay_log(wanted, source)
     try:
-        source = os.open(name, _FILE, dir_fd=folder)
+        root = os.open(home, _FOLDER)
     except OSError as error:
-        walk.refuse(path, error.strerror or "cannot be opened")
-        return
+        raise BackendError(f"cannot read {home}: {error.strerror}") from None
+    walk = _Walk(receiver)
     try:
-        now = os.fstat(source)
-        if not stat.S_ISREG(now.st_mode):
-            walk.refuse(path, "it turned into something else than a file")
-        elif now.st_size > walk.limit - walk.bytes:
-            left = walk.limit - walk.bytes
-            walk.refuse(path, f"{now.st_size} bytes, and the limit leaves {left}", cut=True)
-        else:
-            walk.bytes += _copy(source, walk.into / path, now.st_size)
-            walk.files += 1
-            walk.taken.add(path)
+        for glob in wanted:
+            walk.begin(root, glob)
     finally:
-        os.close(source)
+        os.close(root)
+    return receiver.fetched()
 
 
-def _copy(source: int, target: Path, size: int) -> int:
-    """At most ``size`` bytes: a file that grows meanwhile is cut where it ended when it was opened."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        out = os.open(target, flags, 0o644)
-    except FileNotFoundError:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        out = os.open(target, flags, 0o644)
-    done = 0
-    try:
-        while done < size:
+class _Walk:
+    """Through folders, one glob after the other."""
+
+    def __init__(self, receiver: Receiver) -> None:
+        self._receiver = receiver
+        self._entries = 0
+
+    def begin(self, root: int, glob: Glob) -> None:
+        """Go to where the glob begins: names without wildcards need no listing."""
+        *above, last = glob.prefix.parts or ("",)
+        if not last:
+            self._folder(root, PurePosixPath(), glob)
+            return
+        self._along(root, PurePosixPath(), above, last, glob)
+
+    def _along(self, folder: int, path: PurePosixPath, above: Sequence[str], last: str, glob: Glob) -> None:
+        if not above:
+            self._entry(folder, path / last, glob)
+            return
+        inner = path / above[0]
+        try:
+            seen = os.stat(above[0], dir_fd=folder, follow_symlinks=False)
+        except OSError:
+            return
+        if stat.S_ISLNK(seen.st_mode):
+            self._receiver.refuse(inner, "a symbolic link, not a folder")
+        elif stat.S_ISDIR(seen.st_mode):
+            with self._opened(folder, inner) as opened:
+                if opened is not None:
+                    self._along(opened, inner, above[1:], last, glob)
+
+    def _folder(self, folder: int, path: PurePosixPath, glob: Glob) -> None:
+        for name in self._names(folder, path):
+            if self._receiver.full:
+                return
+            self._entry(folder, path / name, glob)
+
+    def _names(self, folder: int, path: PurePosixPath) -> list[str]:
+        try:
+            with os.scandir(folder) as found:
+                names = [entry.name for entry in islice(found, MAX_ENTRIES - self._entries + 1)]
+        except OSError as error:
+            self._receiver.refuse(path, error.strerror or "cannot be read")
+            return []
+        self._entries += len(names)
+        if self._entries > MAX_ENTRIES and names:
+            self._entries -= 1
+            self._receiver.cut(path, f"not read on after {MAX_ENTRIES} names in all")
+            names.pop()
+        return sorted(names)
+
+    def _entry(self, folder: int, path: PurePosixPath, glob: Glob) -> None:
+        matches = glob.matches(path)
+        try:
+            seen = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self._receiver.refuse(path, error.strerror or "cannot be read")
+            return
+        if not stat.S_ISDIR(seen.st_mode):
+            if matches:
+                self._file(folder, path, seen)
+        elif glob.leads_into(path) and path.parts != ("data",):
+            if len(path.parts) > MAX_DEPTH:
+                self._receiver.cut(path, f"more than {MAX_DEPTH} folders deep")
+                return
+            with self._opened(folder, path) as inner:
+                if inner is not None:
+                    self._folder(inner, path, glob)
+
+    @contextmanager
+    def _opened(self, folder: int, path: PurePosixPath) -> Iterator[int | None]:
+        try:
+            inner = os.open(path.name, _FOLDER, dir_fd=folder)
+        except OSError as error:
+            self._receiver.refuse(path, error.strerror or "cannot be opened")
+            yield None
+            return
+        try:
+            yield inner
+        finally:
+            os.close(inner)
+
+    def _file(self, folder: int, path: PurePosixPath, seen: os.stat_result) -> None:
+        receiver = self._receiver
+        if not receiver.wants(path):
+            return
+        for is_kind, why in _KINDS:
+            if is_kind(seen.st_mode):
+                receiver.refuse(path, why)
+                return
+        try:
+            descriptor = os.open(path.name, _FILE, dir_fd=folder)
+        except OSError as error:
+            receiver.refuse(path, error.strerror or "cannot be opened")
+            return
+        with os.fdopen(descriptor, "rb", buffering=0) as source:
+            now = os.fstat(descriptor)
+            if not stat.S_ISREG(now.st_mode):
+                receiver.refuse(path, "it turned into something else than a file")
+                return
             try:
-                count = os.sendfile(out, source, None, min(_CHUNK, size - done))
-            except OSError:
-                data = os.read(source, min(_CHUNK, size - done))
-                count = os.write(out, data) if data else 0
-            if count == 0:
-                break
-            done += count
-    finally:
-        os.close(out)
-    return done
+                receiver.take(path, now.st_size, source)
+            except OSError as error:
+                receiver.refuse(path, error.strerror or "cannot be read")

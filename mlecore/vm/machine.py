@@ -10,7 +10,6 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
@@ -21,6 +20,8 @@ from mlecore.backends import (
     Backend,
     Capacity,
     Dataset,
+    Demand,
+    Enforcement,
     Fetched,
     Handle,
     Image,
@@ -28,16 +29,17 @@ from mlecore.backends import (
     JobStatus,
     Problem,
     Progress,
+    Sandbox,
 )
 from mlecore.errors import BackendError
 from mlecore.options import Option
+from mlecore.units import show_size
 from mlecore.vm import bubblewrap, collect, environments, folders, gpus, start
 from mlecore.vm.status import clean_up_after, of_group, status
 from mlecore.vm.supervise import cgroups, processes, relaying
 from mlecore.vm.supervise.files import OUTPUT, STATE, STOP, read_json
 
 _CHUNK = 1 << 20
-_RELAY_LOG = "logs/relay.jsonl"  # what the relay let through and refused
 _ENDED = 60.0  # seconds that a job may take to vanish after its grace
 
 
@@ -66,7 +68,7 @@ class Vm(Backend):
             return Problem(what=f"runs here need Linux, and this is {sys.platform}", fix="Use the backend docker.")
         return bubblewrap.problem() if self._isolated else None
 
-    def preflight(self, jobs: Sequence[Job] = ()) -> list[Problem]:
+    def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
         out = [self._sandbox_problem] if self._sandbox_problem else []
         if not self._isolated:
             what = "isolation=none: agents run as you, and can read and change all that you can, answers included"
@@ -82,30 +84,30 @@ class Vm(Backend):
             if gpu not in known:
                 have = f"it has {', '.join(known)}" if known else "it has none"
                 out.append(Problem(what=f"this machine has no GPU {gpu}; {have}", fix="Give -B gpus=... as they are."))
-        return out + self._asks(jobs)
+        return out + self._unmet(demands)
 
-    def _asks(self, jobs: Sequence[Job]) -> list[Problem]:
-        """What jobs ask and this place cannot give; each kind once."""
-        place = self.capacity()
+    def _unmet(self, demands: Sequence[Demand]) -> list[Problem]:
+        """What is asked for and cannot be given here; each kind once."""
+        here = self.capacity()
         found: dict[str, Problem] = {}
-        for job in jobs:
-            if job.gpus > len(self._gpus):
-                what = f"{job.gpus} GPUs are asked for, and {len(self._gpus) or 'none'} may be given out"
+        for demand in demands:
+            if demand.gpus > len(self._gpus):
+                what = f"{demand.gpus} GPUs are asked for, and {len(self._gpus) or 'none'} may be given out"
                 found["gpus"] = Problem(what=what, fix="Name them: -B gpus=0,1.")
-            if job.memory and job.memory > place.memory:
-                what = f"{job.memory} bytes of memory are asked for, and this machine has {place.memory}"
-                found["memory"] = Problem(what=what, fix="Ask for less.")
-            if job.cpus and job.cpus > place.cpus:
-                what = f"{job.cpus:g} CPUs are asked for, and this machine has {place.cpus:g}"
+            if demand.memory and demand.memory > here.memory:
+                what = f"{show_size(demand.memory)} of memory are asked for, and this machine has"
+                found["memory"] = Problem(what=f"{what} {show_size(here.memory)}", fix="Ask for less.")
+            if demand.cpus and demand.cpus > here.cpus:
+                what = f"{demand.cpus:g} CPUs are asked for, and this machine has {here.cpus:g}"
                 found["cpus"] = Problem(what=what, fix="Ask for fewer.")
-            if job.writable_root:
+            if demand.writable_root:
                 what = "the agent installs things outside its home, which this backend keeps read-only"
                 found["root"] = Problem(what=what, fix="Use the backend docker.")
-            if job.network != "open" and not self._isolated:
-                what = f"network={job.network} cannot be enforced without a sandbox"
+            if demand.network != "open" and not self._isolated:
+                what = f"network={demand.network} cannot be enforced without a sandbox"
                 found["network"] = Problem(what=what, fix="Leave out -B isolation=none.", fatal=False)
-            if job.network == "llm" and self._isolated:
-                found |= {problem.what: problem for problem in _relay_problems(job)}
+            if demand.network == "llm" and self._isolated:
+                found |= {problem.what: problem for problem in _relay_problems(demand)}
         return list(found.values())
 
     def provide(self, dataset: Dataset, progress: Progress) -> str:
@@ -129,8 +131,8 @@ class Vm(Backend):
         if self._sandbox_problem:
             raise BackendError(self._sandbox_problem.what, fix=self._sandbox_problem.fix)
         folders.make_private(self._root)
-        if job.gpus > len(self._gpus):
-            raise BackendError(f"{job.name} asks for {job.gpus} GPUs, and {len(self._gpus)} may be given out")
+        if job.demand.gpus > len(self._gpus):
+            raise BackendError(f"{job.name} asks for {job.demand.gpus} GPUs, and {len(self._gpus)} may be given out")
         return start.start(job, self._root, self._gpus, self._isolated)
 
     def find(self, group: str) -> dict[str, Handle]:
@@ -159,16 +161,9 @@ class Vm(Backend):
         cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return Capacity(cpus=float(cpus), memory=pages, gpus=self._gpus)
 
-    def fetch(self, handle: Handle, globs: Sequence[str], into: Path, limit: int) -> Fetched:
+    def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
         folder = folders.folder_of(handle)
-        fetched = collect.collect(folder / "home", globs, into, limit)
-        relayed = folder / relaying.LOG
-        if relayed.exists() and any(
-            fnmatchcase(_RELAY_LOG, pattern) for glob in globs for pattern in (glob, f"{glob}/*")
-        ):
-            (into / _RELAY_LOG).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(relayed, into / _RELAY_LOG)  # over whatever the agent called so
-        return fetched
+        return collect.collect(folder / "home", globs, into, max_bytes, max_files, folder / relaying.LOG)
 
     def stop(self, handle: Handle, grace: float) -> None:
         folder = folders.folder_of(handle)
@@ -180,8 +175,8 @@ class Vm(Backend):
         limit = time.monotonic() + grace + _ENDED
         while status(folder, boot).phase not in ("exited", "gone"):
             state = read_json(str(folder / STATE))
-            if state is None:  # nobody has taken hold of it: now nobody will run it
-                start.hold(folder, self._root)
+            if state is None:  # nobody supervises it yet; the supervisor sees the request to stop and runs nothing
+                start.supervise(folder, self._root)
             else:
                 processes.send(int(state["pid"]), signal.SIGUSR1)
             if time.monotonic() > limit:
@@ -204,20 +199,23 @@ class Vm(Backend):
     def home(self, job_name: str) -> PurePosixPath:
         return HOME if self._isolated else PurePosixPath(folders.job_folder(self._root, job_name) / "home")
 
-    def describe(self) -> Mapping[str, object]:
-        grouped = cgroups.parent() is not None
-        return {
-            "isolation": bubblewrap.version() if self._isolated else "none",
-            "user": self._user(),
-            "memory": "cgroup" if grouped else "looked at four times a second",
-            "cpus": "cgroup and affinity" if grouped else "affinity",
-            "processes": "cgroup" if grouped else "rlimit" if self._isolated else "looked at four times a second",
-            "disk": "counted every few seconds; one file by rlimit",
-            "time": "init, and the job's supervisor after it",
-            "network_enforced": self._isolated,
-            "network_verified": self._isolated and self._sandbox_problem is None,  # it looks into a sandbox
-            "kernel": platform.release(),
-        }
+    def describe(self) -> Sandbox:
+        isolated, cgroup = self._isolated, cgroups.parent() is not None
+        polled = Enforcement(level="watched", how="looked at four times a second")
+        by_cgroup = Enforcement(level="enforced", how="cgroup")
+        processes = Enforcement(level="enforced", how="rlimit") if isolated else polled
+        return Sandbox(
+            isolation=bubblewrap.version() if isolated else None,
+            user=self._user(),
+            time=Enforcement(level="enforced" if isolated else "watched", how="init, and a supervisor outside"),
+            cpus=by_cgroup if cgroup else Enforcement(level="watched", how="CPU affinity, which a job can undo"),
+            memory=by_cgroup if cgroup else polled,
+            processes=by_cgroup if cgroup else processes,
+            disk=Enforcement(level="watched", how="counted every few seconds; one file by rlimit"),
+            network=Enforcement(level="enforced", how="network namespace") if isolated else Enforcement(level="absent"),
+            network_verified=isolated and self._sandbox_problem is None,  # it looks into a sandbox
+            details={"kernel": platform.release()},
+        )
 
     def _user(self) -> str:
         if not self._isolated:
@@ -225,12 +223,12 @@ class Vm(Backend):
         return "one of its own for each job" if os.geteuid() == 0 else "the controller's, in a user namespace"
 
 
-def _relay_problems(job: Job) -> Iterator[Problem]:
+def _relay_problems(demand: Demand) -> Iterator[Problem]:
     from mlecore.relay import Pattern
 
-    if not job.allow:
+    if not demand.allow:
         yield Problem(what="network llm, and no host that the relay may let through", fix="--endpoint URL")
-    for text in job.allow:
+    for text in demand.allow:
         try:
             Pattern(text)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""Start a job: lay out its folder, put it in its place, hand it to a supervisor. Every step may be cut off."""
+"""Start a job: lay out its folder, rename it to its final name, start its supervisor. Every step may be cut off."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
 import mlecore
 from mlecore.agents import HOME
-from mlecore.backends import Handle, Job
+from mlecore.backends import TOOLS, Handle, Job, environment, secret_values
 from mlecore.errors import BackendError
 from mlecore.vm import bubblewrap, environments, folders, gpus
 from mlecore.vm.supervise import cgroups, relaying
 from mlecore.vm.supervise.files import LOCK, SPEC, STATE, write_json
 from mlecore.vm.supervise.processes import MARK
 
-_HELD = 20.0  # seconds until a supervisor must have taken a job
+_SUPERVISED = 20.0  # seconds until a supervisor must have taken a job
 _LAUNCH = "import sys; sys.path.insert(0, sys.argv[1]); from supervise.main import main; main(sys.argv[2], sys.argv[3])"
 
 
 def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Handle:
-    """See ``Backend.start``. Started once and for all by whoever's folder is first in place."""
+    """See ``Backend.start``. Of several that start it, the one whose folder gets the final name first does."""
     folder = folders.job_folder(root, job.name)
-    secrets = _secrets(job)
+    secrets = secret_values(job)
     folders.make_private(folder.parent)
     if not folder.exists():
         made = _make(job, folder, root, gpu_ids, isolated)
@@ -40,14 +40,8 @@ def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Han
             if not folder.exists():
                 raise
     if not (folder / STATE).exists():
-        hold(folder, root, secrets)
+        supervise(folder, root, secrets)
     return folders.handle(folder)
-
-
-def _secrets(job: Job) -> dict[str, str]:
-    if missing := [name for name in job.secrets if name not in os.environ]:
-        raise BackendError(f"{job.name} needs {', '.join(missing)}", fix="Set it in the environment of mlecore.")
-    return {name: os.environ[name] for name in job.secrets}
 
 
 def _make(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Path:
@@ -68,70 +62,66 @@ def _make(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated
 
 
 def _spec(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Mapping[str, Any]:
-    disk = job.disk or shutil.disk_usage(folder.parent).free // 2
-    init = "/opt/mlecore/init" if isolated else str(folder / "opt" / "init")
-    home = str(HOME) if isolated else str(folder / "home")
+    demand = job.demand
+    disk = demand.disk or shutil.disk_usage(folder.parent).free // 2
+    home = HOME if isolated else PurePosixPath(folder / "home")
+    tools = TOOLS if isolated else PurePosixPath(folder / "opt")
     spec: dict[str, Any] = {
         "name": job.name,
         "group": job.group,
         "labels": dict(job.labels),
         "created": time.time(),
-        "home": home,
+        "home": str(home),
         "home_outside": str(folder / "home"),
-        "env": _environment(job, home, folder, root, isolated),
-        "inner": ["/bin/sh", init, *job.argv],
+        "env": _environment(job, home, tools, folder, root, isolated),
+        "inner": ["/bin/sh", str(tools / "init"), *job.argv],
         "outer": [],
         "outer_last": [],
         "prelude": [],
-        "terminal": job.terminal,
-        "cpus": job.cpus,
-        "memory": job.memory,
-        "processes": job.processes,
+        "terminal": demand.terminal,
+        "cpus": demand.cpus,
+        "memory": demand.memory,
+        "processes": demand.processes,
         "disk": disk,
         "disk_every": 5.0,
         "disk_folders": [str(folder / "home"), str(folder / "tmp")],
         "file_size": disk,
-        "time_limit": job.time_limit,
-        "grace": job.grace,
-        "network": job.network,
-        "allow": list(job.allow),
+        "time_limit": demand.time_limit,
+        "grace": demand.grace,
+        "network": demand.network,
+        "allow": list(demand.allow),
         "relay": str(Path(mlecore.__file__).parent / "relay.py"),
-        "gpus": job.gpus,
+        "gpus": demand.gpus,
         "gpu_ids": list(gpu_ids),
         "gpu_args": {},
         "cgroup_parent": cgroups.parent(),
     }
     if isolated:
         ref = job.image.ref
-        words = bubblewrap.words(job, folder, environments.binds(ref, root), environments.files(ref), disk)
+        line = bubblewrap.command_line(job, folder, environments.binds(ref, root), environments.files(ref), disk)
         known = gpus.minors()
         spec.update(
-            outer=words.outer,
-            outer_last=words.last,
-            prelude=words.prelude,
+            outer=line.outer,
+            outer_last=line.last,
+            prelude=line.prelude,
             gpu_args={gpu: gpus.binds(gpu, known) for gpu in gpu_ids},
         )
     return spec
 
 
-def _environment(job: Job, home: str, folder: Path, root: Path, isolated: bool) -> dict[str, str]:
+def _environment(
+    job: Job, home: PurePosixPath, tools: PurePosixPath, folder: Path, root: Path, isolated: bool
+) -> dict[str, str]:
     env = {
         "PATH": environments.search_path(job.image.ref, root),
-        "HOME": home,
-        "USER": "agent",
-        "LOGNAME": "agent",
-        "SHELL": "/bin/sh",
-        "LANG": "C.UTF-8",
-        "TMPDIR": "/tmp" if isolated else str(folder / "tmp"),
-        **(relaying.environment(job.allow) if job.network == "llm" and isolated else {}),
-        **job.env,
-        "MLECORE_HOME": home,
-        "MLECORE_OPT": "/opt/mlecore" if isolated else str(folder / "opt"),
-        "MLECORE_TIME_LIMIT": f"{job.time_limit:.2f}",
-        "MLECORE_GRACE": f"{job.grace:.2f}",
+        **environment(
+            job,
+            home=home,
+            tools=tools,
+            tmp=PurePosixPath("/tmp" if isolated else folder / "tmp"),
+            proxy=relaying.URL if job.demand.network == "llm" and isolated else None,
+        ),
     }
-    if job.memory:
-        env["MLECORE_MEMORY"] = str(job.memory)
     if job.image.ref:
         env.setdefault("VIRTUAL_ENV", job.image.ref)
     if not isolated:
@@ -139,8 +129,8 @@ def _environment(job: Job, home: str, folder: Path, root: Path, isolated: bool) 
     return env
 
 
-def hold(folder: Path, root: Path, secrets: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Launch a supervisor. More than one may try: the folder's lock lets one through, and a state none."""
+def supervise(folder: Path, root: Path, secrets: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Start a supervisor. More than one may try: the folder's lock lets one through, and once it has a state, none."""
     import json
 
     argv = [environments.base_python(), "-I", "-S", "-c", _LAUNCH]
@@ -160,13 +150,13 @@ def hold(folder: Path, root: Path, secrets: Mapping[str, str] = MappingProxyType
         child.stdin.write(json.dumps(dict(secrets)).encode())
         child.stdin.close()
         child.stdout.read(1)  # one byte, or the end of it
-    limit = time.monotonic() + _HELD
+    limit = time.monotonic() + _SUPERVISED
     while not (folder / STATE).exists():
         if time.monotonic() > limit or not _locked(folder):
             if (folder / STATE).exists():
                 return
             words = (folder / "supervisor.log").read_text(errors="replace")[-600:].strip()
-            raise BackendError(f"no process took hold of the job {folder.name}: {words or sys.executable}")
+            raise BackendError(f"no supervisor took the job {folder.name}: {words or sys.executable}")
         time.sleep(0.01)
 
 

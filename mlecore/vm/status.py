@@ -30,6 +30,7 @@ def status(folder: Path, boot: str) -> JobStatus:
             phase="exited",
             exit_code=state.get("exit_code"),
             oom=bool(state.get("oom")),
+            timed_out=bool(state.get("timed_out")),
             infra_failure=bool(state.get("infra_failure")),
             reason=str(state.get("reason", "")),
         )

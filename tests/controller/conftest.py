@@ -127,7 +127,7 @@ class Lab:
             agents=make_agents([(agent, None, options, None, None) for agent, options in agents]),
             competitions=("coins",),
             seeds=tuple(range(seeds)),
-            backend="place",
+            backend="folders",
             backend_options=backend,
             limits=more.pop("limits", Limits(time=60.0)),
             **more,

@@ -51,7 +51,7 @@ class Sandbox:
         path.write_text(content)
         return path
 
-    def fetch(self, handle, globs, into: Path, limit: int) -> Fetched:
+    def fetch(self, handle, globs, into: Path, max_bytes: int, max_files: int) -> Fetched:
         import shutil
 
         self.fetched += 1
@@ -211,7 +211,8 @@ def test_finished_files_stay_in_their_folders(record, tmp_path):
             collect.take_finished_submission(record, FinishedSubmission(submission=None, files={name: file}))
 
 
-def test_a_limit_that_the_place_kept_instead_of_init_is_told(record):
-    status = JobStatus(phase="exited", exit_code=124, reason="init did not end the job")
+@pytest.mark.parametrize("how", [{"exit_code": 137, "timed_out": True}, {"exit_code": 124}])
+def test_a_time_limit_of_which_init_left_no_word(record, how):
+    status = JobStatus(phase="exited", reason="init did not end the job", **how)
     told = ("timed_out", "its time limit of 86400 s was up; init did not end the job", False)
     assert attempt_end(record, status, cancelled=False, there=False) == told

@@ -40,7 +40,8 @@ def test_a_task_tells_what_may_be_known_and_a_job_what_is_to_be_done(ready, tmp_
     assert task.rules in task.instructions and task.options["code"] == "0"
     made = make_job(experiment, loaded_agent, inputs, 3, "mle-u-1", "gu", tmp_path, {"run": "r"})
     job = made.job
-    assert (job.name, job.group, job.cpus, job.memory, job.time_limit) == ("mle-u-1", "gu", 2, 10**9, 90.0)
+    assert (job.name, job.group) == ("mle-u-1", "gu")
+    assert (job.demand.cpus, job.demand.memory, job.demand.time_limit) == (2, 10**9, 90.0)
     assert set(job.tools) == {"init", "validate", "sample.csv", "submission.json"}
     assert job.files["instructions.txt"] == task.instructions.encode()
     assert job.files["validate_submission.sh"].is_file() and job.tools["validate"].is_file()
@@ -69,7 +70,8 @@ def test_the_sample_inside_an_archive_is_unpacked_once(ready, tmp_path):
         (Launch(argv=()), "empty argv"),
         (Launch(argv=("x",), files={"../x": b""}), "no path below its home"),
         (Launch(argv=("x",), files={"/etc/x": b""}), "no path below its home"),
-        (Launch(argv=("x",), candidates=("a\nb",)), "no path below its home"),
+        (Launch(argv=("x",), candidates=("a\nb",)), "no path below the sandbox's home"),
+        (Launch(argv=("x",), candidates=("../*.csv",)), "no path below the sandbox's home"),
         (Launch(argv=("x",), candidates=()), "no file as a candidate"),
     ],
 )
@@ -86,7 +88,7 @@ def test_more_network_than_given_is_refused(ready, tmp_path):
     with pytest.raises(UsageError, match="--network"):
         make_job(experiment, wants, inputs, 0, "j", "g", tmp_path)
     plan = evolve(experiment.plan, limits=evolve(experiment.plan.limits, network="open"))
-    assert make_job(evolve(experiment, plan=plan), wants, inputs, 0, "j", "g", tmp_path).job.network == "open"
+    assert make_job(evolve(experiment, plan=plan), wants, inputs, 0, "j", "g", tmp_path).job.demand.network == "open"
 
 
 def test_secrets_must_be_declared_and_there(ready, tmp_path, monkeypatch):
@@ -104,7 +106,7 @@ def test_secrets_must_be_declared_and_there(ready, tmp_path, monkeypatch):
 
 def test_agents_that_hand_in_ask_no_backend(ready, tmp_path, monkeypatch):
     experiment, loaded_agent, _ = ready
-    monkeypatch.setattr(type(experiment.backend), "preflight", lambda self, jobs: pytest.fail("it was asked"))
+    monkeypatch.setattr(type(experiment.backend), "preflight", lambda self, demands: pytest.fail("it was asked"))
     hands_in = evolve(
         experiment, agents={"worker": answer(experiment, loaded_agent, FinishedSubmission(submission=None))}
     )

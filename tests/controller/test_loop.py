@@ -36,8 +36,8 @@ def test_runs_are_graded_and_laid_out(lab):
         } <= set(left)
         assert json.loads((record.folder / "grade.json").read_text())["status"] == "graded"
         assert record.hardware == {"cpus": 3} and record.collected.snapshots == 1
-        assert record.network_enforced is True and record.network_verified is False
-        assert record.place["isolation"] == "imagined"
+        assert record.sandbox.isolation == "imagined" and not record.sandbox.network_verified
+        assert record.sandbox.network.level == "enforced" and record.sandbox.disk.level == "absent"
         for digest in ("data_digest", "description_digest", "launch_digest", "recipe_digest", "instructions_digest"):
             assert getattr(record, digest)
         assert record.agent.source and [use.name for use in record.plugins] == ["mlecore", "coins"]

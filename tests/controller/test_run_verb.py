@@ -13,7 +13,17 @@ from mlecore.runs.store import open_group
 @pytest.fixture
 def verb(lab):
     def call(*more: str, agent: str = "worker", competition: str = "coins") -> tuple[int, str]:
-        base = ["run", "--agent", agent, "--competition", competition, "--backend", "place", "-B", f"root={lab.place}"]
+        base = [
+            "run",
+            "--agent",
+            agent,
+            "--competition",
+            competition,
+            "--backend",
+            "folders",
+            "-B",
+            f"root={lab.place}",
+        ]
         result = CliRunner().invoke(main, [*base, "--data", str(lab.data), "--runs", str(lab.runs), *more])
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         return result.exit_code, result.output

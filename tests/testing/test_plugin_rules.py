@@ -15,7 +15,7 @@ from mlecore.testing.backends import RULES as BACKEND_RULES
 from mlecore.testing.backends.harness import BackendBench
 from mlecore.testing.detectors import RULES as DETECTOR_RULES
 from mlecore.testing.detectors.harness import DetectorBench
-from mlecore.testing.rules import Stop
+from mlecore.testing.rules import Stop, Undecided
 
 Install = Callable[..., str]
 CODE = "__init__.py"
@@ -126,14 +126,68 @@ BROKEN = {
     "a backend that forgets the limit": (
         "backend",
         "cut",
-        {"harvest.py": ("into.joinpath(*parts), home, limit - total)", "into.joinpath(*parts), home, 9 << 20)")},
+        {"collect.py": ("Receiver(into, max_bytes, max_files)", "Receiver(into, 9 << 20, max_files)")},
         "with a limit of 1 MiB it brought",
     ),
     "a backend that hands over everything": (
         "backend",
         "secrets",
-        {"processes.py": ("        **{name: os.environ[name] for name in job.secrets},", "        **os.environ,")},
+        {"processes.py": ("        **secret_values(job),", "        **os.environ,")},
         "a variable of the controller that the job does not name",
+    ),
+    "a backend that brings any number of files": (
+        "backend",
+        "cut",
+        {"collect.py": ("Receiver(into, max_bytes, max_files)", "Receiver(into, max_bytes, 9999)")},
+        "with a limit of 4 files it brought",
+    ),
+    "a backend with globs of its own": (
+        "backend",
+        "globs",
+        {"collect.py": ("if glob.matches(path):", "if path.match(glob.text):")},
+        "asked for submission it brought",
+    ),
+    "a backend that trusts the agent with the relay's log": (
+        "backend",
+        "hostile",
+        {"collect.py": ("receiver.take(path,", "receiver._take(path,")},
+        "a job without a relay wrote logs/relay.jsonl",
+    ),
+    "a backend with variables of its own": (
+        "backend",
+        "variables",
+        {"processes.py": ("        **environment(", "        **(lambda *job, **paths: {})(")},
+        "a job has no variable MLECORE_CPUS",
+    ),
+    "a backend that says nothing about its sandbox": (
+        "backend",
+        "declares",
+        {"backend.py": ("def describe(self)", "def described(self)")},
+        "abstract method",
+    ),
+    "a backend that says it in a dialect": (
+        "backend",
+        "describes",
+        {"backend.py": ("        return Sandbox(", "        return dict(")},
+        "which is no Sandbox",
+    ),
+    "a backend that only claims a limit": (
+        "backend",
+        "processes",
+        {"backend.py": ("processes=nobody", 'processes=Enforcement(level="enforced", how="good will")')},
+        "went far beyond",
+    ),
+    "a backend that only claims to isolate": (
+        "backend",
+        "apart",
+        {"backend.py": ("isolation=None", 'isolation="good will"')},
+        "reads a file of the controller's",
+    ),
+    "a backend that only claims to shut off the network": (
+        "backend",
+        "network",
+        {"backend.py": ("network=nobody", 'network=Enforcement(level="enforced", how="good will")')},
+        "has routes out",
     ),
 }
 
@@ -152,6 +206,8 @@ def tried(install: Install, tmp_path: Path) -> Callable[..., list[str]]:
             return [str(broken) for broken in test(harness)]
         except Stop as reason:
             return [str(reason)]
+        except Undecided:
+            return []
         finally:
             if isinstance(harness, BackendBench):
                 harness.clean_up()

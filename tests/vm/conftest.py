@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 import mlecore.sandbox
 from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Fetched, Handle, Job, JobStatus
+from mlecore.backends import Dataset, Demand, Fetched, Handle, Job, JobStatus
 from mlecore.vm import bubblewrap
 from mlecore.vm.machine import Vm
 
 INIT = Path(mlecore.sandbox.__file__).parent / "init"
+DEMANDS = {attribute.name for attribute in attrs.fields(Demand)}
 _broken = bubblewrap.problem()
 
 
@@ -27,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=_broken.what))
 
 
-class Place:
+class Lab:
     """A backend, and short words for what tests do with it."""
 
     def __init__(self, vm: Vm, folder: Path) -> None:
@@ -39,6 +41,7 @@ class Place:
         (self.public / "train.csv").write_text("id,y\n1,0\n")
 
     def job(self, *argv: str, name: str = "mle-test-1", **words: Any) -> Job:
+        """``words`` are fields of Job or of Demand."""
         dataset = Dataset(competition="c", edition="v1", public=self.public, digest="d")
         words = {"time_limit": 60.0, "grace": 1.0, "group": "g", **words}
         return Job(
@@ -48,7 +51,8 @@ class Place:
             data=self.vm.provide(dataset, lambda *_: None),
             argv=argv,
             tools={"init": INIT},
-            **words,
+            demand=Demand(**{key: value for key, value in words.items() if key in DEMANDS}),
+            **{key: value for key, value in words.items() if key not in DEMANDS},
         )
 
     def start(self, *argv: str, **words: Any) -> Handle:
@@ -74,7 +78,7 @@ class Place:
 
     def fetch(self, handle: Handle, *globs: str, limit: int = 10**7) -> tuple[Fetched, Path]:
         into = self.folder / f"fetched-{time.monotonic_ns()}"
-        return self.vm.fetch(handle, globs, into, limit), into
+        return self.vm.fetch(handle, globs, into, limit, 1000), into
 
 
 def until(true: Callable[[], bool], seconds: float = 20.0) -> None:
@@ -96,27 +100,27 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def make_place(state: Path, tmp_path: Path) -> Iterator[Callable[..., Place]]:
-    places: list[Place] = []
+def make_lab(state: Path, tmp_path: Path) -> Iterator[Callable[..., Lab]]:
+    labs: list[Lab] = []
 
-    def make(**options: str) -> Place:
-        place = Place(Vm(options), tmp_path)
-        places.append(place)
-        return place
+    def make(**options: str) -> Lab:
+        lab = Lab(Vm(options), tmp_path)
+        labs.append(lab)
+        return lab
 
     yield make
-    for place in places:
-        for handle in place.handles:
-            place.vm.remove(handle)
+    for lab in labs:
+        for handle in lab.handles:
+            lab.vm.remove(handle)
     shutil.rmtree(tmp_path, ignore_errors=True)
 
 
 @pytest.fixture
-def place(make_place: Callable[..., Place]) -> Place:
-    return make_place()
+def lab(make_lab: Callable[..., Lab]) -> Lab:
+    return make_lab()
 
 
 @pytest.fixture(params=[pytest.param("bubblewrap", marks=pytest.mark.sandbox), "none"])
-def any_place(request: pytest.FixtureRequest, make_place: Callable[..., Place]) -> Place:
+def any_lab(request: pytest.FixtureRequest, make_lab: Callable[..., Lab]) -> Lab:
     """With a sandbox, and without one."""
-    return make_place(isolation=request.param)
+    return make_lab(isolation=request.param)

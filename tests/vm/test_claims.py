@@ -33,10 +33,10 @@ def test_a_claim_ends_with_its_process(tmp_path: Path) -> None:
 
 
 def test_jobs_of_two_controllers_never_share_a_gpu(
-    make_place: Callable[..., Any], wait_until: Callable[..., None]
+    make_lab: Callable[..., Any], wait_until: Callable[..., None]
 ) -> None:
     """The ids need no device here: without a sandbox, a GPU is a number in CUDA_VISIBLE_DEVICES."""
-    first, second = (make_place(isolation="none", gpus="0,1") for _ in range(2))
+    first, second = (make_lab(isolation="none", gpus="0,1") for _ in range(2))
     script = 'echo "gpus $CUDA_VISIBLE_DEVICES"; while ! [ -e stop-here ]; do sleep 0.05; done'
     one = first.start("/bin/sh", "-c", script, name="mle-a-1", gpus=1)
     wait_until(lambda: "gpus" in first.output(one))
@@ -52,28 +52,28 @@ def test_jobs_of_two_controllers_never_share_a_gpu(
     assert second.output(two) == "gpus 0,1\n"
 
 
-def test_what_waits_can_be_stopped(make_place: Callable[..., Any], wait_until: Callable[..., None]) -> None:
-    place = make_place(isolation="none", gpus="0")
-    one = place.start("/bin/sleep", "60", name="mle-a-1", gpus=1)
-    wait_until(lambda: place.status(one).phase == "running")
-    two = place.start("/bin/echo", "ran", name="mle-b-1", gpus=1)
-    place.vm.stop(two, 1.0)
-    assert place.status(two).phase == "exited" and place.output(two) == ""
+def test_what_waits_can_be_stopped(make_lab: Callable[..., Any], wait_until: Callable[..., None]) -> None:
+    lab = make_lab(isolation="none", gpus="0")
+    one = lab.start("/bin/sleep", "60", name="mle-a-1", gpus=1)
+    wait_until(lambda: lab.status(one).phase == "running")
+    two = lab.start("/bin/echo", "ran", name="mle-b-1", gpus=1)
+    lab.vm.stop(two, 1.0)
+    assert lab.status(two).phase == "exited" and lab.output(two) == ""
 
 
-def test_no_gpu_is_given_out_unless_named(make_place: Callable[..., Any]) -> None:
+def test_no_gpu_is_given_out_unless_named(make_lab: Callable[..., Any]) -> None:
     from mlecore.errors import BackendError
 
-    place = make_place(isolation="none")
-    assert place.vm.capacity().gpus == ()
+    lab = make_lab(isolation="none")
+    assert lab.vm.capacity().gpus == ()
     with pytest.raises(BackendError, match="0 may be given out"):
-        place.start("/bin/true", gpus=1)
+        lab.start("/bin/true", gpus=1)
 
 
-def test_an_id_that_is_no_gpu_is_said(make_place: Callable[..., Any]) -> None:
-    place = make_place(isolation="none", gpus="97")
-    assert any("no GPU 97" in problem.what for problem in place.vm.preflight())
-    assert make_place(gpus="0, 1,0").vm.capacity().gpus == ("0", "1")
+def test_an_id_that_is_no_gpu_is_said(make_lab: Callable[..., Any]) -> None:
+    lab = make_lab(isolation="none", gpus="97")
+    assert any("no GPU 97" in problem.what for problem in lab.vm.preflight())
+    assert make_lab(gpus="0, 1,0").vm.capacity().gpus == ("0", "1")
 
 
 def test_devices_of_one_gpu(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_devices_of_one_gpu(tmp_path: Path) -> None:
 
 @pytest.mark.sandbox
 def test_only_the_claimed_devices_are_in_the_sandbox(
-    make_place: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., None]
+    make_lab: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., None]
 ) -> None:
     """Plain files stand for the devices: what is tested is which of them a job is shown."""
     (tmp_path / "dev").mkdir()
@@ -103,11 +103,11 @@ def test_only_the_claimed_devices_are_in_the_sandbox(
         (tmp_path / "dev" / name).touch()
     binds = gpus.binds
     monkeypatch.setattr(gpus, "binds", lambda gpu, known: binds(gpu, known, tmp_path / "dev"))
-    place = make_place(gpus="0,1")
+    lab = make_lab(gpus="0,1")
     script = "echo $(ls /dev | grep nvidia) $CUDA_VISIBLE_DEVICES; exec sleep 60"
-    first = place.start("/bin/sh", "-c", script, name="mle-a-1", gpus=1)
-    wait_until(lambda: place.output(first) != "")
-    second = place.start("/bin/sh", "-c", script, name="mle-b-1", gpus=1)
-    wait_until(lambda: place.output(second) != "")
-    assert place.output(first) == "nvidia0 nvidiactl 0\n"
-    assert place.output(second) == "nvidia1 nvidiactl 0\n"
+    first = lab.start("/bin/sh", "-c", script, name="mle-a-1", gpus=1)
+    wait_until(lambda: lab.output(first) != "")
+    second = lab.start("/bin/sh", "-c", script, name="mle-b-1", gpus=1)
+    wait_until(lambda: lab.output(second) != "")
+    assert lab.output(first) == "nvidia0 nvidiactl 0\n"
+    assert lab.output(second) == "nvidia1 nvidiactl 0\n"

@@ -30,8 +30,8 @@ def word() -> str:
     return f"trace-{uuid.uuid4().hex}"
 
 
-def test_sigterm_ignored_is_killed_after_the_grace(any_place: Any) -> None:
-    status, _ = any_place.run(
+def test_sigterm_ignored_is_killed_after_the_grace(any_lab: Any) -> None:
+    status, _ = any_lab.run(
         "/bin/sh", "-c", "trap '' TERM INT HUP; while :; do sleep 1; done", time_limit=0.5, grace=0.3
     )
     assert (status.phase, status.exit_code, status.infra_failure) == ("exited", 124, False)
@@ -46,70 +46,70 @@ def test_sigterm_ignored_is_killed_after_the_grace(any_place: Any) -> None:
         "(trap '' TERM; setsid -f sh -c 'while :; do setsid -f sleep 0.1; sleep 0.05; done' {word}) ; sleep 0.3",
     ],
 )
-def test_what_daemonised_is_gone(any_place: Any, word: str, script: str, wait_until: Callable[..., None]) -> None:
-    handle = any_place.start("/bin/sh", "-c", script.format(word=word))
-    wait_until(lambda: any_place.status(handle).phase == "exited" or carrying(word) != [])
-    status = any_place.wait(handle)
+def test_what_daemonised_is_gone(any_lab: Any, word: str, script: str, wait_until: Callable[..., None]) -> None:
+    handle = any_lab.start("/bin/sh", "-c", script.format(word=word))
+    wait_until(lambda: any_lab.status(handle).phase == "exited" or carrying(word) != [])
+    status = any_lab.wait(handle)
     assert status.exit_code == 0
     assert carrying(word) == []
 
 
 @pytest.mark.sandbox
-def test_a_fork_bomb_is_bounded(place: Any, word: str) -> None:
+def test_a_fork_bomb_is_bounded(lab: Any, word: str) -> None:
     bomb = "i=0; while [ $i -lt 300 ]; do sleep 60 & i=$((i+1)); done 2>/dev/null; echo not reached; sleep 60"
-    status, output = place.run("/bin/sh", "-c", bomb, word, processes=40, time_limit=20.0)
+    status, output = lab.run("/bin/sh", "-c", bomb, word, processes=40, time_limit=20.0)
     assert status.phase == "exited" and status.exit_code not in (0, 124)
     assert "not reached" not in output
     assert carrying(word) == []
 
 
-def test_too_many_processes_without_a_sandbox_are_ended(make_place: Callable[..., Any], word: str) -> None:
-    place = make_place(isolation="none")
+def test_too_many_processes_without_a_sandbox_are_ended(make_lab: Callable[..., Any], word: str) -> None:
+    lab = make_lab(isolation="none")
     bomb = "i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i+1)); done; sleep 60"
-    status, _ = place.run("/bin/sh", "-c", bomb, word, processes=40, time_limit=20.0)
+    status, _ = lab.run("/bin/sh", "-c", bomb, word, processes=40, time_limit=20.0)
     assert (status.exit_code, status.reason) == (137, "had more than its 40 processes")
     assert carrying(word) == []
 
 
-def test_the_memory_limit_ends_the_job_as_out_of_memory(any_place: Any) -> None:
+def test_the_memory_limit_ends_the_job_as_out_of_memory(any_lab: Any) -> None:
     hog = (
         "import time\nkept = []\nfor _ in range(40):\n  kept.append(b'x' * 10_000_000); time.sleep(0.05)\ntime.sleep(9)"
     )
-    status, _ = any_place.run("python3", "-c", hog, memory=100_000_000)
+    status, _ = any_lab.run("python3", "-c", hog, memory=100_000_000)
     assert (status.phase, status.exit_code, status.oom, status.infra_failure) == ("exited", 137, True, False)
     assert "100000000 bytes of memory" in status.reason
 
 
 @pytest.mark.sandbox
-def test_memory_hidden_in_shm_counts(place: Any) -> None:
-    status, output = place.run("/bin/sh", "-c", "head -c 80000000 /dev/zero > /dev/shm/x", memory=100_000_000)
+def test_memory_hidden_in_shm_counts(lab: Any) -> None:
+    status, output = lab.run("/bin/sh", "-c", "head -c 80000000 /dev/zero > /dev/shm/x", memory=100_000_000)
     assert status.exit_code != 0 and "No space left" in output  # half of the memory
     hog = "open('/dev/shm/x', 'wb').write(b'x' * 45_000_000); kept = b'x' * 65_000_000; import time; time.sleep(20)"
-    status, _ = place.run("python3", "-c", hog, memory=100_000_000, name="mle-test-2")
+    status, _ = lab.run("python3", "-c", hog, memory=100_000_000, name="mle-test-2")
     assert status.oom
 
 
-def test_memory_shared_after_a_fork_counts_once(any_place: Any) -> None:
+def test_memory_shared_after_a_fork_counts_once(any_lab: Any) -> None:
     script = "import os, time\nx = b'x' * 60_000_000\nfor _ in range(3):\n  if not os.fork(): break\ntime.sleep(1)"
-    status, _ = any_place.run("python3", "-c", script, memory=100_000_000)
+    status, _ = any_lab.run("python3", "-c", script, memory=100_000_000)
     assert (status.exit_code, status.oom) == (0, False)
 
 
-def test_the_disk_limit_ends_the_job(any_place: Any) -> None:
+def test_the_disk_limit_ends_the_job(any_lab: Any) -> None:
     script = "i=0; while [ $i -lt 30 ]; do head -c 1000000 /dev/urandom > code/$i; i=$((i+1)); done; sleep 60"
-    status, _ = any_place.run("/bin/sh", "-c", script, disk=5_000_000)
+    status, _ = any_lab.run("/bin/sh", "-c", script, disk=5_000_000)
     assert (status.exit_code, status.reason) == (137, "wrote more than its 5000000 bytes")
 
 
-def test_a_file_cannot_grow_beyond_the_disk_limit(any_place: Any) -> None:
-    status, _ = any_place.run("/bin/sh", "-c", "head -c 3000000 /dev/zero > code/x; stat -c %s code/x", disk=1_000_000)
+def test_a_file_cannot_grow_beyond_the_disk_limit(any_lab: Any) -> None:
+    status, _ = any_lab.run("/bin/sh", "-c", "head -c 3000000 /dev/zero > code/x; stat -c %s code/x", disk=1_000_000)
     assert status.phase == "exited"
-    _, into = any_place.fetch(any_place.handles[0], "code/x")
+    _, into = any_lab.fetch(any_lab.handles[0], "code/x")
     assert (into / "code/x").stat().st_size <= 1_000_000
 
 
 @pytest.mark.sandbox
-def test_an_agent_that_stops_the_clock_is_ended_from_outside(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_that_stops_the_clock_is_ended_from_outside(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It freezes all that init could be woken by; the supervisor outside keeps the limit, a little later."""
     from mlecore.vm import start
 
@@ -118,12 +118,12 @@ def test_an_agent_that_stops_the_clock_is_ended_from_outside(place: Any, monkeyp
     freeze = (
         "import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True:\n  os.kill(-1, signal.SIGSTOP)"
     )
-    status, _ = place.run("python3", "-c", freeze, time_limit=0.5, grace=0.2)
+    status, _ = lab.run("python3", "-c", freeze, time_limit=0.5, grace=0.2)
     assert (status.phase, status.exit_code) == ("exited", 124)
 
 
-def test_cpus_are_what_was_asked_for(any_place: Any) -> None:
-    status, output = any_place.run("nproc", cpus=1.0)
+def test_cpus_are_what_was_asked_for(any_lab: Any) -> None:
+    status, output = any_lab.run("nproc", cpus=1.0)
     assert (status.exit_code, output) == (0, "1\n")
 
 
@@ -151,8 +151,8 @@ def test_output_without_end_is_cut_and_does_not_block(tmp_path: Path) -> None:
     assert text.count(b"x") == 100_000 and text.endswith(b"it is too much]\n")
 
 
-def test_init_reports_the_end(any_place: Any) -> None:
-    status, _ = any_place.run("/bin/sh", "-c", "kill -9 $$")
+def test_init_reports_the_end(any_lab: Any) -> None:
+    status, _ = any_lab.run("/bin/sh", "-c", "kill -9 $$")
     assert status.exit_code == 137 and not status.infra_failure and not status.oom
-    _, into = any_place.fetch(any_place.handles[0], ".mlecore/exit.json")
+    _, into = any_lab.fetch(any_lab.handles[0], ".mlecore/exit.json")
     assert json.loads((into / ".mlecore/exit.json").read_text())["signal"] == 9

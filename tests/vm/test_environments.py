@@ -42,7 +42,7 @@ def test_programs_are_looked_for_never_installed(root: Path) -> None:
 def test_files_are_shown_where_the_recipe_wants_them(root: Path) -> None:
     image = build(Recipe(files={"/srv/a/tool": b"#!/bin/sh\necho tool\n", "/srv/b": b"text"}), root)
     files = environments.files(image.ref)
-    assert {str(place): path.read_bytes() for place, path in files.items()} == {
+    assert {str(path): source.read_bytes() for path, source in files.items()} == {
         "/srv/a/tool": b"#!/bin/sh\necho tool\n",
         "/srv/b": b"text",
     }
@@ -50,14 +50,14 @@ def test_files_are_shown_where_the_recipe_wants_them(root: Path) -> None:
 
 
 @pytest.mark.sandbox
-def test_files_of_a_recipe_in_a_job(place: Any) -> None:
+def test_files_of_a_recipe_in_a_job(lab: Any) -> None:
     recipe = Recipe(files={"/srv/a/tool": b"#!/bin/sh\necho tool; touch /srv/a/x 2>/dev/null || echo read-only\n"})
-    status, output = place.run("/srv/a/tool", recipe=recipe)
+    status, output = lab.run("/srv/a/tool", recipe=recipe)
     assert (status.exit_code, output) == (0, "tool\nread-only\n")
 
 
 @pytest.mark.parametrize("path", ["/usr/lib/x", "relative", "/home/x", "/proc/x", "/opt/mlecore/init"])
-def test_a_place_that_cannot_be_had_is_said(root: Path, path: str) -> None:
+def test_a_path_that_cannot_be_had_is_said(root: Path, path: str) -> None:
     with pytest.raises(BackendError, match="cannot put a file"):
         build(Recipe(files={path: b""}), root)
 
@@ -110,22 +110,22 @@ def test_packages_are_compiled_but_for_their_tests(tmp_path: Path) -> None:
 
 @pytest.mark.network
 @pytest.mark.slow
-def test_packages_without_uv(any_place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packages_without_uv(any_lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environments, "_uv", lambda: None)
-    test_packages_can_be_used_in_a_job(any_place)
+    test_packages_can_be_used_in_a_job(any_lab)
 
 
 @pytest.mark.network
-def test_packages_can_be_used_in_a_job(any_place: Any) -> None:
-    status, output = any_place.run(
+def test_packages_can_be_used_in_a_job(any_lab: Any) -> None:
+    status, output = any_lab.run(
         "python", "-c", "import six; print(six.__version__)", recipe=Recipe(pip=("six==1.16.0",))
     )
     assert (status.exit_code, output) == (0, "1.16.0\n")
 
 
 @pytest.mark.network
-def test_node_packages_can_be_used_in_a_job(any_place: Any) -> None:
+def test_node_packages_can_be_used_in_a_job(any_lab: Any) -> None:
     if environments.node_prefix() is None:
         pytest.skip("no npm")
-    status, output = any_place.run("semver", "1.2.3", recipe=Recipe(npm=("semver@7.6.0",)))
+    status, output = any_lab.run("semver", "1.2.3", recipe=Recipe(npm=("semver@7.6.0",)))
     assert (status.exit_code, output) == (0, "1.2.3\n")

@@ -30,50 +30,50 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
     return only
 
 
-def words(place: Any) -> str:
-    return "\n".join(f"{problem.what} -> {problem.fix}" for problem in place.vm.preflight() if problem.fatal)
+def words(lab: Any) -> str:
+    return "\n".join(f"{problem.what} -> {problem.fix}" for problem in lab.vm.preflight() if problem.fatal)
 
 
-def test_without_bubblewrap(make_place: Callable[..., Any], programs: Callable[[str], None]) -> None:
+def test_without_bubblewrap(make_lab: Callable[..., Any], programs: Callable[[str], None]) -> None:
     programs("")
-    place = make_place()
-    assert "not installed" in words(place) and "apt-get install bubblewrap" in words(place)
+    lab = make_lab()
+    assert "not installed" in words(lab) and "apt-get install bubblewrap" in words(lab)
     with pytest.raises(BackendError, match="isolation=none"):
-        place.start("/bin/true")
-    assert words(make_place(isolation="none")) == ""
+        lab.start("/bin/true")
+    assert words(make_lab(isolation="none")) == ""
 
 
-def test_with_one_that_may_not(make_place: Callable[..., Any], programs: Callable[[str], None]) -> None:
+def test_with_one_that_may_not(make_lab: Callable[..., Any], programs: Callable[[str], None]) -> None:
     programs("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
-    assert "setting up uid map: Permission denied" in words(make_place())
+    assert "setting up uid map: Permission denied" in words(make_lab())
 
 
-def test_with_one_that_is_too_old(make_place: Callable[..., Any], programs: Callable[[str], None]) -> None:
+def test_with_one_that_is_too_old(make_lab: Callable[..., Any], programs: Callable[[str], None]) -> None:
     programs("echo 'bwrap: Unknown option --perms' >&2; exit 1")
-    assert "0.5 or newer" in words(make_place())
+    assert "0.5 or newer" in words(make_lab())
 
 
-def test_with_one_that_lets_the_network_in(make_place: Callable[..., Any], programs: Callable[[str], None]) -> None:
+def test_with_one_that_lets_the_network_in(make_lab: Callable[..., Any], programs: Callable[[str], None]) -> None:
     programs('while [ "$1" != -- ]; do shift; done; shift; exec "$@"')
     if len(Path("/proc/net/dev").read_text().splitlines()) <= 3:
         pytest.skip("this machine has no network that could be seen")
-    assert "still sees the machine's" in words(make_place())
+    assert "still sees the machine's" in words(make_lab())
 
 
 def test_a_state_root_that_cannot_be_had(
-    make_place: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_lab: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "file" / "state"))
-    assert "Set MLECORE_VM_STATE" in words(make_place(isolation="none"))
+    assert "Set MLECORE_VM_STATE" in words(make_lab(isolation="none"))
 
 
-def test_without_isolation_it_warns(make_place: Callable[..., Any]) -> None:
-    place = make_place(isolation="none")
-    problems = place.vm.preflight([place.job("/bin/true")])
+def test_without_isolation_it_warns(make_lab: Callable[..., Any]) -> None:
+    lab = make_lab(isolation="none")
+    problems = lab.vm.preflight([lab.job("/bin/true").demand])
     assert problems and not any(problem.fatal for problem in problems)
     assert "answers included" in problems[0].what
-    assert place.vm.describe()["isolation"] == "none" and place.vm.describe()["network_enforced"] is False
+    assert lab.vm.describe().isolation is None and lab.vm.describe().network.level == "absent"
 
 
 @pytest.mark.parametrize(
@@ -93,19 +93,19 @@ def test_the_agents_user_is_one_that_is_there(
 
 
 @pytest.mark.sandbox
-def test_a_strict_umask_does_not_shut_the_agent_out(place: Any) -> None:
+def test_a_strict_umask_does_not_shut_the_agent_out(lab: Any) -> None:
     before = os.umask(0o077)
     try:
         script = "cat /opt/mlecore/init /etc/passwd /srv/x notes/a >/dev/null && touch notes/b && python -c ''"
         from mlecore.agents import Recipe
 
         recipe = Recipe(files={"/srv/x": b"x"})
-        status, output = place.run("/bin/sh", "-c", script, files={"notes/a": b"x"}, recipe=recipe)
+        status, output = lab.run("/bin/sh", "-c", script, files={"notes/a": b"x"}, recipe=recipe)
     finally:
         os.umask(before)
     assert (status.exit_code, output) == (0, "")
 
 
-def test_what_is_kept_is_for_nobody_else(any_place: Any, state: Path) -> None:
-    any_place.run("/bin/true")
+def test_what_is_kept_is_for_nobody_else(any_lab: Any, state: Path) -> None:
+    any_lab.run("/bin/true")
     assert stat.S_IMODE(state.stat().st_mode) == 0o700

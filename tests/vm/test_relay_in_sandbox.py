@@ -56,61 +56,59 @@ def servers() -> Iterator[list[str]]:
         server.server_close()
 
 
-def test_only_what_is_allowed_is_reached(place: Any, servers: list[str]) -> None:
+def test_only_what_is_allowed_is_reached(lab: Any, servers: list[str]) -> None:
     allowed, forbidden = servers
     script = ("python3", "-c", ASK, f"http://{allowed}/", f"http://{forbidden}/")
-    handle = place.start(*script, network="llm", allow=(allowed,))
-    assert place.wait(handle).exit_code == 0
-    assert place.output(handle) == "a model's words\nrefused\n"
-    _, into = place.fetch(handle, "logs", ".mlecore")
+    handle = lab.start(*script, network="llm", allow=(allowed,))
+    assert lab.wait(handle).exit_code == 0
+    assert lab.output(handle) == "a model's words\nrefused\n"
+    _, into = lab.fetch(handle, "logs", ".mlecore")
     rows = [json.loads(line) for line in (into / "logs/relay.jsonl").read_text().splitlines()]
     assert [row["verdict"].partition(":")[0] for row in rows] == ["allowed", "refused"]
 
 
-def test_the_relay_ends_with_its_job(place: Any, servers: list[str], wait_until: Callable[..., None]) -> None:
-    handle = place.start("/bin/sleep", "60", network="llm", allow=(servers[0],))
-    wait_until(lambda: len(_relays(place)) == 2)
-    place.vm.remove(handle)
-    assert _relays(place) == []
+def test_the_relay_ends_with_its_job(lab: Any, servers: list[str], wait_until: Callable[..., None]) -> None:
+    handle = lab.start("/bin/sleep", "60", network="llm", allow=(servers[0],))
+    wait_until(lambda: len(_relays(lab)) == 2)
+    lab.vm.remove(handle)
+    assert _relays(lab) == []
 
 
-def test_the_relay_ends_with_a_killed_supervisor(
-    place: Any, servers: list[str], wait_until: Callable[..., None]
-) -> None:
-    handle = place.start("/bin/sleep", "60", network="llm", allow=(servers[0],))
-    wait_until(lambda: len(_relays(place)) == 2)
-    state = json.loads((place.vm._root / "jobs" / handle.name / "state.json").read_text())
+def test_the_relay_ends_with_a_killed_supervisor(lab: Any, servers: list[str], wait_until: Callable[..., None]) -> None:
+    handle = lab.start("/bin/sleep", "60", network="llm", allow=(servers[0],))
+    wait_until(lambda: len(_relays(lab)) == 2)
+    state = json.loads((lab.vm._root / "jobs" / handle.name / "state.json").read_text())
     os.kill(state["pid"], signal.SIGKILL)
-    wait_until(lambda: _relays(place) == [])
+    wait_until(lambda: _relays(lab) == [])
 
 
-def test_a_relay_that_dies_is_started_again(place: Any, servers: list[str], wait_until: Callable[..., None]) -> None:
+def test_a_relay_that_dies_is_started_again(lab: Any, servers: list[str], wait_until: Callable[..., None]) -> None:
     script = f"echo up; while ! [ -e go ]; do sleep 0.05; done; exec python3 -c '{ASK}' http://{servers[0]}/"
-    handle = place.start("/bin/sh", "-c", script, network="llm", allow=(servers[0],), memory=10**9)
-    wait_until(lambda: "up" in place.output(handle))
-    before = set(_relays(place))
+    handle = lab.start("/bin/sh", "-c", script, network="llm", allow=(servers[0],), memory=10**9)
+    wait_until(lambda: "up" in lab.output(handle))
+    before = set(_relays(lab))
     for pid in before:
         os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: len(set(_relays(place)) - before) == 2)
-    wait_until(lambda: any(_listens(pid) for pid in set(_relays(place)) - before))
-    wait_until(lambda: _answers(place.vm._root / "jobs" / handle.name))
-    (place.vm._root / "jobs" / handle.name / "home/go").touch()
-    place.wait(handle)
-    assert place.output(handle) == "up\na model's words\n"
+    wait_until(lambda: len(set(_relays(lab)) - before) == 2)
+    wait_until(lambda: any(_listens(pid) for pid in set(_relays(lab)) - before))
+    wait_until(lambda: _answers(lab.vm._root / "jobs" / handle.name))
+    (lab.vm._root / "jobs" / handle.name / "home/go").touch()
+    lab.wait(handle)
+    assert lab.output(handle) == "up\na model's words\n"
 
 
-def test_an_allow_list_that_is_none_is_said_before(place: Any) -> None:
-    words = " ".join(problem.what for problem in place.vm.preflight([place.job("x", network="llm")]))
+def test_an_allow_list_that_is_none_is_said_before(lab: Any) -> None:
+    words = " ".join(problem.what for problem in lab.vm.preflight([lab.job("x", network="llm").demand]))
     assert "no host" in words
-    words = " ".join(problem.what for problem in place.vm.preflight([place.job("x", network="llm", allow=("a b",))]))
+    words = " ".join(problem.what for problem in lab.vm.preflight([lab.job("x", network="llm", allow=("a b",)).demand]))
     assert "'a b'" in words
 
 
-def _relays(place: Any) -> list[int]:
+def _relays(lab: Any) -> list[int]:
     out = []
     for pid in processes.pids():
         try:
-            if os.readlink(f"/proc/{pid}/cwd").startswith(str(place.folder)) and processes.started(pid):  # noqa: PTH115
+            if os.readlink(f"/proc/{pid}/cwd").startswith(str(lab.folder)) and processes.started(pid):  # noqa: PTH115
                 out.append(pid)
         except OSError:
             continue

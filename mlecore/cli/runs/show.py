@@ -11,6 +11,7 @@ from mlecore.cli._shared import json_option, print_json, record_json, runs_optio
 from mlecore.cli.runs._names import one_run
 
 if TYPE_CHECKING:
+    from mlecore.backends import Sandbox
     from mlecore.runs.record import RunRecord
 
 
@@ -51,7 +52,6 @@ def _show_record(record: RunRecord) -> None:
 
     limits, collected = record.limits, record.collected
     options = " ".join(f"{name}={value}" for name, value in record.agent.options.items())
-    sandbox = " ".join(f"{name}={value}" for name, value in record.place.items())
     lines = {
         "run": f"{record.group}/{record.name} ({record.uid})",
         "state": f"{record.state}{f', {record.ended}' if record.ended else ''}",
@@ -60,7 +60,8 @@ def _show_record(record: RunRecord) -> None:
         "model": f"{record.model or ''} {record.endpoint or ''}".strip(),
         "competition": f"{record.competition} {record.edition}{' (synthetic data)' if record.synthetic else ''}",
         "seed": str(record.seed),
-        "backend": f"{record.backend.name} {record.backend.version} {sandbox}".strip(),
+        "backend": f"{record.backend.name} {record.backend.version}".strip(),
+        "sandbox": _sandbox_words(record.sandbox),
         "limits": " ".join(
             [
                 f"time={show_duration(limits.time)}",
@@ -84,6 +85,13 @@ def _show_record(record: RunRecord) -> None:
     for attempt in record.attempts:
         how = f"{attempt.ended or 'at work'} {attempt.reason}".strip()
         click.echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {attempt.started_at}, {how}")
+
+
+def _sandbox_words(sandbox: Sandbox | None) -> str:
+    if sandbox is None:
+        return ""
+    limits = ", ".join(f"{name} {limit.level}" for name, limit in sandbox.limits().items())
+    return f"{sandbox.isolation or 'no isolation'}; {limits}"
 
 
 def _files(folder: Path) -> dict[str, int]:

@@ -1,21 +1,28 @@
-"""Rules: a place says what it is without being contacted, and whether it can be used."""
+"""Rules: a backend says what it is without being contacted, whether it can be used, and how it keeps jobs apart."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import get_args
+
+from attrs import asdict
 
 from mlecore.agents import Recipe
-from mlecore.backends import Backend, Image, Problem
+from mlecore.backends import Backend, Demand, Enforcement, Level, Problem, Sandbox
+from mlecore.errors import PluginError
 from mlecore.testing.backends.harness import BackendBench
 from mlecore.testing.declared import option_flaws, summary_flaws
 from mlecore.testing.rules import Broken, Stop
 from mlecore.testing.watch import watched
 
 
-def declares(harness: BackendBench) -> Iterator[Broken]:
-    with watched() as deeds:
-        backend = harness.another()
+def declares(bench: BackendBench) -> Iterator[Broken]:
+    try:
+        with watched() as deeds:
+            backend = bench.another()
+    except PluginError as error:  # a method of Backend that it lacks, for one
+        raise Stop(error.message) from None
     if not isinstance(backend, Backend):
         raise Stop(f"backend() returned {backend!r}, which is no Backend")
     for deed in dict.fromkeys(deeds):
@@ -24,34 +31,51 @@ def declares(harness: BackendBench) -> Iterator[Broken]:
         yield Broken(what, type(backend).__name__)
 
 
-def preflight(harness: BackendBench) -> Iterator[Broken]:
-    for jobs in ((), (harness.job("true", image=Image(ref="", digest=""), data=""),)):
-        found = harness.backend.preflight(jobs)
+def preflight(bench: BackendBench) -> Iterator[Broken]:
+    for demands in ((), (Demand(),)):
+        found = bench.backend.preflight(demands)
         for problem in found:
             if not isinstance(problem, Problem) or not problem.what.strip() or not problem.fix.strip():
                 yield Broken(f"{problem!r} does not say what is wrong and what to do", "preflight()")
         if fatal := [problem for problem in found if problem.fatal]:
-            raise Stop(f"the place cannot be used here: {fatal[0].what}\n{fatal[0].fix}")
+            raise Stop(f"it cannot be used here: {fatal[0].what}\n{fatal[0].fix}")
+
+
+def describes(bench: BackendBench) -> Iterator[Broken]:
+    sandbox = bench.sandbox
+    if not isinstance(sandbox, Sandbox):
+        raise Stop(f"describe() returned {sandbox!r}, which is no Sandbox")
+    if sandbox.isolation is not None and not str(sandbox.isolation).strip():
+        yield Broken("it isolates jobs by no means; write None if it does not isolate them", "isolation")
+    if not str(sandbox.user).strip():
+        yield Broken("it does not say who a job's processes are", "user")
+    for name, limit in sandbox.limits().items():
+        if not isinstance(limit, Enforcement) or limit.level not in get_args(Level):
+            raise Stop(f"{name} is {limit!r}, which is no Enforcement with one of its levels")
+        if limit.level != "absent" and not limit.how.strip():
+            yield Broken(f"the limit is {limit.level}, and it does not say how", name)
+    if sandbox.network_verified and sandbox.network.level == "absent":
+        yield Broken("what is absent cannot be verified", "network_verified")
     try:
-        json.dumps(dict(harness.facts))
+        json.dumps(asdict(sandbox))
     except (TypeError, ValueError) as error:
-        yield Broken(f"its facts cannot go into the record: {error}", "describe()")
+        yield Broken(f"it cannot go into the record: {error}", "describe()")
 
 
-def provide(harness: BackendBench) -> Iterator[Broken]:
+def provide(bench: BackendBench) -> Iterator[Broken]:
     seen: list[tuple[int, int]] = []
-    first = harness.backend.provide(harness.dataset, lambda done, total, what: seen.append((done, total)))
+    first = bench.backend.provide(bench.dataset, lambda done, total, what: seen.append((done, total)))
     for done, total in seen:
         if not 0 <= done <= total:
             yield Broken(f"progress of {done} bytes of {total}", "provide()")
             break
-    if harness.another().provide(harness.dataset, lambda done, total, what: None) != first:
+    if bench.another().provide(bench.dataset, lambda done, total, what: None) != first:
         yield Broken("another answer for the same data the second time", "provide()")
 
 
-def build(harness: BackendBench) -> Iterator[Broken]:
-    first = harness.image
+def build(bench: BackendBench) -> Iterator[Broken]:
+    first = bench.image
     if not first.digest:
         yield Broken(f"{first!r} has no digest, which the record needs", "build()")
-    if harness.another().build(Recipe(), harness.folder / "build-again.log") != first:
+    if bench.another().build(Recipe(), bench.folder / "build-again.log") != first:
         yield Broken("another image for the same recipe the second time", "build()")

@@ -19,14 +19,16 @@ while :; do sleep 0.1; done
 """
 
 
-def time_limit(harness: BackendBench) -> Iterator[Broken]:
+def time_limit(bench: BackendBench) -> Iterator[Broken]:
     start = time.monotonic()
-    handle, status = harness.run(harness.job("echo begun; sleep 1000", time_limit=1.0))
+    handle, status = bench.run(bench.job("echo begun; sleep 1000", time_limit=1.0))
     if status.exit_code != 124:
         yield Broken(f"a job whose time was up has the exit code {status.exit_code}, expected init's 124", "status()")
+    if status.infra_failure:
+        yield Broken("a job whose time was up counts as an infrastructure failure", "status()")
     if (took := time.monotonic() - start) > 30:
         yield Broken(f"a job with a limit of 1 s took {took:.0f} s", "start()")
-    left = files(harness.fetch(handle, ".mlecore")[0])
+    left = files(bench.fetch(handle, ".mlecore")[0])
     try:
         if not json.loads(left[".mlecore/exit.json"])["timed_out"]:
             yield Broken("exit.json does not say that the time was up", ".mlecore/exit.json")
@@ -34,44 +36,44 @@ def time_limit(harness: BackendBench) -> Iterator[Broken]:
         yield Broken("there is no exit.json that can be read", ".mlecore/exit.json")
 
 
-def stop(harness: BackendBench) -> Iterator[Broken]:
-    handle = harness.start(harness.job(_STUBBORN))
-    harness.wait_output(handle, b"ready")
-    if (phase := harness.status(handle).phase) != "running":
+def stop(bench: BackendBench) -> Iterator[Broken]:
+    handle = bench.start(bench.job(_STUBBORN))
+    bench.wait_output(handle, b"ready")
+    if (phase := bench.status(handle).phase) != "running":
         yield Broken(f"a job that runs is {phase}", "status()")
-    folder, _ = harness.fetch(handle, "submission")
+    folder, _ = bench.fetch(handle, "submission")
     if "submission/submission.csv" not in files(folder):
         yield Broken("what a running job has written does not come out", "fetch()")
     start = time.monotonic()
-    harness.backend.stop(handle, 1.0)
-    status = harness.wait(handle, "exited", 30)
+    bench.backend.stop(handle, 1.0)
+    status = bench.wait(handle, "exited", 30)
     if (took := time.monotonic() - start) > 25:
         yield Broken(f"with a grace of 1 s it took {took:.0f} s", "stop()")
     if status.exit_code == 0:
         yield Broken("a job that was killed has the exit code 0", "status()")
-    output = harness.output(handle)
-    harness.backend.stop(handle, 1.0)
+    output = bench.output(handle)
+    bench.backend.stop(handle, 1.0)
     time.sleep(0.5)
-    if len(harness.output(handle)) != len(output):
+    if len(bench.output(handle)) != len(output):
         yield Broken("a process that ignores SIGTERM goes on after its job has been stopped", "stop()")
-    if b"ready" not in output or "submission/submission.csv" not in files(harness.fetch(handle, "submission")[0]):
+    if b"ready" not in output or "submission/submission.csv" not in files(bench.fetch(handle, "submission")[0]):
         yield Broken("output and files do not stay after stopping", "stop()")
 
 
-def removed(harness: BackendBench) -> Iterator[Broken]:
-    ended, _ = harness.run(harness.job("echo done; mkdir logs/locked; echo x >logs/locked/y; chmod 0 logs/locked"))
-    running = harness.start(harness.job("echo up; sleep 1000"))
-    harness.wait_output(running, b"up")
+def removed(bench: BackendBench) -> Iterator[Broken]:
+    ended, _ = bench.run(bench.job("echo done; mkdir logs/locked; echo x >logs/locked/y; chmod 0 logs/locked"))
+    running = bench.start(bench.job("echo up; sleep 1000"))
+    bench.wait_output(running, b"up")
     for what, handle in (("that has ended", ended), ("that runs", running)):
-        harness.backend.remove(handle)
-        harness.backend.remove(handle)
-        harness.backend.stop(handle, 0)
-        if (phase := harness.status(handle).phase) != "gone":
+        bench.backend.remove(handle)
+        bench.backend.remove(handle)
+        bench.backend.stop(handle, 0)
+        if (phase := bench.status(handle).phase) != "gone":
             yield Broken(f"a job {what} is {phase} after it was removed, expected gone", "remove()")
-        if handle.name in harness.another().find(harness.group):
+        if handle.name in bench.another().find(bench.group):
             yield Broken(f"a job {what} is still found after it was removed", "find()")
         try:
-            brought = harness.fetch(handle, "logs")[1].files
+            brought = bench.fetch(handle, "logs")[1].files
         except BackendError:
             brought = 0
         if brought:

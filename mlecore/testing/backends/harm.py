@@ -1,21 +1,22 @@
-"""Rules: what a job leaves cannot hurt the controller; where the place isolates, a job cannot reach out of itself."""
+"""Rules: what a job leaves cannot hurt the controller; where a backend isolates jobs, none can reach out of itself."""
 
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlecore.backends import Handle
-from mlecore.errors import BackendError
+from mlecore.backends import RELAY_LOG
 from mlecore.testing.backends.harness import BackendBench, files
 from mlecore.testing.rules import Broken, Undecided
 
 _MEGABYTE = 1 << 20
-_OURS = ("fetched-", "public", "build")  # how the names begin of what the harness itself puts into its folder
+_OURS = ("fetched-", "public", "build", "answers")  # how the names begin of what the kit itself puts into its folder
 _TRAPS = """
 cd logs
 echo fine >fine.log
+echo forged >relay.jsonl
 ln -s /etc/passwd passwd.log
 ln -s / root
 ln -s ../data data
@@ -29,79 +30,106 @@ rm -rf code && ln -s /etc code
 """
 
 
-def hostile(harness: BackendBench) -> Iterator[Broken]:
-    handle, _ = harness.run(harness.job(_TRAPS))
-    folder, fetched = harness.fetch(handle, "logs", "code", "code/*")
+def hostile(bench: BackendBench) -> Iterator[Broken]:
+    handle, _ = bench.run(bench.job(_TRAPS))
+    folder, fetched = bench.fetch(handle, "logs", "code", "code/*")
     got = files(folder)
     if got.get("logs/fine.log") != b"fine\n" or got.get("logs/ /-rf") != b"blank\n":
         yield Broken(f"regular files do not come out; what does: {sorted(got)}", "fetch()")
-    for place, folders, names in os.walk(folder):
+    for above, folders, names in os.walk(folder):
         for name in (*folders, *names):
-            path = Path(place, name)
+            path = Path(above, name)
             if path.is_symlink() or not (path.is_dir() or path.is_file()):
                 yield Broken(f"{path.relative_to(folder)} is no regular file", "fetch()")
     if any(b"root:" in content for content in got.values()):
         yield Broken("a file from outside of its home came out", "fetch()")
     refused = "\n".join(fetched.refused)
-    for name in ("passwd.log", "pipe.log"):
+    if str(RELAY_LOG) in got:
+        yield Broken(f"a job without a relay wrote {RELAY_LOG}, and it came out as if it were the relay's", "fetch()")
+    for name in ("passwd.log", "pipe.log", RELAY_LOG.name):
         if name not in refused:
             yield Broken(f"it does not say that it refused {name}", "fetch()")
     if not refused.replace("\n", "").isprintable():
         yield Broken("what it refused is told with characters that can upset a terminal", "fetch()")
-    for glob in ("../*", "/etc/passwd", "logs/../../*", "code/passwd"):
-        if brought := _brought(harness, handle, glob):
-            yield Broken(f"asked for {glob} it brought {brought}", "fetch()")
+    if brought := sorted(files(bench.fetch(handle, "code/passwd")[0])):
+        yield Broken(f"through a link instead of a folder it brought {brought}", "fetch()")
     if strangers := [path.name for path in folder.parent.iterdir() if not path.name.startswith(_OURS)]:
         yield Broken(f"it wrote beside the folder that it was given: {strangers}", "fetch()")
 
 
-def cut(harness: BackendBench) -> Iterator[Broken]:
+def cut(bench: BackendBench) -> Iterator[Broken]:
     script = "truncate -s 1T logs/sparse.log 2>/dev/null || dd if=/dev/zero of=logs/sparse.log bs=1 count=1 seek=1G"
-    handle, _ = harness.run(harness.job(f"{script}; head -c 3000000 /dev/zero >logs/large.log"))
-    folder, fetched = harness.fetch(handle, "logs", limit=_MEGABYTE)
+    script += "; head -c 3000000 /dev/zero >logs/large.log; echo small >logs/small.log"
+    script += "; for n in 1 2 3 4 5 6 7 8 9; do echo $n >code/$n; done; echo first >submission/submission.csv"
+    handle, _ = bench.run(bench.job(script))
+    folder, fetched = bench.fetch(handle, "logs", max_bytes=_MEGABYTE)
     brought = sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
     if fetched.bytes > _MEGABYTE or brought > 2 * _MEGABYTE:
         yield Broken(f"with a limit of 1 MiB it brought {max(fetched.bytes, brought):,} bytes", "fetch()")
-    if fetched.complete:
-        yield Broken("it says that all came, though the limit cut it", "fetch()")
+    if (got := sorted(files(folder))) != ["logs/small.log"]:
+        yield Broken(f"with a limit of 1 MiB it brought {got}, expected the one file that fits, whole", "fetch()")
+    if fetched.complete or not any("large.log" in words for words in fetched.refused):
+        yield Broken("it does not say that the limit kept files out, and which", "fetch()")
+    folder, fetched = bench.fetch(handle, "submission", "code", max_files=4)
+    got = sorted(files(folder))
+    if len(got) != 4 or fetched.files != 4 or fetched.complete or not fetched.refused:
+        yield Broken(f"with a limit of 4 files it brought {got} and says {fetched}", "fetch()")
+    if "submission/submission.csv" not in got:
+        yield Broken("where a limit cuts, what the first glob matches does not come first", "fetch()")
+    _, fetched = bench.fetch(handle, "code", max_files=9)
+    if fetched.files != 9 or not fetched.complete:
+        yield Broken(f"nine files with a limit of nine: it says {fetched}", "fetch()")
 
 
-def read_only(harness: BackendBench) -> Iterator[Broken]:
-    if not harness.isolated:
-        raise Undecided("the place says that it does not isolate jobs")
+def apart(bench: BackendBench) -> Iterator[Broken]:
+    if bench.sandbox.isolation is None:
+        raise Undecided("the backend says that it does not isolate jobs")
+    answers = bench.folder / f"answers-{uuid.uuid4().hex}"
+    answers.write_text("planted-answer-4711")
+    bench.folder.chmod(0o755)
+    answers.chmod(0o644)
+    handle, _ = bench.run(bench.job(f"cat '{answers}'; find / -name '{answers.name}' 2>/dev/null"))
+    if answers.name.encode() in bench.output(handle).replace(f"cat: {answers}".encode(), b""):
+        yield Broken("a job sees a file of the controller's outside of its data", "isolation")
+    if b"planted-answer-4711" in bench.output(handle):
+        yield Broken("a job reads a file of the controller's outside of its data", "isolation")
+
+
+def read_only(bench: BackendBench) -> Iterator[Broken]:
+    if bench.sandbox.isolation is None:
+        raise Undecided("the backend says that it does not isolate jobs")
     script = "for f in data/new data/train.csv; do (echo x >>$f) 2>/dev/null && echo wrote $f; done; rm -rf data/deeper"
-    handle, _ = harness.run(harness.job(f"{script} 2>/dev/null; cat data/deeper/picture.bin | wc -c"))
-    output = harness.output(handle).decode()
+    handle, _ = bench.run(bench.job(f"{script} 2>/dev/null; cat data/deeper/picture.bin | wc -c"))
+    output = bench.output(handle).decode()
     if "wrote" in output or "16384" not in output:
         yield Broken(f"a job can change its data: {output!r}", "data/")
-    if (harness.dataset.public / "train.csv").read_bytes() != b"id,y\n1,2\n":
+    if (bench.dataset.public / "train.csv").read_bytes() != b"id,y\n1,2\n":
         yield Broken("a job has changed the data on the controller's disk", "data/")
 
 
-def network(harness: BackendBench) -> Iterator[Broken]:
-    if not harness.isolated or not harness.facts.get("network_enforced", True):
-        raise Undecided("the place says that it does not shut off the network")
-    handle, _ = harness.run(
-        harness.job("sed 1d /proc/net/route | wc -l; sed '/lo$/d' /proc/net/if_inet6 2>/dev/null | wc -l")
-    )
-    counts = harness.output(handle).decode().split()
-    if counts and counts[0] != "0":
-        yield Broken(f"a job without a network has {counts[0]} routes out", 'network="none"')
-
-
-def memory(harness: BackendBench) -> Iterator[Broken]:
-    if not harness.isolated:
-        raise Undecided("the place says that it does not isolate jobs")
-    job = harness.job("head -c 600000000 /dev/zero | tail -n 1 | wc -c", memory=100 * _MEGABYTE)
-    harness.able(job)
-    handle, status = harness.run(job)
-    if b"600000000" in harness.output(handle) and not status.oom:
-        yield Broken("a job held 600 MB with a limit of 100 MiB", "Job.memory")
-
-
-def _brought(harness: BackendBench, handle: Handle, glob: str) -> list[str]:
-    """What comes for a pattern that leads out of home; refusing the pattern is right, too."""
+_ASK = """
+import os, urllib.request
+for url in ("http://forbidden.invalid/", "http://allowed.invalid/"):
     try:
-        return sorted(files(harness.fetch(handle, glob)[0]))
-    except BackendError:
-        return []
+        urllib.request.urlopen(url, timeout=30)
+    except OSError as error:
+        print(url, error)
+"""
+
+
+def relay(bench: BackendBench) -> Iterator[Broken]:
+    """The log must have what the relay saw, whatever the job itself writes under its name."""
+    if bench.sandbox.network.level == "absent":
+        raise Undecided("the backend says that it does not shut off the network, so there is no relay")
+    script = f'mkdir -p logs; echo forged >{RELAY_LOG}; command -v python3 >/dev/null && exec python3 -c "$ASK"'
+    job = bench.job(script, env={"ASK": _ASK}, network="llm", allow=("allowed.invalid:80",))
+    bench.require(job.demand)
+    handle, _ = bench.run(job)
+    output = bench.output(handle).decode("utf-8", "replace")
+    if "http://forbidden.invalid/ HTTP Error 403" not in output:
+        yield Broken(f"the relay does not refuse what is not on its list: {output!r}", 'network="llm"')
+    if "http://allowed.invalid/ HTTP Error 403" in output:
+        yield Broken("the relay refuses what is on its list", 'network="llm"')
+    log = files(bench.fetch(handle, "logs/*")[0]).get(str(RELAY_LOG), b"")
+    if b"forbidden.invalid" not in log or b"forged" in log:
+        yield Broken(f"{RELAY_LOG} is not the relay's log: {log[:300]!r}", "fetch()")

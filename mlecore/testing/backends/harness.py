@@ -1,4 +1,4 @@
-"""A place for the kit: small shell jobs, started and waited for, and all of them removed at the end."""
+"""A backend for the kit: small shell jobs, started and waited for, and all of them removed at the end."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve
+from attrs import evolve, fields
 
 from mlecore.agents import Recipe
-from mlecore.backends import Backend, Dataset, Fetched, Handle, Image, Job, JobStatus
+from mlecore.backends import Backend, Dataset, Demand, Fetched, Handle, Image, Job, JobStatus, Sandbox
 from mlecore.errors import MlecoreError
 from mlecore.options import resolve
 from mlecore.registry import Loaded
@@ -21,10 +21,11 @@ from mlecore.testing.rules import Stop, Undecided
 
 PATIENCE = 60.0  # seconds that a short job may take to end, and a long one to be seen running
 _TOOLS = Path(__file__).parents[2] / "sandbox"
+_DEMANDS = frozenset(attribute.name for attribute in fields(Demand))
 
 
 class BackendBench:
-    """One place. Its jobs have names that nobody else's have."""
+    """One backend. Its jobs have names that nobody else's have."""
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str], folder: Path) -> None:
         self.loaded = loaded
@@ -38,7 +39,7 @@ class BackendBench:
         return self.loaded.plugin.name
 
     def another(self) -> Backend:
-        """The same place, as another process would see it."""
+        """The same backend, as another process would see it."""
         declared: Backend = self.loaded.call("backend", options=dict(self.given))
         options = resolve(declared.options, self.given, f"backend {self.name}")
         made: Backend = self.loaded.call("backend", options=options)
@@ -49,13 +50,8 @@ class BackendBench:
         return self.another()
 
     @cached_property
-    def facts(self) -> Mapping[str, object]:
+    def sandbox(self) -> Sandbox:
         return self.backend.describe()
-
-    @property
-    def isolated(self) -> bool:
-        """Does the place keep a job from what is around it?"""
-        return self.facts.get("isolation", "none") != "none"
 
     @cached_property
     def dataset(self) -> Dataset:
@@ -75,7 +71,8 @@ class BackendBench:
         return self.backend.provide(self.dataset, _quiet)
 
     def job(self, script: str, **changes: Any) -> Job:
-        """A job that runs a shell script in its home."""
+        """A job that runs a shell script in its home; ``changes`` are fields of Job or of Demand."""
+        demand = Demand(time_limit=PATIENCE, grace=1.0)
         job = Job(
             name=f"mle-{uuid.uuid4().hex[:12]}-1",
             group=self.group,
@@ -85,15 +82,15 @@ class BackendBench:
             argv=("/bin/sh", "-c", script),
             tools={"init": _TOOLS / "init", "note.txt": b"a tool\n"},
             env={"MLECORE_CANDIDATES": "submission/submission.csv"},
-            time_limit=PATIENCE,
-            grace=1.0,
+            demand=evolve(demand, **{name: value for name, value in changes.items() if name in _DEMANDS}),
         )
-        return evolve(job, **changes)
+        return evolve(job, **{name: value for name, value in changes.items() if name not in _DEMANDS})
 
-    def able(self, job: Job) -> None:
-        """Undecided where the place says that it cannot give a job all it asks."""
-        for problem in self.backend.preflight([job]):
-            raise Undecided(f"the place says: {problem.what}")
+    def require(self, demand: Demand) -> None:
+        """Undecided where the backend says that it cannot give a job all it demands."""
+        for problem in self.backend.preflight([demand]):
+            if problem.fatal:
+                raise Undecided(f"the backend says: {problem.what}")
 
     def start(self, job: Job) -> Handle:
         handle = self.backend.start(job)
@@ -133,10 +130,12 @@ class BackendBench:
             time.sleep(0.1)
         return output
 
-    def fetch(self, handle: Handle, *globs: str, limit: int = 1 << 26) -> tuple[Path, Fetched]:
+    def fetch(
+        self, handle: Handle, *globs: str, max_bytes: int = 1 << 26, max_files: int = 1000
+    ) -> tuple[Path, Fetched]:
         """What a job left, in a new folder."""
         into = self.folder / f"fetched-{uuid.uuid4().hex}"
-        fetched = self.backend.fetch(handle, globs, into, limit)
+        fetched = self.backend.fetch(handle, globs, into, max_bytes, max_files)
         return into, fetched
 
     def clean_up(self) -> None:
@@ -151,10 +150,10 @@ class BackendBench:
 def files(folder: Path) -> dict[str, bytes]:
     """Regular files below a folder, by relative path."""
     return {
-        Path(place, name).relative_to(folder).as_posix(): Path(place, name).read_bytes()
-        for place, _, names in os.walk(folder)
+        Path(above, name).relative_to(folder).as_posix(): Path(above, name).read_bytes()
+        for above, _, names in os.walk(folder)
         for name in names
-        if Path(place, name).is_file() and not Path(place, name).is_symlink()
+        if Path(above, name).is_file() and not Path(above, name).is_symlink()
     }
 
 

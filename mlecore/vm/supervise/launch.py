@@ -43,15 +43,11 @@ def _backstop(memory: int) -> int:
     return int(max(2 * memory, machine * 3 // 4))
 
 
-def environment(spec: dict[str, Any], secrets: dict[str, str], gpus: list[str], cpus: int) -> dict[str, str]:
+def environment(spec: dict[str, Any], secrets: dict[str, str], gpus: list[str]) -> dict[str, str]:
     """All variables of the sandbox."""
     env = {**spec["env"], **secrets}
-    if spec["outer"]:  # only the claimed devices are there: they count from 0
-        env["CUDA_VISIBLE_DEVICES"] = ",".join(str(number) for number in range(len(gpus)))
-    else:
+    if not spec["outer"]:  # it sees all of the machine's, not its own only
         env["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
-    if cpus:
-        env.setdefault("MLECORE_CPUS", f"{spec['cpus']:g}")
     return env
 
 
@@ -77,7 +73,7 @@ def launch(
         output, inner = os.pipe()
         stdin = os.open(f"{folder}/stdin", os.O_RDONLY)
     argv = command(spec, gpus, group is None, status[1], gate[0])
-    env = environment(spec, secrets, gpus, len(cpus))
+    env = environment(spec, secrets, gpus)
     pid = os.fork()
     if pid == 0:
         try:

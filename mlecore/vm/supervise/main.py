@@ -196,7 +196,7 @@ class Supervisor:
             if self.relay is not None:
                 self.relay.repair()
             if now > backstop and not self.killed:
-                self._kill("the time limit passed and init did not end the job")
+                self._kill("time")
             if not self.init or self.killed:
                 continue
             if looks:
@@ -289,6 +289,7 @@ class Supervisor:
         spec = self.spec
         told = os.path.exists(f"{spec['home_outside']}/.mlecore/exit.json")  # noqa: PTH110
         out: dict[str, Any] = {"exit_code": code, "oom": False, "infra_failure": False, "reason": ""}
+        out["timed_out"] = self.killed == "time"
         if self.killed == "memory" or (group_kills and code):
             out.update(oom=True, reason=f"used more than its {spec['memory']} bytes of memory")
         elif self.killed == "processes":
@@ -302,7 +303,7 @@ class Supervisor:
         elif self.killed == "stopped":
             out.update(reason="stopped, and killed when the grace was over")
         elif self.killed:
-            out.update(exit_code=124, reason=self.killed)
+            out.update(reason="the time limit passed and init did not end the job")
         elif self._asked() is not None:
             out.update(reason="stopped")
         elif spec["outer"] and self.exit_code is None:
@@ -312,7 +313,7 @@ class Supervisor:
             out.update(oom=spec["memory"] is None, infra_failure=spec["memory"] is not None, reason=words)
         elif code == 137 and not told:
             out.update(reason="its first process was killed from outside the sandbox")
-        if self.killed and not self.killed.startswith("the time limit"):
+        if self.killed:
             out["exit_code"] = 137
         return out
 

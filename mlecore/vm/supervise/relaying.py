@@ -14,7 +14,6 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from . import processes
@@ -22,6 +21,7 @@ from . import processes
 SOCKET = "relay.sock"
 LOG = "relay.jsonl"
 PORT = 3128
+URL = f"http://127.0.0.1:{PORT}"  # of the relay, inside
 _READY = 20.0  # seconds
 _NS_GET_USERNS = 0xB701
 _DIE_WITH_US = ["setpriv", "--pdeathsig=KILL"]
@@ -111,15 +111,6 @@ class Relay:
         self._pids = []
         while self._namespaces:
             os.close(self._namespaces.pop())
-
-
-def environment(allow: Sequence[str]) -> dict[str, str]:
-    """What tells programs of it. The sandbox's own addresses go around it, unless a model of the machine's is there."""
-    address = f"http://127.0.0.1:{PORT}"
-    names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
-    models = {pattern.rpartition(":")[0].strip("[]") or pattern for pattern in allow}
-    around = ",".join(name for name in ("localhost", "127.0.0.1", "::1") if name not in models)
-    return {**dict.fromkeys(names, address), "NO_PROXY": around, "no_proxy": around, "NODE_USE_ENV_PROXY": "1"}
 
 
 def of(spec: dict[str, Any], folder: str, init: int) -> Relay | None:

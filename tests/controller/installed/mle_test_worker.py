@@ -1,4 +1,4 @@
-"""Agent `worker`: tells the place of the tests, by its environment, what a process would do."""
+"""Agent `worker`: tells the tests' backend, by its environment, what a process would do."""
 
 import json
 
@@ -14,7 +14,12 @@ def agent() -> Agent:
         options=(
             Option(name="seconds", help="how long it works", type="number", default="0"),
             Option(name="code", help="its exit code", type="integer", default="0"),
-            Option(name="faults", help="so many first attempts end by the place's fault", type="integer", default="0"),
+            Option(
+                name="faults",
+                help="so many first attempts end by an infrastructure failure",
+                type="integer",
+                default="0",
+            ),
             Option(name="submission", help="what it hands in", default="good", choices=("good", "bad", "none")),
             Option(name="oom", help="it runs out of memory", type="boolean", default="false"),
             Option(name="timed_out", help="it runs out of time", type="boolean", default="false"),

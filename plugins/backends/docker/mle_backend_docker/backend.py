@@ -11,16 +11,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from mle_backend_docker import fetching, images, logs, names, preflight, removing, watching
+from mle_backend_docker import describing, fetching, images, logs, names, preflight, removing, watching
 from mle_backend_docker.backstop import Backstop
 from mle_backend_docker.data import provide
-from mle_backend_docker.disk import limits_disk
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.settings import OPTIONS, Settings
 from mle_backend_docker.starting import Starter
 from mlecore.agents import Recipe
-from mlecore.backends import Backend, Capacity, Dataset, Fetched, Handle, Image, Job, JobStatus, Problem, Progress
+from mlecore.backends import (
+    Backend,
+    Capacity,
+    Dataset,
+    Demand,
+    Fetched,
+    Handle,
+    Image,
+    Job,
+    JobStatus,
+    Problem,
+    Progress,
+    Sandbox,
+)
 from mlecore.options import Option
 
 STOP_MORE = 3.0  # seconds on top of the grace, for init to note down how it ended
@@ -39,8 +51,8 @@ class DockerBackend(Backend):
         self._backstop = Backstop(self.engine)
         self._starter = Starter(self.engine, self.settings, self.gpus)
 
-    def preflight(self, jobs: Sequence[Job] = ()) -> list[Problem]:
-        return preflight.problems(self.engine, self.settings, self.gpus, jobs)
+    def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
+        return preflight.problems(self.engine, self.settings, self.gpus, demands)
 
     def provide(self, dataset: Dataset, progress: Progress) -> str:
         return provide(dataset, progress)
@@ -60,8 +72,8 @@ class DockerBackend(Backend):
     def logs(self, handle: Handle, offset: int = 0, follow: bool = False) -> Iterator[bytes]:
         return logs.logs(self.engine, handle, offset, follow)
 
-    def fetch(self, handle: Handle, globs: Sequence[str], into: Path, limit: int) -> Fetched:
-        return fetching.fetch(self.engine, handle, globs, into, limit)
+    def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
+        return fetching.fetch(self.engine, handle, globs, into, max_bytes, max_files)
 
     def stop(self, handle: Handle, grace: float) -> None:
         import docker.errors
@@ -80,21 +92,5 @@ class DockerBackend(Backend):
         info = self.engine.info
         return Capacity(cpus=float(info["NCPU"]), memory=int(info["MemTotal"]), gpus=self.gpus.pool)
 
-    def describe(self) -> Mapping[str, object]:
-        """How the sandbox is enforced here."""
-        info, version = self.engine.info, self.engine.version
-        return {
-            "isolation": "container",
-            "engine": "podman" if self.engine.is_podman else "docker",
-            "engine_version": version.get("Version"),
-            "runtime": self.settings.runtime or info.get("DefaultRuntime"),
-            "storage": info.get("Driver"),
-            "cgroup": info.get("CgroupVersion"),
-            "security": [str(option) for option in info.get("SecurityOptions") or ()],
-            "rootless": self.engine.security("rootless"),
-            "user_namespaces": self.engine.security("userns") or self.engine.security("rootless"),
-            "disk_limited": limits_disk(self.engine),
-            "swap_limited": bool(info.get("SwapLimit")),
-            "network_enforced": True,
-            "network_verified": False,  # the engine's word is taken for it; only our tests try it from inside
-        }
+    def describe(self) -> Sandbox:
+        return describing.describe(self.engine, self.settings)

@@ -18,10 +18,12 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from mle_backend_docker import archive, names
 from mle_backend_docker.users import User
+from mlecore import backends
 from mlecore.backends import Job
 
 LOG_FILES, LOG_BYTES = 4, 256 * 1024 * 1024  # the engine keeps so much of an agent's output, the end of it
@@ -30,33 +32,23 @@ LOG_FILES, LOG_BYTES = 4, 256 * 1024 * 1024  # the engine keeps so much of an ag
 def command(job: Job) -> list[str]:
     """The first process: init; a shell that becomes it where secrets or standard input must reach it first."""
     start = ["/bin/sh", names.INIT, *job.argv]
-    if not job.secrets and not job.stdin:
+    if not job.demand.secrets and not job.stdin:
         return start
     path = shlex.quote(f"/home/{archive.SECRETS}")
-    read = f". {path} && rm -f {path} || exit 125\n" if job.secrets else ""
+    read = f". {path} && rm -f {path} || exit 125\n" if job.demand.secrets else ""
     stdin = f" </opt/mlecore/{archive.STDIN}" if job.stdin else ""
     return ["/bin/sh", "-c", f'{read}exec /bin/sh "$@"{stdin}', "start", *start[1:]]
 
 
-def environment(job: Job, user: User, proxy: str | None) -> dict[str, str]:
-    """What the process gets besides its secrets; what init reads cannot be changed by the agent's package."""
-    env = {"HOME": user.home, "USER": "nonroot", "LOGNAME": "nonroot"}
-    if proxy is not None:
-        for name in ("HTTP_PROXY", "HTTPS_PROXY"):
-            env[name] = env[name.lower()] = proxy
-        env["NO_PROXY"] = env["no_proxy"] = "localhost,127.0.0.1,::1"
-        env["NODE_USE_ENV_PROXY"] = "1"  # else Node.js takes no notice of the others
-    env.update(job.env)
-    env.update(
-        MLECORE_HOME="/home",
-        MLECORE_TIME_LIMIT=f"{job.time_limit:.2f}",
-        MLECORE_GRACE=f"{job.grace:.2f}",
+def environment(job: Job, user: User, gpus: Sequence[str], proxy: str | None) -> dict[str, str]:
+    """What the process gets besides its secrets. Of the GPUs it sees its own only, counted from 0."""
+    return backends.environment(
+        job,
+        user=names.USER,
+        user_home=PurePosixPath(user.home),
+        gpus=[str(number) for number in range(len(gpus))],
+        proxy=proxy,
     )
-    if job.cpus is not None:
-        env["MLECORE_CPUS"] = f"{job.cpus:g}"
-    if job.memory is not None:
-        env["MLECORE_MEMORY"] = str(job.memory)
-    return env
 
 
 def mounts(job: Job, labels: Mapping[str, str], size: int | None) -> list[dict[str, Any]]:
@@ -101,24 +93,25 @@ def host_config(
     podman: bool,
 ) -> dict[str, Any]:
     """The HostConfig of the agent's container."""
+    demand = job.demand
     config: dict[str, Any] = {
         **hardened(selinux),
         "Mounts": volumes,
         "NetworkMode": network,
-        "ReadonlyRootfs": not job.writable_root,
-        "PidsLimit": job.processes,
+        "ReadonlyRootfs": not demand.writable_root,
+        "PidsLimit": demand.processes,
         "Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}],
-        "ShmSize": job.memory or engine_memory // 2,  # what is used of it counts as the run's memory anyway
+        "ShmSize": demand.memory or engine_memory // 2,  # what is used of it counts as the run's memory anyway
         "IpcMode": "private",
         "LogConfig": log_config(podman, LOG_BYTES, LOG_FILES),
     }
-    if job.memory is not None:
-        config["Memory"] = config["MemorySwap"] = job.memory  # the same: no swap on top
-    if job.cpus is not None:
-        config["NanoCpus"] = max(10_000_000, math.floor(job.cpus * 1e9))
+    if demand.memory is not None:
+        config["Memory"] = config["MemorySwap"] = demand.memory  # the same: no swap on top
+    if demand.cpus is not None:
+        config["NanoCpus"] = max(10_000_000, math.floor(demand.cpus * 1e9))
     if hosts:
         config["ExtraHosts"] = list(hosts)
-    if job.network == "llm":
+    if demand.network == "llm":
         # The engine's own resolver must not carry questions out of the sandbox. An address that is given here is asked
         # from within the container, where nobody listens at it; those of this machine's resolv.conf might be asked
         # from outside.
@@ -128,6 +121,6 @@ def host_config(
         config["DeviceRequests"] = [{"Driver": "nvidia", "DeviceIDs": list(gpus), "Capabilities": [["gpu"]]}]
     if runtime:
         config["Runtime"] = runtime
-    if size is not None and job.writable_root:
+    if size is not None and demand.writable_root:
         config["StorageOpt"] = {"size": str(size)}
     return config

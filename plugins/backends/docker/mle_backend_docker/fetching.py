@@ -8,82 +8,43 @@ on the way to what is asked for must be folders, not links.
 from __future__ import annotations
 
 import base64
-import errno
+import io
 import json
-import os
 import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
-from attrs import define, field
-
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
-from mle_backend_docker.patterns import Glob
-from mlecore.backends import Fetched, Handle
-from mlecore.errors import BackendError, DataError
+from mlecore.backends import RELAY_LOG, Fetched, Handle
+from mlecore.errors import BackendError
+from mlecore.fetching import Receiver
+from mlecore.globs import Glob
 
 if TYPE_CHECKING:
     from docker import APIClient
 
-MOST_REFUSED = 100  # named one by one
-MOST_FILES = 200_000
 SKIPPED = 8 * 1024**3  # bytes of a stream that may go by without being wanted before it is given up
-RELAY_LOG = PurePosixPath("logs/relay.jsonl")
+MAX_NAMES = 500_000  # of one stream
 _LINK, _FOLDER = 1 << 27, 1 << 31  # bits of Go's file mode
 
 
-@define
-class Receiver:
-    """What has come so far."""
-
-    into: Path
-    limit: int
-    files: int = 0
-    bytes: int = 0
-    skipped: int = 0
-    complete: bool = True
-    refused: list[str] = field(factory=list)
-    seen: set[PurePosixPath] = field(factory=set)
-
-    @property
-    def left(self) -> int:
-        return self.limit - self.bytes
-
-    def refuse(self, path: PurePosixPath | str, why: str) -> None:
-        if len(self.refused) < MOST_REFUSED:
-            self.refused.append(f"{str(path)[:300]!a}: {why}")
-        elif len(self.refused) == MOST_REFUSED:
-            self.refused.append("and more")
-
-    def cut(self, path: PurePosixPath, why: str) -> None:
-        self.complete = False
-        self.refuse(path, why)
-
-    def fetched(self) -> Fetched:
-        return Fetched(files=self.files, bytes=self.bytes, refused=tuple(self.refused), complete=self.complete)
-
-
-def fetch(engine: Engine, handle: Handle, globs: Sequence[str], into: Path, limit: int) -> Fetched:
+def fetch(engine: Engine, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
     """See Backend.fetch."""
-    into.mkdir(parents=True)
-    receiver = Receiver(into, limit)
+    wanted = [Glob(text) for text in globs]
     container = _container(engine, handle)
-    wanted = []
-    for text in globs:
-        try:
-            wanted.append(Glob(text))
-        except ValueError as error:
-            receiver.refuse(text, str(error))
+    receiver = Receiver(into, max_bytes, max_files)
     _relay_log(engine, handle, wanted, receiver)
     for glob in wanted:
-        if glob.prefix == PurePosixPath("."):
+        if receiver.full:
+            break
+        if glob.prefix.parts:
+            _fetch_glob(engine, container["Id"], glob, receiver)
+        else:
             with _without_data(engine, container) as other:
                 _fetch_glob(engine, other, glob, receiver)
-        else:
-            _fetch_glob(engine, container["Id"], glob, receiver)
     return receiver.fetched()
 
 
@@ -184,85 +145,47 @@ def _unpack(source: IO[bytes], glob: Glob, receiver: Receiver, bare: bool = Fals
     bare = bare and not glob.prefix.parts
     # The archive's names begin with the last part of what was asked for.
     above = glob.prefix.parent if glob.prefix.parts else None
+    skipped = 0
     with tarfile.open(fileobj=source, mode="r|", errorlevel=1) as tar:
-        for member in tar:
+        for count, member in enumerate(tar, 1):
             name = PurePosixPath("home" + member.name if bare else member.name)
             if name.is_absolute() or ".." in name.parts:
                 receiver.refuse(member.name, "a name that leads elsewhere")
                 continue
             path = above / name if above is not None else PurePosixPath(*name.parts[1:])
-            if member.isdir() or not glob.matches(path) or path in receiver.seen:
-                receiver.skipped += member.size
-            elif member.isreg():
-                _take(tar, member, path, receiver)
-            elif member.islnk():
-                _take_again(member, above, path, receiver)
-            else:
-                receiver.refuse(path, _kind(member))
-            if receiver.skipped > SKIPPED or len(receiver.seen) > MOST_FILES:
+            before = receiver.bytes
+            if not member.isdir() and glob.matches(path) and receiver.wants(path):
+                _take(tar, member, above, path, receiver)
+            if receiver.full:
+                return
+            skipped += member.size if receiver.bytes == before else 0
+            if skipped > SKIPPED or count >= MAX_NAMES:
                 receiver.cut(path, "too much to go through; what follows it was left out")
                 return
 
 
-def _take(tar: tarfile.TarFile, member: tarfile.TarInfo, path: PurePosixPath, receiver: Receiver) -> None:
-    receiver.seen.add(path)
-    if member.size > receiver.left:
-        receiver.skipped += member.size
-        receiver.cut(path, f"its {member.size} bytes are more than what is left of the limit of {receiver.limit}")
-        return
-    content = tar.extractfile(member)
-    out = _open(path, receiver)
-    if content is None or out is None:
-        return
-    with out:
-        try:
-            while chunk := content.read(1 << 20):
-                _write(out, chunk, receiver)
-        except tarfile.TarError:
-            out.truncate(0)  # half a file is none
-            raise
-    receiver.files += 1
-    receiver.bytes += member.size
+def _take(
+    tar: tarfile.TarFile, member: tarfile.TarInfo, above: PurePosixPath | None, path: PurePosixPath, receiver: Receiver
+) -> None:
+    if member.isreg():
+        content = tar.extractfile(member)
+        if content is not None:
+            receiver.take(path, member.size, content)
+    elif member.islnk():
+        _take_again(member, above, path, receiver)
+    else:
+        receiver.refuse(path, _kind(member))
 
 
 def _take_again(member: tarfile.TarInfo, above: PurePosixPath | None, path: PurePosixPath, receiver: Receiver) -> None:
     """A second name of a file that has come already."""
-    receiver.seen.add(path)
     link = PurePosixPath(member.linkname)
     first = receiver.into / (above / link if above is not None else PurePosixPath(*link.parts[1:]))
     if link.is_absolute() or ".." in link.parts or first.is_symlink() or not first.is_file():
         receiver.refuse(path, "another name of a file that was not fetched")
         return
-    if first.stat().st_size > receiver.left:
-        receiver.cut(path, "beyond the limit")
-        return
-    out = _open(path, receiver)
-    if out is not None:
-        with out, first.open("rb") as content:
-            while chunk := content.read(1 << 20):
-                _write(out, chunk, receiver)
-        receiver.files += 1
-        receiver.bytes += first.stat().st_size
-
-
-def _open(path: PurePosixPath, receiver: Receiver) -> IO[bytes] | None:
-    """A new file for it, or None where there cannot be one by this name."""
-    target = receiver.into / path
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        return os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb")
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DataError(f"the disk of {receiver.into} is full") from error
-        receiver.refuse(path, f"cannot be stored here by this name ({error})")
-        return None
-
-
-def _write(out: IO[bytes], chunk: bytes, receiver: Receiver) -> None:
-    try:
-        out.write(chunk)
-    except OSError as error:
-        raise DataError(f"what a run left cannot be written into {receiver.into}: {error.strerror}") from error
+    with first.open("rb") as content:
+        receiver.take(path, first.stat().st_size, content)
 
 
 def _kind(member: tarfile.TarInfo) -> str:
@@ -277,7 +200,7 @@ def _kind(member: tarfile.TarInfo) -> str:
 
 
 def _relay_log(engine: Engine, handle: Handle, globs: Sequence[Glob], receiver: Receiver) -> None:
-    """What the relay let through and refused, as logs/relay.jsonl; the agent cannot put another one in its place."""
+    """The relay prints its log."""
     import docker.errors
 
     if not any(glob.matches(RELAY_LOG) for glob in globs):
@@ -287,13 +210,4 @@ def _relay_log(engine: Engine, handle: Handle, globs: Sequence[Glob], receiver: 
             log = engine.api.logs(names.relay(handle.name), stderr=False)
         except docker.errors.NotFound:
             return
-    if len(log) > receiver.left:
-        receiver.cut(RELAY_LOG, "beyond the limit")
-        return
-    out = _open(RELAY_LOG, receiver)
-    if out is not None:
-        with out:
-            _write(out, log, receiver)
-        receiver.seen.add(RELAY_LOG)
-        receiver.files += 1
-        receiver.bytes += len(log)
+    receiver.take_relay_log(globs, io.BytesIO(log))

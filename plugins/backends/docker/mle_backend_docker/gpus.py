@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.locks import locked
-from mlecore.backends import Job, Problem
+from mlecore.backends import Demand, Job, Problem
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
 
 TOOLKIT = "Install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure`, and restart the engine."
@@ -30,7 +30,7 @@ def wish(text: str) -> int | tuple[str, ...]:
 class Gpus:
     """The GPUs that runs of this backend may have: all of the machine, or those that the option names.
 
-    A run gets as many as its job says; where that is none, as many as the option says. Two runs never share one.
+    A run gets as many as its job demands; where that is none, as many as the option says. Two runs never share one.
     """
 
     def __init__(self, engine: Engine, option: str | None) -> None:
@@ -54,15 +54,15 @@ class Gpus:
     def pool(self) -> tuple[str, ...]:
         return self._wish if isinstance(self._wish, tuple) else self.here
 
-    def wanted(self, job: Job | None) -> int:
+    def wanted(self, demand: Demand) -> int:
         """How many a run gets."""
-        if job is not None and job.gpus:
-            return job.gpus
+        if demand.gpus:
+            return demand.gpus
         return len(self._wish) if isinstance(self._wish, tuple) else self._wish or 0
 
-    def problems(self, jobs: tuple[Job, ...]) -> list[Problem]:
+    def problems(self, demands: Sequence[Demand]) -> list[Problem]:
         """Why runs cannot have the GPUs that they or the option ask for."""
-        wanted = max([self.wanted(None), *(self.wanted(job) for job in jobs)])
+        wanted = max(self.wanted(demand) for demand in (Demand(), *demands))
         if wanted == 0:
             return []
         if not self.here:
@@ -95,7 +95,7 @@ class Gpus:
     @contextmanager
     def claim(self, job: Job) -> Iterator[tuple[str, ...]]:
         """Ids of free GPUs. They are taken once a container with the label is there; until then others wait."""
-        wanted = self.wanted(job)
+        wanted = self.wanted(job.demand)
         if wanted == 0:
             yield ()
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from mlecore import backends
 from mlecore.backends import Handle, Job
 from mlecore.errors import BackendError
 
@@ -15,8 +16,9 @@ GPUS = "org.mlecore.gpus"  # ids, with commas
 LASTS = "org.mlecore.lasts"  # seconds, on an agent's container: time limit and grace
 RECIPE = "org.mlecore.recipe"  # on images: digest of all that went into it
 
-TOOLS = "/opt/mlecore"
+TOOLS = str(backends.TOOLS)
 INIT = f"{TOOLS}/init"
+USER = "nonroot"  # the agent's, as the images of MLE-bench call it
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 

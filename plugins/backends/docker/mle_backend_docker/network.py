@@ -31,25 +31,25 @@ HOST_GATEWAY = "host.docker.internal"
 
 
 @frozen(kw_only=True)
-class Place:
-    """Where a container is put."""
+class Attachment:
+    """How a container is attached to its network."""
 
     mode: str  # HostConfig.NetworkMode
     proxy: str | None = None
     hosts: tuple[str, ...] = ()  # lines for its hosts file, "name:address"
 
 
-def provide(engine: Engine, job: Job, relay_image: str, labels: Mapping[str, str], selinux: bool) -> Place:
+def provide(engine: Engine, job: Job, relay_image: str, labels: Mapping[str, str], selinux: bool) -> Attachment:
     """Make what the job's network needs; idempotent by its name."""
-    if job.network == "none":
-        return Place(mode="none")
-    if job.network == "llm" and engine.is_podman:
+    if job.demand.network == "none":
+        return Attachment(mode="none")
+    if job.demand.network == "llm" and engine.is_podman:
         raise BackendError(PODMAN, fix=PODMAN_FIX)
     network = _network(engine, job, labels)
-    if job.network == "open":
-        return Place(mode=job.name)
+    if job.demand.network == "open":
+        return Attachment(mode=job.name)
     address = _relay(engine, job, network, relay_image, labels, selinux)
-    return Place(mode=job.name, proxy=f"http://{_bracketed(address)}:{PORT}", hosts=(f"relay:{address}",))
+    return Attachment(mode=job.name, proxy=f"http://{_bracketed(address)}:{PORT}", hosts=(f"relay:{address}",))
 
 
 def _bracketed(address: str) -> str:
@@ -60,7 +60,7 @@ def _network(engine: Engine, job: Job, labels: Mapping[str, str]) -> str:
     """The id of the job's network."""
     import docker.errors
 
-    internal = job.network == "llm"
+    internal = job.demand.network == "llm"
     # Docker's names for a bridge on which this machine has no address: the first since 18.09, the second since 27.
     options = {"com.docker.network.bridge.inhibit_ipv4": "true"} if internal else {}
     if internal and _at_least(engine, 27, 1):
@@ -102,7 +102,7 @@ def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[s
 
     name = names.relay(job.name)
     argv = ["python3", "-I", "-S", "-c", relay_program(), "--listen", f"0.0.0.0:{PORT}"]
-    for pattern in job.allow:
+    for pattern in job.demand.allow:
         argv += ["--allow", pattern]
     host: dict[str, Any] = {
         **hardened(selinux),
@@ -112,7 +112,7 @@ def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[s
         "Memory": 256 * 1024 * 1024,
         "LogConfig": log_config(engine.is_podman, LOG_BYTES, 1),
     }
-    if any(pattern.partition(":")[0].lower() == HOST_GATEWAY for pattern in job.allow):
+    if any(pattern.partition(":")[0].lower() == HOST_GATEWAY for pattern in job.demand.allow):
         host["ExtraHosts"] = [f"{HOST_GATEWAY}:host-gateway"]
     config = {
         "Image": image,

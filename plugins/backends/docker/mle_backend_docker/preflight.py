@@ -9,11 +9,11 @@ from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.network import PODMAN, PODMAN_FIX
 from mle_backend_docker.settings import Settings
-from mlecore.backends import Job, Problem
+from mlecore.backends import Demand, Problem
 from mlecore.errors import BackendError
 
 
-def problems(engine: Engine, settings: Settings, gpus: Gpus, jobs: Sequence[Job]) -> list[Problem]:
+def problems(engine: Engine, settings: Settings, gpus: Gpus, demands: Sequence[Demand]) -> list[Problem]:
     """See Backend.preflight."""
     if not engine.is_local:
         what = f"the Docker engine at {engine.host} is on another machine, and data are mounted from this one"
@@ -22,7 +22,7 @@ def problems(engine: Engine, settings: Settings, gpus: Gpus, jobs: Sequence[Job]
         engine.info, engine.version  # noqa: B018
     except BackendError as error:
         return [Problem(what=error.message, fix=error.fix or "")]
-    return [*_engine(engine, settings), *gpus.problems(tuple(jobs)), *_limits(engine, jobs), *_network(engine, jobs)]
+    return [*_engine(engine, settings), *gpus.problems(demands), *_limits(engine, demands), *_network(engine, demands)]
 
 
 def _engine(engine: Engine, settings: Settings) -> Iterator[Problem]:
@@ -42,12 +42,12 @@ def _engine(engine: Engine, settings: Settings) -> Iterator[Problem]:
         )
 
 
-def _limits(engine: Engine, jobs: Sequence[Job]) -> Iterator[Problem]:
+def _limits(engine: Engine, demands: Sequence[Demand]) -> Iterator[Problem]:
     info = engine.info
     checks = (
-        (any(job.memory for job in jobs), "MemoryLimit", "memory"),
-        (any(job.cpus for job in jobs), "CpuCfsQuota", "CPUs"),
-        (bool(jobs), "PidsLimit", "processes"),
+        (any(demand.memory for demand in demands), "MemoryLimit", "memory"),
+        (any(demand.cpus for demand in demands), "CpuCfsQuota", "CPUs"),
+        (bool(demands), "PidsLimit", "processes"),
     )
     for wanted, key, word in checks:
         if wanted and info.get(key) is False:
@@ -55,21 +55,21 @@ def _limits(engine: Engine, jobs: Sequence[Job]) -> Iterator[Problem]:
                 what=f"the engine cannot limit {word} (no such cgroup controller)",
                 fix="Enable the controller in the kernel, or delegate it to the rootless engine.",
             )
-    if any(job.memory for job in jobs) and info.get("MemoryLimit") and info.get("SwapLimit") is False:
+    if any(demand.memory for demand in demands) and info.get("MemoryLimit") and info.get("SwapLimit") is False:
         yield Problem(
             what="the engine cannot keep runs from swapping",
             fix="Boot with swapaccount=1, or turn swap off.",
             fatal=False,
         )
     cpus, memory = info.get("NCPU") or 0, info.get("MemTotal") or 0
-    if cpus and (most := max((job.cpus or 0 for job in jobs), default=0)) > cpus:
+    if cpus and (most := max((demand.cpus or 0 for demand in demands), default=0)) > cpus:
         yield Problem(what=f"{most:g} CPUs are asked for, and the engine has {cpus}", fix=f"--cpus {cpus}")
-    if memory and (most := max((job.memory or 0 for job in jobs), default=0)) > memory:
+    if memory and (most := max((demand.memory or 0 for demand in demands), default=0)) > memory:
         have = f"{memory / 2**30:.1f} GiB"
         yield Problem(
             what=f"{most / 2**30:.1f} GiB of memory are asked for, and the engine has {have}", fix="Ask for less."
         )
-    if any(job.disk for job in jobs) and not limits_disk(engine):
+    if any(demand.disk for demand in demands) and not limits_disk(engine):
         yield Problem(
             what=f"the engine's storage ({info.get('Driver')}) cannot limit what a run writes to disk",
             fix="Put the engine's data on XFS mounted with pquota, or watch its disk.",
@@ -77,18 +77,18 @@ def _limits(engine: Engine, jobs: Sequence[Job]) -> Iterator[Problem]:
         )
 
 
-def _network(engine: Engine, jobs: Sequence[Job]) -> Iterator[Problem]:
+def _network(engine: Engine, demands: Sequence[Demand]) -> Iterator[Problem]:
     from mlecore.relay import Pattern, as_address
 
-    if engine.is_podman and any(job.network == "llm" for job in jobs):
+    if engine.is_podman and any(demand.network == "llm" for demand in demands):
         yield Problem(what=PODMAN, fix=PODMAN_FIX)
 
-    for job in jobs:
-        if job.network != "llm":
+    for demand in demands:
+        if demand.network != "llm":
             continue
-        if not job.allow:
+        if not demand.allow:
             yield Problem(what="network llm, and no host that the relay may let through", fix="--endpoint URL")
-        for text in job.allow:
+        for text in demand.allow:
             try:
                 pattern = Pattern(text)
             except ValueError as error:

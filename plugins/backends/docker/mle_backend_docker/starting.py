@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import re
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -22,12 +20,10 @@ from mle_backend_docker.locks import locked
 from mle_backend_docker.removing import remove_job
 from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import User, user_of
-from mlecore.backends import Handle, Job
+from mlecore.backends import Handle, Job, secret_values
 from mlecore.errors import BackendError, BackendUnreachable
 
 PATIENCE = 20.0  # seconds after which whoever created a container and has not started it counts as dead
-
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Starter:
@@ -51,7 +47,9 @@ class Starter:
         if found is None:
             image, user = self._image(job)
             if not (image["Config"].get("Labels") or {}).get(names.RECIPE):
-                job = evolve(job, writable_root=True)  # an image that was not made for us runs as it was meant to
+                job = evolve(
+                    job, demand=evolve(job.demand, writable_root=True)
+                )  # an image that was not made for us runs as it was meant to
             found, made = self._create(job, image["Id"], user)
         if (found["Config"].get("Labels") or {}).get(names.JOB) != job.name:
             raise BackendError(
@@ -100,30 +98,32 @@ class Starter:
         """The container and whether it was made here."""
         import docker.errors
 
+        demand = job.demand
         labels = names.labels(job, "agent", self.settings.labels)
         selinux = self.engine.security("selinux")
         try:
-            relay = images.relay_image(self.engine, self.settings) if job.network == "llm" else ""
-            place = network.provide(self.engine, job, relay, labels, selinux)
+            relay = images.relay_image(self.engine, self.settings) if demand.network == "llm" else ""
+            attachment = network.provide(self.engine, job, relay, labels, selinux)
             with self.gpus.claim(job) as ids:
                 if ids:
                     labels[names.GPUS] = ",".join(ids)
-                size = job.disk if job.disk is not None and limits_disk(self.engine) else None
+                size = demand.disk if demand.disk is not None and limits_disk(self.engine) else None
+                variables = container.environment(job, user, ids, attachment.proxy)
                 config = {
                     "Image": image,
                     "Entrypoint": [],
                     "Cmd": container.command(job),
                     "User": user.spec,
                     "WorkingDir": "/home",
-                    "Tty": job.terminal,
-                    "Env": [f"{key}={value}" for key, value in container.environment(job, user, place.proxy).items()],
-                    "Labels": {**labels, names.LASTS: f"{job.time_limit + job.grace:.2f}"},
+                    "Tty": demand.terminal,
+                    "Env": [f"{key}={value}" for key, value in variables.items()],
+                    "Labels": {**labels, names.LASTS: f"{demand.time_limit + demand.grace:.2f}"},
                     "Healthcheck": {"Test": ["NONE"]},
                     "StopSignal": "SIGTERM",
                     "HostConfig": container.host_config(
                         job,
-                        network=place.mode,
-                        hosts=place.hosts,
+                        network=attachment.mode,
+                        hosts=attachment.hosts,
                         gpus=ids,
                         runtime=self.settings.runtime,
                         engine_memory=int(self.engine.info.get("MemTotal") or 0),
@@ -170,7 +170,7 @@ class Starter:
         with ThreadPoolExecutor(1, "tools") as beside:
             tools = beside.submit(self._fill_tools, job, found, filler)
             uid, _, gid = found["Config"]["User"].partition(":")
-            with archive.home_archive(job, (int(uid), int(gid)), _secrets(job)) as home, self._starting(job):
+            with archive.home_archive(job, (int(uid), int(gid)), secret_values(job)) as home, self._starting(job):
                 self.engine.api.put_archive(found["Id"], "/home", home)
             tools.result()
             cleared = beside.submit(self._clear, filler)
@@ -220,14 +220,3 @@ def moment(text: str) -> datetime:
     """An engine's time stamp, which has nanoseconds or less."""
     found = datetime.fromisoformat(text)
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-
-
-def _secrets(job: Job) -> dict[str, str]:
-    values = {}
-    for name in job.secrets:
-        if not _VARIABLE.fullmatch(name):
-            raise BackendError(f"the secret {name!r} cannot be the name of a variable")
-        if name not in os.environ:
-            raise BackendError(f"the agent needs {name}, which is not set here", fix=f"export {name}=...")
-        values[name] = os.environ[name]
-    return values

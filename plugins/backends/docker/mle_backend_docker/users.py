@@ -16,7 +16,6 @@ from mle_backend_docker.locks import locked
 from mlecore.errors import UsageError
 
 DEFAULT = 1000
-USUAL = "nonroot"  # as the images of MLE-bench call it
 
 
 @frozen(kw_only=True)
@@ -55,7 +54,7 @@ def user_of(engine: Engine, image: Mapping[str, Any], wish: str | None) -> User:
     name, _, group = own.partition(":")
     found = _lookup(passwd, name)
     if found is None or found.uid == 0:
-        found, group = passwd.get(USUAL), ""
+        found, group = passwd.get(names.USER), ""
     if found is None:
         return OURS
     gid = int(group) if group.isdigit() else found.gid

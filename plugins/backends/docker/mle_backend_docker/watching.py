@@ -1,8 +1,8 @@
 """What became of jobs: who is there, how they do, how they ended and whose doing that was.
 
 The engine keeps an exit code and whether the memory limit was hit. init's exit.json (as reported by the sandbox) says
-whether it was asked to end. That an end was the place's fault is believed only on the engine's own evidence, which
-no agent can make up: it started anew after the job had ended, or it notes down that it was told to kill it.
+whether it was asked to end. That an end was an infrastructure failure is believed only on the engine's own evidence,
+which no agent can make up: it started anew after the job had ended, or it notes down that it was told to kill it.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _ended(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
         reason = "the engine lost sight of it: this machine or the container's runtime stopped"
         return JobStatus(phase="exited", exit_code=code, infra_failure=True, reason=reason)
     if overran(inspected) and (report is None or report.get("timed_out") is not True):
-        return JobStatus(phase="exited", exit_code=124, reason=REASON)
+        return JobStatus(phase="exited", exit_code=code, timed_out=True, reason=REASON)
     if code == 137 and report is None:
         if _killed_by_request(engine, inspected, ended):
             reason = "somebody had the engine kill it (docker kill, docker rm)"

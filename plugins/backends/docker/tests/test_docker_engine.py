@@ -70,7 +70,7 @@ def test_runs_live_through_a_restart_with_live_restore(own: OwnEngine, own_lab: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_restart_without_live_restore_is_the_infra_failure(own: OwnEngine, own_lab: Lab, number: int) -> None:
+def test_a_restart_without_live_restore_is_an_infrastructure_failure(own: OwnEngine, own_lab: Lab, number: int) -> None:
     own.end()
     own.flags = ()
     own.start()
@@ -89,7 +89,7 @@ def test_a_restart_without_live_restore_is_the_infra_failure(own: OwnEngine, own
     # What had ended before is a result still, and can be fetched.
     again = own_lab.backend.status([before])[before]
     assert (again.exit_code, again.infra_failure) == (3, False)
-    assert own_lab.backend.fetch(before, ["submission"], own_lab.folder / "out", 1000).files == 1
+    assert own_lab.backend.fetch(before, ["submission"], own_lab.folder / "out", 1000, 1000).files == 1
     assert set(own_lab.backend.find(own_lab.group)) == {before.name, handle.name}
 
 
@@ -166,7 +166,7 @@ def test_a_start_whose_answer_is_lost_is_repeated_without_harm(
     monkeypatch.setattr(starting, "PATIENCE", 0.2)
     place, backend = toxic
     job = lab.job("echo ran")
-    assert backend.preflight([job]) == []
+    assert backend.preflight([job.demand]) == []
     place.swallow = lost
     with pytest.raises(BackendUnreachable):
         backend.start(job)
@@ -202,7 +202,7 @@ def test_a_full_disk_is_told_in_words_and_what_runs_can_still_be_fetched(
                 lab.start("true", files={"agent/x": os.urandom(1 << 20)})
         assert "mlecore images prune" in str(error.value)
         assert lab.backend.status([handle])[handle].phase == "running"
-        fetched = lab.backend.fetch(handle, ["submission"], tmp_path / "out", 1000)
+        fetched = lab.backend.fetch(handle, ["submission"], tmp_path / "out", 1000, 1000)
         assert fetched.files == 1
         lab.backend.stop(handle, 0.2)
         lab.clear()
@@ -226,8 +226,8 @@ def test_user_namespaces_change_nothing_for_a_run(own: OwnEngine, tmp_path: Path
         handle = lab.start(script, files={"agent/f": b"file"})
         said = lab.output(handle)
         assert said.startswith("id,target\n1,0\nwrote\n") and said.endswith("file")
-        assert lab.backend.fetch(handle, ["submission", "logs"], tmp_path / "out", 1000).files == 2
-        assert lab.backend.describe()["user_namespaces"] is True
+        assert lab.backend.fetch(handle, ["submission", "logs"], tmp_path / "out", 1000, 1000).files == 2
+        assert "user namespace" in lab.backend.describe().user
         lab.clear()
     finally:
         own.end()

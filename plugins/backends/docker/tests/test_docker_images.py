@@ -158,7 +158,7 @@ def test_an_image_of_mle_bench_runs_unchanged_as_its_user_nonroot(lab: Lab, tmp_
         said = lab.output(handle)
         assert "uid=1500(nonroot) gid=1500(nonroot)" in said
         assert "/home/nonroot toy" in said and "own entrypoint" not in said and "Permission denied" in said
-        fetched = lab.backend.fetch(handle, ["submission/submission.csv"], tmp_path / "out", 1000)
+        fetched = lab.backend.fetch(handle, ["submission/submission.csv"], tmp_path / "out", 1000, 1000)
         assert fetched.files == 1
     finally:
         lab.clear()

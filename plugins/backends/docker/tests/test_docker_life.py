@@ -158,7 +158,7 @@ def test_how_jobs_end_is_told_apart(lab: Lab) -> None:
     assert both[jobs["running"]].phase == "running" and both[jobs["bad"]] == ended["bad"]
 
 
-def test_no_agent_can_pass_its_own_end_off_as_the_infra_failure(lab: Lab) -> None:
+def test_no_agent_can_pass_its_own_end_off_as_an_infrastructure_failure(lab: Lab) -> None:
     handle = lab.start("rm -rf .mlecore/* ; chmod 0 .mlecore; kill -9 $$")
     assert not lab.wait(handle).infra_failure
     forged = lab.start("""echo '{"stopped": true}' >.mlecore/exit.json; chmod 0555 .mlecore; exit 137""")
@@ -170,7 +170,7 @@ def test_a_job_whose_init_does_not_end_it_is_ended_from_outside(lab: Lab, monkey
     late, early = lab.start(**stuck), lab.start(**{**stuck, "time_limit": 1000.0})
     monkeypatch.setattr(backstop, "MORE", 0.3)
     status = lab.wait(late)
-    assert (status.exit_code, status.infra_failure) == (124, False) and "init did not end the job" in status.reason
+    assert (status.timed_out, status.infra_failure) == (True, False) and "init did not end the job" in status.reason
     assert DockerBackend({}, lab.engine).status([late]) == {late: status}
     assert lab.backend.status([early])[early].phase == "running"
 

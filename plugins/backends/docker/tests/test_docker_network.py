@@ -195,7 +195,7 @@ def test_the_relay_lets_through_what_is_listed_and_keeps_a_log(lab: Lab, listene
     assert "from the host" in said
     assert f"{host}:9 refused" in said and "169.254.169.254:80 refused" in said
     assert "response 403" in said
-    fetched = lab.backend.fetch(handle, ["logs"], tmp_path / "out", 1 << 20)
+    fetched = lab.backend.fetch(handle, ["logs"], tmp_path / "out", 1 << 20, 1000)
     lines = [json.loads(line) for line in (tmp_path / "out/logs/relay.jsonl").read_text().splitlines()]
     assert [(line["host"], line["verdict"]) for line in lines] == [
         (host, "allowed"),

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,12 +17,13 @@ from mle_backend_docker.backend import DockerBackend
 from mle_backend_docker.engine import Engine, _refused
 from mle_backend_docker.gpus import Gpus, wish
 from mle_backend_docker.logs import FULL, whole_lines
-from mle_backend_docker.patterns import Glob
 from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import OURS
 
-from mlecore.backends import Dataset, Image, Job
+from mlecore.backends import Dataset, Demand, Image, Job
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
+from mlecore.fetching import Receiver
+from mlecore.globs import Glob
 
 JOB = Job(
     name="mle-x-1",
@@ -35,6 +36,10 @@ JOB = Job(
 )
 
 
+def asking(**demand: Any) -> Job:
+    return evolve(JOB, demand=Demand(**demand))
+
+
 def host(job: Job, **changes: Any) -> dict[str, Any]:
     given: dict[str, Any] = {
         "network": "none", "hosts": (), "gpus": (), "runtime": None, "engine_memory": 2**34, "volumes": [],
@@ -44,7 +49,7 @@ def host(job: Job, **changes: Any) -> dict[str, Any]:
 
 
 def test_every_limit_and_right_of_a_container() -> None:
-    config = host(evolve(JOB, memory=2**30, cpus=1.5, processes=99), runtime="runsc")
+    config = host(asking(memory=2**30, cpus=1.5, processes=99), runtime="runsc")
     assert config["Memory"] == config["MemorySwap"] == config["ShmSize"] == 2**30
     assert (config["NanoCpus"], config["PidsLimit"], config["Runtime"]) == (1_500_000_000, 99, "runsc")
     assert config["CapDrop"] == ["ALL"] and config["SecurityOpt"] == ["no-new-privileges"]
@@ -54,7 +59,7 @@ def test_every_limit_and_right_of_a_container() -> None:
 
 
 def test_a_disk_limit_and_gpus_are_asked_for_where_they_can_be_had() -> None:
-    config = host(evolve(JOB, disk=7, writable_root=True), size=7, gpus=("1", "3"))
+    config = host(asking(disk=7, writable_root=True), size=7, gpus=("1", "3"))
     assert config["StorageOpt"] == {"size": "7"} and config["ReadonlyRootfs"] is False
     assert config["DeviceRequests"] == [{"Driver": "nvidia", "DeviceIDs": ["1", "3"], "Capabilities": [["gpu"]]}]
     volumes = container.mounts(JOB, {}, 7)
@@ -69,15 +74,18 @@ def test_only_the_public_data_of_the_host_are_mounted() -> None:
 
 def test_an_agent_cannot_change_what_init_reads_and_keeps_its_proxy_settings() -> None:
     env = container.environment(
-        evolve(JOB, env={"MLECORE_TIME_LIMIT": "9", "HTTPS_PROXY": "own"}, time_limit=60.0), OURS, "http://relay:1"
+        evolve(asking(time_limit=60.0), env={"MLECORE_TIME_LIMIT": "9", "HTTPS_PROXY": "own"}),
+        OURS,
+        ("3", "5"),
+        "http://relay:1",
     )
     assert (env["MLECORE_TIME_LIMIT"], env["MLECORE_HOME"], env["HTTPS_PROXY"]) == ("60.00", "/home", "own")
-    assert env["http_proxy"] == "http://relay:1"
+    assert (env["http_proxy"], env["CUDA_VISIBLE_DEVICES"]) == ("http://relay:1", "0,1")
 
 
 def test_the_first_process_is_init() -> None:
     assert container.command(JOB) == ["/bin/sh", "/opt/mlecore/init", "python", "agent/main.py"]
-    assert container.command(evolve(JOB, secrets=("KEY",)))[-3:] == ["/opt/mlecore/init", "python", "agent/main.py"]
+    assert container.command(asking(secrets=("KEY",)))[-3:] == ["/opt/mlecore/init", "python", "agent/main.py"]
 
 
 def test_a_job_cannot_hide_its_labels() -> None:
@@ -87,41 +95,13 @@ def test_a_job_cannot_hide_its_labels() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("glob", "prefix", "yes", "no"),
-    [
-        ("logs", "logs", ["logs", "logs/a", "logs/a/b"], ["log", "logs2", "code/logs"]),
-        ("submission/submission.csv", "submission/submission.csv", ["submission/submission.csv"], ["submission/x"]),
-        ("logs/*/best.csv", "logs", ["logs/a/best.csv"], ["logs/best.csv", "logs/a/b/best.csv"]),
-        ("logs/**/best.csv", "logs", ["logs/best.csv", "logs/a/b/best.csv"], ["best.csv", "logs/a/worst.csv"]),
-        ("**/x", ".", ["x", "a/x", "a/b/x", "x/below"], ["y", "a/y"]),
-        ("*.csv", ".", ["a.csv"], ["a/b.csv", "a.csv2"]),
-        ("a/[xy]?", "a", ["a/x1", "a/y2/deep"], ["a/z1", "a/x"]),
-        ("./logs//a", "logs/a", ["logs/a"], ["logs"]),
-        ("logs/**", "logs", ["logs", "logs/a/b"], ["code"]),
-    ],
-)
-def test_globs(glob: str, prefix: str, yes: list[str], no: list[str]) -> None:
-    made = Glob(glob)
-    assert made.prefix == PurePosixPath(prefix)
-    assert [path for path in yes if not made.matches(PurePosixPath(path))] == []
-    assert [path for path in no if made.matches(PurePosixPath(path))] == []
-
-
-@pytest.mark.parametrize("glob", ["", "/etc", "../x", "a/../../b"])
-def test_what_is_no_glob(glob: str) -> None:
-    with pytest.raises(ValueError):
-        Glob(glob)
-
-
-def unpack(tmp_path: Path, members: list[tarfile.TarInfo], limit: int = 1000, glob: str = "logs") -> fetching.Receiver:
+def unpack(tmp_path: Path, members: list[tarfile.TarInfo], limit: int = 1000, glob: str = "logs") -> Receiver:
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as tar:
         for member in members:
             tar.addfile(member, io.BytesIO(b"x" * member.size))
     archive.seek(0)
-    receiver = fetching.Receiver(tmp_path / "out", limit)
-    receiver.into.mkdir()
+    receiver = Receiver(tmp_path / "out", limit, 100)
     fetching._unpack(archive, Glob(glob), receiver)
     return receiver
 
@@ -145,16 +125,17 @@ def test_an_archive_with_evil_names_writes_nothing_elsewhere(tmp_path: Path) -> 
     there = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
     assert there == ["out/logs/h2", "out/logs/l/passwd", "out/logs/ok"]
     assert (receiver.files, receiver.bytes) == (3, 9)
-    said = "\n".join(receiver.refused)
-    for word in ("'/evil': a name that leads elsewhere", "'logs/c': a device", "'logs/h': another name", "nnn"):
+    said = "\n".join(receiver.fetched().refused)
+    for word in ("/evil: a name that leads elsewhere", "logs/c: a device", "logs/h: another name", "nnn"):
         assert word in said
 
 
 def test_a_stream_of_unwanted_bytes_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "SKIPPED", 5000)
     receiver = unpack(tmp_path, [member("logs/a", 4000), member("logs/b", 4000), member("logs/c", 1)], limit=100)
-    assert (receiver.files, receiver.complete) == (0, False)
-    assert "too much to go through" in receiver.refused[-1]
+    fetched = receiver.fetched()
+    assert (fetched.files, fetched.complete) == (0, False)
+    assert "too much to go through" in fetched.refused[-1]
 
 
 def test_lost_line_ends_are_given_back() -> None:
@@ -207,15 +188,15 @@ def test_a_gpu_where_there_is_none_is_a_problem_before_anything_starts() -> None
     assert problem.fatal and "none that nvidia-smi shows" in problem.what
     backend = DockerBackend({}, Here())
     backend.gpus = gpus(backend.engine, None, ())
-    assert backend.preflight([JOB]) == []
-    assert len(backend.preflight([evolve(JOB, gpus=1)])) == 1
+    assert backend.preflight([JOB.demand]) == []
+    assert len(backend.preflight([Demand(gpus=1)])) == 1
 
 
 def test_gpus_that_are_not_there_or_too_many_are_problems() -> None:
     engine = Here(Runtimes={"nvidia": {}})
     assert "no GPU 7" in gpus(engine, "0,7", ("0", "1")).problems(())[0].what
     assert "there are 2" in gpus(engine, "3", ("0", "1")).problems(())[0].what
-    assert gpus(engine, "0,1", ("0", "1")).problems((evolve(JOB, gpus=2),)) == []
+    assert gpus(engine, "0,1", ("0", "1")).problems((Demand(gpus=2),)) == []
     assert "cannot give GPUs" in gpus(Here(), "1", ("0",)).problems(())[0].what
 
 
@@ -223,29 +204,29 @@ def test_two_runs_never_get_the_same_gpu() -> None:
     taken = {"Labels": {names.GPUS: "0"}}
     with gpus(Here([taken]), "1", ("0", "1")).claim(JOB) as ids:
         assert ids == ("1",)
-    with gpus(Here([taken]), "0,1", ("0", "1")).claim(evolve(JOB, gpus=1)) as ids:
+    with gpus(Here([taken]), "0,1", ("0", "1")).claim(asking(gpus=1)) as ids:
         assert ids == ("1",)
     with gpus(Here([taken]), None, ("0", "1")).claim(JOB) as ids:
         assert ids == ()
     waiting = gpus(Here([taken]), "0,", ("0", "1"))
-    with pytest.raises(BackendUnreachable, match="only 0 of 0 are free"), waiting.claim(evolve(JOB, gpus=1)):
+    with pytest.raises(BackendUnreachable, match="only 0 of 0 are free"), waiting.claim(asking(gpus=1)):
         pass
-    with pytest.raises(BackendError, match="there are 1"), waiting.claim(evolve(JOB, gpus=2)):
+    with pytest.raises(BackendError, match="there are 1"), waiting.claim(asking(gpus=2)):
         pass
 
 
 def test_problems_name_their_fix() -> None:
-    def what(job: Job, **info: Any) -> str:
-        return "; ".join(f"{each.what} {each.fix}" for each in DockerBackend({}, Here(**info)).preflight([job]))
+    def what(demand: Demand, **info: Any) -> str:
+        return "; ".join(f"{each.what} {each.fix}" for each in DockerBackend({}, Here(**info)).preflight([demand]))
 
-    assert "GiB" in what(evolve(JOB, memory=2**40))
-    assert "--cpus 2" in what(evolve(JOB, cpus=3.0))
-    assert "cannot limit memory" in what(evolve(JOB, memory=2**20), MemoryLimit=False)
-    assert "swap" in what(evolve(JOB, memory=2**20), MemoryLimit=True, SwapLimit=False)
-    assert "--endpoint" in what(evolve(JOB, network="llm"))
-    local = what(evolve(JOB, network="llm", allow=("localhost:8000",)))
+    assert "GiB" in what(Demand(memory=2**40))
+    assert "--cpus 2" in what(Demand(cpus=3.0))
+    assert "cannot limit memory" in what(Demand(memory=2**20), MemoryLimit=False)
+    assert "swap" in what(Demand(memory=2**20), MemoryLimit=True, SwapLimit=False)
+    assert "--endpoint" in what(Demand(network="llm"))
+    local = what(Demand(network="llm", allow=("localhost:8000",)))
     assert "http://host.docker.internal:8000" in local
-    assert "relay cannot allow" in what(evolve(JOB, network="llm", allow=("*",)))
+    assert "relay cannot allow" in what(Demand(network="llm", allow=("*",)))
     [problem] = DockerBackend({"runtime": "kata"}, Here()).preflight()
     assert "'kata'" in problem.what and "runc" in problem.what
 
@@ -253,12 +234,12 @@ def test_problems_name_their_fix() -> None:
 def test_podman_is_refused_what_it_would_not_hold() -> None:
     engine = Here()
     engine.version = {"Version": "4.3.1", "Components": [{"Name": "Podman Engine"}]}
-    job = evolve(JOB, network="llm", allow=("example.com",))
-    [problem] = DockerBackend({}, engine).preflight([job])
+    job = asking(network="llm", allow=("example.com",))
+    [problem] = DockerBackend({}, engine).preflight([job.demand])
     assert problem.fatal and "Podman" in problem.what
     with pytest.raises(BackendError, match="Podman"):
         network.provide(engine, job, "image", {}, False)
-    assert DockerBackend({}, engine).preflight([JOB]) == []
+    assert DockerBackend({}, engine).preflight([JOB.demand]) == []
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Backend `place`: jobs are folders; what a process would do follows from the job's environment and the clock.
+"""Backend `folders`: jobs are folders; what a process would do follows from the job's environment and the clock.
 
-It outlives every controller, as a real place does, and fails on demand: while a file `unreachable` lies in its root,
-it does not answer; `capacity` there bounds it.
+It outlives every controller, as a real backend does, and fails on demand: while a file `unreachable` lies in its root,
+it does not answer; with `cannot-build`, it cannot build.
 """
 
 import contextlib
@@ -10,13 +10,15 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from mlecore.agents import Recipe
 from mlecore.backends import (
     Backend,
     Capacity,
     Dataset,
+    Demand,
+    Enforcement,
     Fetched,
     Handle,
     Image,
@@ -24,13 +26,16 @@ from mlecore.backends import (
     JobStatus,
     Problem,
     Progress,
+    Sandbox,
 )
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.fetching import Receiver
+from mlecore.globs import Glob
 from mlecore.hookspecs import hookimpl
 from mlecore.options import Option
 
 
-class Place(Backend):
+class Folders(Backend):
     summary = "folders that look like jobs"
     options = (
         Option(name="root", help="where the jobs are"),
@@ -45,10 +50,10 @@ class Place(Backend):
 
     def _reach(self) -> Path:
         if (self.root / "unreachable").exists():
-            raise BackendUnreachable("the place does not answer")
+            raise BackendUnreachable("the folders do not answer")
         return self.root / "jobs"
 
-    def preflight(self, jobs: Sequence[Job] = ()) -> list[Problem]:
+    def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
         return []
 
     def provide(self, dataset: Dataset, progress: Progress) -> str:
@@ -96,12 +101,14 @@ class Place(Backend):
                 shutil.rmtree(partial)
         with (self.root / "starts.log").open("a") as log:
             log.write(f"{job.name}\n")
-        return Handle(name=job.name, id=f"place/{job.name}")
+        return Handle(name=job.name, id=f"folders/{job.name}")
 
     def find(self, group: str) -> dict[str, Handle]:
         jobs = self._reach()
         found = [path.name for path in jobs.iterdir() if not path.name.startswith(".")]
-        return {name: Handle(name=name, id=f"place/{name}") for name in found if self._job(name).get("group") == group}
+        return {
+            name: Handle(name=name, id=f"folders/{name}") for name in found if self._job(name).get("group") == group
+        }
 
     def _job(self, name: str) -> dict:
         try:
@@ -133,19 +140,16 @@ class Place(Backend):
         self._reach()
         yield b"working\n"[offset:]
 
-    def fetch(self, handle: Handle, globs: Sequence[str], into: Path, limit: int) -> Fetched:
+    def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
         home = self._reach() / handle.name / "home"
-        into.mkdir()
-        count = size = 0
-        for pattern in globs:
-            for match in sorted(home.glob(pattern)):
-                for path in [match] if match.is_file() else sorted(p for p in match.rglob("*") if p.is_file()):
-                    target = into / path.relative_to(home)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(path, target)
-                    count += 1
-                    size += target.stat().st_size
-        return Fetched(files=count, bytes=size)
+        receiver = Receiver(into, max_bytes, max_files)
+        for glob in map(Glob, globs):
+            for path in sorted(home.rglob("*")):
+                name = PurePosixPath(path.relative_to(home))
+                if path.is_file() and glob.matches(name):
+                    with path.open("rb") as source:
+                        receiver.take(name, path.stat().st_size, source)
+        return receiver.fetched()
 
     def stop(self, handle: Handle, grace: float) -> None:
         path = self._reach() / handle.name / "job.json"
@@ -162,13 +166,23 @@ class Place(Backend):
     def capacity(self) -> Capacity | None:
         return Capacity(cpus=self.cpus, memory=2**36, gpus=tuple(map(str, range(self.gpus))))
 
-    def describe(self) -> Mapping[str, object]:
-        return {"isolation": "imagined", "network_enforced": True, "network_verified": False}
+    def describe(self) -> Sandbox:
+        imagined = Enforcement(level="enforced", how="imagined")
+        return Sandbox(
+            isolation="imagined",
+            user="nobody",
+            time=imagined,
+            cpus=imagined,
+            memory=imagined,
+            processes=imagined,
+            disk=Enforcement(level="absent"),
+            network=imagined,
+        )
 
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
-    root = Path(options.get("root") or os.environ.get("TEST_PLACE", "."))
+    root = Path(options.get("root") or os.environ.get("TEST_FOLDERS", "."))
     if options:
         (root / "jobs").mkdir(parents=True, exist_ok=True)
-    return Place(root, float(options.get("cpus", 8)), int(options.get("gpus", 0)))
+    return Folders(root, float(options.get("cpus", 8)), int(options.get("gpus", 0)))

@@ -1,0 +1,123 @@
+"""Taking in the files of a job, for every backend: limits, names that are safe to print, the relay's log.
+
+How files are reached is a backend's own; that an agent may have made them is the same everywhere. See ``Backend.fetch``
+for what a Receiver keeps to.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from mlecore.backends import RELAY_LOG, Fetched
+from mlecore.errors import DataError
+from mlecore.globs import Glob
+
+MAX_REFUSED = 100  # as many refusals are listed
+_CHUNK = 1 << 20
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Receiver:
+    """Stores files in the new folder ``into``; at most ``max_files`` of them with ``max_bytes`` in all."""
+
+    def __init__(self, into: Path, max_bytes: int, max_files: int) -> None:
+        into.mkdir(parents=True)
+        self.into = into
+        self.max_bytes = max_bytes
+        self.max_files = max_files
+        self.files = 0
+        self.bytes = 0
+        self.full = False  # max_files have come, and there was another one: no use to look for more
+        self._complete = True
+        self._refused: list[str] = []
+        self._refusals = 0
+        self._seen: set[PurePosixPath] = set()
+
+    def wants(self, path: PurePosixPath) -> bool:
+        """May it come? Not twice, and not what the job was given as data."""
+        return path not in self._seen and path.parts[:1] != ("data",)
+
+    def take(self, path: PurePosixPath, size: int, source: IO[bytes]) -> None:
+        """Store a file of ``size`` bytes, whole or not at all. One that has grown since is cut there.
+
+        ``path``, relative to home, has no ``..``. Raises DataError where it cannot be written here, and what
+        ``source.read`` raises.
+        """
+        if not self.wants(path):
+            return
+        if path == RELAY_LOG:
+            self.refuse(path, "only the relay's log may have this name")
+        else:
+            self._take(path, size, source)
+
+    def take_relay_log(self, globs: Iterable[Glob], source: IO[bytes]) -> None:
+        """Store the relay's log where it belongs, if it was asked for. Before anything else, so that it has room."""
+        if any(glob.matches(RELAY_LOG) for glob in globs):
+            size = source.seek(0, os.SEEK_END)
+            source.seek(0)
+            self._take(RELAY_LOG, size, source)
+
+    def refuse(self, path: PurePosixPath | str, why: str) -> None:
+        """Note down why a file does not come; ``why`` is in the backend's own words."""
+        self._refusals += 1
+        if self._refusals <= MAX_REFUSED:
+            self._refused.append(f"{printable(str(path))[-200:]}: {why}")
+
+    def cut(self, path: PurePosixPath | str, why: str) -> None:
+        """The same for what a limit keeps out, so that not all has come."""
+        self._complete = False
+        self.refuse(path, why)
+
+    def fetched(self) -> Fetched:
+        more = self._refusals - len(self._refused)
+        refused = (*self._refused, *([f"and {more} more"] if more else []))
+        return Fetched(files=self.files, bytes=self.bytes, refused=refused, complete=self._complete)
+
+    def _take(self, path: PurePosixPath, size: int, source: IO[bytes]) -> None:
+        self._seen.add(path)
+        if self.files >= self.max_files:
+            if not self.full:
+                self.cut(path, f"no more than {self.max_files} files are taken, and none after it was looked at")
+            self.full = True
+            return
+        if size > self.max_bytes - self.bytes:
+            self.cut(path, f"{size} bytes, and the limit of {self.max_bytes} leaves {self.max_bytes - self.bytes}")
+            return
+        target = self.into / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            out = os.fdopen(os.open(target, _CREATE, 0o644), "wb")
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise _full(self.into, error) from error
+            self.refuse(path, f"cannot be stored by this name ({getattr(error, 'strerror', None) or error})")
+            return
+        left = size
+        try:
+            with out:
+                while left and (chunk := source.read(min(_CHUNK, left))):
+                    try:
+                        out.write(chunk)
+                        out.flush()
+                    except OSError as error:
+                        raise _full(self.into, error) from error
+                    left -= len(chunk)
+        except BaseException:
+            target.unlink()
+            raise
+        self.files += 1
+        self.bytes += size - left
+
+
+def printable(text: str) -> str:
+    """A name that an agent chose, in a form that upsets no terminal."""
+    known = os.fsencode(text).decode("utf-8", "backslashreplace")
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in known)
+
+
+def _full(folder: Path, error: OSError) -> DataError:
+    return DataError(f"the files of a run cannot be written to {folder}: {error.strerror}", fix="Free some disk space.")

@@ -1,0 +1,55 @@
+"""Rules: a backend that says it holds jobs to a limit does so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mlecore.testing.backends.harness import BackendBench
+from mlecore.testing.rules import Broken, Undecided
+
+_MEGABYTE = 1 << 20
+# Each goes far beyond its limit, stays there for a while, as a watched one may take some seconds, and says "beyond".
+_MEMORY = '[ "$( (head -c 600000000 /dev/zero; sleep 5) | tail -n 1 | wc -c )" -ge 600000000 ] && echo beyond'
+_PROCESSES = "i=0; while [ $i -lt 120 ]; do sleep 20 & i=$((i+1)); done; sleep 5; echo beyond"
+_DISK = "for n in 1 2 3 4 5 6 7 8 9; do head -c 20000000 /dev/zero >logs/$n || exit 3; done; sleep 15; echo beyond"
+
+
+def network(bench: BackendBench) -> Iterator[Broken]:
+    _held_to(bench, "network")
+    handle, _ = bench.run(
+        bench.job("sed 1d /proc/net/route | wc -l; sed '/lo$/d' /proc/net/if_inet6 2>/dev/null | wc -l")
+    )
+    counts = bench.output(handle).decode().split()
+    if counts[:2] != ["0", "0"]:
+        yield Broken(f"a job without a network has routes out: {counts} (IPv4, IPv6)", 'network="none"')
+
+
+def memory(bench: BackendBench) -> Iterator[Broken]:
+    yield from _beyond(bench, "memory", _MEMORY, memory=100 * _MEGABYTE)
+
+
+def processes(bench: BackendBench) -> Iterator[Broken]:
+    yield from _beyond(bench, "processes", _PROCESSES, processes=40)
+
+
+def disk(bench: BackendBench) -> Iterator[Broken]:
+    yield from _beyond(bench, "disk", _DISK, disk=50 * _MEGABYTE)
+
+
+def _beyond(bench: BackendBench, name: str, script: str, **demand: Any) -> Iterator[Broken]:
+    _held_to(bench, name)
+    job = bench.job(script, **demand)
+    bench.require(job.demand)
+    handle, status = bench.run(job)
+    if b"beyond" in bench.output(handle):
+        yield Broken(f"a job went far beyond {demand} and on to its end", f"Demand.{name}")
+    if status.infra_failure:
+        yield Broken(f"a job that went beyond its {name} counts as an infrastructure failure", "status()")
+    if name == "memory" and not status.oom and status.exit_code == 0:
+        yield Broken("a job ran out of memory, and its status does not say so", "status()")
+
+
+def _held_to(bench: BackendBench, name: str) -> None:
+    if bench.sandbox.limits()[name].level == "absent":
+        raise Undecided(f"the backend says that nothing holds jobs to a limit of {name}")
