@@ -1,0 +1,184 @@
+"""A run's way to its model: what a backend starts beside a job, and what the job is given of it.
+
+Under ``network=llm`` a job reaches no model by itself. Its backend starts ``gateway(job, ...)`` outside of the sandbox,
+gives the process its settings on standard input (or in a file that it alone may read), starts it again when it dies,
+and makes it reachable from inside, where ``variables`` name it. The gateway says ``gateway on ADDRESS`` on standard
+error when it listens, and ends on SIGTERM.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from attrs import field, frozen
+
+from mlecore.errors import BackendError
+
+if TYPE_CHECKING:
+    from mlecore.agents import Recipe
+
+LOG = "gateway.jsonl"
+TRANSCRIPTS = "transcripts.jsonl.zst"
+
+
+@frozen(kw_only=True)
+class ModelAccess:
+    """What a job may ask of which model. It has no key in it, and may be written down."""
+
+    endpoint: str  # the model's base URL
+    key: str | None = None  # the variable of this process's environment that holds the real key; None: there is none
+    models: tuple[str, ...] = ()  # that may be called
+    any_model: bool = False
+    budgets: tuple[str, ...] = ()  # "5usd", "2Mtok", "500calls"
+    prices: Mapping[str, Mapping[str, float]] = field(factory=dict)  # model -> input, output ... USD per million tokens
+    retries: int = 0  # of calls that the endpoint answered with 429 or 5xx
+    max_calls: int | None = None  # at once, over all jobs of this endpoint here
+    transcripts: bool = False
+
+
+@frozen(kw_only=True)
+class Process:
+    """A gateway to start. ``settings`` holds the key: never in an argument, a variable, an image, a label or a log."""
+
+    argv: tuple[str, ...]
+    settings: bytes = field(repr=False)
+
+
+def gateway(
+    access: ModelAccess,
+    job_name: str,
+    *,
+    listen: str,
+    folder: str,
+    slots: str | None = None,
+    python: str = sys.executable,
+) -> Process:
+    """The gateway of one job, whose log and transcripts go to ``folder``.
+
+    ``listen`` is ``host:port`` or ``unix:PATH``. ``slots`` is a folder that all gateways share which may keep to one
+    ``max_calls``. ``python`` has the packages of ``recipe()``. Raises BackendError where the key is not set here.
+    """
+    argv = (python, "-I", "-m", "mlecore.gateway", "--listen", listen, "--folder", folder)
+    return Process(argv=argv, settings=_settings(access, job_name, slots))
+
+
+def _settings(access: ModelAccess, job_name: str, slots: str | None) -> bytes:
+    values = {
+        "endpoint": access.endpoint,
+        "token": token(access, job_name),
+        "key": _key(access),
+        "models": access.models,
+        "any_model": access.any_model,
+        "budgets": access.budgets,
+        "prices": {model: dict(price) for model, price in access.prices.items()},
+        "retries": access.retries,
+        "max_calls": access.max_calls,
+        "slots": slots,
+        "transcripts": access.transcripts,
+        "proxy": _proxy(access.endpoint),
+        "ca": _certificates(),
+    }
+    return json.dumps(values).encode()
+
+
+def _key(access: ModelAccess) -> str:
+    if access.key is None:
+        return ""
+    if not os.environ.get(access.key):
+        raise BackendError(
+            f"the key of {access.endpoint} is to be in {access.key}, which is not set here",
+            fix=f"export {access.key}=...",
+        )
+    return os.environ[access.key].strip()
+
+
+def token(access: ModelAccess, job_name: str) -> str:
+    """What the job has for a key. The same whoever starts the job again, and worth nothing but at its own gateway."""
+    return "mlecore-" + hmac.new(_key(access).encode(), job_name.encode(), "sha256").hexdigest()[:40]
+
+
+def _proxy(endpoint: str) -> str | None:
+    """The way out of this machine's network, as its variables have it."""
+    from urllib.request import getproxies_environment, proxy_bypass
+
+    url = urlsplit(endpoint)
+    if url.hostname in (None, "localhost", "127.0.0.1", "::1") or proxy_bypass(url.netloc):
+        return None
+    return getproxies_environment().get(url.scheme)
+
+
+def _certificates() -> str | None:
+    """Of a company's own authority, where this machine's variables name a bundle."""
+    for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
+        if path := os.environ.get(name):
+            try:
+                return Path(path).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise BackendError(f"the certificates that {name} names cannot be read: {error}") from None
+    return None
+
+
+def base_url(access: ModelAccess, gateway_url: str) -> str:
+    """The endpoint, as the job sees it: the same path on another host."""
+    return gateway_url + urlsplit(access.endpoint).path.rstrip("/")
+
+
+def variables(access: ModelAccess, job_name: str, gateway_url: str) -> dict[str, str]:
+    """What client libraries read: where the model is, and for a key the job's token.
+
+    OpenAI's clients want a base URL with its version (``/v1``), Anthropic's, Google's and Azure's one without.
+    """
+    base = base_url(access, gateway_url)
+    root = base.removesuffix("/v1").removesuffix("/v1beta")
+    openai = base if urlsplit(base).path else f"{base}/v1"
+    own = token(access, job_name)
+    return {
+        **dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENROUTER_API_BASE"), openai),
+        **dict.fromkeys(("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"), root),
+        **dict.fromkeys(("GEMINI_API_BASE", "GOOGLE_GEMINI_BASE_URL"), root),
+        **dict.fromkeys(("AZURE_OPENAI_ENDPOINT", "AZURE_API_BASE"), root),
+        **dict.fromkeys(("OPENAI_API_KEY", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY"), own),
+        **dict.fromkeys(("GEMINI_API_KEY", "GOOGLE_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_API_KEY"), own),
+    }
+
+
+_KEYS = {
+    "api.openai.com": "OPENAI_API_KEY",
+    "api.anthropic.com": "ANTHROPIC_API_KEY",
+    "generativelanguage.googleapis.com": "GEMINI_API_KEY",
+    "openrouter.ai": "OPENROUTER_API_KEY",
+    "openai.azure.com": "AZURE_OPENAI_API_KEY",
+    "api.mistral.ai": "MISTRAL_API_KEY",
+    "api.deepseek.com": "DEEPSEEK_API_KEY",
+    "api.groq.com": "GROQ_API_KEY",
+    "api.x.ai": "XAI_API_KEY",
+    "api.together.xyz": "TOGETHER_API_KEY",
+}
+
+
+def usual_key(endpoint: str) -> str | None:
+    """The variable in which people keep the key of a known provider. Other hosts get no key that nobody named."""
+    host = urlsplit(endpoint).hostname or ""
+    return next((name for known, name in _KEYS.items() if host == known or host.endswith("." + known)), None)
+
+
+def recipe() -> Recipe:
+    """What a container needs to run the gateway: this package's files, and what they import, in these versions."""
+    from importlib.metadata import version
+
+    from mlecore.agents import Recipe
+
+    package = Path(__file__).parent / "gateway"
+    files = {f"/opt/gateway/mlecore/gateway/{path.name}": path.read_bytes() for path in sorted(package.glob("*.py"))}
+    needs = ("aiohttp", "genai-prices", "msgspec", "zstandard")
+    return Recipe(
+        pip=tuple(f"{name}=={version(name)}" for name in needs),
+        files={"/opt/gateway/mlecore/__init__.py": b"", **files},
+    )

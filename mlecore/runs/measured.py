@@ -1,0 +1,149 @@
+"""What a run's models used, as its gateway counted it: the sums of ``gateway.jsonl``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from attrs import define, field, frozen
+
+TELL = 0.05  # a larger difference between what was measured and what the agent's logs report is told
+
+
+@frozen(kw_only=True)
+class ModelUse:
+    """One model, as requests named it."""
+
+    model: str
+    answered: tuple[str, ...] = ()  # as responses named it
+    calls: int = 0
+    input_tokens: int = 0  # cached ones included
+    output_tokens: int = 0  # reasoning included
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost_usd: float | None = None  # of the calls whose usage is known; None: no price is known
+    unknown: int = 0  # calls whose response does not say what they used: in none of these sums
+    unplanned: bool = False  # the plan does not name it
+
+
+@frozen(kw_only=True)
+class Measured:
+    """All calls of one run."""
+
+    calls: int = 0  # passed on to the endpoint
+    refused: int = 0
+    failed: int = 0  # of the calls: without a whole answer, or answered with an error
+    retries: int = 0  # by the gateway
+    unknown: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost_usd: float | None = None
+    models: tuple[ModelUse, ...] = ()
+    prices: tuple[str, ...] = ()  # where they are from
+    exhausted: str | None = None  # the budget that was used up
+    exhausted_at: str | None = None  # when the call began that used it up
+
+
+@define
+class _Sum:
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    reasoning: int = 0
+    costs: list[float] = field(factory=list)
+    unpriced: int = 0
+    unknown: int = 0
+    unplanned: bool = False
+    answered: dict[str, None] = field(factory=dict)
+
+    @property
+    def cost(self) -> float | None:
+        """Where one call has no price, the sum would be too small."""
+        import math
+
+        return None if self.unpriced or not self.costs else round(math.fsum(self.costs), 9)
+
+
+def measure(log: Path, budgets: Sequence[str] = ()) -> Measured | None:
+    """The sums of a log; None where there is none."""
+    from mlecore.gateway.budgets import Budget
+    from mlecore.gateway.ledger import Spent, read_calls
+
+    if not log.is_file():
+        return None
+    limits = [Budget.parse(text) for text in budgets]
+    spent, whole, models = Spent(), _Sum(), dict[str, _Sum]()
+    refused = failed = retries = 0
+    prices: dict[str, None] = {}
+    exhausted: tuple[str, str] | None = None
+    for call in read_calls(log):
+        if not call.reached:
+            refused += call.times
+            continue
+        spent.add(call)
+        failed += call.outcome != "passed" or (call.status or 0) >= 400
+        retries += call.retries
+        if call.priced_by and call.tokens:
+            prices[call.priced_by] = None
+        for each in (whole, *((models.setdefault(call.asked, _Sum()),) if call.asked else ())):
+            each.calls += 1
+            each.unknown += call.usage == "unknown"
+            each.unplanned |= call.unplanned
+            if call.answered:
+                each.answered[call.answered] = None
+            if call.tokens:
+                each.input += call.tokens.input
+                each.output += call.tokens.output
+                each.cached += call.tokens.cached
+                each.reasoning += call.tokens.reasoning
+                each.unpriced += call.cost_usd is None
+                each.costs += [] if call.cost_usd is None else [call.cost_usd]
+        over = [limit.text for limit in limits if limit.spent(usd=spent.usd, tokens=spent.tokens, calls=spent.calls)]
+        if over and exhausted is None:
+            exhausted = over[0], call.time
+    return Measured(
+        calls=whole.calls,
+        refused=refused,
+        failed=failed,
+        retries=retries,
+        unknown=whole.unknown,
+        input_tokens=whole.input,
+        output_tokens=whole.output,
+        cached_tokens=whole.cached,
+        reasoning_tokens=whole.reasoning,
+        cost_usd=whole.cost,
+        models=tuple(_use(name, each) for name, each in models.items()),
+        prices=tuple(prices),
+        exhausted=exhausted[0] if exhausted else None,
+        exhausted_at=exhausted[1] if exhausted else None,
+    )
+
+
+def _use(name: str, each: _Sum) -> ModelUse:
+    return ModelUse(
+        model=name,
+        answered=tuple(each.answered),
+        calls=each.calls,
+        input_tokens=each.input,
+        output_tokens=each.output,
+        cached_tokens=each.cached,
+        reasoning_tokens=each.reasoning,
+        cost_usd=each.cost,
+        unknown=each.unknown,
+        unplanned=each.unplanned,
+    )
+
+
+def difference(measured: Measured, input_tokens: int | None, output_tokens: int | None) -> str:
+    """Where what an agent's logs report differs from what was measured; empty where it does not, or they are silent."""
+    said = []
+    for what, reported, counted in (
+        ("input", input_tokens, measured.input_tokens),
+        ("output", output_tokens, measured.output_tokens),
+    ):
+        if reported is not None and abs(reported - counted) > TELL * max(counted, 1):
+            said.append(f"its logs report {reported} {what} tokens, its gateway counted {counted}")
+    return "; ".join(said)

@@ -1,0 +1,57 @@
+"""The sums of a gateway's log."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from mlecore.gateway.calls import Call, Tokens
+from mlecore.runs.measured import difference, measure
+
+
+def call(number, **values):
+    given = {"time": f"2026-01-01T00:00:0{number}+00:00", "method": "POST", "path": "/v1/x", "asked": "m"}
+    given |= {"outcome": "passed", "status": 200, "usage": "counted", "tokens": Tokens(input=100, output=10, cached=50)}
+    return Call(number=number, **(given | {"cost_usd": 0.1, "priced_by": "the plan"} | values))
+
+
+def log(tmp_path, *calls):
+    path = tmp_path / "gateway.jsonl"
+    path.write_bytes(b"\n".join(msgspec.json.encode(each) for each in calls) + b"\n")
+    return path
+
+
+def test_sums(tmp_path):
+    none = {"tokens": None, "cost_usd": None, "priced_by": None}
+    path = log(
+        tmp_path,
+        call(1, answered="m-1"),
+        call(2, asked="other", unplanned=True),
+        call(3, status=429, usage="none", retries=2, **none),
+        call(4, outcome="refused", status=403, times=1000, **none),
+        call(5, usage="unknown", estimate=Tokens(input=7), outcome="cut", tokens=None),
+    )
+    got = measure(path, ("220tok", "100calls"))
+    assert (got.calls, got.refused, got.failed, got.retries, got.unknown) == (4, 1000, 2, 2, 1)
+    assert (got.input_tokens, got.output_tokens, got.cached_tokens) == (200, 20, 100)
+    assert got.cost_usd == pytest.approx(0.2) and got.prices == ("the plan",)
+    assert [(use.model, use.calls, use.unplanned) for use in got.models] == [("m", 3, False), ("other", 1, True)]
+    assert got.models[0].answered == ("m-1",)
+    assert (got.exhausted, got.exhausted_at) == ("220tok", "2026-01-01T00:00:02+00:00")
+
+
+def test_cost_with_a_price_missing_is_unknown(tmp_path):
+    assert measure(log(tmp_path, call(1), call(2, cost_usd=None, priced_by=None))).cost_usd is None
+
+
+def test_no_log(tmp_path):
+    assert measure(tmp_path / "gateway.jsonl") is None
+
+
+def test_difference_is_told_from_five_percent_on(tmp_path):
+    got = measure(log(tmp_path, call(1)))
+    assert difference(got, 104, 10) == difference(got, None, None) == ""
+    assert difference(got, 106, 11) == (
+        "its logs report 106 input tokens, its gateway counted 100; "
+        "its logs report 11 output tokens, its gateway counted 10"
+    )
