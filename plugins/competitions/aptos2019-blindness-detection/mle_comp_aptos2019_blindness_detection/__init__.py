@@ -12,7 +12,7 @@ from mlecore.submissions import Format, Table
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    table = read_csv(raw / "train.csv", float_precision=None)[["id_code", "diagnosis"]]
+    table = read_csv(raw / "train.csv")[["id_code", "diagnosis"]]
     ensure_unique(table["id_code"], "id_code of train.csv")
     train, test = split(table, test_size=0.1)
     write_csv(train, public / "train.csv")

@@ -32,7 +32,7 @@ wire-haired_fox_terrier yorkshire_terrier
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    labels = read_csv(raw / "labels.csv", float_precision=None)[["id", "breed"]]
+    labels = read_csv(raw / "labels.csv")[["id", "breed"]]
     ensure_unique(labels["id"], "ids of labels.csv")
     truth = labels[["id"]].join(one_hot(labels["breed"], BREEDS))  # of all rows: no other breed may occur anywhere
     train, test = split(labels, test_size=0.1)

@@ -18,7 +18,7 @@ CLASSES = ["healthy", "multiple_diseases", "rust", "scab"]
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    table = read_csv(raw / "train.csv", float_precision=None)
+    table = read_csv(raw / "train.csv")
     ensure_columns(table, ["image_id", *CLASSES], "train.csv")
     ensure(table["image_id"].astype(str).str.startswith("Train_").all(), "an image_id does not start with Train_")
     old_train, old_test = split(table, test_size=0.1)

@@ -12,7 +12,7 @@ from mlecore.submissions import Format, Table
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    train, test = split(read_csv(raw / "train.csv", float_precision=None), test_size=0.1)
+    train, test = split(read_csv(raw / "train.csv"), test_size=0.1)
     ensure_disjoint(train["Id"], test["Id"], "Ids of train and test")
     write_csv(train, public / "train.csv")
     write_csv(test, private / "test.csv")

@@ -42,7 +42,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def _write_whole(raw: Path, train: IO[bytes], test: IO[bytes], answers: IO[bytes], sample: IO[bytes]) -> None:
     """The tables as pandas makes them of any rows."""
     write = partial(write_csv, quoting=csv.QUOTE_NONNUMERIC)
-    rows = read_csv(raw / f"{TRAIN}.zip", member=TRAIN, float_precision=None)
+    rows = read_csv(raw / f"{TRAIN}.zip", member=TRAIN)
     ensure_columns(rows, COLUMNS, TRAIN)
     known, asked = (
         part.assign(sentence_id=renumber(part["sentence_id"]))
