@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import zipfile
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-import mlecore
 from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter
-from mlecore.testing import Trial, check_competition
+from mlecore.testing import Trial
 
-BIRDS = mlecore.competition("mlsp-2013-birds")
+pytestmark = pytest.mark.trial(size=0.1)
+
 TOP = "mlsp_contest_dataset"
-
-
-@pytest.fixture(scope="module")
-def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
-    return Trial("mlsp-2013-birds", tmp_path_factory.mktemp("birds"), size=0.1)
-
-
-@pytest.fixture
-def answers(trial: Trial) -> pd.DataFrame:
-    return pd.read_csv(trial.private / "answers.csv")
 
 
 def raw_of(folder: Path, labels: bytes, folds: list[int]) -> Path:
@@ -53,15 +42,10 @@ def raw_of(folder: Path, labels: bytes, folds: list[int]) -> Path:
     return folder
 
 
-@pytest.mark.slow
-def test_conformance() -> None:
-    check_competition("mlsp-2013-birds")
-
-
-def test_by_hand(tmp_path: Path) -> None:
+def test_recordings_are_numbered_anew(trial: Trial, tmp_path: Path) -> None:
     labels = b"rec_id,[labels]\n0,1,?\n5, 04,4,7\n4\n2,\n1,3\n3,?\n6,0"
     raw = raw_of(tmp_path / "raw", labels.replace(b"0,1,?\n", b"0,11\n").replace(b"\n", b"\r\n"), [0, 0, 0, 1, 0, 0, 0])
-    BIRDS.prepare(raw, tmp_path / "public", tmp_path / "private")
+    trial.competition.prepare(raw, tmp_path / "public", tmp_path / "private")
     essential, supplemental = tmp_path / "public" / "essential_data", tmp_path / "public" / "supplemental_data"
     kept = pd.DataFrame({"rec_id": range(6), "fold": 0})
     test = kept.sample(frac=0.2, random_state=0).index
@@ -89,19 +73,7 @@ def test_by_hand(tmp_path: Path) -> None:
     assert (supplemental / "spectrograms" / "r6.bmp").read_bytes() == b"spectrograms r6"
 
 
-def test_synthetic_data_is_prepared_whole(trial: Trial, answers: pd.DataFrame) -> None:
-    with zipfile.ZipFile(trial.raw / f"{TOP}.zip") as archive:
-        folds = pd.read_csv(io.BytesIO(archive.read(f"{TOP}/essential_data/CVfolds_2.txt")))
-    kept = (folds["fold"] == 0).sum()
-    assert kept < len(folds)
-    assert len(list((trial.public / "essential_data" / "src_wavs").iterdir())) == kept
-    assert len(answers) == 19 * round(0.2 * kept)
-    assert set(answers["Probability"]) == {0, 1}
-    sample = pd.read_csv(trial.public / "sample_submission.csv")
-    assert sorted(answers["Id"]) == sample["Id"].tolist()
-
-
-def test_a_recording_that_is_missing_is_said(tmp_path: Path) -> None:
+def test_a_missing_recording_is_named(trial: Trial, tmp_path: Path) -> None:
     raw = raw_of(tmp_path / "raw", b"h\n" + b"".join(b"%d,1\n" % i for i in range(5)), [0] * 5)
     with zipfile.ZipFile(raw / f"{TOP}.zip") as archive, ZipWriter(raw / "less.zip") as less:
         for member in archive.infolist():
@@ -109,7 +81,7 @@ def test_a_recording_that_is_missing_is_said(tmp_path: Path) -> None:
                 less.move(archive, member, member.filename)
     (raw / "less.zip").rename(raw / f"{TOP}.zip")
     with pytest.raises(DataError, match=r"r2\.wav"):
-        BIRDS.prepare(raw, tmp_path / "public", tmp_path / "private")
+        trial.competition.prepare(raw, tmp_path / "public", tmp_path / "private")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +92,7 @@ def test_a_recording_that_is_missing_is_said(tmp_path: Path) -> None:
         ("supplemental_data/segment_features.txt", b"h\n0,0,1\nx,1\n", "line 3: begins with 'x'"),
     ],
 )
-def test_damaged_text_is_said(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+def test_damaged_text_is_located(trial: Trial, tmp_path: Path, name: str, content: bytes, said: str) -> None:
     raw = raw_of(tmp_path / "raw", b"h\n" + b"".join(b"%d,1\n" % i for i in range(5)), [0] * 5)
     with zipfile.ZipFile(raw / f"{TOP}.zip") as archive, ZipWriter(raw / "other.zip") as other:
         for member in archive.infolist():
@@ -129,27 +101,4 @@ def test_damaged_text_is_said(tmp_path: Path, name: str, content: bytes, said: s
         other.add(f"{TOP}/{name}", content)
     (raw / "other.zip").rename(raw / f"{TOP}.zip")
     with pytest.raises(DataError, match=said):
-        BIRDS.prepare(raw, tmp_path / "public", tmp_path / "private")
-
-
-def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
-    assert trial.grade(answers) == 1
-    assert trial.grade(answers.assign(Probability=0)) == 0.5
-    same = answers.assign(Id=answers["Id"].astype(float), Probability=answers["Probability"] == 1, note="x")
-    assert trial.grade(same.sample(frac=1, random_state=0)) == 1
-
-
-@pytest.mark.parametrize("value", [None, 1.2, -0.1, "inf", "bird", "True"])
-def test_probabilities_are_from_0_to_1(trial: Trial, answers: pd.DataFrame, value: object) -> None:
-    bad = answers.assign(Probability=0.5).astype({"Probability": object})
-    bad.loc[0, "Probability"] = value
-    with pytest.raises(mlecore.InvalidSubmission, match="'Probability' must hold numbers from 0 to 1"):
-        trial.grade(bad)
-
-
-def test_ids_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame) -> None:
-    repeated = answers.assign(Id=[answers["Id"][1], *answers["Id"][1:]])
-    text = answers.assign(Id=[f"a{i}" for i in answers["Id"]])
-    for bad in (repeated, text, answers.iloc[1:], answers.iloc[:0], answers.drop(columns="Id")):
-        with pytest.raises(mlecore.InvalidSubmission):
-            trial.grade(bad)
+        trial.competition.prepare(raw, tmp_path / "public", tmp_path / "private")

@@ -8,41 +8,21 @@ import pandas as pd
 import pytest
 from mle_comp_siim_isic_melanoma_classification.records import _checksum, example, first_texts, write_records
 
-import mlecore
 from mlecore.errors import DataError
-from mlecore.testing import Trial, check_competition
+from mlecore.testing import Trial
 
-SKIN = mlecore.competition("siim-isic-melanoma-classification")
-
-
-@pytest.fixture(scope="module")
-def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
-    return Trial("siim-isic-melanoma-classification", tmp_path_factory.mktemp("skin"), size=0.1)
-
-
-@pytest.fixture
-def answers(trial: Trial) -> pd.DataFrame:
-    return pd.read_csv(trial.private / "test.csv")
-
-
-@pytest.mark.slow
-def test_conformance() -> None:
-    check_competition("siim-isic-melanoma-classification")
+pytestmark = pytest.mark.trial(size=0.1)
 
 
 def test_two_record_files_choose_the_test_set(trial: Trial, answers: pd.DataFrame) -> None:
     table = pd.read_csv(trial.raw / "train.csv")
-    records = trial.raw / "tfrecords"
-    names = [*first_texts(records / "train00-2071.tfrec", "image_name")]
-    names += first_texts(records / "train06-2071.tfrec", "image_name")
-    test = table[table["image_name"].isin(names)]
-    assert len(test) == len(names)
-    assert answers["image_name"].tolist() == test["image_name"].tolist()  # in the order of train.csv
-    assert (trial.public / "test.csv").read_text() == test[list(table.columns[:5])].to_csv(index=False)
-    assert (trial.public / "train.csv").read_text() == table.drop(test.index).to_csv(index=False)
-    for folder, images in (("test", test["image_name"]), ("train", table["image_name"].drop(test.index))):
-        for place, suffix in ((folder, ".dcm"), (f"jpeg/{folder}", ".jpg")):
-            assert {p.name for p in (trial.public / place).iterdir()} == {f"{i}{suffix}" for i in images}
+    files = [trial.raw / "tfrecords" / f"train{number}-2071.tfrec" for number in ("00", "06")]
+    names = [name for file in files for name in first_texts(file, "image_name")]
+    assert answers["image_name"].tolist() == [name for name in table["image_name"] if name in names]  # in file order
+    rest = table["image_name"][~table["image_name"].isin(names)]
+    for folder, images in (("test", answers["image_name"]), ("train", rest)):
+        for below, suffix in ((folder, ".dcm"), (f"jpeg/{folder}", ".jpg")):
+            assert {path.name for path in (trial.public / below).iterdir()} == {f"{i}{suffix}" for i in images}
 
 
 def test_record_files_are_numbered_anew(trial: Trial) -> None:
@@ -87,7 +67,7 @@ def test_records(tmp_path: Path) -> None:
         list(first_texts(tmp_path / "c.tfrec", "image_name"))
 
 
-def test_an_image_in_two_rows_is_one_file(tmp_path: Path) -> None:
+def test_an_image_in_two_rows_is_one_file(trial: Trial, tmp_path: Path) -> None:
     raw = tmp_path / "raw"
     for folder in ("train", "jpeg/train", "tfrecords"):
         (raw / folder).mkdir(parents=True)
@@ -100,30 +80,7 @@ def test_an_image_in_two_rows_is_one_file(tmp_path: Path) -> None:
     for number, name in ((0, "A"), (6, "Z")):  # Z is not in train.csv: it is passed over
         with write_records(raw / "tfrecords" / f"train{number:02d}-2071.tfrec") as write:
             write(example({"image_name": f"ISIC_{name}".encode()}))
-    SKIN.prepare(raw, tmp_path / "public", tmp_path / "private")
+    trial.competition.prepare(raw, tmp_path / "public", tmp_path / "private")
     assert (tmp_path / "private" / "test.csv").read_text() == "image_name,target\nISIC_A,0\nISIC_A,1\n"
     assert (tmp_path / "public" / "train.csv").read_text() == header + rows[1] + rows[2] + rows[4]
     assert len(list((tmp_path / "public" / "train").iterdir())) == 2
-
-
-def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
-    assert set(answers["target"]) == {0, 1}
-    assert trial.grade(answers) == 1
-    assert trial.grade(answers.assign(target=0)) == 0.5
-    shuffled = answers.assign(target=answers["target"] == 1, note="x").sample(frac=1, random_state=0)
-    assert trial.grade(shuffled) == 1
-
-
-@pytest.mark.parametrize("value", [None, 1.2, -0.1, "inf", "bad", "True", "0_1"])
-def test_targets_are_numbers_from_0_to_1(trial: Trial, answers: pd.DataFrame, value: object) -> None:
-    bad = answers.assign(target=0.5).astype({"target": object})
-    bad.loc[0, "target"] = value
-    with pytest.raises(mlecore.InvalidSubmission, match="'target' must hold numbers from 0 to 1"):
-        trial.grade(bad)
-
-
-def test_names_are_those_of_the_sample(trial: Trial, answers: pd.DataFrame) -> None:
-    repeated = answers.assign(image_name=[answers["image_name"][1], *answers["image_name"][1:]])
-    for bad in (repeated, answers.iloc[1:], answers.iloc[:0], answers.drop(columns="target")):
-        with pytest.raises(mlecore.InvalidSubmission):
-            trial.grade(bad)
