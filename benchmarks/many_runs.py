@@ -73,18 +73,19 @@ def main() -> None:
 
 
 def plan_of(root: Path, agent: str, settings: dict[str, str], seeds: int, parallel: int, backend: str):
-    from mlecore.runs.plan import Plan, make_agents
-    from mlecore.runs.record import Limits
+    from mlecore.runs.plan import make_plan
 
     (root / "place" / "jobs").mkdir(parents=True, exist_ok=True)
-    return Plan(
-        agents=make_agents([(agent, None, settings, None, None)]),
-        competitions=("coins",),
-        seeds=tuple(range(seeds)),
-        backend=backend,
-        backend_options={"root": str(root / "place"), "cpus": "64"} if backend == "folders" else {},
-        limits=Limits(time=600.0, cpus=0.1),
-        max_parallel=parallel,
+    options = {"root": str(root / "place"), "cpus": "64"} if backend == "folders" else {}
+    return make_plan(
+        {
+            "agents": [{"name": agent, "options": settings}],
+            "competitions": ["coins"],
+            "seeds": seeds,
+            "backend": {"name": backend, "options": options},
+            "limits": {"time": 600, "cpus": 0.1},
+            "execution": {"max_parallel": parallel},
+        }
     )
 
 

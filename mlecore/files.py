@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from mlecore.errors import DataError
+
 Fault = Callable[[str, Path], None]
 
 _fault: Fault | None = None
@@ -250,3 +252,19 @@ def copy(source: Path, target: Path) -> None:
     temporary.replace(target)
     _before("sync", target.parent)
     sync_folder(target.parent)
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """The content of a regular file. Raises DataError for anything else (a folder, a pipe, a device: never waited for)
+    and for more than ``limit`` bytes."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise DataError("it is not a regular file")
+        with open(descriptor, "rb", closefd=False) as file:
+            content = file.read(limit + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > limit:
+        raise DataError(f"it has more than {limit} bytes")
+    return content

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from attrs import frozen
 
 from mlecore.errors import UsageError
+from mlecore.schema import Written
 
 OptionType = Literal["text", "integer", "number", "boolean"]
 
@@ -55,6 +56,24 @@ def pairs(given: Iterable[str], flag: str) -> dict[str, str]:
             raise UsageError(f"{flag} {item}: expected {flag} name=value")
         out[name] = value
     return out
+
+
+def as_text(given: object) -> dict[str, str]:
+    """Options of a file by name, as text like those of the command line. Raises UsageError."""
+    if not isinstance(given, Mapping):
+        raise UsageError("expected a table of options")
+    out = {}
+    for name, value in given.items():
+        if isinstance(value, bool):
+            out[name] = "true" if value else "false"
+        elif isinstance(value, (str, int, float)):
+            out[name] = str(value)
+        else:
+            raise UsageError(f"{name} must be text, a number or a boolean")
+    return out
+
+
+Options = Annotated[Mapping[str, str], Written(as_text, "a table of text, numbers and booleans")]
 
 
 def resolve(declared: Sequence[Option], given: Mapping[str, str], owner: str) -> dict[str, str]:

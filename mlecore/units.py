@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated
 
 from mlecore.errors import UsageError
+from mlecore.schema import Written, brief
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _BYTES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
 def duration(text: str | float) -> float:
-    """Seconds of "24h", "90m", "1h30m" or a plain number of seconds."""
-    given = str(text).strip().lower()
+    """Seconds of "24h", "90m", "1h30m" or a plain number of seconds. Raises UsageError."""
+    given = str(text).strip().lower() if isinstance(text, (str, int, float)) else ""
     if re.fullmatch(r"\d+(\.\d+)?(e[+-]?\d+)?", given):
         seconds = float(given)
     elif re.fullmatch(r"(\d+(\.\d+)?[smhd]\s*)+", given):
         parts = re.findall(r"(\d+(?:\.\d+)?)([smhd])", given)
         seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
     else:
-        raise UsageError(f"{text!r} is no duration; write it like 24h, 90m, 1h30m or 3600")
+        raise UsageError(f"{brief(text)} is no duration; write it like 24h, 90m, 1h30m or 3600")
     if not 0 < seconds < 10**9:
-        raise UsageError(f"{text!r} is no possible duration")
+        raise UsageError(f"{brief(text)} is no possible duration")
     return seconds
 
 
 def size(text: str | int) -> int:
-    """Bytes of "16GB", "512MiB", "2T" or a plain number."""
-    if isinstance(text, int) and not isinstance(text, bool):
+    """Bytes of "16GB", "512MiB", "2T" or a plain number. Raises UsageError."""
+    if isinstance(text, int) and not isinstance(text, bool) and text < 2**63:
         return text
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]I?|)B?", str(text).strip().upper())
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]I?|)B?", text.strip().upper() if isinstance(text, str) else "")
     if not match:
-        raise UsageError(f"{text!r} is no size; write it like 16GB, 512MiB or a number of bytes")
+        raise UsageError(f"{brief(text)} is no size; write it like 16GB, 512MiB or a number of bytes")
     return int(float(match[1]) * _BYTES[match[2]])
+
+
+Duration = Annotated[float, Written(duration, 'seconds, or text such as "24h", "90m", "1h30m"')]
+Size = Annotated[int, Written(size, 'bytes, or text such as "16GB", "512MiB"')]
 
 
 def show_duration(seconds: float) -> str:
@@ -54,3 +60,11 @@ def show_size(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.1f} TB"
+
+
+def write_duration(seconds: float) -> str | float:
+    """What ``duration`` reads back as exactly so many seconds: "24h", "90m", or the number."""
+    for unit, name in ((3600, "h"), (60, "m")):
+        if seconds % unit == 0:
+            return f"{seconds / unit:.0f}{name}"
+    return seconds

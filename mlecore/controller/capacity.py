@@ -23,7 +23,7 @@ class Slots:
     def __init__(
         self, plan: Plan, backend: Backend | None, background: Background, reporter: Reporter, timing: Timing
     ) -> None:
-        self.count = 0 if backend else plan.max_parallel or WITHOUT_BACKEND
+        self.count = 0 if backend else plan.execution.max_parallel or WITHOUT_BACKEND
         self._plan = plan
         self._backend = backend  # None: no run needs it
         self._background = background
@@ -38,13 +38,13 @@ class Slots:
         self._background.submit("poll", self._backend.capacity, self._measured, self._failed)
 
     def _measured(self, capacity: Capacity | None) -> None:
-        self.count, bound = at_once(capacity, self._plan.limits, self._plan.max_parallel)
+        self.count, bound = at_once(capacity, self._plan.limits, self._plan.execution.max_parallel)
         if not self.count:
-            self._reporter.say(f"no run fits backend {self._plan.backend} now: {bound}; waiting", every=600)
+            self._reporter.say(f"no run fits backend {self._plan.backend.name} now: {bound}; waiting", every=600)
 
     def _failed(self, error: Exception) -> None:
         self._next = time.monotonic() + self._timing.step_delay
-        self._reporter.say(f"backend {self._plan.backend}: {describe(error)}; asking again", every=300)
+        self._reporter.say(f"backend {self._plan.backend.name}: {describe(error)}; asking again", every=300)
 
 
 def at_once(capacity: Capacity | None, limits: Limits, max_parallel: int | None) -> tuple[int, str]:

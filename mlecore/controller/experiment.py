@@ -149,9 +149,9 @@ def require_network(agent: str, wanted: str, plan: Plan) -> None:
 def _backend(plan: Plan) -> tuple[Backend, PluginUse]:
     from mlecore.registry import load
 
-    loaded = load("backend", plan.backend)
+    loaded = load("backend", plan.backend.name)
     declared = loaded.call("backend", options={}).options
-    options = resolve_options(declared, plan.backend_options, f"backend {plan.backend}")
+    options = resolve_options(declared, plan.backend.options, f"backend {plan.backend.name}")
     return loaded.call("backend", options=options), plugin_use(loaded.plugin, options)
 
 
@@ -162,8 +162,8 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
     from mlecore.data.sources import Synthetic, has_synthetic
     from mlecore.submissions.sample import sample_bytes
 
-    target = competition(id, plan.edition)
-    synthetic = plan.synthetic and has_synthetic(target)
+    target = competition(id, plan.data.edition)
+    synthetic = plan.data.synthetic and has_synthetic(target)
     dirs = DataDirs.of(data)
     try:
         prepared = open_prepared(target, dirs, synthetic=synthetic)

@@ -71,7 +71,7 @@ class Controller:
         self.lifecycle = Lifecycle(
             self.transitions, self.background, self.backlog, self.reporter, display, self.result, self.timing
         )
-        self.polling = Polling(plan.backend, backend, *common)
+        self.polling = Polling(plan.backend.name, backend, *common)
         self.slots = Slots(plan, None if finished_agents >= experiment.agents.keys() else backend, *common)
         self._next_requests = 0.0
         self._finding_jobs = False  # nothing new begins before it is known which jobs the backend has
@@ -160,7 +160,7 @@ class Controller:
     def _find_jobs(self, only: frozenset[str] | None) -> None:
         """Jobs that no record knows, as a controller died between starting one and writing it down."""
         self._finding_jobs = True
-        backend, name = self.experiment.backend, self.experiment.plan.backend
+        backend, name = self.experiment.backend, self.experiment.plan.backend.name
 
         def found(jobs: dict[str, Handle]) -> None:
             self._finding_jobs = False

@@ -45,7 +45,7 @@ def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None)
             say(f"warning: {problem.what} ({problem.fix})")
     if fatal := [problem for problem in problems if problem.fatal]:
         raise BackendError(
-            f"backend {plan.backend}: " + "; ".join(problem.what for problem in fatal),
+            f"backend {plan.backend.name}: " + "; ".join(problem.what for problem in fatal),
             fix="\n".join(problem.fix for problem in fatal),
         )
     return frozenset(finished)

@@ -23,6 +23,7 @@ from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.record import Attempt, Ended, RunRecord
 from mlecore.runs.store import Group, write_record
+from mlecore.schema import SchemaError
 
 if TYPE_CHECKING:
     from mlecore.grading.report import Report
@@ -190,7 +191,7 @@ class Transitions:
 
     def _after_infra_failure(self, record: RunRecord) -> RunRecord:
         failures = sum(attempt.infra_failure for attempt in record.attempts if attempt.number > record.retry_from)
-        if failures <= self._experiment.plan.retries:
+        if failures <= self._experiment.plan.execution.retries:
             return evolve(record, state="planned", ended=None)
         return evolve(record, state="failed", reason=f"{record.reason} (attempt {failures}, no retry left)")
 
@@ -229,7 +230,7 @@ class Transitions:
         try:
             if not path.exists():
                 self._publish_grade(record, path)
-            report = read_report(path)
+            report = _read_report(path)
         except OSError:
             raise
         except Exception as error:
@@ -248,11 +249,11 @@ class Transitions:
         inputs = self._experiment.inputs[record.competition]
         submission = record.submission
         report = self._experiment.grader.grade(submission, inputs.data)
-        content = {**report.to_json(), "run": record.uid}
-        content["submission_path"] = submission.relative_to(record.folder).as_posix() if submission else ""
+        where = submission.relative_to(record.folder).as_posix() if submission else ""
+        report = evolve(report, run=record.uid, submission_path=where)
         if submission is None and (refused := collect.refused_candidates(record)):
-            content["reason"] = refused
-        files.publish(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
+            report = evolve(report, reason=refused)
+        files.publish(path, (json.dumps(report.to_json(), indent=1, allow_nan=False) + "\n").encode())
 
     def answers_are_there(self, record: RunRecord) -> bool:
         return self._experiment.inputs[record.competition].data.private.is_dir()
@@ -273,17 +274,16 @@ class Transitions:
 
     def catch_up(self, record: RunRecord) -> None:
         """Have extensions hear of what another controller did."""
-        self._extensions.catch_up(record, lambda: read_report(record.folder / "grade.json"))
+        self._extensions.catch_up(record, lambda: _read_report(record.folder / "grade.json"))
 
 
-def read_report(path: Path) -> Report:
-    """A run's grade.json. Raises GradingError where it is damaged."""
-    from mlecore.grading.report import Report
+def _read_report(path: Path) -> Report:
+    from mlecore.grading.report import read_report
 
     try:
-        return Report.from_json(json.loads(path.read_bytes()))
-    except (ValueError, TypeError) as error:
-        raise GradingError(f"{path} is damaged: {error}", fix="Remove it to have the run graded again.") from None
+        return read_report(path)
+    except SchemaError as error:
+        raise GradingError(error.message, fix="Remove it to have the run graded again.") from None
 
 
 def attempt_end(record: RunRecord, status: JobStatus, cancelled: bool, there: bool) -> tuple[Ended, str, bool]:

@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import asdict, fields, frozen
+from attrs import asdict, field, frozen
 
 from mlecore.data.prepared import Prepared
 from mlecore.errors import InvalidSubmission, MlecoreError
 from mlecore.facts import Facts, Thresholds
 from mlecore.grading.leaderboard import rank_of, read_leaderboard
 from mlecore.grading.medals import thresholds_for
+from mlecore.schema import NOT_IN_FILE, plain, read_newer, structure_newer
 from mlecore.submissions.sample import open_sample
 
 if TYPE_CHECKING:
@@ -33,33 +34,35 @@ class Report:
     ``score_text`` then says "nan", "inf" or "-inf". On synthetic data and without thresholds there are no medals.
     """
 
-    competition_id: str
-    score: float | None
-    gold_threshold: float | None
-    silver_threshold: float | None
-    bronze_threshold: float | None
-    median_threshold: float | None
-    any_medal: bool
-    gold_medal: bool
-    silver_medal: bool
-    bronze_medal: bool
-    above_median: bool
-    submission_exists: bool
-    valid_submission: bool
-    is_lower_better: bool
+    competition_id: str  # as Kaggle spells it
+    score: float | None  # rounded to 5 decimals; null where there is none, and for NaN and infinities
+    gold_threshold: float | None  # the score at which gold begins; null where there are no medals
+    silver_threshold: float | None  # where silver begins
+    bronze_threshold: float | None  # where bronze begins
+    median_threshold: float | None  # the median of the human leaderboard
+    any_medal: bool  # gold, silver or bronze
+    gold_medal: bool  # reached gold
+    silver_medal: bool  # reached silver, but not gold
+    bronze_medal: bool  # reached bronze, but not silver
+    above_median: bool  # better than the median of the human leaderboard
+    submission_exists: bool  # was there a file?
+    valid_submission: bool  # could it be graded?
+    is_lower_better: bool  # of two scores
     created_at: str  # ISO 8601, UTC
-    submission_path: str
-    status: Literal["graded", "invalid", "none"]
+    submission_path: str  # in a run's folder, relative to it; "" where there is none
+    status: Literal["graded", "invalid", "none"]  # none: there was no submission
     reason: str = ""  # why it is invalid
-    edition: str = "v1"
-    synthetic: bool = False
+    edition: str = "v1"  # of the competition
+    synthetic: bool = False  # on synthetic data: no medals, and the score compares with nothing
     score_text: str | None = None  # every digit of the unrounded score
     sample_score: float | None = None  # what the sample submission scores, where no thresholds apply
-    beats_sample: bool | None = None
+    beats_sample: bool | None = None  # is the score better than that?
     plugin: str = ""  # distribution and version that graded
     rank: int | None = None  # on the whole human leaderboard, where that was fetched: 1 is the best
     teams: int | None = None  # on that leaderboard
     percentile: float | None = None  # share of them that are not better, in percent
+    run: str = ""  # uid of the run, where it is one's
+    extra: Mapping[Any, Any] = field(factory=dict, eq=False, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
     @property
     def medal(self) -> str | None:
@@ -73,17 +76,22 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary that json.dumps takes without NaN or infinities."""
-        return {name: _plain(value) for name, value in asdict(self).items()}
+        return {name: None if _has_no_number(value) else value for name, value in plain(self).items()}
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Report:
-        """The inverse; keys that a newer version wrote are left out."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in known})
+    def from_json(cls, values: object) -> Report:
+        """The inverse; keys that a newer version wrote are kept. Raises SchemaError."""
+        return structure_newer(cls, values)
 
 
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def read_report(path: Path) -> Report:
+    """The report in a grade.json. Raises SchemaError that names the file, OSError."""
+    return read_newer(Report, path)
+
+
+def _has_no_number(value: object) -> bool:
+    """NaN and infinities: JSON has no number for them."""
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def award(facts: Facts, score: float, thresholds: Thresholds | None) -> dict[str, Any]:

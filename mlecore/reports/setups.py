@@ -11,9 +11,10 @@ from typing import Any
 from attrs import frozen
 
 from mlecore.errors import MlecoreError
-from mlecore.grading.report import Report
+from mlecore.grading.report import Report, read_report
 from mlecore.reports.rates import RunResult
 from mlecore.runs.record import RunRecord
+from mlecore.schema import SchemaError
 
 
 @frozen(kw_only=True)
@@ -67,8 +68,8 @@ def read_graded(run: RunRecord) -> Graded:
 
 def _report(path: Path) -> Report | None:
     try:
-        return Report.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        return read_report(path)
+    except (OSError, SchemaError):
         return None
 
 

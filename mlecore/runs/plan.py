@@ -1,49 +1,102 @@
-"""A plan: which agents with which options on which competitions with which seeds, where, and with what limits."""
+"""A plan: which agents with which options on which competitions with which seeds, where, and with what limits.
+
+An experiment is spelled once: arguments of the command line and of ``mlecore.run`` become the dictionary that a plan's
+TOML file is, and ``make_plan`` makes the plan of it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from mlecore.errors import UsageError
+from mlecore.options import Options
 from mlecore.runs.record import Limits
-from mlecore.units import duration, size
+from mlecore.schema import SchemaError, Written, parse_toml, plain, read_toml, structure
+from mlecore.units import write_duration
 
 FORMAT = 1
 
 
+def read_seeds(value: object) -> tuple[int, ...]:
+    """Seeds from how many there are, or from a list of them. Raises UsageError."""
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10**6:
+        return tuple(range(value))
+    items = value if isinstance(value, (list, tuple, range)) else (None,)
+    if not all(isinstance(seed, int) and not isinstance(seed, bool) for seed in items):
+        raise UsageError("expected how many seeds (at least 1), or a list of whole numbers")
+    return tuple(items)
+
+
+Seeds = Annotated[tuple[int, ...], Written(read_seeds, "how many (3 means 0, 1, 2), or a list of whole numbers")]
+
+
 @frozen(kw_only=True)
 class PlannedAgent:
-    """One row of the experiment: an agent with its options, and with a model of its own if it has one."""
+    """An agent with its options, and with a model of its own if it has one."""
 
-    name: str
-    label: str  # names its runs; unique in the plan
-    options: Mapping[str, str] = field(factory=dict)
-    model: str | None = None
-    endpoint: str | None = None
+    name: str  # of the agent's plugin
+    label: str = ""  # names its runs, unique in the plan; default: the name, with a number where that is taken
+    options: Options = field(factory=dict)  # the agent's, by name
+    model: str | None = None  # that it works with; default: the one of [model]
+    endpoint: str | None = None  # URL of its model; default: the one of [model]
+
+
+@frozen(kw_only=True)
+class PlannedBackend:
+    """Where agents run."""
+
+    name: str = "vm"  # of the backend's plugin
+    options: Options = field(factory=dict)  # the backend's, by name
+
+
+@frozen(kw_only=True)
+class PlannedModel:
+    """The model of all agents that name none of their own."""
+
+    name: str | None = None  # as the endpoint knows it
+    endpoint: str | None = None  # URL
+
+
+@frozen(kw_only=True)
+class PlannedData:
+    """Which data the agents get."""
+
+    edition: str = "v1"  # of the competitions
+    synthetic: bool = False  # use synthetic data: no account, no medals
+
+
+@frozen(kw_only=True)
+class Execution:
+    """How the plan is carried out. Not part of what it is: may change when a group is resumed."""
+
+    max_parallel: int | None = None  # runs at once; default: as many as the backend has room for
+    retries: int = 2  # new attempts after infrastructure failures
 
 
 @frozen(kw_only=True)
 class Plan:
-    """A whole experiment. ``max_parallel`` and ``retries`` say how to run it and may change when it goes on."""
+    """A whole experiment. Every agent works on every competition with every seed."""
 
-    agents: tuple[PlannedAgent, ...]
-    competitions: tuple[str, ...]
-    seeds: tuple[int, ...] = (0,)
-    backend: str = "vm"
-    backend_options: Mapping[str, str] = field(factory=dict)
+    format: int = FORMAT  # of this file
+    agents: tuple[PlannedAgent, ...] = ()  # at least one
+    competitions: tuple[str, ...] = ()  # ids; at least one, or a split
+    split: str | None = (
+        None  # all installed competitions of lite, low, medium, high or dev; a group's plan has their ids
+    )
+    seeds: Seeds = (0,)  # how many (3 means 0, 1 and 2), or which
+    backend: PlannedBackend = PlannedBackend()  # where agents run
+    # of one run; the network is "llm" by default where a model, an endpoint or an allowed host is named
     limits: Limits = field(factory=Limits)
-    edition: str = "v1"
-    synthetic: bool = False
-    max_parallel: int | None = field(default=None, eq=False)
-    retries: int = field(default=2, eq=False)
+    model: PlannedModel = PlannedModel()  # a group's plan has it in [[agents]]
+    data: PlannedData = PlannedData()  # which data the agents get
+    execution: Execution = field(default=Execution(), eq=False)  # how the plan is carried out
 
     def runs(self) -> Iterator[PlannedRun]:
         """Every run, in the order of the plan."""
@@ -55,10 +108,15 @@ class Plan:
     def __len__(self) -> int:
         return len(self.agents) * len(self.competitions) * len(self.seeds)
 
+    def carried_out(self, max_parallel: int | None, retries: int | None) -> Plan:
+        """The same experiment, carried out in another way; None: as the plan says."""
+        changes = _given(max_parallel=max_parallel, retries=retries)
+        return _validated(evolve(self, execution=evolve(self.execution, **changes)))
+
 
 @frozen
 class PlannedRun:
-    """One cell of the matrix."""
+    """One agent on one competition with one seed."""
 
     agent: PlannedAgent
     competition: str
@@ -78,171 +136,156 @@ class PlannedRun:
         return hashlib.sha256(f"{group_uid}/{self.name}".encode()).hexdigest()[:12]
 
 
-AgentRow = tuple[str, str | None, Mapping[str, str], str | None, str | None]
-
-
-def make_agents(agents: Sequence[AgentRow]) -> tuple[PlannedAgent, ...]:
-    """Agents from (name, label, options, model, endpoint); those without a label get one that tells them apart."""
-    taken: set[str] = set()
-    out = []
-    for name, label, options, model, endpoint in agents:
-        if label is not None and (not _LABEL.fullmatch(label) or label in taken):
-            raise UsageError(f"{label!r} cannot be a label: letters, digits, . _ and single -, and no label twice")
-        base = label or re.sub(r"[^A-Za-z0-9._-]+|--+", "-", name).strip("-.") or "agent"
-        label, number = base, 1
-        while label in taken:
-            number += 1
-            label = f"{base}-{number}"
-        taken.add(label)
-        out.append(PlannedAgent(name=name, label=label, options=dict(options), model=model, endpoint=endpoint))
-    return tuple(out)
-
-
-_LABEL = re.compile(r"(?!.*--)[A-Za-z0-9][A-Za-z0-9._-]*")
-
-
-def read_plan(path: Path) -> Plan:
-    """From a TOML file. Raises UsageError that names the file and what is wrong in it."""
+def make_plan(values: Mapping[str, Any]) -> Plan:
+    """The plan that a dictionary spells, with every default filled in. Raises UsageError that names the key."""
+    if values.get("format", FORMAT) != FORMAT:
+        raise UsageError(f"it is a plan of another format than {FORMAT}", fix="Update mlecore.")
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UsageError(f"there is no plan {path}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the plan {path} cannot be read: {error}") from None
-    try:
-        return parse_plan(text)
-    except UsageError as error:
-        raise UsageError(f"{path}: {error.message}", fix=error.fix) from None
+        plan = structure(Plan, values)
+    except SchemaError as error:
+        raise UsageError(error.message) from None
+    return _validated(_filled_in(plan, network_given="network" in values.get("limits", ())))
 
 
 def parse_plan(text: str) -> Plan:
     """From TOML text. Raises UsageError."""
     try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(str(error)) from None
-    if values.pop("format", FORMAT) != FORMAT:
-        raise UsageError(f"a plan of another format than {FORMAT}; update mlecore")
-    top = _Keys(values, "the plan")
-    backend = _Keys(top.take("backend", dict, {}), "[backend]")
-    limits = _Keys(top.take("limits", dict, {}), "[limits]")
-    data = _Keys(top.take("data", dict, {}), "[data]")
-    how = _Keys(top.take("run", dict, {}), "[run]")
-    model = _Keys(top.take("model", dict, {}), "[model]")
-    name, endpoint = model.take("name", str), model.take("endpoint", str)
-    plan = Plan(
-        agents=_agents(top.take("agents", list, []), name, endpoint),
-        competitions=_competitions(top),
-        seeds=_seeds(top.take("seeds", (int, list), 1)),
-        backend=backend.take("name", str, "vm"),
-        backend_options=_options(backend.take("options", dict, {}), "[backend.options]"),
-        limits=Limits(
-            time=duration(limits.take("time", (str, int, float), "24h")),
-            cpus=_maybe(float, limits.take("cpus", (int, float))),
-            memory=_maybe(size, limits.take("memory", (str, int))),
-            gpus=limits.take("gpus", int, 0),
-            disk=_maybe(size, limits.take("disk", (str, int))),
-            network=limits.take("network", str, "llm" if name or endpoint else "none"),
-            allow=tuple(map(str, limits.take("allow", list, []))),
-        ),
-        edition=data.take("edition", str, "v1"),
-        synthetic=data.take("synthetic", bool, False),
-        max_parallel=how.take("max_parallel", int),
-        retries=how.take("retries", int, 2),
+        return make_plan(parse_toml(text.encode()))
+    except SchemaError as error:
+        raise UsageError(error.message) from None
+
+
+def read_plan(path: Path) -> Plan:
+    """From a TOML file. Raises UsageError that names the file and what is wrong in it."""
+    try:
+        values = read_toml(path)
+    except FileNotFoundError:
+        raise UsageError(f"there is no plan {path}") from None
+    except OSError as error:
+        raise UsageError(f"the plan {path} cannot be read: {error}") from None
+    except SchemaError as error:
+        raise UsageError(error.message) from None
+    try:
+        return make_plan(values)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error.message}", fix=error.fix) from None
+
+
+def write_plan(plan: Plan) -> str:
+    """TOML text that ``parse_plan`` reads back as the same plan."""
+    import tomli_w
+
+    return "# The whole experiment; `mlecore run --plan` takes such a file.\n" + tomli_w.dumps(_spelled(plan))
+
+
+def difference(plan: Plan, other: Plan) -> str | None:
+    """The first key in which two plans differ, with both values."""
+    ours, theirs = _flat(_spelled(plan)), _flat(_spelled(other))
+    for key in [*theirs, *ours]:
+        if ours.get(key) != theirs.get(key) and not key.startswith("execution."):
+            there, here = (repr(flat[key]) if key in flat else "not set" for flat in (theirs, ours))
+            return f"{key} is {there} there, and {here} here"
+    return None
+
+
+def plan_of(plan: Plan | Mapping[str, Any] | Path | str | None, **arguments: Any) -> Plan:
+    """The plan that ``mlecore run`` and ``mlecore.run`` are asked for, by a plan or by ``arguments`` (see ``spell``).
+
+    Beside a plan, arguments can only say how it is carried out. Raises UsageError.
+    """
+    if plan is None:
+        return make_plan(spell(**arguments))
+    execution = {name: arguments.pop(name, None) for name in ("max_parallel", "retries")}
+    if given := ", ".join(_given(**arguments)):
+        raise UsageError(f"a plan says it all: leave out {given}, or change the plan")
+    if isinstance(plan, Mapping):
+        plan = make_plan(plan)
+    elif not isinstance(plan, Plan):
+        plan = read_plan(Path(plan))
+    return plan.carried_out(**execution)
+
+
+def spell(
+    *,
+    agent: str | None = None,
+    options: Mapping[str, str] | None = None,
+    competitions: Sequence[str] | None = None,
+    split: str | None = None,
+    seeds: int | Sequence[int] | None = None,
+    backend: str | None = None,
+    backend_options: Mapping[str, str] | None = None,
+    time_limit: str | float | None = None,
+    cpus: float | None = None,
+    memory: str | int | None = None,
+    gpus: int | None = None,
+    disk: str | int | None = None,
+    network: str | None = None,
+    allow: Sequence[str] | None = None,
+    model: str | None = None,
+    endpoint: str | None = None,
+    edition: str | None = None,
+    synthetic: bool | None = None,
+    max_parallel: int | None = None,
+    retries: int | None = None,
+) -> dict[str, Any]:
+    """Arguments as the dictionary of a plan with one agent; None: not given."""
+    return _given(
+        agents=None if agent is None else [_given(name=agent, options=options)],
+        competitions=competitions,
+        split=split,
+        seeds=seeds,
+        backend=_given(name=backend, options=backend_options),
+        limits=_given(time=time_limit, cpus=cpus, memory=memory, gpus=gpus, disk=disk, network=network, allow=allow),
+        model=_given(name=model, endpoint=endpoint),
+        data=_given(edition=edition, synthetic=synthetic),
+        execution=_given(max_parallel=max_parallel, retries=retries),
     )
-    for keys in (top, backend, limits, data, how, model):
-        keys.done()
-    return validated(plan)
 
 
-def validated(plan: Plan) -> Plan:
-    """The plan, if it makes sense in itself. Raises UsageError."""
-    if not plan.agents:
-        raise UsageError("no agent is named")
-    if not plan.competitions:
-        raise UsageError("no competition is named")
-    if not plan.seeds:
-        raise UsageError("no seed is named")
-    for what, items in (("competition", plan.competitions), ("seed", plan.seeds)):
-        twice = [item for item, times in Counter[object](items).items() if times > 1]
-        if twice:
-            raise UsageError(f"{what} {twice[0]} is named twice")
-    if plan.limits.network not in ("none", "llm", "open"):
-        raise UsageError(f"network must be none, llm or open, not {plan.limits.network!r}")
-    limits = (("cpus", plan.limits.cpus), ("memory", plan.limits.memory), ("disk", plan.limits.disk))
-    for what, value in (*limits, ("max_parallel", plan.max_parallel)):
-        if value is not None and value <= 0:
-            raise UsageError(f"{what} must be more than 0, not {value}")
-    if plan.limits.gpus < 0 or plan.retries < 0:
-        raise UsageError("gpus and retries cannot be less than 0")
-    return plan
+def _given(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
-class _Keys:
-    """A table of the file, taken apart key by key, so that what is left over is a mistake."""
-
-    def __init__(self, values: Mapping[str, Any], where: str) -> None:
-        self.values = dict(values)
-        self.where = where
-
-    def take(self, key: str, kind: type | tuple[type, ...], default: Any = None) -> Any:
-        if key not in self.values:
-            return default
-        value = self.values.pop(key)
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            raise UsageError(f"{self.where}: {key} = {value!r} should be {' or '.join(_KINDS[k] for k in kinds)}")
-        return value
-
-    def done(self) -> None:
-        if self.values:
-            raise UsageError(f"{self.where}: unknown key {next(iter(self.values))!r}")
-
-
-_KINDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "a table"}
+def _filled_in(plan: Plan, *, network_given: bool) -> Plan:
+    """The plan as a group keeps it: what stood for several things, or for what is installed here, is spelled out."""
+    agents = [
+        evolve(agent, model=agent.model or plan.model.name, endpoint=agent.endpoint or plan.model.endpoint)
+        for agent in _labelled(plan.agents)
+    ]
+    competitions = dict.fromkeys(_split_competitions(plan.split) if plan.split is not None else ())
+    for id in plan.competitions:
+        competitions.pop(id, None)
+    relayed = plan.limits.allow or any(agent.model or agent.endpoint for agent in agents)
+    return evolve(
+        plan,
+        agents=tuple(agents),
+        competitions=(*plan.competitions, *competitions),
+        split=None,
+        model=PlannedModel(),
+        limits=evolve(plan.limits, network="llm") if relayed and not network_given else plan.limits,
+    )
 
 
-def _agents(items: list[Any], model: str | None, endpoint: str | None) -> tuple[PlannedAgent, ...]:
-    found = []
-    for item in items:
-        if not isinstance(item, dict):
-            raise UsageError("agents must be tables: [[agents]]")
-        keys = _Keys(item, "[[agents]]")
-        name = keys.take("name", str)
-        if not name:
-            raise UsageError("[[agents]]: name is missing")
-        options = _options(keys.take("options", dict, {}), "[agents.options]")
-        own = keys.take("label", str), options, keys.take("model", str, model), keys.take("endpoint", str, endpoint)
-        keys.done()
-        found.append((name, *own))
-    return make_agents(found)
+def _labelled(agents: Sequence[PlannedAgent]) -> Iterator[PlannedAgent]:
+    """Agents without a label get one that tells them apart."""
+    taken = Counter(agent.label for agent in agents if agent.label)
+    for label, times in taken.items():
+        if times > 1 or not _LABEL.fullmatch(label):
+            raise UsageError(f"{label!r} cannot be a label: letters, digits, . _ and single -, and no label twice")
+    for agent in agents:
+        base = label = agent.label or re.sub(r"[^A-Za-z0-9._-]+|--+", "-", agent.name).strip("-.") or "agent"
+        number = 1
+        while not agent.label and label in taken:
+            number += 1
+            label = f"{base}-{number}"
+        taken[label] += 1
+        yield evolve(agent, label=label)
 
 
-def _options(values: Mapping[str, Any], where: str) -> dict[str, str]:
-    """Options are text, as on the command line; TOML's own numbers and booleans are allowed."""
-    out = {}
-    for name, value in values.items():
-        if isinstance(value, bool):
-            out[name] = "true" if value else "false"
-        elif isinstance(value, (str, int, float)):
-            out[name] = str(value)
-        else:
-            raise UsageError(f"{where}: {name} must be text, a number or a boolean")
-    return out
+_LABEL = re.compile(r"(?!.*--)[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
-def _competitions(top: _Keys) -> tuple[str, ...]:
-    named = top.take("competitions", list, [])
-    split = top.take("split", str)
-    if split is not None:
-        named = [*named, *split_competitions(split)]
-    if not all(isinstance(item, str) for item in named):
-        raise UsageError("competitions must be a list of ids")
-    return tuple(named)
-
-
-def split_competitions(split: str) -> list[str]:
-    """Ids of the installed competitions of a split. Raises UsageError where there are none."""
+def _split_competitions(split: str) -> list[str]:
     from mlecore.competitions import of_split
 
     found = [competition.id for competition in of_split(split)]
@@ -251,69 +294,55 @@ def split_competitions(split: str) -> list[str]:
     return found
 
 
-def _seeds(value: int | list[Any]) -> tuple[int, ...]:
-    if isinstance(value, int):
-        if not 1 <= value <= 10**6:
-            raise UsageError(f"seeds = {value}: a number of seeds, at least 1, or a list of them")
-        return tuple(range(value))
-    if not all(isinstance(seed, int) and not isinstance(seed, bool) for seed in value):
-        raise UsageError("seeds must be whole numbers")
-    return tuple(value)
-
-
-def _maybe(convert: Any, value: Any) -> Any:
-    return None if value is None else convert(value)
-
-
-def write_plan(plan: Plan) -> str:
-    """TOML text that ``parse_plan`` reads back as the same plan."""
+def _validated(plan: Plan) -> Plan:
+    """The plan, if it makes sense in itself. Raises UsageError."""
+    if not plan.agents:
+        raise UsageError("no agent is named", fix="To see them: mlecore plugins list --kind agent")
+    if not plan.competitions:
+        raise UsageError("no competition and no split is named", fix="To see them: mlecore competitions list")
+    if not plan.seeds:
+        raise UsageError("no seed is named")
+    for what, items in (("competition", plan.competitions), ("seed", plan.seeds)):
+        twice = [item for item, times in Counter[object](items).items() if times > 1]
+        if twice:
+            raise UsageError(f"{what} {twice[0]} is named twice")
     limits = plan.limits
-    lines = [
-        "# The whole experiment; `mlecore run --plan` takes such a file.",
-        f"format = {FORMAT}",
-        f"competitions = {_list(plan.competitions)}",
-        f"seeds = {list(plan.seeds)}",
-    ]
-    for agent in plan.agents:
-        lines += ["", "[[agents]]", f"name = {_text(agent.name)}", f"label = {_text(agent.label)}"]
-        lines += [f"{key} = {_text(value)}" for key in ("model", "endpoint") if (value := getattr(agent, key))]
-        lines += _table("agents.options", agent.options)
-    lines += ["", "[backend]", f"name = {_text(plan.backend)}", *_table("backend.options", plan.backend_options)]
-    lines += ["", "[limits]", f'time = "{_time(limits.time)}"', f"network = {_text(limits.network)}"]
-    lines += [f"{key} = {value}" for key in ("cpus", "memory", "disk") if (value := getattr(limits, key)) is not None]
-    lines += [f"gpus = {limits.gpus}", f"allow = {_list(limits.allow)}"]
-    lines += ["", "[data]", f"edition = {_text(plan.edition)}", f"synthetic = {'true' if plan.synthetic else 'false'}"]
-    lines += ["", "[run]", f"retries = {plan.retries}"]
-    if plan.max_parallel is not None:
-        lines.append(f"max_parallel = {plan.max_parallel}")
-    return "\n".join(lines) + "\n"
+    for what, value in (("cpus", limits.cpus), ("memory", limits.memory), ("disk", limits.disk)):
+        if value is not None and not value > 0:  # NaN is not
+            raise UsageError(f"limits.{what} must be more than 0, not {value}")
+    execution = plan.execution
+    if execution.max_parallel is not None and execution.max_parallel <= 0:
+        raise UsageError(f"execution.max_parallel must be more than 0, not {execution.max_parallel}")
+    for what, number in (("limits.gpus", limits.gpus), ("execution.retries", execution.retries)):
+        if number < 0:
+            raise UsageError(f"{what} cannot be less than 0, and is {number}")
+    return plan
 
 
-def _time(seconds: float) -> str:
-    for unit, name in ((3600, "h"), (60, "m")):
-        if seconds % unit == 0:
-            return f"{seconds / unit:.0f}{name}"
-    return f"{seconds!r}"
+def _spelled(plan: Plan) -> dict[str, Any]:
+    """The dictionary that ``make_plan`` makes this plan of, as a person would write it."""
+    values = plain(plan)
+    values["limits"]["time"] = write_duration(plan.limits.time)
+    if plan.seeds == tuple(range(len(plan.seeds))):
+        values["seeds"] = len(plan.seeds)
+    spelled: dict[str, Any] = _without_empty(values)
+    return spelled
 
 
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+def _without_empty(value: Any) -> Any:
+    """Without what says nothing: TOML has no null, and empty tables and lists are what is there by default."""
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    items = {key: _without_empty(item) for key, item in value.items()}
+    return {key: item for key, item in items.items() if item not in (None, {}, [])}
 
 
-def _table(name: str, values: Mapping[str, str]) -> list[str]:
-    return [f"[{name}]", *(f"{_key(key)} = {_text(value)}" for key, value in values.items())] if values else []
-
-
-def _list(items: Sequence[str]) -> str:
-    return "[" + ", ".join(map(_text, items)) + "]"
-
-
-def _text(value: str) -> str:
-    """A TOML basic string: JSON's escapes are a subset of TOML's, but for DEL."""
-    import json
-
-    return json.dumps(value, ensure_ascii=True).replace("\x7f", "\\u007f") if value.isascii() else _escaped(value)
-
-
-def _escaped(value: str) -> str:
-    return '"' + "".join(c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in value) + '"'
+def _flat(values: Any, path: str = "") -> dict[str, Any]:
+    if isinstance(values, list) and values and isinstance(values[0], dict):
+        values = {f"[{number}]": value for number, value in enumerate(values)}
+    if not isinstance(values, dict):
+        return {path: values}
+    parts = {f"{path}{'.' if path and key[0] != '[' else ''}{key}": value for key, value in values.items()}
+    return {key: value for name, part in parts.items() for key, value in _flat(part, name).items()}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from attrs import asdict, evolve, field, fields, frozen
+from attrs import evolve, field, frozen
 
 from mlecore.agents import Network, Usage
-from mlecore.backends import LIMITS, Enforcement, Handle, Sandbox
+from mlecore.backends import Handle, Sandbox
 from mlecore.errors import DataError
+from mlecore.schema import NOT_IN_FILE, SchemaError, plain, structure_newer
+from mlecore.units import Duration, Size
 
 State = Literal["planned", "starting", "running", "collecting", "collected", "graded", "cancelled", "failed"]
 Ended = Literal["finished", "timed_out", "crashed", "oom", "stopped", "lost"]
@@ -30,96 +32,97 @@ class RecordError(DataError):
 class PluginUse:
     """A plugin as a run used it. ``source`` tells editable installs apart, which keep their version."""
 
-    name: str
-    version: str = ""
-    distribution: str = ""
+    name: str  # as the entry point names it
+    version: str = ""  # of its distribution
+    distribution: str = ""  # that it comes from
     source: str = ""  # SHA-256 of its package's files
-    options: Mapping[str, str] = field(factory=dict)
+    options: Mapping[str, str] = field(factory=dict)  # that it was given
 
 
 @frozen(kw_only=True)
 class Limits:
-    """What a run was given; None: no limit but the backend's own."""
+    """What a run is given. A limit without a value is the backend's own."""
 
-    time: float = 24 * 3600.0  # seconds
-    cpus: float | None = None
-    memory: int | None = None  # bytes
-    gpus: int = 0
-    disk: int | None = None  # bytes
-    network: Network = "none"
-    allow: tuple[str, ...] = ()
+    time: Duration = 24 * 3600.0  # of an attempt
+    cpus: float | None = None  # that it may use
+    memory: Size | None = None  # without swap
+    gpus: int = 0  # how many; two runs never share one
+    disk: Size | None = None  # what it may write
+    network: Network = "none"  # nothing, a relay to the model and the allowed hosts, or everything
+    allow: tuple[str, ...] = ()  # host[:port] patterns that the relay lets through
 
 
 @frozen(kw_only=True)
 class Attempt:
-    """One job of a run. ``infra_failure``: it ended for the backend's reasons, and does not count against the agent."""
+    """One job of a run."""
 
     number: int  # from 1
-    job: str
-    handle: Handle | None = None
-    started_at: str | None = None
-    ended_at: str | None = None
+    job: str  # its name
+    handle: Handle | None = None  # under which the backend knows it
+    started_at: str | None = None  # ISO 8601, UTC
+    ended_at: str | None = None  # ISO 8601, UTC
     seconds: float | None = None  # by a monotonic clock: init's, else the controller's
-    exit_code: int | None = None
-    ended: Ended | None = None
-    reason: str = ""
-    infra_failure: bool = False
+    exit_code: int | None = None  # of the agent's process
+    ended: Ended | None = None  # how it ended
+    reason: str = ""  # the same in words
+    infra_failure: bool = False  # it ended for the backend's reasons, and does not count against the agent
 
 
 @frozen(kw_only=True)
 class Collected:
     """What came out of the sandbox, and what was refused."""
 
-    files: int = 0
-    bytes: int = 0
+    files: int = 0  # how many
+    bytes: int = 0  # in all
     refused: tuple[str, ...] = ()  # "path: why"
-    complete: bool = True
+    complete: bool = True  # false: a limit cut it
     candidate: str | None = None  # which file was handed in, relative to the sandbox's home
-    snapshots: int = 0
+    snapshots: int = 0  # copies of the submission over time
 
 
 @frozen(kw_only=True)
 class RunRecord:
     """One run. ``folder`` is where it lies now; everything else stands in its run.json."""
 
-    uid: str
+    folder: Path = field(default=Path(), metadata=NOT_IN_FILE)
+    format: int = FORMAT  # of this file
+    uid: str  # random; names the run's jobs, as mle-<uid>-<attempt>
     name: str  # of its folder when it was planned
-    group: str
-    group_uid: str
-    folder: Path = Path()
-    competition: str
-    edition: str = "v1"
-    synthetic: bool = False
-    agent: PluginUse
+    group: str  # name of the group
+    group_uid: str  # random
+    competition: str  # id
+    edition: str = "v1"  # of the competition
+    synthetic: bool = False  # on synthetic data: such scores compare with nothing
+    agent: PluginUse  # with the options it was given
     label: str = ""  # of the agent in the plan, where one agent stands in it with several options
-    backend: PluginUse
-    seed: int = 0
-    model: str | None = None
-    endpoint: str | None = None
-    limits: Limits = Limits()
-    state: State = "planned"
-    ended: Ended | None = None
-    reason: str = ""
-    attempts: tuple[Attempt, ...] = ()
+    backend: PluginUse  # with the options it was given
+    seed: int = 0  # given to the agent
+    model: str | None = None  # that the agent was to work with
+    endpoint: str | None = None  # URL of the model
+    limits: Limits = Limits()  # what the run was given
+    state: State = "planned"  # how far it is
+    ended: Ended | None = None  # how the agent's process ended, once it has run
+    reason: str = ""  # the same in words
+    attempts: tuple[Attempt, ...] = ()  # the jobs of the run; the last one counts
     retry_from: int = 0  # attempts up to this one no longer count against the retries: somebody asked for more
-    created_at: str | None = None
+    created_at: str | None = None  # ISO 8601, UTC
     seconds: float | None = None  # time used by the attempt that counts
     sandbox: Sandbox | None = None  # how the backend keeps jobs apart and to their limits
     hardware: Mapping[str, Any] = field(factory=dict)  # as reported by the sandbox
-    image_digest: str | None = None
-    recipe_digest: str | None = None
-    data_digest: str | None = None
-    description_digest: str | None = None  # of description.md as the agent read it
-    instructions_digest: str | None = None
-    launch_digest: str | None = None  # of the files that the agent brought
+    image_digest: str | None = None  # of what the recipe became at the backend
+    recipe_digest: str | None = None  # SHA-256 of what the agent asks to have installed
+    data_digest: str | None = None  # SHA-256 of the public data's manifest
+    description_digest: str | None = None  # SHA-256 of description.md as the agent read it
+    instructions_digest: str | None = None  # SHA-256 of instructions.txt
+    launch_digest: str | None = None  # SHA-256 of the files that the agent brought
     candidates: tuple[str, ...] = ()  # globs of the submission, best first
     grace: float = 10.0  # seconds between SIGTERM and SIGKILL
     plugins: tuple[PluginUse, ...] = ()  # the core's and the competition's
     usage: Usage | None = None  # as reported by the agent's logs
     checks: int = 0  # uses of the sandbox's validate, as reported by the sandbox
-    gradings: int = 0
-    collected: Collected | None = None
-    extra: Mapping[str, Any] = field(factory=dict)  # what a newer version wrote; kept when rewritten
+    gradings: int = 0  # of the submission
+    collected: Collected | None = None  # what came out of the sandbox
+    extra: Mapping[Any, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
     @property
     def attempt(self) -> Attempt | None:
@@ -142,8 +145,7 @@ class RunRecord:
 
     def to_json(self) -> dict[str, Any]:
         """As run.json has it; ``from_json`` is its inverse."""
-        values = asdict(self, filter=lambda attribute, _: attribute.name not in ("folder", "extra"))
-        return {"format": FORMAT, **values, **self.extra}
+        return plain(self)
 
     def dumps(self) -> bytes:
         return (json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n").encode()
@@ -158,80 +160,7 @@ class RunRecord:
             raise RecordError("it has no format number")
         if version > FORMAT:
             raise RecordError(f"it was written by a newer mlecore (format {version})", fix="Update mlecore.")
-        known = _names(cls)
-        values = {key: value for key, value in data.items() if key in known}
-        extra = {}
-        if len(values) + 1 < len(data):
-            extra = {key: value for key, value in data.items() if key not in known and key != "format"}
-        for key, kind in _SCALARS.items():
-            if key in values and (not isinstance(values[key], kind) or (kind is int and values[key] is True)):
-                raise RecordError(f"{key} is {values[key]!r}")
-        if values.get("state", "planned") not in STATES:
-            raise RecordError(f"unknown state {values['state']!r}")
-        if values.get("ended") not in (None, *ENDS):
-            raise RecordError(f"unknown end {values['ended']!r}")
         try:
-            for key, value in values.items():
-                if value is not None and (build := _NESTED.get(key)):
-                    values[key] = build(value)
-            return cls(**values, folder=folder, extra=extra)
-        except (TypeError, AttributeError, ValueError, KeyError) as error:
-            raise RecordError(str(error).replace("__init__() ", "")) from None
-
-
-_known: dict[type, frozenset[str]] = {}
-
-
-def _names(cls: type) -> frozenset[str]:
-    if cls not in _known:
-        _known[cls] = frozenset(attribute.name for attribute in fields(cls)) - {"folder", "extra"}
-    return _known[cls]
-
-
-def _value(cls: type, data: Mapping[str, Any], **changes: Any) -> Any:
-    known = _names(cls)
-    if data.keys() <= known and not changes:
-        return cls(**data)
-    return cls(**{key: value for key, value in data.items() if key in known} | changes)
-
-
-def _attempt(data: Mapping[str, Any]) -> Attempt:
-    handle = data.get("handle")
-    attempt: Attempt = _value(Attempt, data, handle=_value(Handle, handle) if handle else None)
-    if not isinstance(attempt.number, int) or not isinstance(attempt.job, str):
-        raise RecordError("an attempt has no number or no job")
-    return attempt
-
-
-def _sandbox(data: Mapping[str, Any]) -> Sandbox:
-    out: Sandbox = _value(Sandbox, data, **{name: _value(Enforcement, data[name]) for name in LIMITS})
-    return out
-
-
-_NESTED: Mapping[str, Callable[[Any], Any]] = {
-    "agent": lambda data: _value(PluginUse, data),
-    "backend": lambda data: _value(PluginUse, data),
-    "limits": lambda data: _value(Limits, data, allow=tuple(data.get("allow", ()))),
-    "sandbox": _sandbox,
-    "attempts": lambda data: tuple(_attempt(item) for item in data),
-    "candidates": lambda data: tuple(map(str, data)),
-    "plugins": lambda data: tuple(_value(PluginUse, item) for item in data),
-    "usage": lambda data: _value(Usage, data, models=tuple(data.get("models", ()))),
-    "collected": lambda data: _value(Collected, data, refused=tuple(data.get("refused", ()))),
-}
-_SCALARS: Mapping[str, type] = {
-    "uid": str,
-    "name": str,
-    "group": str,
-    "group_uid": str,
-    "competition": str,
-    "edition": str,
-    "synthetic": bool,
-    "label": str,
-    "seed": int,
-    "reason": str,
-    "attempts": list,
-    "retry_from": int,
-    "checks": int,
-    "gradings": int,
-}
+            return evolve(structure_newer(cls, data), folder=folder)
+        except SchemaError as error:
+            raise RecordError(error.message) from None

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +15,25 @@ from attrs import field, frozen, mutable
 from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.runs.journal import now
-from mlecore.runs.plan import Plan, PlannedRun, parse_plan, write_plan
+from mlecore.runs.plan import Plan, PlannedRun, read_plan, write_plan
 from mlecore.runs.record import PluginUse, RecordError, RunRecord
+from mlecore.schema import NOT_IN_FILE, SchemaError, plain, read_json, read_newer
 
 RECORD = "run.json"
 PLAN = "plan.toml"
 GROUP = "group.json"
-_LIMIT = 16 * 2**20  # bytes; no record is as long
 
 
 @frozen(kw_only=True)
 class GroupInfo:
-    """group.json: what is decided once, when the group is made."""
+    """What is decided once, when the group is made."""
 
-    uid: str
-    name: str
-    created_at: str
+    format: int = 1  # of this file
+    uid: str  # random; jobs are labelled with it
+    name: str  # of the group's folder when it was made
+    created_at: str  # ISO 8601, UTC
     data: tuple[str, ...] = ()  # data directories, so that resuming finds them
+    extra: Mapping[Any, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
 
 @frozen(kw_only=True)
@@ -77,8 +79,9 @@ def create_group(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...]
         raise UsageError(f"{runs} has too many groups named {stem}", fix="Name the group: --group NAME")
     info = GroupInfo(uid=secrets.token_hex(8), name=folder.name, created_at=now(), data=data)
     files.replace(folder / PLAN, write_plan(plan).encode())
-    head = {"format": 1, "uid": info.uid, "name": info.name, "created_at": info.created_at, "data": list(data)}
-    files.replace(folder / GROUP, (json.dumps(head, indent=1) + "\n").encode())  # last: it makes the folder a group
+    files.replace(
+        folder / GROUP, (json.dumps(plain(info), indent=1) + "\n").encode()
+    )  # last: it makes the folder a group
     return Group(folder=folder, info=info, plan=plan)
 
 
@@ -98,41 +101,35 @@ def open_group(folder: Path) -> Group:
     if not folder.is_dir():
         raise UsageError(f"there is no group {folder.name} in {folder.parent}", fix="To see them: mlecore runs list")
     try:
-        head = json.loads((folder / GROUP).read_bytes())
-        info = GroupInfo(
-            uid=str(head["uid"]),
-            name=str(head["name"]),
-            created_at=str(head["created_at"]),
-            data=tuple(map(str, head.get("data", ()))),
-        )
+        info = read_newer(GroupInfo, folder / GROUP)
     except FileNotFoundError:
         raise DataError(
             f"{folder} has no {GROUP}: it is not a group, or its making was interrupted",
             fix="Remove the folder, or use another name.",
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
         raise DataError(f"{folder / GROUP} cannot be read: {error}") from None
     try:
-        plan = parse_plan((folder / PLAN).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, UsageError) as error:
-        raise DataError(f"{folder / PLAN} cannot be read: {error}") from None
+        plan = read_plan(folder / PLAN)
+    except UsageError as error:
+        raise DataError(error.message, fix=error.fix) from None
     return Group(folder=folder, info=info, plan=plan)
 
 
 def read_record(folder: Path) -> RunRecord:
-    """The record of a run's folder. Raises RecordError (damaged) and FileNotFoundError."""
-    return parse_record((folder / RECORD).read_bytes(), folder)
+    """The record of a run's folder. Raises RecordError (damaged) and OSError."""
+    return _read_record(folder / RECORD, folder)
 
 
-def parse_record(content: bytes, folder: Path) -> RunRecord:
-    if len(content) > _LIMIT:
-        raise RecordError(f"{folder.name}/{RECORD} has {len(content)} bytes")
+def _read_record(path: Path, folder: Path) -> RunRecord:
     try:
-        return RunRecord.from_json(json.loads(content), folder)
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"{folder.name}/{RECORD} cannot be read: {error}") from None
+        values = read_json(path)
+    except SchemaError as error:
+        raise RecordError(error.message) from None
+    try:
+        return RunRecord.from_json(values, folder)
     except RecordError as error:
-        raise RecordError(f"{folder.name}/{RECORD} cannot be used: {error.message}", fix=error.fix) from None
+        raise RecordError(f"{path}: {error.message}", fix=error.fix) from None
 
 
 def recover_record(folder: Path) -> tuple[RunRecord, str]:
@@ -145,10 +142,9 @@ def recover_record(folder: Path) -> tuple[RunRecord, str]:
         return read_record(folder), ""
     except (RecordError, FileNotFoundError) as error:
         try:
-            content = files.previous(folder / RECORD).read_bytes()
+            record = _read_record(files.previous(folder / RECORD), folder)
         except FileNotFoundError:
             raise error from None
-        record = parse_record(content, folder)
         why = error.message if isinstance(error, RecordError) else f"{folder.name}/{RECORD} is gone"
         return record, f"{why}; going on from the record before it ({record.state})"
 
@@ -214,11 +210,11 @@ def planned_record(group: Group, run: PlannedRun) -> RunRecord:
         group_uid=info.uid,
         folder=group.folder / run.name,
         competition=run.competition,
-        edition=plan.edition,
-        synthetic=plan.synthetic,
+        edition=plan.data.edition,
+        synthetic=plan.data.synthetic,
         agent=PluginUse(name=run.agent.name, options=run.agent.options),
         label=run.agent.label,
-        backend=PluginUse(name=plan.backend, options=plan.backend_options),
+        backend=PluginUse(name=plan.backend.name, options=plan.backend.options),
         seed=run.seed,
         model=run.agent.model,
         endpoint=run.agent.endpoint,
@@ -249,7 +245,7 @@ def groups(runs: Path) -> list[Path]:
 def grade_of(folder: Path) -> dict[str, Any] | None:
     """grade.json of a run, if it is there and whole."""
     try:
-        value = json.loads((folder / "grade.json").read_bytes())
-    except (OSError, ValueError):
+        value = read_json(folder / "grade.json")
+    except (OSError, SchemaError):
         return None
     return value if isinstance(value, dict) else None

@@ -17,8 +17,7 @@ from mlecore.data import Prepared
 from mlecore.grading.report import Report
 from mlecore.registry import discovery, loading
 from mlecore.runs.lock import GroupLock
-from mlecore.runs.plan import Plan, make_agents
-from mlecore.runs.record import Limits
+from mlecore.runs.plan import Plan, make_plan
 from mlecore.runs.store import Group, create_group
 
 INSTALLED = Path(__file__).parent / "installed"
@@ -123,14 +122,15 @@ class Lab:
     def make(self, *agents: tuple[str, dict[str, str]], seeds: int = 1, name: str = "g", **more: Any) -> Group:
         """A group of these agents on `coins`."""
         backend = {"root": str(self.place), **more.pop("backend_options", {})}
-        self.plan = Plan(
-            agents=make_agents([(agent, None, options, None, None) for agent, options in agents]),
-            competitions=("coins",),
-            seeds=tuple(range(seeds)),
-            backend="folders",
-            backend_options=backend,
-            limits=more.pop("limits", Limits(time=60.0)),
-            **more,
+        self.plan = make_plan(
+            {
+                "agents": [{"name": agent, "options": options} for agent, options in agents],
+                "competitions": ["coins"],
+                "seeds": seeds,
+                "backend": {"name": "folders", "options": backend},
+                "limits": {"time": 60, **more.pop("limits", {})},
+                **more,
+            }
         )
         self.group = create_group(self.runs, name, self.plan)
         return self.group

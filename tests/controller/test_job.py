@@ -12,12 +12,11 @@ from mlecore.agents import Agent, FinishedSubmission, Launch, Needs
 from mlecore.controller.job import allowed, files_digest, make_job, make_task, sample_file
 from mlecore.controller.preflight import preflight
 from mlecore.errors import PluginError, UsageError
-from mlecore.runs.record import Limits
 
 
 @pytest.fixture
 def ready(lab):
-    lab.make(("worker", {}), limits=Limits(time=90.0, cpus=2, memory=10**9))
+    lab.make(("worker", {}), limits={"time": 90, "cpus": 2, "memory": "1GB"})
     experiment = lab.experiment()
     return experiment, experiment.agents["worker"], experiment.inputs["coins"]
 

@@ -81,7 +81,7 @@ def test_the_places_faults_are_retried(lab):
 
 
 def test_no_retry_is_left(lab):
-    lab.make(("worker", {"faults": "9"}), retries=1)
+    lab.make(("worker", {"faults": "9"}), execution={"retries": 1})
     outcome = lab.run()
     record = records(lab)["worker--coins--0"]
     assert not outcome.complete and outcome.counts == {"failed": 1}
@@ -91,7 +91,7 @@ def test_no_retry_is_left(lab):
 
 
 def test_retry_by_hand_grants_new_attempts(lab):
-    lab.make(("worker", {"faults": "3"}), retries=1)
+    lab.make(("worker", {"faults": "3"}), execution={"retries": 1})
     lab.run()
     requests.leave(lab.group.folder, "worker--coins--0", "retry")
     assert lab.run().complete
@@ -122,7 +122,7 @@ def test_finished_files_skip_the_place(lab, tmp_path):
 
 
 def test_real_data_that_need_no_account_are_not_recorded_as_synthetic(lab):
-    lab.make(("worker", {}), synthetic=True)
+    lab.make(("worker", {}), data={"synthetic": True})
     assert lab.run().complete
     assert not records(lab)["worker--coins--0"].synthetic
 
@@ -192,7 +192,7 @@ def test_what_cannot_be_built_stays_planned(lab):
 
 
 def test_cancel_a_run_at_work_and_one_that_waits(lab):
-    lab.make(("worker", {"seconds": "30"}), seeds=2, max_parallel=1)
+    lab.make(("worker", {"seconds": "30"}), seeds=2, execution={"max_parallel": 1})
 
     def ask() -> None:
         deadline = time.monotonic() + 5
@@ -322,7 +322,7 @@ def test_damaged_record_is_left_alone_in_words(lab):
     outcome = lab.run()
     assert outcome.counts == {"graded": 1} and "left alone" in outcome.unfinished[0]
     problems: list[str] = []
-    assert len(load_group(lab.group.folder, problems)) == 1 and "cannot be read" in problems[0]
+    assert len(load_group(lab.group.folder, problems)) == 1 and "not JSON" in problems[0]
 
 
 def test_torn_record_goes_on_from_the_one_before(lab):

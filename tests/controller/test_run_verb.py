@@ -42,7 +42,7 @@ def verb(lab):
         (["--seed", "3", "--seed", "3"], "seed 3 is named twice"),
         (["--memory", "much"], "is no size"),
         (["--time-limit", "soon"], "is no duration"),
-        (["--plan", "x.toml"], "leave out --agent, --competition, --backend, -B"),
+        (["--plan", "x.toml"], "leave out agent, competitions, backend, backend_options"),
         (["--edition", "v9"], "no edition 'v9'"),
         (["--split", "nosuch"], "no split"),
         (["--group", "../x"], "cannot be the name"),

@@ -36,7 +36,7 @@ def test_help_names_every_verb():
 
 
 def test_groups_are_cancelled_but_for_what_has_ended(runs, lab):
-    first = lab.make(("worker", {"faults": "9"}), seeds=2, retries=0, name="first")
+    first = lab.make(("worker", {"faults": "9"}), seeds=2, execution={"retries": 0}, name="first")
     second = create_group(lab.runs, "second", lab.plan)
     lab.group = first
     lab.run()  # both of its runs have failed
@@ -58,7 +58,7 @@ def test_nothing_to_do_is_said(runs, lab):
 
 
 def test_a_run_that_was_moved_out_of_its_group_takes_no_request(runs, lab, tmp_path):
-    lab.make(("worker", {"faults": "9"}), retries=0)
+    lab.make(("worker", {"faults": "9"}), execution={"retries": 0})
     lab.run()
     alone = tmp_path / "alone" / "worker--coins--0"
     shutil.copytree(lab.folder("worker--coins--0"), alone)

@@ -1,14 +1,20 @@
-"""Plans: what flags describe and files hold, and each mistake told by name."""
+"""Plans: one parser for flags, arguments and files; every mistake is named."""
 
 from __future__ import annotations
+
+import os
+from inspect import signature
+from pathlib import Path
 
 import pytest
 from attrs import evolve
 
+import mlecore
+from mlecore.cli.run import command
 from mlecore.errors import UsageError
-from mlecore.runs.plan import Plan, make_agents, parse_plan, read_plan, validated, write_plan
+from mlecore.runs.plan import Execution, difference, make_plan, parse_plan, plan_of, read_plan, spell, write_plan
 from mlecore.runs.record import Limits
-from mlecore.units import duration, show_duration, show_size, size
+from mlecore.units import duration, show_duration, show_size, size, write_duration
 
 PLAN = """
 competitions = ["a", "b"]
@@ -43,7 +49,7 @@ allow = ["example.org"]
 [data]
 synthetic = true
 
-[run]
+[execution]
 max_parallel = 4
 """
 
@@ -56,29 +62,110 @@ def test_a_whole_experiment():
     assert first.options == {"depth": "3", "fast": "true"}
     assert (first.model, second.model, second.endpoint) == ("m1", "m2", "http://localhost:8000/v1")
     assert plan.limits == Limits(time=5400, memory=16 * 10**9, cpus=2, gpus=1, network="llm", allow=("example.org",))
-    assert plan.backend_options == {"gpus": "0,1"} and plan.synthetic and plan.max_parallel == 4
+    assert plan.backend.options == {"gpus": "0,1"} and plan.data.synthetic and plan.execution.max_parallel == 4
     assert [run.name for run in plan.runs()][:2] == ["baseline--a--0", "baseline--a--1"]
 
 
 def test_written_and_read_again():
-    odd = {"argv": 'python "x y.py" \\ ü\n\t\x7f', "a b": "1"}
-    plan = Plan(
-        agents=make_agents([("command", None, odd, None, None), ("command", None, {}, "m", "http://e")]),
-        competitions=("a",),
-        seeds=(7, -1),
-        limits=Limits(time=0.1 + 0.2, disk=5, cpus=0.5),
-        backend_options={"x": ""},
-        max_parallel=3,
-        retries=0,
+    odd = {"argv": 'python "x y.py" \\ ü\n\t\x7f', "a b": "1", "": ""}
+    plan = make_plan(
+        {
+            "agents": [{"name": "command", "options": odd}, {"name": "command", "model": "m", "endpoint": "http://e"}],
+            "competitions": ["a"],
+            "seeds": [7, -1],
+            "limits": {"time": 0.1 + 0.2, "disk": 5, "cpus": 0.5},
+            "backend": {"options": {"x": ""}},
+            "execution": {"max_parallel": 3, "retries": 0},
+        }
     )
     again = parse_plan(write_plan(plan))
-    assert again == plan and (again.max_parallel, again.retries) == (3, 0)
+    assert again == plan and again.execution == plan.execution
     assert [agent.label for agent in again.agents] == ["command", "command-2"]
+    assert again.agents[0].options == odd
+
+
+def test_what_stood_for_several_things_is_written_out():
+    text = write_plan(parse_plan(PLAN + "\n"))
+    assert "[model]" not in text and text.count('endpoint = "http://localhost:8000/v1"') == 2
+    assert "seeds = 3" in text and 'time = "90m"' in text
+    assert "seeds = [" in write_plan(parse_plan(PLAN.replace("seeds = 3", "seeds = [1, 0]")))
+
+
+@pytest.mark.parametrize(
+    ("given", "network"),
+    [
+        ({}, "none"),
+        ({"model": {"name": "m"}}, "llm"),
+        ({"model": {"endpoint": "http://e"}}, "llm"),
+        ({"agents": [{"name": "a"}, {"name": "b", "model": "m"}]}, "llm"),
+        ({"limits": {"allow": ["example.org"]}}, "llm"),
+        ({"limits": {"allow": ["example.org"], "network": "open"}}, "open"),
+        ({"limits": {"network": "none"}, "model": {"name": "m"}}, "none"),
+    ],
+)
+def test_a_model_brings_a_relay_unless_the_network_is_named(given, network):
+    plan = make_plan({"agents": [{"name": "a"}], "competitions": ["c"], **given})
+    assert plan.limits.network == network
+
+
+def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
+    """One of each key, so that none can be lost on the way."""
+    arguments = {
+        "agent": "baseline",
+        "options": {"depth": "3"},
+        "competitions": ["a", "b"],
+        "seeds": 2,
+        "backend": "docker",
+        "backend_options": {"x": "1"},
+        "time_limit": "2h",
+        "cpus": 1.5,
+        "memory": "1GB",
+        "gpus": 1,
+        "disk": 10**9,
+        "network": "open",
+        "allow": ["example.org"],
+        "model": "m",
+        "endpoint": "http://e",
+        "edition": "v2",
+        "synthetic": True,
+        "max_parallel": 2,
+        "retries": 1,
+    }
+    assert set(arguments) | {"split"} == set(signature(spell).parameters)
+    assert set(signature(spell).parameters) <= set(signature(mlecore.run).parameters)
+    flags = {flag.name for flag in command.params if flag.name}
+    assert set(signature(spell).parameters) <= flags
+
+    plan = plan_of(None, **arguments)
+    path = tmp_path / "plan.toml"
+    path.write_text(write_plan(plan))
+    default = make_plan({"agents": [{"name": "x"}], "competitions": ["x"]})
+    for key in ("agents", "competitions", "seeds", "backend", "limits", "data", "execution"):
+        assert getattr(plan, key) != getattr(default, key), key
+    for given in (path, str(path), spell(**arguments), plan):
+        again = plan_of(given)
+        assert again == plan and again.execution == plan.execution
+    assert plan_of(path, retries=7).execution == Execution(max_parallel=2, retries=7)
+
+
+def test_a_plan_and_arguments_contradict():
+    with pytest.raises(UsageError, match="leave out agent, seeds, or change the plan"):
+        plan_of(parse_plan(PLAN), agent="x", seeds=1, model=None)
+    with pytest.raises(UsageError, match="max_parallel must be more than 0"):
+        plan_of(parse_plan(PLAN), max_parallel=0)
+
+
+def test_the_first_difference_is_named():
+    plan = parse_plan(PLAN)
+    assert difference(plan, parse_plan(PLAN.replace("max_parallel = 4", "retries = 9"))) is None
+    other = parse_plan(PLAN.replace("depth = 3", "depth = 4"))
+    assert difference(plan, other) == "agents[0].options.depth is '4' there, and '3' here"
+    assert difference(plan, parse_plan(PLAN.replace("cpus = 2", ""))) == "limits.cpus is not set there, and 2.0 here"
 
 
 def test_how_it_is_run_is_no_part_of_what_it_is():
     plan = parse_plan(PLAN)
-    assert plan == evolve(plan, max_parallel=1, retries=9)
+    assert plan == plan.carried_out(1, 9)
     assert plan != evolve(plan, seeds=(0,))
 
 
@@ -105,19 +192,32 @@ def test_missing_parts(change, words):
     [
         ("seeds = 3", "seeds = 0", "at least 1"),
         ("seeds = 3", "seeds = [1, 1]", "seed 1 is named twice"),
-        ("seeds = 3", 'seeds = "3"', "should be"),
-        ("seeds = 3", "seeds = 3\ncolour = 1", "unknown key 'colour'"),
-        ("cpus = 2", "cores = 2", r"\[limits\]: unknown key 'cores'"),
+        ("seeds = 3", 'seeds = "3"', "seeds: expected how many"),
+        ("seeds = 3", "seeds = true", "seeds: expected how many"),
+        ("seeds = 3", "seeds = [true]", "seeds: expected how many"),
+        ("seeds = 3", "seeds = 3\ncolour = 1", "unknown key colour; there are: format, agents"),
+        ("cpus = 2", "cpu = 2", r"unknown key limits\.cpu; did you mean cpus\?"),
+        ("cpus = 2", 'cpus = "2"', r"limits\.cpus = '2': expected a number"),
+        ("cpus = 2", "cpus = nan", "more than 0"),
+        ("gpus = 1", "gpus = -1", "cannot be less than 0"),
+        ("gpus = 1", "gpus = 0x" + "f" * 8000, "a whole number"),
+        ("synthetic = true", "synthetic = 1", r"data\.synthetic = 1: expected true or false"),
+        ("[limits]", "[[limits]]", r"limits = \[.*: expected a table"),
+        ('competitions = ["a", "b"]', "competitions = 3", "competitions = 3: expected a list"),
+        ('allow = ["example.org"]', 'allow = "example.org"', r"limits\.allow = 'example.org': expected a list"),
+        ('allow = ["example.org"]', "allow = [1]", r"limits\.allow\[0\] = 1: expected text"),
+        ("seeds = 3", "deep = " + "[" * 5000, "nested too deep"),
+        ("seeds = 3", "seeds = " + "1" * 5000, "it is not TOML"),
         ("cpus = 2", "cpus = -1", "more than 0"),
         ('"1h30m"', '"soon"', "no duration"),
         ('"16GB"', '"big"', "no size"),
         ('["a", "b"]', '["a", "a"]', "competition a is named twice"),
-        ('label = "other"', 'label = "baseline"', "no label twice"),
+        ('name = "baseline"', 'name = "x"\nlabel = "other"', "no label twice"),
         ('label = "other"', 'label = "a--b"', "label"),
         ('label = "other"', 'label = "../x"', "label"),
-        ("depth = 3", "depth = []", "depth must be"),
-        ('name = "baseline"', "", "name is missing"),
-        ("gpus = 1", 'gpus = 1\nnetwork = "some"', "none, llm or open"),
+        ("depth = 3", "depth = []", r"agents\[0\]\.options: depth must be"),
+        ('name = "baseline"', "", r"agents\[0\]\.name is missing"),
+        ("gpus = 1", 'gpus = 1\nnetwork = "some"', r"limits\.network = 'some': expected one of 'none', 'llm', 'open'"),
         ("seeds = 3", "format = 2", "another format"),
         ("seeds = 3", "seeds = ", "Invalid value"),
     ],
@@ -132,7 +232,26 @@ def test_mistakes_are_named(before, after, words, tmp_path):
 
 def test_nothing_named():
     with pytest.raises(UsageError, match="no agent"):
-        validated(Plan(agents=(), competitions=("a",)))
+        make_plan({"competitions": ["a"]})
+    with pytest.raises(UsageError, match="no competition"):
+        make_plan({"agents": [{"name": "a"}]})
+
+
+def test_a_plan_that_is_no_file_is_an_error_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "latin").write_bytes(b'agents = "\xe9"')
+    (tmp_path / "long").write_bytes(b"# long\n" * 2**22)
+    for path, words in [
+        (tmp_path / "pipe", "not a regular file"),
+        (Path("/dev/zero"), "not a regular file"),
+        (tmp_path, "not a regular file"),
+        (tmp_path / "latin", "it is not TOML"),
+        (tmp_path / "long", "more than"),
+        (tmp_path / "none", "there is no plan"),
+    ]:
+        with pytest.raises(UsageError, match=words) as caught:
+            read_plan(path)
+        assert str(path) in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +259,7 @@ def test_nothing_named():
     [("24h", 86400), ("90m", 5400), ("1h30m", 5400), ("1.5h", 5400), ("45", 45), (0.5, 0.5), ("2d", 172800)],
 )
 def test_durations(text, seconds):
-    assert duration(text) == seconds
+    assert duration(text) == seconds == duration(write_duration(duration(text)))
 
 
 @pytest.mark.parametrize("text", ["", "h", "-1", "0", "1x", "1h 30", "nan", "inf", True, "1e99"])

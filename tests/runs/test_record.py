@@ -1,8 +1,9 @@
-"""run.json as a value: there and back, and every damage told in words."""
+"""run.json as a value: there and back, and all damage named."""
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from attrs import evolve
 from mlecore.agents import Usage
 from mlecore.backends import Handle
 from mlecore.runs.record import Attempt, Collected, Limits, PluginUse, RecordError, RunRecord
-from mlecore.runs.store import parse_record
+from mlecore.runs.store import read_record, write_record
 
 FULL = RunRecord(
     uid="u",
@@ -38,37 +39,54 @@ FULL = RunRecord(
 )
 
 
-def test_there_and_back():
-    assert parse_record(FULL.dumps(), FULL.folder) == FULL
+def test_there_and_back(tmp_path):
+    record = evolve(FULL, folder=tmp_path)
+    write_record(record)
+    assert read_record(tmp_path) == record
 
 
-def test_what_a_newer_version_wrote_is_kept():
+def test_what_a_newer_version_wrote_is_kept_and_written_again():
     data = json.loads(FULL.dumps())
-    data["planet"] = "earth"
-    data["attempts"][0]["mood"] = data["limits"]["tpus"] = data["agent"]["x"] = 1
+    data["planet"] = {"name": "earth"}
+    data["attempts"][1]["mood"] = data["limits"]["tpus"] = data["agent"]["x"] = 1
     record = RunRecord.from_json(data, FULL.folder)
-    assert record == evolve(FULL, extra={"planet": "earth"})
-    assert json.loads(record.dumps())["planet"] == "earth"
+    assert evolve(record, extra={}) == FULL
+    assert json.loads(record.dumps()) == data
+    later = json.loads(evolve(record, state="collected").with_attempt(exit_code=3).dumps())
+    assert later["attempts"][1] == data["attempts"][1] | {"exit_code": 3} and later["state"] == "collected"
+    assert json.loads(evolve(record, attempts=()).dumps())["attempts"] == []
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "cannot be read"),
-        (b'{"format": 1, "uid"', "cannot be read"),
-        (b"\xff\xfe", "cannot be read"),
+        (b"", "not JSON"),
+        (b'{"format": 1, "uid"', "not JSON"),
+        (b"\xff\xfe", "not JSON"),
         (b"[]", "not a JSON object"),
         (b"{}", "no format number"),
         (b'{"format": 99}', "newer mlecore"),
-        (b'{"format": 1}', "missing"),
-        (b"[" * 100_000, "cannot be read"),
+        (b'{"format": 1}', "uid is missing; name is missing; group is missing; and 4 more"),
+        (b"[" * 100_000, "nested too deep"),
+        (b'{"format": ' + b"1" * 5000 + b"}", "not JSON"),
         (b" " * 2**25, "bytes"),
     ],
 )
-def test_damage_is_told(content, words):
+def test_damage_is_named(content, words, tmp_path):
+    (tmp_path / "run.json").write_bytes(content)
     with pytest.raises(RecordError, match=words) as caught:
-        parse_record(content, FULL.folder)
-    assert "n/run.json" in str(caught.value)
+        read_record(tmp_path)
+    assert str(tmp_path / "run.json") in str(caught.value)
+
+
+def test_what_is_no_file_is_damage_and_never_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "run.json")
+    with pytest.raises(RecordError, match="not a regular file"):
+        read_record(tmp_path)
+    (tmp_path / "run.json").unlink()
+    (tmp_path / "run.json").mkdir()
+    with pytest.raises(RecordError, match="not a regular file"):
+        read_record(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +98,11 @@ def test_damage_is_told(content, words):
         {"seed": True},
         {"attempts": {}},
         {"attempts": [{}]},
-        {"attempts": [{"k": "1", "job": "j"}]},
+        {"attempts": [{"number": "1", "job": "j"}]},
+        {"hardware": []},
+        {"seconds": "3"},
+        {"candidates": "submission.csv"},
+        {"retry_from": None},
         {"attempts": ["x"]},
         {"agent": []},
         {"limits": 3},
@@ -88,5 +110,5 @@ def test_damage_is_told(content, words):
     ],
 )
 def test_edited_by_hand(edit):
-    with pytest.raises(RecordError):
+    with pytest.raises(RecordError, match=next(iter(edit))):
         RunRecord.from_json({**FULL.to_json(), **edit}, FULL.folder)

@@ -21,16 +21,9 @@ def command(
     name: str, max_parallel: int | None, retries: int | None, data: tuple[Path, ...], runs: Path, as_json: bool
 ) -> None:
     """Go on with a group: take over runs at work, start those that wait, grade those that are not graded."""
-    from attrs import evolve
-
     from mlecore.cli.run import perform
     from mlecore.runs.store import open_group
 
     folder = group_folder(runs, name)
-    plan = open_group(folder).plan
-    plan = evolve(
-        plan,
-        max_parallel=plan.max_parallel if max_parallel is None else max_parallel,
-        retries=plan.retries if retries is None else retries,
-    )
+    plan = open_group(folder).plan.carried_out(max_parallel, retries)
     perform(plan, folder.name, folder.parent, data, as_json)

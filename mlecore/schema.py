@@ -1,0 +1,283 @@
+"""Files as values: TOML and JSON become attrs classes, and whatever does not fit is named by its key.
+
+The classes are the schema. A field's type says what may stand there, its default what holds where nothing does, and the
+comment beside it what it means: ``docs/schemas/`` is made from them. cattrs does the work; it is imported when the
+first file is read.
+"""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_origin
+
+import attrs
+from attrs import frozen
+
+from mlecore import files
+from mlecore.errors import DataError, MlecoreError
+
+if TYPE_CHECKING:
+    from cattrs import Converter
+
+T = TypeVar("T")
+
+NOT_IN_FILE: Final = {"in_file": False}
+"""Metadata of a field that is no key of the file, such as the folder where it lies."""
+
+_LIMIT = 16 * 2**20  # bytes; no file that is read here is as long
+_SHOWN = 3  # problems of one file that its message names
+
+
+class SchemaError(DataError):
+    """A file, or a part of it, does not fit its schema; the message names the keys."""
+
+
+@frozen
+class Written:
+    """How a value is written where its type does not say it: ``Annotated[float, Written(duration, "...")]``.
+
+    ``read`` makes the value, or raises an MlecoreError that says what is wrong with it.
+    """
+
+    read: Callable[[Any], Any]
+    words: str
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file. Raises SchemaError that names it, OSError."""
+    return _read(path, parse_toml)
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file. Raises SchemaError that names it, OSError."""
+    return _read(path, parse_json)
+
+
+def _read(path: Path, parse: Callable[[bytes], T]) -> T:
+    try:
+        return parse(files.read_regular(path, _LIMIT))
+    except DataError as error:
+        raise SchemaError(f"{path}: {error.message}") from None
+
+
+def parse_toml(content: bytes) -> dict[str, Any]:
+    """TOML as plain values. Raises SchemaError."""
+    import tomllib
+
+    return _parsed(lambda: tomllib.loads(content.decode("utf-8")), "TOML")
+
+
+def parse_json(content: bytes) -> Any:
+    """JSON as plain values. Raises SchemaError."""
+    return _parsed(lambda: json.loads(content), "JSON")
+
+
+def _parsed(parse: Callable[[], T], what: str) -> T:
+    try:
+        return parse()
+    except RecursionError:
+        raise SchemaError("it is nested too deep") from None
+    except ValueError as error:  # also UnicodeDecodeError, and a number of too many digits
+        raise SchemaError(f"it is not {what}: {error}") from None
+
+
+def structure(cls: type[T], values: object) -> T:
+    """Plain values as ``cls``. Raises SchemaError for unknown and missing keys and for values of a wrong type."""
+    return _structure(cls, values, refuse_unknown=True)
+
+
+def structure_newer(cls: type[T], values: object) -> T:
+    """The same for a file that a newer version may have written: its unknown keys are kept in the field ``extra``."""
+    try:
+        return structure(cls, values)
+    except SchemaError:
+        value: Any = _structure(cls, values, refuse_unknown=False)
+    try:
+        kept: T = attrs.evolve(value, extra=_left_over(values, plain(value)))
+    except RecursionError:
+        raise SchemaError("it is nested too deep") from None
+    return kept
+
+
+def read_newer(cls: type[T], path: Path) -> T:
+    """A JSON file as ``cls``, unknown keys kept. Raises SchemaError that names it, OSError."""
+    values = read_json(path)
+    try:
+        return structure_newer(cls, values)
+    except SchemaError as error:
+        raise SchemaError(f"{path}: {error.message}") from None
+
+
+def _structure(cls: type[T], values: object, *, refuse_unknown: bool) -> T:
+    from cattrs import BaseValidationError
+
+    try:
+        return _converter(refuse_unknown).structure(values, cls)
+    except BaseValidationError as error:
+        found = sorted(_problems(error, ""), key=lambda problem: not problem.startswith("unknown"))
+        more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise SchemaError("; ".join(found[:_SHOWN]) + more) from None
+    except _WrongType as error:
+        raise SchemaError(f"expected {error.expected}, not {error.value}") from None
+    except RecursionError:
+        raise SchemaError("it is nested too deep") from None
+
+
+def plain(value: Any) -> dict[str, Any]:
+    """A value as the dictionary that its file holds, what a newer version wrote included."""
+    found = attrs.asdict(value, filter=lambda attribute, _: _in_file(attribute))
+    merged: dict[str, Any] = _merged(found, getattr(value, "extra", {}))
+    return merged
+
+
+def keys(cls: type[Any]) -> list[attrs.Attribute[Any]]:
+    """The fields of a class that are keys of its file, with their types resolved."""
+    return [attribute for attribute in attrs.fields(attrs.resolve_types(cls)) if _in_file(attribute)]
+
+
+def _in_file(attribute: attrs.Attribute[Any]) -> bool:
+    return bool(attribute.metadata.get("in_file", True))
+
+
+def _left_over(given: Any, known: Any) -> dict[str, Any]:
+    """What of ``given`` is not in ``known``; items of a list go by their number."""
+    if isinstance(given, list):
+        given, known = dict(enumerate(given)), dict(enumerate(known))
+    if not isinstance(given, dict) or not isinstance(known, Mapping):
+        return {}
+    unknown = {key: value for key, value in given.items() if key not in known}
+    within = {key: _left_over(value, known[key]) for key, value in given.items() if key in known}
+    return unknown | {key: value for key, value in within.items() if value}
+
+
+def _merged(values: Any, extra: Any) -> Any:
+    """``values``, tuples as lists, with what was left over put back where it was."""
+    extra = extra if isinstance(extra, Mapping) else {}
+    if isinstance(values, (list, tuple)):
+        return [_merged(value, extra.get(number)) for number, value in enumerate(values)]
+    if not isinstance(values, Mapping):
+        return values
+    known = {key: _merged(value, extra.get(key)) for key, value in values.items()}
+    return known | {key: value for key, value in extra.items() if key not in known}
+
+
+class _WrongType(ValueError):
+    def __init__(self, value: object, expected: str) -> None:
+        self.value = brief(value)
+        self.expected = expected
+
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 60
+
+
+def brief(value: object) -> str:
+    """A value as a message shows it: never long, whatever a file holds."""
+    try:
+        return _short.repr(value)
+    except ValueError:  # a number of too many digits
+        return f"a long {type(value).__name__}"
+
+
+@cache
+def _converter(refuse_unknown: bool) -> Converter:
+    """cattrs without its conversions: text is not made a number, nor a number text."""
+    from cattrs import Converter
+    from cattrs.gen import make_dict_structure_fn, override
+
+    converter = Converter(forbid_extra_keys=refuse_unknown)
+    scalars = {str: (str, "text"), int: (int, "a whole number"), float: ((int, float), "a number")}
+    for kind, (accepted, words) in {**scalars, bool: (bool, "true or false")}.items():
+        converter.register_structure_hook(kind, _scalar(kind, accepted, words))
+
+    def one_of(kind: Any) -> Callable[[Any, Any], Any]:
+        words = "one of " + ", ".join(map(repr, get_args(kind)))
+        return lambda value, _: value if value in get_args(kind) else _refuse(value, words)
+
+    def annotated(kind: Any) -> Callable[[Any, Any], Any]:
+        read = written(kind).read  # type: ignore[union-attr]
+        return lambda value, _: read(value)
+
+    def sequence(kind: Any) -> Callable[[Any, Any], Any]:
+        items: Any = GenericAlias(list, get_args(kind)[:1])
+        read = converter.get_structure_hook(items)
+        return lambda value, _: (
+            tuple(read(value, items)) if isinstance(value, (list, tuple)) else _refuse(value, "a list")
+        )
+
+    def mapping(kind: Any) -> Callable[[Any, Any], Any]:
+        pairs: Any = GenericAlias(dict, get_args(kind))
+        read = converter.get_structure_hook(pairs)
+        return lambda value, _: read(value, pairs) if isinstance(value, Mapping) else _refuse(value, "a table")
+
+    def table(cls: Any) -> Callable[[Any, Any], Any]:
+        outside: Any = {a.name: override(omit=True) for a in attrs.fields(cls) if not _in_file(a)}
+        read = make_dict_structure_fn(cls, converter, **outside)
+        return lambda value, _: read(value, cls) if isinstance(value, Mapping) else _refuse(value, "a table")
+
+    for origin, factory in ((tuple, sequence), (Mapping, mapping), (Literal, one_of)):
+        converter.register_structure_hook_factory(partial(_has_origin, origin), factory)
+    converter.register_structure_hook_factory(attrs.has, table)
+    converter.register_structure_hook_factory(lambda kind: written(kind) is not None, annotated)
+    return converter
+
+
+def _has_origin(origin: Any, kind: Any) -> bool:
+    return get_origin(kind) is origin
+
+
+def written(kind: Any) -> Written | None:
+    """The ``Written`` of an annotated type, if it has one."""
+    return next((note for note in getattr(kind, "__metadata__", ()) if isinstance(note, Written)), None)
+
+
+def _scalar(kind: type, accepted: Any, words: str) -> Callable[[Any, Any], Any]:
+    def read(value: Any, _: Any) -> Any:
+        fits = isinstance(value, accepted) and (kind is bool or not isinstance(value, bool))
+        if not fits or (isinstance(value, int) and not -(2**63) <= value < 2**63):
+            _refuse(value, words)
+        return kind(value)
+
+    return read
+
+
+def _refuse(value: object, expected: str) -> Any:
+    raise _WrongType(value, expected)
+
+
+def _problems(error: BaseException, path: str) -> Iterator[str]:
+    """Each thing that is wrong, with the path of its key."""
+    from difflib import get_close_matches
+
+    from cattrs import AttributeValidationNote, BaseValidationError, ForbiddenExtraKeysError, IterableValidationNote
+
+    for note in getattr(error, "__notes__", ()):
+        if isinstance(note, AttributeValidationNote):
+            path = f"{path}.{note.name}" if path else note.name
+        elif isinstance(note, IterableValidationNote):
+            path += f"[{note.index}]" if isinstance(note.index, int) else f".{_key(note.index)}"
+    if isinstance(error, BaseValidationError):
+        for inner in error.exceptions:
+            yield from _problems(inner, path)
+    elif isinstance(error, ForbiddenExtraKeysError):
+        known = [attribute.name for attribute in attrs.fields(error.cl) if _in_file(attribute)]
+        for key in sorted(error.extra_fields):
+            near = get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+            yield f"unknown key {f'{path}.' if path else ''}{_key(key)}; {hint}"
+    elif isinstance(error, KeyError):
+        yield f"{path} is missing"
+    elif isinstance(error, _WrongType):
+        yield f"{path} = {error.value}: expected {error.expected}"
+    else:
+        yield f"{path}: {error.message if isinstance(error, MlecoreError) else error}"
+
+
+def _key(name: object) -> str:
+    text = str(name)
+    return text if len(text) < 60 and text.replace("_", "").replace("-", "").isalnum() else brief(text)
