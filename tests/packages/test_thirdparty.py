@@ -39,12 +39,13 @@ def installed(install: Callable[[Path], None], tmp_path: Path) -> None:
     install(copy)
 
 
-def test_one_distribution_brings_two_plugins(run: Run) -> None:
+def test_one_distribution_brings_several_plugins(run: Run) -> None:
     listed = json.loads(run("-c", CLI, "plugins", "list", "--json").stdout)
     acme = [plugin for plugin in listed if plugin["distribution"] == "acme-mle-plugins"]
     assert [(plugin["kind"], plugin["name"], plugin["version"], plugin["state"]) for plugin in acme] == [
         ("competition", "acme-parcels", "2.3", "ok"),
         ("agent", "acme-distance", "2.3", "ok"),
+        ("backend", "acme-processes", "2.3", "ok"),
     ]
 
 
@@ -52,7 +53,7 @@ def test_one_distribution_brings_two_plugins(run: Run) -> None:
 def test_its_own_tests_put_it_through_the_kit(run: Run) -> None:
     tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(ACME))
     assert tested.returncode == 0, tested.stdout
-    assert tested.stdout.startswith(".."), tested.stdout  # the competition and the agent
+    assert tested.stdout.startswith("..."), tested.stdout  # the competition, the agent and the backend
 
 
 def test_its_leaderboard_brings_medals(run: Run, tmp_path: Path) -> None:

@@ -1,7 +1,15 @@
-"""Acme's agent holds to mlecore's rules; pytest finds the competition by its competition.toml."""
+"""Acme's agent and backend hold to mlecore's rules; pytest finds the competition by its competition.toml."""
 
-from mlecore.testing import check_agent
+from pathlib import Path
+
+from mlecore.testing import check_agent, check_backend
 
 
 def test_distance() -> None:
     check_agent("acme-distance")
+
+
+def test_processes(tmp_path: Path) -> None:
+    """What could not be tried is what it says that it does not do."""
+    skipped = {skip.rule for skip in check_backend("acme-processes", {"folder": str(tmp_path)})}
+    assert skipped == {"apart", "read-only", "network", "memory", "processes", "disk", "relay"}
