@@ -57,7 +57,7 @@ def fetch(backend: Backend, handle: Handle, record: RunRecord, submission_limit:
     result = backend.fetch(handle, [*record.candidates, OWN], partial / "result", room, MAX_FILES)
     rest = backend.fetch(handle, ["logs", "code"], partial / "rest", REST_LIMIT, MAX_FILES)
     cut = _save_output(backend, handle, partial / "output.log")
-    refused = [*result.refused, *rest.refused, *scrub(partial)]
+    refused = [*result.refused, *rest.refused, *scrub(partial / "result"), *scrub(partial / "rest")]
     if cut:
         refused.append(f"output: more than {OUTPUT_LIMIT} bytes, cut")
     facts = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from mlecore.agents import FinishedSubmission
 from mlecore.backends import Fetched, Handle, JobStatus
 from mlecore.controller import collect
 from mlecore.controller.transitions import attempt_end
+from mlecore.globs import Glob
 from mlecore.runs.record import Attempt, PluginUse, RunRecord
 
 HANDLE = Handle(name="j", id="i")
@@ -52,22 +54,18 @@ class Sandbox:
         return path
 
     def fetch(self, handle, globs, into: Path, max_bytes: int, max_files: int) -> Fetched:
-        import shutil
-
         self.fetched += 1
         into.mkdir()
-        for pattern in globs:
-            for path in self.home.glob(pattern):
-                target = into / path.relative_to(self.home)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if path.is_dir():
-                    shutil.copytree(
-                        path, target, symlinks=True, ignore=lambda d, names: [n for n in names if n == "fifo"]
-                    )
-                    if (path / "fifo").exists():
-                        os.mkfifo(target / "fifo")
+        for glob in map(Glob, globs):
+            for path in self.home.rglob("*"):
+                name = path.relative_to(self.home)
+                if (path.is_dir() and not path.is_symlink()) or not glob.matches(name.as_posix()):
+                    continue
+                (into / name).parent.mkdir(parents=True, exist_ok=True)
+                if path.is_fifo():
+                    os.mkfifo(into / name)
                 else:
-                    shutil.copy(path, target, follow_symlinks=False)
+                    shutil.copy(path, into / name, follow_symlinks=False)
         return Fetched(files=3, bytes=9, refused=("submission/huge.csv: 100 GB",))
 
     def logs(self, handle):
@@ -103,7 +101,11 @@ def test_a_link_is_no_submission(sandbox, record):
     (sandbox.home / "submission" / "submission.csv").symlink_to("/etc/passwd")
     done = collected(sandbox, record)
     assert done.collected.candidate is None and done.submission is None
-    assert "submission.csv: not a regular file" in " ".join(done.collected.refused)
+    assert "submission/submission.csv: not a regular file" in done.collected.refused
+    why = "submission/submission.csv: not a regular file"
+    assert why in collect.refused_candidates(done)
+    assert why in collect.refused_candidates(evolve(done, candidates=("submission/**",)))
+    assert collect.refused_candidates(evolve(done, candidates=("best/*",))) == ""
 
 
 def test_checks_are_counted_up_to_a_bound(sandbox, record, monkeypatch):
@@ -133,6 +135,25 @@ def test_the_best_candidate_is_handed_in(sandbox, record):
     sandbox.put("submission/submission.csv", "final")
     again = evolve(record, attempts=(*record.attempts, Attempt(number=2, job="j2", handle=HANDLE)))
     assert collected(sandbox, again).submission.read_text() == "final"
+
+
+@pytest.mark.parametrize(
+    ("candidates", "chosen"),
+    [
+        (("submission/**",), "submission/a/1.csv"),
+        (("submission",), "submission/a/1.csv"),
+        (("submission/*.csv", "submission/**"), "submission/b.csv"),
+        (("**/*.csv",), "submission/a/1.csv"),
+        (("*",), "submission/a/1.csv"),
+        (("**/2.csv",), None),
+    ],
+)
+def test_what_a_glob_fetches_is_what_is_chosen_from(sandbox, record, candidates, chosen):
+    sandbox.put("submission/a/1.csv", "one")
+    sandbox.put("submission/b.csv", "two")
+    sandbox.put(".mlecore/snapshots/2.csv", "a snapshot")
+    done = collected(sandbox, evolve(record, candidates=candidates))
+    assert done.collected.candidate == chosen and done.collected.snapshots == 1
 
 
 def test_a_fetched_attempt_is_not_fetched_again(sandbox, record):

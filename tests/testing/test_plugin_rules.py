@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from mlecore.cli.plugins import command as plugins
 from mlecore.registry import load
 from mlecore.testing import check_agent, check_detector
 from mlecore.testing.agents import RULES as AGENT_RULES
@@ -220,6 +222,13 @@ def test_a_broken_plugin_is_found_out(tried: Callable[..., list[str]], what: str
     kind, rule, edits, expected = BROKEN[what]
     found = tried(kind, rule, edits)
     assert any(expected in place for place in found), found
+
+
+def test_plugins_show_names_what_a_backend_lacks(install: Install) -> None:
+    edits = {"backend.py": ("def describe(self)", "def described(self)")}
+    shown = CliRunner().invoke(plugins, ["show", install("backend", "silent", edits)])
+    assert shown.exit_code == 1 and "broken" in shown.output and "abstract method" in shown.output
+    assert "describe" in shown.output
 
 
 @pytest.mark.parametrize("rule", sorted({rule for kind, rule, _, _ in BROKEN.values() if kind == "backend"}))

@@ -20,10 +20,12 @@ from mle_backend_docker.logs import FULL, whole_lines
 from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import OURS
 
-from mlecore.backends import Dataset, Demand, Image, Job
+from mlecore.agents import HOME
+from mlecore.backends import TOOLS, Dataset, Demand, Image, Job
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
 from mlecore.fetching import Receiver
 from mlecore.globs import Glob
+from mlecore.vm import start
 
 JOB = Job(
     name="mle-x-1",
@@ -277,3 +279,14 @@ def test_loading_the_plugin_imports_no_client() -> None:
     )
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert out.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("network", ["none", "llm"])
+def test_an_agent_has_the_same_variables_as_under_vm(network: Any, tmp_path: Path) -> None:
+    job = evolve(asking(network=network, allow=("example.com",), cpus=2, memory=2**30, gpus=1), env={"OWN": "x"})
+    relay = "http://relay:1" if network == "llm" else None
+    docker = container.environment(job, OURS, ("7",), relay)
+    vm = start._environment(evolve(job, image=Image(ref="", digest="d")), HOME, TOOLS, tmp_path, tmp_path, True)
+    assert docker.keys() == vm.keys() - {"PATH"}  # an image sets that
+    differing = {name for name in docker if docker[name] != vm[name]}
+    assert differing - {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} == {"HOME", "USER", "LOGNAME"}

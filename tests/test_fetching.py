@@ -1,0 +1,112 @@
+"""Files that an agent left are taken in within limits, under safe names, whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import io
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from mlecore import fetching
+from mlecore.backends import RELAY_LOG
+from mlecore.errors import DataError
+from mlecore.fetching import MAX_REFUSED, Receiver, printable
+from mlecore.globs import Glob
+
+
+@pytest.fixture
+def receiver(tmp_path: Path) -> Receiver:
+    return Receiver(tmp_path / "a" / "into", max_bytes=10, max_files=3)
+
+
+def put(receiver: Receiver, path: str, content: bytes = b"x", size: int | None = None) -> None:
+    receiver.take(PurePosixPath(path), len(content) if size is None else size, io.BytesIO(content))
+
+
+def there(receiver: Receiver) -> dict[str, bytes]:
+    found = (path for path in receiver.into.rglob("*") if path.is_file())
+    return {path.relative_to(receiver.into).as_posix(): path.read_bytes() for path in found}
+
+
+def test_what_does_not_fit_is_refused_and_the_next_may_come(receiver: Receiver) -> None:
+    put(receiver, "logs/a", b"12345678")
+    put(receiver, "logs/b", b"123")
+    put(receiver, "c", b"12")
+    fetched = receiver.fetched()
+    assert there(receiver) == {"logs/a": b"12345678", "c": b"12"}
+    assert (fetched.files, fetched.bytes, fetched.complete) == (2, 10, False)
+    assert fetched.refused == ("logs/b: 3 bytes, and the limit of 10 leaves 2",)
+
+
+def test_as_many_files_as_allowed_are_all_that_there_was_unless_there_is_one_more(receiver: Receiver) -> None:
+    for name in "abc":
+        put(receiver, name)
+    assert receiver.fetched().complete and not receiver.full
+    put(receiver, "d")
+    put(receiver, "e")
+    fetched = receiver.fetched()
+    assert receiver.full and not fetched.complete and sorted(there(receiver)) == ["a", "b", "c"]
+    assert len(fetched.refused) == 1 and "no more than 3 files" in fetched.refused[0]
+
+
+def test_a_file_comes_once_and_data_never(receiver: Receiver) -> None:
+    for path in ("a", "a", "data/train.csv", "data"):
+        put(receiver, path)
+    assert there(receiver) == {"a": b"x"} and receiver.fetched().refused == ()
+
+
+def test_a_file_that_grows_or_shrinks_meanwhile(receiver: Receiver) -> None:
+    put(receiver, "grown", b"123456", size=2)
+    put(receiver, "shrunk", b"1", size=4)
+    assert there(receiver) == {"grown": b"12", "shrunk": b"1"} and receiver.fetched().bytes == 3
+
+
+def test_half_a_file_is_none(receiver: Receiver) -> None:
+    class Torn(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise EOFError("torn")
+
+    with pytest.raises(EOFError):
+        receiver.take(PurePosixPath("a"), 3, Torn())
+    assert there(receiver) == {} and receiver.fetched().files == 0
+
+
+def test_names_that_cannot_be_stored_are_refused(receiver: Receiver) -> None:
+    put(receiver, "a")
+    for path in ("a/below", "n" * 300, "nul\0"):
+        put(receiver, path)
+    assert there(receiver) == {"a": b"x"} and len(receiver.fetched().refused) == 3
+
+
+def test_the_relays_log_comes_whatever_the_agent_calls_so(receiver: Receiver) -> None:
+    receiver.take_relay_log([Glob("code")], io.BytesIO(b"real"))
+    assert there(receiver) == {}
+    receiver.take_relay_log([Glob("code"), Glob("logs/*")], io.BytesIO(b"real"))
+    put(receiver, str(RELAY_LOG), b"forged")
+    assert there(receiver) == {str(RELAY_LOG): b"real"}
+
+
+def test_without_a_relay_nobody_else_writes_its_log(receiver: Receiver) -> None:
+    put(receiver, str(RELAY_LOG), b"forged")
+    assert there(receiver) == {} and RELAY_LOG.name in receiver.fetched().refused[0]
+
+
+def test_refusals_are_counted_and_few_are_told(receiver: Receiver) -> None:
+    for number in range(MAX_REFUSED + 5):
+        receiver.refuse(f"logs/{number}", "a link")
+    refused = receiver.fetched().refused
+    assert len(refused) == MAX_REFUSED + 1 and refused[-1] == "and 5 more"
+
+
+def test_a_full_disk_is_ours_not_the_agents(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(fetching.os, "open", full)
+    with pytest.raises(DataError, match="No space left"):
+        put(receiver, "a")
+
+
+def test_names_upset_no_terminal() -> None:
+    assert printable("a\x1b[2J\nb\udcff é") == "a\\x1b[2J\\nb\\xff é"
