@@ -34,6 +34,7 @@ PREFIXES = {
     "backends": "mle-backend-",
     "detectors": "mle-detector-",
     "extensions": "mle-extension-",
+    "libraries": "mle-lib-",  # what several plugins share
 }
 SPLITS = {"low": "Low (MLE-bench Lite)", "medium": "Medium", "high": "High", "dev": "Development and practice"}
 EXTRAS = {"lite": "low", "medium": "medium", "high": "high"}
@@ -133,7 +134,8 @@ def pyproject(folder: Path) -> str:
     ]
     if urls := core.get("urls", {}) | kaggle_url(folder):
         lines += ["", "[project.urls]", *(f"{title} = {json.dumps(url)}" for title, url in urls.items())]
-    lines += ["", f'[project.entry-points."mlecore.{folder.parent.name}"]', f'"{name}" = "{module}"']
+    if folder.parent.name != "libraries":
+        lines += ["", f'[project.entry-points."mlecore.{folder.parent.name}"]', f'"{name}" = "{module}"']
     lines += ["", "[build-system]", 'requires = ["uv_build>=0.8,<1"]', 'build-backend = "uv_build"']
     lines += ["", "[tool.uv.build-backend]", 'module-root = ""', f'module-name = "{module}"']
     return with_block(folder / "pyproject.toml", "\n".join(lines), TOML_MARKS)

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from mlecore.prepare.quoted import Rows, Unlike, find_rows, header_line
+from mle_lib_text_normalization.quoted import Rows, Unlike, find_rows, header_line
 from mlecore.prepare.splits import split_positions
 from mlecore.prepare.threads import in_threads
 

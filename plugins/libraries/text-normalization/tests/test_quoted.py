@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from mle_lib_text_normalization import quoted
+from mle_lib_text_normalization.quoted import Rows, Unlike, quoted_rows
 
 from mlecore.errors import DataError
-from mlecore.prepare import ZipWriter, quoted
-from mlecore.prepare.quoted import Rows, Unlike, quoted_rows
+from mlecore.prepare import ZipWriter
 
 COLUMNS = ["number", "place", "before", "after"]
 HEADER = '"number","place","before","after"\n'

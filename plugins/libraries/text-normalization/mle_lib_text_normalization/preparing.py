@@ -1,0 +1,62 @@
+"""Rows split by sentence, written as tables of tokens."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from mle_lib_text_normalization.names import Names
+from mle_lib_text_normalization.quoted import Unlike, quoted_rows
+from mle_lib_text_normalization.sentences import write_pieces
+from mlecore.prepare import ZipWriter, ensure_columns, members, read_csv, renumber, split_groups, write_csv
+
+COLUMNS = ["sentence_id", "token_id", "class", "before", "after"]
+
+
+def split_sentences(raw: Path, public: Path, private: Path, language: str) -> None:
+    """``prepare`` of a language, "en" or "ru". Raises DataError where one of its three archives is missing."""
+    names = Names(language)
+    for unused in (names.test, names.sample):
+        members(raw / f"{unused}.zip")  # never read, but they must be there
+    with (
+        _stored(public, names.train) as train,
+        _stored(public, names.test) as test,
+        (private / "answers.csv").open("xb") as answers,
+        (private / "sample_submission.csv").open("xb") as sample,
+    ):
+        try:
+            rows = quoted_rows(raw / f"{names.train}.zip", names.train, COLUMNS)
+            write_pieces(rows, COLUMNS, train, test, answers, sample, private)
+        except Unlike:
+            _write_whole(raw, names.train, train, test, answers, sample)
+    with ZipWriter(public / f"{names.sample}.zip", stored=True) as archive:
+        archive.add_file(names.sample, private / "sample_submission.csv")
+
+
+def _write_whole(
+    raw: Path, name: str, train: IO[bytes], test: IO[bytes], answers: IO[bytes], sample: IO[bytes]
+) -> None:
+    """The tables as pandas makes them of any rows."""
+    write = partial(write_csv, quoting=csv.QUOTE_NONNUMERIC)
+    rows = read_csv(raw / f"{name}.zip", member=name)
+    ensure_columns(rows, COLUMNS, name)
+    known, asked = (
+        part.assign(sentence_id=renumber(part["sentence_id"]))
+        for part in split_groups(rows, "sentence_id", test_size=0.1)
+    )
+    write(known, train)
+    write(asked[["sentence_id", "token_id", "before"]], test)
+    asked["id"] = asked["sentence_id"].astype(str) + "_" + asked["token_id"].astype(str)
+    write(asked[["id", "after"]], answers)
+    write(asked[["id", "before"]].rename(columns={"before": "after"}), sample)
+
+
+@contextmanager
+def _stored(public: Path, name: str) -> Iterator[IO[bytes]]:
+    """A file alone in an archive, to be written to."""
+    with ZipWriter(public / f"{name}.zip", stored=True) as archive, archive.open(name) as file:
+        yield file
