@@ -65,6 +65,7 @@ def install(site: Path) -> None:
             (package / "__init__.py").write_text(source(kind, name))
             if kind == "competition":
                 (package / "competition.toml").write_text(facts(name))
+                (package / "description.md").write_text(real("description.md"))
             info = site / f"{module}-1.0.dist-info"
             info.mkdir()
             head = (

@@ -1,4 +1,7 @@
-"""Is everything here that runs need? Each finding is one line, and each problem comes with its fix."""
+"""Is everything here that runs need? Each finding is one line, and each problem comes with its fix.
+
+Backends are asked through their interface only: what one needs on a machine is known to its ``preflight``.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ State = Literal["ok", "warning", "problem", "unknown"]
 
 @frozen(kw_only=True)
 class Finding:
-    """One thing looked at. "unknown": it could not be found out; a warning stands in nobody's way."""
+    """One thing that was looked at. "unknown": it could not be found out. A warning keeps nothing from working."""
 
     area: str
     state: State
@@ -50,21 +53,20 @@ def examine(wanted: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
         ("plugins", _plugins),
         ("kaggle", lambda: _kaggle(missing, dirs)),
         ("disk", lambda: _disk(missing, dirs)),
-        ("bubblewrap", _bubblewrap),
         ("backends", _backends),
     ):
         yield from _safely(area, look)
 
 
 def _safely(area: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    """One thing that cannot be looked at hides nothing else."""
+    """What cannot be looked at becomes a finding, and does not end the others."""
     try:
         yield from look()
     except MlecoreError as error:
         state: State = "unknown" if error.exit_code == 3 else "problem"
         yield Finding(area=area, state=state, what=error.message, fix=error.fix)
     except Exception as error:
-        yield Finding(area=area, state="unknown", what=f"looking failed: {type(error).__name__}: {error}")
+        yield Finding(area=area, state="unknown", what=f"this check failed: {type(error).__name__}: {error}")
 
 
 def _python() -> Iterator[Finding]:
@@ -74,13 +76,6 @@ def _python() -> Iterator[Finding]:
 
     here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, {sys.prefix}"
     yield Finding(area="python", state="ok", what=here)
-    if platform.system() != "Linux":
-        yield Finding(
-            area="python",
-            state="warning",
-            what=f"sandboxes are Linux: on {platform.system()} the backend vm cannot run agents",
-            fix="Use a backend that runs elsewhere, such as docker; preparing, grading and reporting work here",
-        )
     for line in requires("mlecore") or ():
         wanted = Requirement(line)
         if wanted.marker is not None and not wanted.marker.evaluate({"extra": ""}):
@@ -95,23 +90,25 @@ def _python() -> Iterator[Finding]:
 
 
 def _plugins() -> Iterator[Finding]:
-    from mlecore.registry.discovery import KINDS, plugins
+    from mlecore.registry.discovery import DISABLE, KINDS, disabled_in_vain, plugins
 
     found = plugins()
     numbers = Counter(plugin.kind for plugin in found)
     counts = ", ".join(f"{numbers[kind]} {kind}{'s' * (numbers[kind] > 1)}" for kind in KINDS if numbers[kind])
     yield Finding(area="plugins", state="ok", what=f"installed: {counts or 'none'}")
     for plugin in found:
-        name = f"{plugin.kind} {plugin.name}"
-        if plugin.state == "broken":
-            yield Finding(
-                area="plugins",
-                state="problem",
-                what=f"{name} ({plugin.distribution} {plugin.version}) is broken: {plugin.reason}",
-                fix=f"Install a version that works, or: pip uninstall {plugin.distribution}",
-            )
+        what = f"{plugin} is {plugin.state}: {plugin.reason}"
+        if plugin.state in ("broken", "incompatible"):
+            fix = f"Install a version that works, or: pip uninstall {plugin.distribution}"
+            yield Finding(area="plugins", state="problem", what=what, fix=fix)
+        elif plugin.state == "shadowed":
+            fix = f"Uninstall the one that you do not want; `mlecore plugins show {plugin.name}` shows both"
+            yield Finding(area="plugins", state="warning", what=what, fix=fix)
         elif plugin.state == "disabled":
-            yield Finding(area="plugins", state="ok", what=f"{name} is disabled: {plugin.reason}")
+            yield Finding(area="plugins", state="ok", what=what)
+    for name in disabled_in_vain():
+        what = f"{DISABLE} names {name}, which is not installed"
+        yield Finding(area="plugins", state="warning", what=what, fix="`mlecore plugins list` shows the names")
 
 
 def _kaggle(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
@@ -142,8 +139,7 @@ def _kaggle(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]
 
 
 def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
-    place = _existing(dirs.first)
-    free = shutil.disk_usage(place).free
+    free = shutil.disk_usage(_existing(dirs.first)).free
     sizes = [competition.facts.size_gb for competition in missing]
     known = sum(size for size in sizes if size is not None) * 1e9
     unknown = sum(size is None for size in sizes)
@@ -152,7 +148,7 @@ def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
     if missing:
         what += f", which takes about {human(needed)}" + (f", and {unknown} of unknown size" if unknown else "")
     if needed > free:
-        fix = "Free some room, name another place with --data, or prepare fewer competitions at a time"
+        fix = "Free some space, name another folder with --data, or prepare fewer competitions at a time"
         yield Finding(area="disk", state="problem", what=what, fix=fix)
     else:
         yield Finding(area="disk", state="ok", what=what)
@@ -160,18 +156,6 @@ def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
 
 def _existing(path: Path) -> Path:
     return next(folder for folder in (path, *path.parents) if folder.exists())
-
-
-def _bubblewrap() -> Iterator[Finding]:
-    if platform.system() != "Linux":
-        return
-    from mlecore.vm.bubblewrap import problem
-
-    found = problem()
-    if found is None:
-        yield Finding(area="bubblewrap", state="ok", what="agents run in a sandbox on this machine")
-    else:
-        yield Finding(area="bubblewrap", state="problem", what=found.what, fix=found.fix)
 
 
 def _backends() -> Iterator[Finding]:
@@ -188,7 +172,7 @@ def _backends() -> Iterator[Finding]:
 
 
 class _Look(threading.Thread):
-    """The preflight of one backend. A daemon: one that hangs keeps nobody from ending."""
+    """The preflight of one backend. A daemon thread, so that a backend that hangs does not keep doctor from ending."""
 
     def __init__(self, name: str) -> None:
         super().__init__(daemon=True)
@@ -216,11 +200,6 @@ def _answers(area: str, look: _Look) -> Iterator[Finding]:
 
 
 def _preflight(name: str) -> list[Problem]:
-    from mlecore.options import resolve
-    from mlecore.registry.loading import load
+    from mlecore.registry import open_backend
 
-    loaded = load("backend", name)
-    options = resolve(loaded.call("backend", options={}).options, {}, f"backend {name}")
-    backend = loaded.call("backend", options=options)
-    problems: list[Problem] = backend.preflight()
-    return problems
+    return open_backend(name).backend.preflight()

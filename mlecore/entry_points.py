@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-GROUP = re.compile(r"\[mlecore\.(\w+)s\]")
+GROUPS = {f"mlecore.{kind}s": kind for kind in ("competition", "agent", "backend", "detector", "extension", "command")}
 _INFO = (".dist-info", ".egg-info")
+_LIMIT = 1 << 20  # bytes that are read of a file of metadata
 
 
 class Point(NamedTuple):
-    """One entry point of one of our groups."""
+    """One entry point of a group that begins with "mlecore."."""
 
-    kind: str  # "competition", ..., "command"
+    group: str  # such as "mlecore.agents"; also one that does not exist
     name: str
     value: str  # "module" or "module:attribute"
     info: str  # the folder of its distribution's metadata
+
+    @property
+    def kind(self) -> str | None:
+        """Such as "agent", "command"; None where there is no such group."""
+        return GROUPS.get(self.group)
 
     @property
     def module(self) -> str:
@@ -45,7 +52,7 @@ class Point(NamedTuple):
 
 
 def points() -> Iterator[Point]:
-    """Those of all our groups, in no order."""
+    """Those of all groups that begin with "mlecore.", in no order."""
     for info in _distributions().values():
         text = read(info, "entry_points.txt")
         if "[mlecore." in text:
@@ -53,17 +60,24 @@ def points() -> Iterator[Point]:
 
 
 def commands() -> dict[str, Point]:
-    """Verbs that plugins bring, by name."""
+    """Commands that plugins bring, by name."""
     return {point.name: point for point in points() if point.kind == "command"}
 
 
 def read(info: str, name: str) -> str:
-    """A file of a distribution's metadata; empty where there is none that can be read."""
+    """A file of a distribution's metadata; empty where there is none, or something else than a file stands there."""
     try:
-        with open(f"{info}/{name}", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - 500 of them
-            return file.read()
+        descriptor = os.open(f"{info}/{name}", os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe is not waited for
     except OSError:
         return ""
+    try:
+        status = os.fstat(descriptor)
+        content = os.read(descriptor, min(status.st_size, _LIMIT)) if stat.S_ISREG(status.st_mode) else b""
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+    return content.decode("utf-8", errors="replace")
 
 
 def headers(info: str) -> dict[str, list[str]]:
@@ -109,12 +123,11 @@ def _normal(name: str) -> str:
 
 def _parse(text: str, info: str) -> Iterator[Point]:
     """Lines that cannot be read are left out."""
-    kind = ""
+    group = ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):
-            match = GROUP.fullmatch(line)
-            kind = match[1] if match else ""
-        elif kind and not line.startswith(("#", ";")):
+            group = line.strip("[] \t")
+        elif group.startswith("mlecore.") and not line.startswith(("#", ";")):
             name, equals, value = (part.strip() for part in line.partition("="))
             if equals and name and value:
-                yield Point(kind, name, value.partition("[")[0].strip(), info)
+                yield Point(group, name, value.partition("[")[0].strip(), info)

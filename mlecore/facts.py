@@ -11,7 +11,11 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from mlecore.errors import PluginError
+from mlecore.errors import DataError, PluginError
+from mlecore.files import read_regular
+
+_LIMIT = 256 * 1024  # bytes of a competition.toml
+_DOTS = 300  # on one line: a key of n parts takes tomllib memory of n * n
 
 Split = Literal["low", "medium", "high", "dev"]
 
@@ -120,10 +124,15 @@ def read_facts(folder: Path) -> Facts:
     """Facts from ``folder``/competition.toml. Raises PluginError that says what is wrong in which file."""
     path = folder / "competition.toml"
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = read_regular(path, _LIMIT).decode("utf-8")
+        if any(line.count(".") > _DOTS for line in text.splitlines()):
+            raise PluginError(f"{path}: it is nested too deep")
+        values = tomllib.loads(text)
     except FileNotFoundError:
         raise PluginError(f"{path} is missing") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise PluginError(f"{path}: it is nested too deep") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, DataError, OSError) as error:
         raise PluginError(f"{path}: {error}") from None
     try:
         for name, cls in _NESTED.items():

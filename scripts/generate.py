@@ -33,7 +33,7 @@ PREFIXES = {
     "agents": "mle-agent-",
     "backends": "mle-backend-",
     "detectors": "mle-detector-",
-    "extensions": "mle-extension-",
+    "extensions": "mle-ext-",
     "libraries": "mle-lib-",  # what several plugins share
 }
 SPLITS = {"low": "Low (MLE-bench Lite)", "medium": "Medium", "high": "High", "dev": "Development and practice"}

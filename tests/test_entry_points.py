@@ -28,7 +28,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def read() -> list[tuple[str, str, str]]:
-    return [(point.kind, point.name, point.value) for point in entry_points.points()]
+    return [(str(point.kind), point.name, point.value) for point in entry_points.points()]
 
 
 def test_they_are_those_of_importlib_metadata() -> None:
@@ -46,10 +46,33 @@ def test_odd_lines_are_left_out(site: Path) -> None:
     text = (
         "[console_scripts]\nx = y:z\n\n[mlecore.agents]\n# no = comment\n; no = comment\n\n"
         "  one=a.b\ntwo = c : d [extra]\nno value\n= no name\nnothing =\n[other]\nthree = e\n"
-        "[mlecore.odd groups]\nfour = f\n"
     )
     make(site, text)
     assert read() == [("agent", "one", "a.b"), ("agent", "two", "c : d")]
+
+
+def test_a_group_that_does_not_exist_has_no_kind(site: Path) -> None:
+    make(site, "[mlecore.agent]\none = a\n[mlecore.odd groups]\ntwo = b\n")
+    groups = [(point.group, point.kind) for point in entry_points.points()]
+    assert groups == [("mlecore.agent", None), ("mlecore.odd groups", None)]
+
+
+@pytest.mark.parametrize("what", ["a folder", "a pipe", "a device", "a long file"])
+def test_what_is_no_file_of_metadata_is_passed_over(site: Path, what: str) -> None:
+    make(site, "[mlecore.agents]\none = a\n", "fine-1.0.dist-info")
+    make(site, "", "odd-1.0.dist-info")
+    file = site / "odd-1.0.dist-info" / "entry_points.txt"
+    file.unlink()
+    if what == "a folder":
+        file.mkdir()
+    elif what == "a pipe":
+        os.mkfifo(file)
+    elif what == "a device":
+        file.symlink_to("/dev/zero")
+    else:
+        with file.open("wb") as sparse:
+            sparse.truncate(1 << 40)
+    assert read() == [("agent", "one", "a")]
 
 
 def test_damaged_files_harm_nobody(site: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mlecore.cli._shared import json_option, print_json, print_table
 from mlecore.errors import MlecoreError, UsageError
-from mlecore.registry.discovery import KINDS, Plugin, plugins
+from mlecore.registry.discovery import DISABLE, KINDS, Plugin, disabled_in_vain, plugins
+
+if TYPE_CHECKING:
+    from mlecore.registry.loading import Loaded
 
 
 @click.group("plugins", invoke_without_command=True)
@@ -23,7 +26,10 @@ def command(ctx: click.Context) -> None:
 @click.option("--kind", type=click.Choice(KINDS), help="Only plugins of this kind.")
 @json_option
 def list_plugins(kind: str | None = None, as_json: bool = False) -> None:
-    """Every installed plugin, the broken ones with their reason. Imports none of them."""
+    """Every installed plugin; those that cannot be used with their state and its reason. Imports none of them.
+
+    MLECORE_DISABLE_PLUGINS=agent:dummy,competition:leaf-classification disables plugins by name.
+    """
     found = plugins(kind)
     if as_json:
         print_json([_row(plugin) for plugin in found])
@@ -37,12 +43,14 @@ def list_plugins(kind: str | None = None, as_json: bool = False) -> None:
     )
     for plugin in found:
         if plugin.reason:
-            click.echo(f"{plugin.kind} {plugin.name} is {plugin.state}: {plugin.reason}", err=True)
+            click.echo(f"{plugin} is {plugin.state}: {plugin.reason}", err=True)
+    for name in disabled_in_vain():
+        click.echo(f"{DISABLE} names {name}, which is not installed", err=True)
 
 
 def _row(plugin: Plugin) -> dict[str, str]:
     row = {name: getattr(plugin, name) for name in ("kind", "name", "version", "distribution", "state")}
-    return {**row, "reason": plugin.reason} if plugin.reason else row
+    return {**row, "reason": plugin.reason, "origin": str(plugin.origin or "")} if plugin.reason else row
 
 
 @command.command("show")
@@ -63,7 +71,7 @@ def show(name: str, kind: str | None, as_json: bool) -> None:
     else:
         for fact in facts:
             _print(fact)
-    if any(fact["state"] == "broken" for fact in facts):
+    if any(fact["state"] in ("broken", "incompatible") for fact in facts):
         raise click.exceptions.Exit(1)
 
 
@@ -82,7 +90,7 @@ def _described(plugin: Plugin) -> dict[str, Any]:
     return out
 
 
-def _declared(kind: str, loaded: Any) -> dict[str, Any]:
+def _declared(kind: str, loaded: Loaded) -> dict[str, Any]:
     from attrs import asdict
 
     if kind == "backend":

@@ -93,18 +93,18 @@ def load_experiment(plan: Plan, data: Sequence[str | Path], grader: Grader, say:
 
     Raises UsageError, NotPrepared, PluginError: nothing has started then.
     """
-    from mlecore.registry import load_extensions
+    from mlecore.registry import load_extensions, open_backend
 
     extensions, errors = load_extensions()
     for error in errors:
         say(f"warning: {error}")
     agents = {planned.label: _load_agent(planned, plan) for planned in plan.agents}
-    backend, use = _backend(plan)
+    opened = open_backend(plan.backend.name, plan.backend.options)
     return Experiment(
         plan=plan,
         agents=agents,
-        backend=backend,
-        backend_use=use,
+        backend=opened.backend,
+        backend_use=plugin_use(opened.plugin, opened.options),
         inputs={id: read_inputs(id, plan, data, say) for id in plan.competitions},
         grader=grader,
         extensions=extensions,
@@ -144,15 +144,6 @@ def require_network(agent: str, wanted: str, plan: Plan) -> None:
         "--network gives it an open one" if wanted == "open" else "--model and --endpoint give it a relay to its model"
     )
     raise UsageError(f"agent {agent} needs the network ({wanted}), and its runs have {plan.limits.network}", fix=how)
-
-
-def _backend(plan: Plan) -> tuple[Backend, PluginUse]:
-    from mlecore.registry import load
-
-    loaded = load("backend", plan.backend.name)
-    declared = loaded.call("backend", options={}).options
-    options = resolve_options(declared, plan.backend.options, f"backend {plan.backend.name}")
-    return loaded.call("backend", options=options), plugin_use(loaded.plugin, options)
 
 
 def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> Inputs:

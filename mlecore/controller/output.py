@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mlecore.backends import Backend
 from mlecore.errors import BackendUnreachable, UsageError
+from mlecore.registry import open_backend
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import recover_record
 
@@ -23,7 +24,8 @@ def output(record: RunRecord, follow: bool) -> Iterator[bytes]:
         record = _again(record)
     attempt = record.attempt
     if record.state == "running" and attempt and attempt.handle:
-        yield from _from_place(_backend(record), record, follow)
+        opened = open_backend(record.backend.name, record.backend.options)
+        yield from _from_place(opened.backend, record, follow)
         return
     path = saved(record)
     if path is None:
@@ -47,13 +49,6 @@ def _again(record: RunRecord) -> RunRecord:
         return recover_record(record.folder)[0]
     except FileNotFoundError:
         return record
-
-
-def _backend(record: RunRecord) -> Backend:
-    from mlecore.registry import load
-
-    backend: Backend = load("backend", record.backend.name).call("backend", options=dict(record.backend.options))
-    return backend
 
 
 def _from_place(backend: Backend, record: RunRecord, follow: bool) -> Iterator[bytes]:

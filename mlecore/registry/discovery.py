@@ -1,4 +1,7 @@
-"""What is installed, read from distribution metadata and source text; nothing is imported."""
+"""What is installed, read from distribution metadata and source text; nothing is imported.
+
+Each plugin is examined by itself: whatever a distribution brings, the others are listed all the same.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,29 @@ from typing import Literal
 
 from attrs import evolve, frozen
 
-from mlecore.entry_points import Point, headers, name_of, points, version
+from mlecore.entry_points import GROUPS, Point, headers, name_of, points, version
+from mlecore.errors import UsageError
 
 KINDS = ("competition", "agent", "backend", "detector", "extension")
-_PREFIX = {"competition": "mle-comp-", "agent": "mle-agent-", "backend": "mle-backend-", "detector": "mle-detector-"}
+PREFIXES = {
+    "competition": "mle-comp-",
+    "agent": "mle-agent-",
+    "backend": "mle-backend-",
+    "detector": "mle-detector-",
+    "extension": "mle-ext-",
+}
+DISABLE = "MLECORE_DISABLE_PLUGINS"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_LONGEST = 300  # characters of a text of metadata that are shown
+
+State = Literal["ok", "disabled", "shadowed", "incompatible", "broken"]
+"""What can be done with a plugin: it can be used, as far as can be seen; it is disabled by name; another distribution
+provides its name; it needs another version of mlecore; something is wrong with it."""
 
 
 @frozen(kw_only=True)
 class Plugin:
-    """An installed plugin. ``state`` "broken" comes with a reason; more can turn up when it is loaded."""
+    """An installed plugin. A state other than "ok" comes with a reason; more can turn up when it is loaded."""
 
     kind: str
     name: str
@@ -30,8 +47,13 @@ class Plugin:
     summary: str
     module: str
     origin: Path | None  # the module's file
-    state: Literal["ok", "disabled", "broken"] = "ok"
+    state: State = "ok"
     reason: str = ""
+
+    def __str__(self) -> str:
+        """Such as "agent dummy (mle-agent-dummy 0.1.0, /.../__init__.py)"."""
+        file = f", {self.origin}" if self.origin else ""
+        return f"{self.kind} {self.name} ({self.distribution} {self.version}{file})"
 
     @property
     def modules(self) -> tuple[tuple[str, Path | None], ...]:
@@ -45,57 +67,112 @@ class Plugin:
 
 @lru_cache(maxsize=1)
 def _all_entries() -> tuple[Point, ...]:
-    return tuple(sorted(points(), key=lambda point: (point.kind, point.name, name_of(point.info))))
+    return tuple(sorted(points(), key=lambda point: (point.group, point.name, name_of(point.info))))
 
 
 def plugins(kind: str | None = None) -> list[Plugin]:
-    """Every installed plugin, or those of one kind; broken and disabled ones with their reason. Imports none."""
+    """Every installed plugin, or those of one kind; those that cannot be used with their reason. Imports none.
+
+    Raises UsageError where MLECORE_DISABLE_PLUGINS cannot be read.
+    """
     return [plugin for plugin in _all_plugins() if kind in (None, plugin.kind)]
 
 
 @lru_cache(maxsize=1)
 def _all_plugins() -> tuple[Plugin, ...]:
-    disabled = set(filter(None, re.split(r"[,\s]+", os.environ.get("MLECORE_DISABLE_PLUGINS", ""))))
-    return tuple(plugin for kind in KINDS for plugin in _of_kind(kind, disabled))
+    disabled = _disabled()
+    return (*(plugin for kind in KINDS for plugin in _of_kind(kind, disabled)), *_in_unknown_groups())
+
+
+def _disabled() -> set[str]:
+    """The plugins that MLECORE_DISABLE_PLUGINS names, as "agent:dummy, competition:leaf-classification"."""
+    names = set(filter(None, re.split(r"[,\s]+", os.environ.get(DISABLE, ""))))
+    for name in sorted(names):
+        kind, colon, plugin = name.partition(":")
+        if not colon or not plugin or kind not in KINDS:
+            raise UsageError(
+                f"{DISABLE} names {_shown(name)!r}, which is not KIND:NAME with a kind of {', '.join(KINDS)}",
+                fix=f"Write it like {DISABLE}=agent:dummy,competition:leaf-classification",
+            )
+    return names
+
+
+def disabled_in_vain() -> list[str]:
+    """What MLECORE_DISABLE_PLUGINS names and is not installed."""
+    return sorted(_disabled() - {f"{plugin.kind}:{plugin.name}" for plugin in _all_plugins()})
 
 
 def _of_kind(kind: str, disabled: set[str]) -> Iterator[Plugin]:
-    from mlecore.registry.inspection import flaw
-
-    found = [_described(point) for point in _all_entries() if point.kind == kind]
+    found = [_described(point, kind) for point in _all_entries() if point.kind == kind]
     owners = _owners([plugin for plugin, _ in found])
     for plugin, requires in found:
+        owner = owners[plugin.name]
         if f"{kind}:{plugin.name}" in disabled:
-            yield evolve(plugin, state="disabled", reason="named in MLECORE_DISABLE_PLUGINS")
-        elif owners[plugin.name] != plugin.distribution:
-            yield evolve(plugin, state="broken", reason=f"the name is taken by {owners[plugin.name]}")
-        elif reason := (_core_mismatch(requires) or flaw(plugin)):
-            yield evolve(plugin, state="broken", reason=reason)
+            yield evolve(plugin, state="disabled", reason=f"named in {DISABLE}")
+        elif owner != plugin.distribution:
+            yield evolve(plugin, state="shadowed", reason=f"{owner} provides this name")
         else:
-            yield plugin
+            yield _examined(plugin, requires)
 
 
-def _described(point: Point) -> tuple[Plugin, list[str]]:
+def _examined(plugin: Plugin, requires: Sequence[str]) -> Plugin:
+    from mlecore.registry.inspection import flaw
+
+    try:
+        if not _NAME.fullmatch(plugin.name):
+            return evolve(
+                plugin, state="broken", reason="its name may have letters, digits and . _ - only, at most 100"
+            )
+        if reason := _core_mismatch(requires):
+            return evolve(plugin, state="incompatible", reason=reason)
+        if reason := flaw(plugin):
+            return evolve(plugin, state="broken", reason=_shown(reason))
+    except Exception as error:  # no distribution may end the listing of the others
+        return evolve(plugin, state="broken", reason=_shown(f"cannot be examined: {type(error).__name__}: {error}"))
+    return plugin
+
+
+def _in_unknown_groups() -> Iterator[Plugin]:
+    """Plugins that nobody would find, because their entry-point group is misspelled or of another version's."""
+    from difflib import get_close_matches
+
+    names = {group.removeprefix("mlecore."): group for group in GROUPS}
+    for point in _all_entries():
+        if point.kind is None:
+            near = [names[name] for name in get_close_matches(point.group.removeprefix("mlecore."), names, n=1)]
+            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(GROUPS)}"
+            plugin, _ = _described(point, GROUPS[near[0]] if near else _shown(point.group))
+            where = f"{point.info}/entry_points.txt"
+            yield evolve(plugin, state="broken", reason=f"{where}: unknown group {_shown(point.group)}; {hint}")
+
+
+def _described(point: Point, kind: str) -> tuple[Plugin, list[str]]:
     """The plugin as its metadata describe it, and what its distribution requires."""
     head = headers(point.info)
     plugin = Plugin(
-        kind=point.kind,
-        name=point.name,
-        version=head.get("Version", ["?"])[0],
-        distribution=head.get("Name", [name_of(point.info)])[0],
-        summary=head.get("Summary", [""])[0],
-        module=point.module,
+        kind=kind,
+        name=_shown(point.name),
+        version=_shown(head.get("Version", ["?"])[0]),
+        distribution=_shown(head.get("Name", [name_of(point.info)])[0]),
+        summary=_shown(head.get("Summary", [""])[0]),
+        module=_shown(point.module),
         origin=_origin(point.module),
     )
     return plugin, head.get("Requires-Dist", [])
 
 
+def _shown(text: str) -> str:
+    """On one line, of bounded length, and without characters that a terminal would obey."""
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape", "replace").decode() for sign in cut)
+
+
 def _owners(found: Sequence[Plugin]) -> dict[str, str]:
-    """Who has a name that several distributions claim: the one that is called after it, else the first."""
+    """The distribution that provides each name: the one that is called after the plugin, else the first."""
     counts = Counter(plugin.name for plugin in found)
     owners: dict[str, str] = {}
     for plugin in found:
-        called_after = plugin.distribution.lower() == _PREFIX.get(plugin.kind, "") + plugin.name.lower()
+        called_after = plugin.distribution.lower() == PREFIXES[plugin.kind] + plugin.name.lower()
         if plugin.name not in owners or (counts[plugin.name] > 1 and called_after):
             owners[plugin.name] = plugin.distribution
     return owners
@@ -103,17 +180,19 @@ def _owners(found: Sequence[Plugin]) -> dict[str, str]:
 
 def _origin(module: str) -> Path | None:
     """The module's file, found through its top-level package so that nothing is imported."""
-    top, _, rest = module.partition(".")
+    top, *below = module.split(".")
+    if not all(part.isidentifier() for part in (top, *below)):
+        return None
     try:
         spec = find_spec(top)
-    except (ImportError, ValueError):
+    except Exception:  # what an editable install's finder may raise
         return None
     if spec is None or spec.origin is None:
         return None
-    if not rest:
+    if not below:
         return Path(spec.origin)
-    below = Path(spec.origin).parent.joinpath(*rest.split("."))
-    return next((path for path in (below / "__init__.py", below.with_suffix(".py")) if path.exists()), None)
+    path = Path(spec.origin).parent.joinpath(*below)
+    return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if file.exists()), None)
 
 
 def _core_mismatch(requires: Sequence[str]) -> str | None:

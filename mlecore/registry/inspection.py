@@ -1,12 +1,14 @@
 """What is wrong with a plugin as far as its source text tells, without importing it.
 
 A syntax error, an import of a module that is not there, a missing or unknown hook, an argument that pluggy would drop:
-each is found by reading the module, so that a listing of 100 plugins can name the broken ones in a moment.
+each is found by reading the module, so that a listing of 100 plugins can name the broken ones in a moment. Reading is
+bounded, and what cannot be read is a flaw too.
 """
 
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
@@ -14,10 +16,14 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlecore.errors import PluginError
+from mlecore.errors import MlecoreError
+from mlecore.files import read_regular
 
 if TYPE_CHECKING:
     from mlecore.registry.discovery import Plugin
+
+_LONGEST_MODULE = 512 * 1024  # bytes; reading as much takes about a second
+_LONGEST_DESCRIPTION = 4 * 1024 * 1024
 
 
 def flaw(plugin: Plugin) -> str | None:
@@ -35,27 +41,50 @@ def _module_flaw(file: Path, kind: str, *, whole: bool) -> str | None:
     if file.suffix != ".py":  # compiled: only loading can tell
         return None
     try:
-        tree = ast.parse(file.read_bytes())
+        tree = _parsed(file)
     except (SyntaxError, ValueError) as error:
         return f"fails to import: {error}"
-    except OSError as error:
+    except (RecursionError, MemoryError):
+        return "fails to import: its code is nested too deep"
+    except (OSError, MlecoreError) as error:
         return f"cannot be read: {error}"
     if missing := _missing_import(tree):
         return f"fails to import: no module named {missing!r}"
     return _hook_flaw(tree, kind, whole=whole)
 
 
+def _parsed(path: Path) -> ast.Module:
+    source = read_regular(path, _LONGEST_MODULE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such as those of odd escapes: they are for the author
+        return ast.parse(source, path)
+
+
 def _facts_flaw(plugin: Plugin) -> str | None:
     from mlecore.facts import read_facts
 
     assert plugin.origin is not None
+    folder = plugin.origin.parent
     try:
-        facts = read_facts(plugin.origin.parent)
-    except PluginError as error:
+        facts = read_facts(folder)
+    except (OSError, MlecoreError) as error:
         return str(error)
     if facts.id != plugin.name:
         return f"competition.toml says id = {facts.id!r}, the entry point {plugin.name!r}"
-    return None
+    return _description_flaw(folder / "description.md")
+
+
+def _description_flaw(path: Path) -> str | None:
+    """Why agents cannot be given this description."""
+    try:
+        text = read_regular(path, _LONGEST_DESCRIPTION).decode("utf-8")
+    except FileNotFoundError:
+        return f"{path.name} is missing"
+    except UnicodeDecodeError as error:
+        return f"{path.name} is not UTF-8: {error}"
+    except (OSError, MlecoreError) as error:
+        return f"{path.name} cannot be read: {error}"
+    return None if text.strip() else f"{path.name} is empty"
 
 
 def _missing_import(tree: ast.Module) -> str | None:
@@ -76,7 +105,7 @@ def _missing_import(tree: ast.Module) -> str | None:
 def _installed(top: str) -> bool:
     try:
         return find_spec(top) is not None
-    except (ImportError, ValueError):
+    except Exception:  # what an editable install's finder may raise
         return False
 
 
@@ -108,12 +137,14 @@ def _hook_flaw(tree: ast.Module, kind: str, *, whole: bool) -> str | None:
     return None
 
 
-def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
     """Those that run when the module is imported, the branches of if, try and with too."""
-    for node in ast.iter_child_nodes(tree):
-        yield node
-        if isinstance(node, (ast.If, ast.Try, ast.With, ast.ExceptHandler)):
-            yield from _statements(node)
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        for node in ast.iter_child_nodes(waiting.pop()):
+            yield node
+            if isinstance(node, (ast.If, ast.Try, ast.With, ast.ExceptHandler)):
+                waiting.append(node)
 
 
 def _argument_flaw(node: ast.FunctionDef | ast.AsyncFunctionDef, hook: str, known: tuple[str, ...]) -> str | None:

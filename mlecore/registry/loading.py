@@ -6,15 +6,17 @@ import importlib
 import inspect
 from collections.abc import Callable
 from functools import cache, lru_cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pluggy
-from attrs import frozen
+from attrs import evolve, frozen
 
-from mlecore.errors import PluginError, UsageError
+from mlecore.errors import MlecoreError, PluginError, UsageError
 from mlecore.hookspecs import SPECS
-from mlecore.registry.discovery import Plugin, plugins
+from mlecore.registry.discovery import PREFIXES, Plugin, plugins
+from mlecore.registry.results import result_flaw
 
 
 @frozen(kw_only=True, eq=False)
@@ -42,30 +44,51 @@ class Loaded:
         ]
 
     def call(self, hook: str, **arguments: object) -> Any:
-        """Call a hook of code that we did not write: what it raises, other than our own errors, names the plugin."""
-        from mlecore.errors import MlecoreError
+        """Call a hook of code that we did not write, and look at what it returns.
 
+        Raises PluginError, which names plugin, hook and file, for any error but our own and for a result of a wrong
+        type.
+        """
         try:
-            return getattr(self.manager.hook, hook)(**arguments)
+            result = getattr(self.manager.hook, hook)(**arguments)
         except (MlecoreError, MemoryError):
             raise
         except Exception as error:
-            where = f"{self.plugin.kind} {self.plugin.name}"
-            raise PluginError(f"{where}: its hook {hook} failed: {type(error).__name__}: {error}") from error
+            line = _line(error, self.module)
+            raise self._failed(hook, f"failed: {type(error).__name__}: {error}", line) from error
+        if flaw := result_flaw(hook, result):
+            raise self._failed(hook, f"returned what it should not: {flaw}", str(self.plugin.origin))
+        return result
+
+    def _failed(self, hook: str, how: str, where: str) -> PluginError:
+        return PluginError(
+            f"{self.plugin.kind} {self.plugin.name}: its hook {hook} {how}",
+            fix=f"Tell the authors of {self.plugin.distribution} {self.plugin.version}: {where}",
+        )
+
+
+def _line(error: BaseException, module: ModuleType) -> str:
+    """The last line of the plugin that an error went through."""
+    import traceback
+
+    folder = Path(module.__file__ or "").parent
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
+    last = (own or frames)[-1]
+    return f"{last.filename}, line {last.lineno}"
 
 
 @cache
 def load(kind: str, name: str) -> Loaded:
     """Import and check one plugin. Raises UsageError for an unknown or disabled name, PluginError for a broken one."""
     known = plugins(kind)
-    named = [plugin for plugin in known if plugin.name == name]
-    plugin = next((p for p in named if "taken" not in p.reason), None)
+    plugin = next((p for p in known if p.name == name and p.state != "shadowed"), None)
     if plugin is None:
         raise UsageError(f"there is no {kind} called {name!r}", fix=_hint(kind, name, known))
     if plugin.state == "disabled":
         raise UsageError(f"{kind} {name} is disabled: {plugin.reason}")
-    if plugin.state == "broken":
-        raise PluginError(f"{kind} {name} ({plugin.distribution}) is broken: {plugin.reason}")
+    if plugin.state != "ok":
+        raise _unusable(plugin)
     return _load(plugin)
 
 
@@ -117,18 +140,20 @@ def _dropped(function: Callable[..., object]) -> str | None:
 
 
 def _broken(plugin: Plugin, reason: str) -> PluginError:
-    return PluginError(f"{plugin.kind} {plugin.name} ({plugin.distribution} {plugin.version}) is broken: {reason}")
+    return _unusable(evolve(plugin, state="broken", reason=reason))
+
+
+def _unusable(plugin: Plugin) -> PluginError:
+    return PluginError(f"{plugin} is {plugin.state}: {plugin.reason}")
 
 
 def _hint(kind: str, name: str, known: list[Plugin]) -> str:
     from difflib import get_close_matches
 
-    from mlecore.registry.discovery import _PREFIX
-
     names = [plugin.name for plugin in known]
     if close := get_close_matches(name, names, n=3, cutoff=0.6):
         return f"Did you mean {' or '.join(close)}?"
-    package = f"{_PREFIX.get(kind, 'mle-')}{name.lower()}"
+    package = f"{PREFIXES[kind]}{name.lower()}"
     return (
         f"Install it, such as with `pip install {package}`; `mlecore plugins list --kind {kind}` shows what is there."
     )
@@ -148,6 +173,6 @@ def load_extensions() -> tuple[pluggy.PluginManager, tuple[PluginError, ...]]:
                 if manager.get_plugin(f"extension:{plugin.name}"):
                     manager.unregister(name=f"extension:{plugin.name}")
                 errors.append(error)
-        elif plugin.state == "broken":
-            errors.append(_broken(plugin, plugin.reason))
+        elif plugin.state in ("broken", "incompatible"):
+            errors.append(_unusable(plugin))
     return manager, tuple(errors)

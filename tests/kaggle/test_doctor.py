@@ -86,7 +86,7 @@ def test_the_text_puts_each_fix_below_its_problem(kaggle: Any, cli: Any, raw_fil
         ([Problem(what="no engine", fix="start it")], "problem", "no engine"),
         (BackendUnreachable("no route"), "unknown", "no route"),
         (PluginError("its hook backend failed"), "unknown", "its hook backend failed"),
-        (ZeroDivisionError("oops"), "unknown", "looking failed: ZeroDivisionError: oops"),
+        (ZeroDivisionError("oops"), "unknown", "this check failed: ZeroDivisionError: oops"),
         (None, "unknown", "no answer within 0 seconds"),
     ],
 )

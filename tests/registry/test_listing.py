@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from mlecore.errors import PluginError, UsageError
 from mlecore.registry import Plugin, discovery, load, plugins
 
 DETECTOR = """
@@ -68,6 +69,7 @@ def test_listing_imports_no_plugin_and_nothing_heavy(put, tmp_path):
     put("mle-comp-bomb", "bomb_comp.thing", BOMB + COMPETITION, kind="competition", name="bomb")
     (tmp_path / "site" / "bomb_comp" / "__init__.py").write_text(BOMB)
     (tmp_path / "site" / "bomb_comp" / "competition.toml").write_text(FACTS.format(id="bomb"))
+    (tmp_path / "site" / "bomb_comp" / "description.md").write_text("What to do.")
     done = subprocess.run(
         [sys.executable, "-c", LIST],
         env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
@@ -183,7 +185,7 @@ def test_a_taken_name_goes_to_the_package_that_is_called_after_it(put):
     put("mle-agent-twice", "mle_twice", name="twice")
     put("zzz-agents", "zzz_agents", name="twice")
     states = {p.distribution: (p.state, p.reason) for p in plugins("agent") if p.name == "twice"}
-    taken = ("broken", "the name is taken by mle-agent-twice")
+    taken = ("shadowed", "mle-agent-twice provides this name")
     assert states == {"aaa-agents": taken, "mle-agent-twice": ("ok", ""), "zzz-agents": taken}
     assert load("agent", "twice").plugin.distribution == "mle-agent-twice"
 
@@ -218,12 +220,13 @@ def test_the_first_distribution_on_the_path_counts(put, tmp_path, monkeypatch):
 def test_a_plugin_for_another_core_says_so(put, requires, reason):
     put("mle-agent-picky", "picky_agent", headers=f"Requires-Dist: pandas\nRequires-Dist: {requires}\n")
     assert found("picky").reason.startswith(reason)
-    assert found("picky").state == ("broken" if reason else "ok")
+    assert found("picky").state == ("incompatible" if reason else "ok")
 
 
 def test_facts_that_do_not_fit_break_a_competition(put):
     file = put("mle-comp-tiny", "tiny_comp.main", COMPETITION, kind="competition", name="tiny")
     (file.parent / "__init__.py").touch()
+    (file.parent / "description.md").write_text("What to do.")
     facts = file.parent / "competition.toml"
 
     def reason(text: str | None) -> str:
@@ -240,6 +243,136 @@ def test_facts_that_do_not_fit_break_a_competition(put):
     assert "competition.toml" in reason("id = ")
     assert "metric" in reason(FACTS.format(id="tiny").replace('metric = "rmse"', ""))
     assert "colour" in reason('colour = "blue"\n' + FACTS.format(id="tiny"))
+
+
+def make_pipe(path):
+    os.mkfifo(path)
+
+
+def make_device(path):
+    path.symlink_to("/dev/zero")
+
+
+def make_huge(path):
+    with path.open("wb") as sparse:
+        sparse.truncate(1 << 40)
+
+
+ODD_FILES = {
+    "missing": lambda path: None,
+    "a folder": lambda path: path.mkdir(),
+    "a pipe": make_pipe,
+    "a device": make_device,
+    "a huge file": make_huge,
+    "not UTF-8": lambda path: path.write_bytes(b"\xff\xfe\xff"),
+    "empty": lambda path: path.touch(),
+}
+
+
+@pytest.mark.parametrize("odd", ODD_FILES)
+@pytest.mark.parametrize("name", ["competition.toml", "description.md", "main.py"])
+def test_an_odd_file_breaks_its_competition_alone(put, name, odd):
+    file = put("mle-comp-odd", "odd_comp.main", COMPETITION, kind="competition", name="odd")
+    put("mle-agent-fine", "fine_agent")
+    (file.parent / "__init__.py").touch()
+    (file.parent / "competition.toml").write_text(FACTS.format(id="odd"))
+    (file.parent / "description.md").write_text("What to do.")
+    (file.parent / name).unlink()
+    ODD_FILES[odd](file.parent / name)
+    discovery._all_plugins.cache_clear()
+    discovery._all_entries.cache_clear()
+    listed = found("odd", "competition")
+    assert listed.state == "broken"
+    assert name.removesuffix(".py") in listed.reason or name == "main.py"
+    assert str(file) in str(listed) or (name, odd) == ("main.py", "missing")
+    assert found("fine").state == "ok"
+    with pytest.raises(PluginError, match="is broken"):
+        load("competition", "odd")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = " + " + ".join(["1"] * 30_000),
+        "x = " + "-" * 100_000 + "1",
+        "x = " + "(" * 100_000,
+        "x = a" + ".b" * 100_000,
+        "if a: pass\n" + "elif b: pass\n" * 900 + "from mlecore.hookspecs import hookimpl\n",
+        "x = '" + "y" * 600_000 + "'",
+        "x = " + "9" * 10_000,
+    ],
+    ids=["terms", "minuses", "parentheses", "attributes", "branches", "a long text", "a long number"],
+)
+def test_code_that_is_too_deep_breaks_its_plugin_alone(put, code):
+    put("mle-agent-deep", "deep_agent", code)
+    put("mle-agent-fine", "fine_agent")
+    assert found("deep").state == "broken"
+    assert len(found("deep").reason) < 400
+    assert found("fine").state == "ok"
+
+
+TOO_DEEP = {"lists": "a = " + "[" * 100_000, "tables": "a = " + "{a = " * 50_000, "keys": "a" + ".b" * 3_000 + " = 1"}
+
+
+@pytest.mark.parametrize("what", TOO_DEEP)
+def test_facts_that_are_too_deep_break_a_competition_alone(put, what):
+    file = put("mle-comp-deep", "deep_comp.main", COMPETITION, kind="competition", name="deep")
+    (file.parent / "__init__.py").touch()
+    (file.parent / "competition.toml").write_text(TOO_DEEP[what])
+    assert found("deep", "competition").state == "broken"
+    assert "competition.toml" in found("deep", "competition").reason
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/b", ".hidden", "a b", "\x1b[2J", "x" * 101, "ä"])
+def test_a_name_that_is_no_name_is_broken(put, name):
+    put("mle-agent-odd", "odd_agent", points=f"[mlecore.agents]\n{name} = odd_agent\n")
+    (odd,) = [plugin for plugin in plugins("agent") if plugin.distribution == "mle-agent-odd"]
+    assert odd.state == "broken"
+    assert odd.reason.startswith("its name may have letters")
+    assert odd.name.isprintable()
+
+
+@pytest.mark.parametrize("module", ["../../x", "..", "a..b", "no such module", "a/b", "\x1b[2J", "json./etc/hosts"])
+def test_a_module_that_is_none_is_broken(put, module):
+    put("mle-agent-odd", "odd_agent", points=f"[mlecore.agents]\nodd = {module}\n")
+    assert found("odd").state == "broken"
+    assert "cannot be found" in found("odd").reason
+    assert found("odd").reason.isprintable()
+
+
+def test_metadata_cannot_write_to_the_terminal(put):
+    put("mle-agent-odd", "odd_agent", headers="Author: x\n", version="1.0")
+    put("mle-agent-red", "red_agent", version="1.0\x1b[31m")
+    assert found("red").version == "1.0\\x1b[31m"
+
+
+@pytest.mark.parametrize(
+    ("group", "kind", "hint"),
+    [
+        ("mlecore.agent", "agent", "unknown group mlecore.agent; did you mean mlecore.agents?"),
+        ("mlecore.competetions", "competition", "did you mean mlecore.competitions?"),
+        ("mlecore.zzz", "mlecore.zzz", "unknown group mlecore.zzz; there are: mlecore.competitions, mlecore.agents, "),
+    ],
+)
+def test_a_misspelled_group_is_listed_with_its_file(put, tmp_path, group, kind, hint):
+    put("mle-agent-lost", "lost_agent", points=f"[{group}]\nlost = lost_agent\n")
+    lost = found("lost", kind)
+    assert lost.state == "broken"
+    assert str(tmp_path / "site" / "mle_agent_lost-1.0.dist-info" / "entry_points.txt") in lost.reason
+    assert hint in lost.reason
+
+
+@pytest.mark.parametrize("value", ["dummy", "agents:dummy", "agent:", ":dummy", "agent:one;agent:two", "\x1b"])
+def test_a_setting_that_disables_nothing_is_an_error(put, monkeypatch, value):
+    put("mle-agent-one", "one_agent")
+    monkeypatch.setenv("MLECORE_DISABLE_PLUGINS", value)
+    discovery._all_plugins.cache_clear()
+    if value == "agent:one;agent:two":  # a name that is not installed
+        assert plugins("agent")
+        assert discovery.disabled_in_vain() == [value]
+    else:
+        with pytest.raises(UsageError, match=r"MLECORE_DISABLE_PLUGINS names .* which is not KIND:NAME"):
+            plugins("agent")
 
 
 def test_named_plugins_are_switched_off(put, monkeypatch):

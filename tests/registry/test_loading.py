@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from mlecore.errors import InvalidSubmission, PluginError, UsageError
-from mlecore.registry import load, load_extensions
+from mlecore.registry import load, load_extensions, open_backend
 
 EXTENSION = """
 from mlecore.hookspecs import hookimpl
@@ -131,6 +131,106 @@ def test_a_hook_that_fails_names_plugin_and_hook(put):
     with pytest.raises(PluginError, match="agent bad: its hook agent failed: KeyError: 'x'") as caught:
         load("agent", "bad").call("agent")
     assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_failure_names_the_line_of_the_plugin(put):
+    file = put("mle-agent-bad", "bad_agent", AGENT.replace('return Agent(summary="SUMMARY")', "return {}['x']"))
+    line = file.read_text().splitlines().index("    return {}['x']") + 1
+    with pytest.raises(PluginError, match=rf"authors of mle-agent-bad 1.0: {file}, line {line}$"):
+        load("agent", "bad").call("agent")
+
+
+@pytest.mark.parametrize(
+    ("returned", "reason"),
+    [
+        ("{'summary': 'x'}", r"the result is \{'summary': 'x'\} \(dict\); expected Agent"),
+        ("None", r"the result is None \(NoneType\); expected Agent"),
+        ("Agent(summary=7)", r"Agent.summary is 7 \(int\); expected str"),
+        ("Agent(summary='x', options=['a'])", r"Agent.options is \['a'\] \(list\); expected tuple\[Option, ...\]"),
+        ("Agent(summary='x', options=('a',))", r"Agent.options\[0\] is 'a' \(str\); expected Option"),
+        ("Agent(summary='x', needs={'gpus': 1})", r"Agent.needs is \{'gpus': 1\} \(dict\); expected Needs"),
+        ("Agent(summary='x', needs=Needs(gpus=True))", r"Needs.gpus is True \(bool\); expected int"),
+        (
+            "Agent(summary='x', needs=Needs(network='all'))",
+            r"Needs.network is 'all' .*expected one of 'none', 'llm', 'open'",
+        ),
+    ],
+)
+def test_a_result_of_a_wrong_type_names_plugin_hook_and_file(put, returned, reason):
+    source = AGENT.replace('Agent(summary="SUMMARY")', returned).replace("import Agent,", "import Agent, Needs,")
+    file = put("mle-agent-bad", "bad_agent", source)
+    with pytest.raises(
+        PluginError, match=rf"agent bad: its hook agent returned what it should not: {reason}"
+    ) as caught:
+        load("agent", "bad").call("agent")
+    assert str(file) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("returned", "reason"),
+    [
+        ("Launch(argv='true')", r"Launch.argv is 'true' \(str\); expected tuple\[str, ...\]"),
+        ("Launch(argv=('true',), env={'A': 1})", r"Launch.env\['A' \(str\)\] is 1 \(int\); expected str"),
+        ("('true',)", r"the result is \('true',\) \(tuple\); expected Launch or FinishedSubmission"),
+    ],
+)
+def test_what_is_started_is_looked_at_too(put, returned, reason):
+    put("mle-agent-bad", "bad_agent", AGENT.replace('Launch(argv=("true",))', returned))
+    with pytest.raises(PluginError, match=reason):
+        load("agent", "bad").call("launch", task=None)
+
+
+def test_a_result_of_the_right_type_comes_through(put):
+    source = AGENT.replace('argv=("true",)', 'argv=("true",), files={"a": b"x"}, env={"A": "1"}, grace=5')
+    put("mle-agent-good", "good_agent", source)
+    assert load("agent", "good").call("launch", task=None).grace == 5
+
+
+BACKEND = """
+from mlecore.hookspecs import hookimpl
+from mlecore.options import Option
+
+
+class Backend:
+    summary = "nowhere"
+    options = (Option(name="size", help="how large", type="integer", default="3"),)
+
+    def __init__(self, options):
+        self.given = options
+
+
+@hookimpl
+def backend(options):
+    return KIND(options)
+"""
+
+
+def test_a_backend_is_opened_with_all_its_options(put):
+    from mlecore.backends import Backend
+
+    made = BACKEND.replace("class Backend:", "import mlecore.backends\n\n\nclass Mine(mlecore.backends.Backend):")
+    put(
+        "mle-backend-mine",
+        "mine_backend",
+        made.replace("KIND", "Mine") + "\n\nMine.__abstractmethods__ = frozenset()\n",
+        kind="backend",
+    )
+    opened = open_backend("mine")
+    assert isinstance(opened.backend, Backend)
+    assert (opened.plugin.name, opened.options) == ("mine", {"size": "3"})
+    assert open_backend("mine", {"size": "5"}).backend.given == {"size": "5"}
+    with pytest.raises(UsageError, match="backend mine has no option 'colour'"):
+        open_backend("mine", {"colour": "red"})
+    with pytest.raises(UsageError, match="option size=big"):
+        open_backend("mine", {"size": "big"})
+
+
+def test_what_is_no_backend_is_not_opened(put):
+    put("mle-backend-odd", "odd_backend", BACKEND.replace("KIND", "Backend"), kind="backend")
+    with pytest.raises(
+        PluginError, match=r"backend odd: its hook backend returned what it should not.*expected Backend"
+    ):
+        open_backend("odd")
 
 
 def test_our_own_errors_come_through_as_they_are(put):

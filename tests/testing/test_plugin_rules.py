@@ -82,7 +82,7 @@ BROKEN = {
                 "\n\n@hookimpl\ndef usage(logs: Path):\n    return 5\n",
             )
         },
-        "which is no Usage",
+        "the result is 5 (int); expected",
     ),
     "usage that breaks on odd logs": (
         "agent",

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from attrs import evolve
 
-from mlecore.agents import HOME, Agent, Recipe, Task
+from mlecore.agents import HOME, Agent, FinishedSubmission, Launch, Recipe, Task
 from mlecore.options import resolve
 from mlecore.registry import Loaded
 from mlecore.sandbox.instructions import instructions
@@ -47,8 +46,9 @@ class AgentBench:
         made: Recipe = self.loaded.call("recipe", options=self.options)
         return made
 
-    def launch(self, task: Task) -> Any:
-        return self.loaded.call("launch", task=task)
+    def launch(self, task: Task) -> Launch | FinishedSubmission:
+        made: Launch | FinishedSubmission = self.loaded.call("launch", task=task)
+        return made
 
     def tasks(self) -> Iterator[Task]:
         """A table, a picture problem at another place, a text problem with a model."""

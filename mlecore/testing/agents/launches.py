@@ -7,12 +7,11 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import get_args
 
-from mlecore.agents import HOME, FinishedSubmission, Launch, Network, Task
+from mlecore.agents import HOME, FinishedSubmission, Launch, Task
 from mlecore.testing.agents.harness import AgentBench
 from mlecore.testing.declared import environment_flaws
-from mlecore.testing.rules import Broken, Stop
+from mlecore.testing.rules import Broken
 from mlecore.testing.watch import watched
 
 _REACH: Mapping[str, int] = {"none": 0, "llm": 1, "open": 2}
@@ -23,10 +22,8 @@ def launch(harness: AgentBench) -> Iterator[Broken]:
         made = harness.launch(task)
         if isinstance(made, FinishedSubmission):
             yield from _broken(_finished_submission_flaws(made), task)
-        elif isinstance(made, Launch):
-            yield from _broken(_launch_flaws(harness, made), task)
         else:
-            raise Stop(f"launch returned {made!r}, neither a Launch nor a FinishedSubmission")
+            yield from _broken(_launch_flaws(harness, made), task)
         if harness.launch(task) != made:
             yield Broken("another answer for the same task", _where(task))
 
@@ -68,14 +65,12 @@ def keys(harness: AgentBench) -> Iterator[Broken]:
 
 
 def _launch_flaws(harness: AgentBench, made: Launch) -> Iterator[str]:
-    if not made.argv or not all(isinstance(word, str) and "\0" not in word for word in made.argv):
+    if not made.argv or any("\0" in word for word in made.argv):
         yield f"argv = {made.argv!r}: expected at least one text"
     yield from environment_flaws(made.env)
     if undeclared := [name for name in made.secrets if name not in harness.agent.secrets]:
         yield f"secret {undeclared[0]} is not among those that agent() declares"
-    if made.network not in get_args(Network):
-        yield f"network = {made.network!r}"
-    elif _REACH[made.network] < _REACH[harness.agent.needs.network]:
+    if _REACH[made.network] < _REACH[harness.agent.needs.network]:
         yield f"it needs the network {harness.agent.needs.network!r}, but asks for {made.network!r}"
     if not made.candidates:
         yield "it names no file as a candidate for the submission"
@@ -86,8 +81,6 @@ def _launch_flaws(harness: AgentBench, made: Launch) -> Iterator[str]:
     for name, content in made.files.items():
         if isinstance(content, Path) and not content.is_file():
             yield f"files: {name!r} comes from {content}, which is no file"
-        elif not isinstance(content, (bytes, Path)):
-            yield f"files: the content of {name!r} is neither bytes nor a path"
     if not math.isfinite(made.grace) or made.grace < 0:
         yield f"grace = {made.grace}: expected seconds"
 

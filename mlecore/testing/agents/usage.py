@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlecore.agents import Usage
 from mlecore.errors import MlecoreError
 from mlecore.testing.agents.harness import AgentBench
 from mlecore.testing.hostile import TookTooLong, fill, in_time
@@ -36,15 +35,12 @@ def _flaws(harness: AgentBench, logs: Path) -> Iterator[str]:
         return
     if found is None:
         return
-    if not isinstance(found, Usage):
-        yield f"it returned {found!r}, which is no Usage"
-        return
     for name in ("input_tokens", "output_tokens"):
         count = getattr(found, name)
-        if count is not None and (not isinstance(count, int) or count < 0):
+        if count is not None and count < 0:
             yield f"{name} = {count!r}: expected a number of tokens, or None"
     cost = found.cost_usd
-    if cost is not None and (not isinstance(cost, (int, float)) or not math.isfinite(cost) or cost < 0):
+    if cost is not None and (not math.isfinite(cost) or cost < 0):
         yield f"cost_usd = {cost!r}: expected dollars, or None"
-    if not all(isinstance(model, str) and model.isprintable() for model in found.models):
+    if not all(model.isprintable() for model in found.models):
         yield f"models = {found.models!r}: expected names that can be printed"

@@ -15,8 +15,7 @@ from attrs import evolve, fields
 from mlecore.agents import Recipe
 from mlecore.backends import Backend, Dataset, Demand, Fetched, Handle, Image, Job, JobStatus, Sandbox
 from mlecore.errors import MlecoreError
-from mlecore.options import resolve
-from mlecore.registry import Loaded
+from mlecore.registry import Loaded, open_backend
 from mlecore.testing.rules import Stop, Undecided
 
 PATIENCE = 60.0  # seconds that a short job may take to end, and a long one to be seen running
@@ -40,10 +39,7 @@ class BackendBench:
 
     def another(self) -> Backend:
         """The same backend, as another process would see it."""
-        declared: Backend = self.loaded.call("backend", options=dict(self.given))
-        options = resolve(declared.options, self.given, f"backend {self.name}")
-        made: Backend = self.loaded.call("backend", options=options)
-        return made
+        return open_backend(self.name, self.given).backend
 
     @cached_property
     def backend(self) -> Backend:

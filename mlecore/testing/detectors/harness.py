@@ -6,10 +6,9 @@ import random
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from mlecore.competitions import Competition
-from mlecore.detectors import Detector
+from mlecore.detectors import Detection, Detector
 from mlecore.facts import Facts
 from mlecore.options import resolve
 from mlecore.registry import Loaded, Plugin
@@ -42,10 +41,11 @@ class DetectorBench:
     def options(self) -> dict[str, str]:
         return resolve(self.detector.options, self.given, f"detector {self.name}")
 
-    def detect(self, run: RunRecord, group: list[RunRecord], public: Path | None) -> Any:
-        return self.loaded.call(
+    def detect(self, run: RunRecord, group: list[RunRecord], public: Path | None) -> Detection:
+        found: Detection = self.loaded.call(
             "detect", run=run, group=group, competition=self.competition, public=public, options=self.options
         )
+        return found
 
     @cached_property
     def public(self) -> Path:
