@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import frozen
 
-from mlecore.data.folders import human
 from mlecore.data.layout import DataDirs
 from mlecore.errors import MlecoreError
+from mlecore.units import show_size
 
 if TYPE_CHECKING:
     from mlecore.backends import Problem
@@ -144,9 +144,9 @@ def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
     known = sum(size for size in sizes if size is not None) * 1e9
     unknown = sum(size is None for size in sizes)
     needed = 2 * known  # the archive, and what it unpacks to
-    what = f"{human(free)} free in {dirs.first}; {len(missing)} competitions are to be downloaded"
+    what = f"{show_size(free)} free in {dirs.first}; {len(missing)} competitions are to be downloaded"
     if missing:
-        what += f", which takes about {human(needed)}" + (f", and {unknown} of unknown size" if unknown else "")
+        what += f", which takes about {show_size(needed)}" + (f", and {unknown} of unknown size" if unknown else "")
     if needed > free:
         fix = "Free some space, name another folder with --data, or prepare fewer competitions at a time"
         yield Finding(area="disk", state="problem", what=what, fix=fix)

@@ -1,4 +1,4 @@
-"""How far several pieces of work are: bars with the time left on a terminal, plain lines in a log."""
+"""Progress of several competitions at once: bars with the time left on a terminal, plain lines in a log."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from typing import Any
 
 import click
 
-from mlecore.data.folders import human
-from mlecore.data.many import Result
+from mlecore.data.many import End
+from mlecore.errors import MlecoreError
+from mlecore.units import show_size
 
 _EVERY = 30.0  # seconds between two lines of a log about the same step
 
 
 @contextmanager
-def watching() -> Iterator[Lines | Bars]:
-    """A reporter for mlecore.data.many, fit for where standard error goes."""
+def watching() -> Iterator[Log | Bars]:
+    """An observer for mlecore.data.many that suits where standard error goes."""
     if not sys.stderr.isatty():
-        yield Lines()
+        yield Log()
         return
     bars = Bars()
     with bars.display:
         yield bars
 
 
-class Lines:
-    """One line when a step begins, and one now and then while it lasts."""
+class Log:
+    """One line when a step begins, and one every half minute while it lasts."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -42,18 +43,18 @@ class Lines:
             if step == what and now - last < _EVERY:
                 return
             self._steps[competition] = (what, now)
-        amount = f" {human(done)} of {human(total)}" if total and done < total else ""
+        amount = f" {show_size(done)} of {show_size(total)}" if total and done < total else ""
         self.say(competition, what + amount)
 
     def say(self, competition: str, line: str) -> None:
         click.echo(f"{competition}: {line}", err=True)
 
-    def finished(self, result: Result) -> None:
-        click.echo(describe(result), err=True)
+    def finished(self, end: End) -> None:
+        click.echo(end_line(end), err=True)
 
 
 class Bars:
-    """A bar for each competition at work; results stay above them."""
+    """A bar for each competition that is being prepared; results stay above them."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -75,7 +76,7 @@ class Bars:
     def progress(self, competition: str, done: int, total: int, what: str) -> None:
         with self._lock:
             step, task = self._tasks.get(competition, ("", None))
-            if step != what:  # a new bar: the speed of another step says nothing of this one
+            if step != what:  # a new bar: the speed of another step says nothing about this one
                 if task is not None:
                     self.display.remove_task(task)
                 task = self.display.add_task(what, total=None, competition=competition)
@@ -85,22 +86,23 @@ class Bars:
     def say(self, competition: str, line: str) -> None:
         self.display.console.print(f"{competition}: {line}", markup=False, highlight=False)
 
-    def finished(self, result: Result) -> None:
+    def finished(self, end: End) -> None:
         with self._lock:
-            _, task = self._tasks.pop(result.id, ("", None))
+            _, task = self._tasks.pop(end.competition, ("", None))
             if task is not None:
                 self.display.remove_task(task)
-        self.display.console.print(describe(result), markup=False, highlight=False)
+        self.display.console.print(end_line(end), markup=False, highlight=False)
 
 
-def describe(result: Result) -> str:
-    """One line for what became of a competition, more for its notes."""
-    if result.state == "failed":
-        return f"{result.id}: failed: {result.message}"
-    outcome = result.outcome
-    verified = ", as published" if outcome["verified"] else ""
-    size = f"{outcome['files']:,} files, {human(outcome['bytes'])}{verified}"
-    head = (
-        f"{result.id}: {'prepared' if result.state == 'prepared' else 'is there already'} ({size}) in {outcome['root']}"
+def end_line(end: End) -> str:
+    """One line for how it ended, more for its notes."""
+    if isinstance(end.result, MlecoreError):
+        return f"{end.competition}: failed: {end.result.message}"
+    prepared = end.result.prepared
+    head = prepared.manifest
+    assert head is not None
+    size = f"{head.files:,} files, {show_size(head.bytes)}{', as published' if head.verified else ''}"
+    done = "prepared" if end.result.done else "already prepared"
+    return "\n".join(
+        [f"{end.competition}: {done} ({size}) in {prepared.root}", *(f"  note: {note}" for note in end.result.notes)]
     )
-    return "\n".join([head, *(f"  note: {note}" for note in outcome["notes"])])

@@ -1,4 +1,4 @@
-"""`mlecore competitions`: what there is, and what is prepared."""
+"""`mlecore competitions`: which are installed, and which are prepared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.group("competitions", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """What competitions there are, and what is prepared."""
+    """Which competitions are installed, and which are prepared."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_competitions)
 
@@ -72,7 +72,7 @@ def _row(competition: Competition, dirs: DataDirs) -> dict[str, Any]:
 @data_option
 @json_option
 def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
-    """Facts of one competition: metric, thresholds, known leaks, where its data lie."""
+    """Facts of one competition: metric, thresholds, known leaks, where its data are."""
     from mlecore.competitions import competition
     from mlecore.data.layout import DataDirs
     from mlecore.grading.medals import thresholds_for
@@ -80,7 +80,7 @@ def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
     target = competition(competition_id)
     facts, dirs = target.facts, DataDirs.of(data)
     thresholds = thresholds_for(facts)
-    places = {
+    roots = {
         name: str(found.root)
         for name, found in (("v1", dirs.find(facts.id)), ("synthetic data", dirs.find(facts.id, synthetic=True)))
         if found
@@ -92,7 +92,7 @@ def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
             "kaggle": facts.kaggle,
             "thresholds": asdict(thresholds) if thresholds else None,
             "leaks": [asdict(leak) for leak in facts.leaks],
-            "prepared_in": places,
+            "prepared_in": roots,
             "plugin": f"{target.plugin.distribution} {target.plugin.version}",
         }
         print_json(row)
@@ -117,7 +117,7 @@ def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
         click.echo(f"  {'medals:':10}none: it has no human leaderboard")
     for leak in facts.leaks:
         click.echo(f"  {'leak:':10}{leak.file}{f', column {leak.column}' if leak.column else ''}: {leak.why}")
-    for name, place in places.items():
-        click.echo(f"  {'prepared:':10}{name} in {place}")
-    if not places:
+    for name, root in roots.items():
+        click.echo(f"  {'prepared:':10}{name} in {root}")
+    if not roots:
         click.echo(f"  {'prepared:':10}no; `mlecore prepare {facts.id}`")

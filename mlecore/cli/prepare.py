@@ -1,4 +1,4 @@
-"""`mlecore prepare`: make the data of competitions ready."""
+"""`mlecore prepare`: prepare the data of competitions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mlecore.cli._shared import data_option, edition_option, json_option, print_json, print_table
+from mlecore.errors import MlecoreError
 
 if TYPE_CHECKING:
     from mlecore.competitions import Competition
     from mlecore.data.layout import DataDirs
-    from mlecore.data.many import Result, Wanted
+    from mlecore.data.many import End, Wanted
     from mlecore.data.sources import Source
 
 
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 @click.option("--raw", type=click.Path(path_type=Path), help="Use this folder: the download, unpacked. Only read.")
 @click.option("--archive", type=click.Path(path_type=Path), help="Use this file: the download. Only read.")
 @click.option("--keep-raw", is_flag=True, help="Keep the download and what was unpacked from it.")
-@click.option("--force", is_flag=True, help="Prepare again what is there already.")
-@click.option("--skip-verification", is_flag=True, help="Take data that are not as published.")
-@click.option("--verify", is_flag=True, help="Read what is there again, and say whether it is whole.")
-@click.option("--list", "listing", is_flag=True, help="List what is there.")
+@click.option("--force", is_flag=True, help="Prepare again what is prepared already.")
+@click.option("--skip-verification", is_flag=True, help="Accept data that are not as published.")
+@click.option("--verify", is_flag=True, help="Read prepared data again, and say whether they are intact.")
+@click.option("--list", "listing", is_flag=True, help="List what is prepared.")
 @data_option
 @edition_option
 @json_option
@@ -53,14 +54,14 @@ def command(
     edition: str,
     as_json: bool,
 ) -> None:
-    """Make the data of competitions ready: download, unpack, split, verify.
+    """Prepare the data of competitions: download, unpack, split, verify.
 
     Without --synthetic, --raw or --archive the data come from Kaggle, with your account, or from where the competition
-    itself fetches them; such data need no account, and --synthetic takes them as they are. What is there already
-    is left alone. Killed at any moment, the same command goes on.
+    itself fetches them; these need no account, and --synthetic uses them as they are. What is prepared already is left
+    alone. After an interrupt or a kill, run the same command to resume.
 
     \b
-    mlecore prepare spaceship-titanic --synthetic      no account needed
+    mlecore prepare spaceship-titanic --synthetic    no account needed
     mlecore prepare optical-digits                   real data, no account needed
     mlecore prepare --split lite                     22 competitions from Kaggle
     mlecore prepare aerial-cactus-identification --archive ~/Downloads/aerial-cactus-identification.zip
@@ -83,16 +84,16 @@ def command(
     source = _source(synthetic, seed, size, raw, archive)
     if synthetic and not ids:
         for found in [found for found in chosen if not {"make_raw", "fetch"} & set(found.loaded.hooks)]:
-            click.echo(f"{found.id}: left out, it has no synthetic data", err=True)
+            click.echo(f"{found.id}: skipped, it has no synthetic data", err=True)
             chosen.remove(found)
     wanted = [
         Wanted(competition=found, source=source, force=force, keep_raw=keep_raw, verify=not skip_verification)
         for found in chosen
     ]
-    results = _prepare(wanted, dirs)
+    ends = _prepare(wanted, dirs)
     if as_json:
-        print_json([_row(result) for result in results])
-    _summarize(results)
+        print_json([_row(end) for end in ends])
+    _summarize(ends)
 
 
 def _refuse_contradictions(
@@ -124,7 +125,7 @@ def _choose(ids: tuple[str, ...], split: str | None, everything: bool, edition: 
     if everything:
         names += [found.id for found in installed() if edition == "v1" or edition in found.facts.editions]
     if not names:
-        raise click.UsageError("no such competition is installed; `mlecore competitions` lists them")
+        raise click.UsageError("no such competition is installed; `mlecore competitions` lists those that are")
     return [competition(name, edition) for name in dict.fromkeys(names)]
 
 
@@ -140,49 +141,61 @@ def _source(
     return None if archive is None else Archive(archive.absolute())
 
 
-def _prepare(wanted: list[Wanted], dirs: DataDirs) -> list[Result]:
+def _prepare(wanted: list[Wanted], dirs: DataDirs) -> list[End]:
     from mlecore.cli._progress import watching
     from mlecore.data.many import prepare_many
 
     try:
-        with watching() as reporter:
-            return prepare_many(wanted, dirs, reporter)
+        with watching() as observer:
+            return prepare_many(wanted, dirs, observer)
     except KeyboardInterrupt:
-        click.echo("Interrupted. Nothing is lost: the same command goes on.", err=True)
+        click.echo("Interrupted. Nothing is lost: run the same command to resume.", err=True)
         os._exit(130)  # downloads in other threads would be waited for
 
 
-def _row(result: Result) -> dict[str, Any]:
-    row: dict[str, Any] = {"id": result.id, "state": result.state, **result.outcome}
-    row.pop("done", None)
-    if result.state == "failed":
-        row["error"] = {"kind": result.kind, "message": result.message, "fix": result.fix}
-    return row
+def _row(end: End) -> dict[str, Any]:
+    result = end.result
+    if isinstance(result, MlecoreError):
+        error = {"kind": getattr(result, "kind", type(result).__name__), "message": result.message, "fix": result.fix}
+        return {"id": end.competition, "state": "failed", "error": error}
+    head = result.prepared.manifest
+    assert head is not None
+    return {
+        "id": end.competition,
+        "state": "prepared" if result.done else "unchanged",
+        "notes": result.notes,
+        "root": str(result.prepared.root),
+        "source": head.source,
+        "verified": head.verified,
+        "digest": result.prepared.digest,
+        "files": head.files,
+        "bytes": head.bytes,
+    }
 
 
-def _summarize(results: list[Result]) -> None:
-    """What is left to do, the same advice once; exits with the worst code."""
-    bad = [result for result in results if result.state == "failed"]
-    if not bad:
+def _summarize(ends: list[End]) -> None:
+    """What to do about those that failed, the same advice once; exits with the worst code."""
+    failed = [(end.competition, end.result) for end in ends if isinstance(end.result, MlecoreError)]
+    if not failed:
         return
     advice: dict[str, list[str]] = {}
-    for result in bad:
-        if result.fix:
-            advice.setdefault(result.fix, []).append(result.id)
-    done = len(results) - len(bad)
-    click.echo(f"\n{done} of {len(results)} ready. What to do about the other{'s' * (len(bad) > 1)}:", err=True)
-    for result in bad:
-        if not result.fix:
-            click.echo(f"- {result.id}: {result.message}", err=True)
+    for name, error in failed:
+        if error.fix:
+            advice.setdefault(error.fix, []).append(name)
+    done = len(ends) - len(failed)
+    click.echo(f"\n{done} of {len(ends)} ready. What to do about the other{'s' * (len(failed) > 1)}:", err=True)
+    for name, error in failed:
+        if not error.fix:
+            click.echo(f"- {name}: {error.message}", err=True)
     for fix, names in advice.items():
         click.echo(f"- {', '.join(names)}: {fix}", err=True)
-    raise SystemExit(max(result.exit_code for result in bad))
+    raise SystemExit(max(error.exit_code for _, error in failed))
 
 
 def _list(dirs: DataDirs, ids: tuple[str, ...], as_json: bool) -> None:
     from attrs import asdict
 
-    from mlecore.data.folders import human
+    from mlecore.units import show_size
 
     found = [prepared for prepared in dirs.all() if not ids or prepared.competition in ids]
     if as_json:
@@ -209,8 +222,8 @@ def _list(dirs: DataDirs, ids: tuple[str, ...], as_json: bool) -> None:
             [
                 prepared.competition,
                 prepared.edition,
-                "mle-bench, not verified yet" if head is None else head.source,
-                "-" if head is None else human(head.public.bytes + head.private.bytes),
+                "mle-bench, not yet verified" if head is None else head.source,
+                "-" if head is None else show_size(head.bytes),
                 "-" if head is None else ("yes" if head.verified else "no"),
                 str(prepared.root),
             ]
@@ -223,13 +236,13 @@ def _verify(chosen: list[Competition], dirs: DataDirs, synthetic: bool, as_json:
     from mlecore.data.recheck import recheck
 
     rows: list[dict[str, Any]] = []
-    with watching() as reporter:
+    with watching() as observer:
         for competition in chosen:
-            problems = recheck(competition, dirs, synthetic, partial(reporter.progress, competition.id))
-            rows.append({"id": competition.id, "whole": not problems, "problems": problems})
+            problems = recheck(competition, dirs, synthetic, partial(observer.progress, competition.id))
+            rows.append({"id": competition.id, "intact": not problems, "problems": problems})
     for row in [] if as_json else rows:
         problems = row["problems"]
-        click.echo(f"{row['id']}: " + ("whole" if row["whole"] else "not whole:"))
+        click.echo(f"{row['id']}: " + ("intact" if row["intact"] else "not intact:"))
         for problem in problems[:20]:
             click.echo(f"  {problem}")
         if len(problems) > 20:

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from mlecore import files
-from mlecore.data import folders
+from mlecore.data.room import require
 from mlecore.errors import DataError
+from mlecore.units import show_size
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState, Retrying
@@ -67,7 +68,7 @@ Open = Callable[[int, str | None], Body]
 def fetch_file(
     open: Open, target: Path, progress: Progress | None = None, room: Callable[[int], int] = lambda size: size
 ) -> str:
-    """Download to ``target`` (whole or not there) and return its MD5.
+    """Download to ``target`` (complete or absent) and return its MD5.
 
     ``room(size)`` is how much the disk must have free for a download of ``size`` bytes and what will follow.
     Raises DataError when the link stays bad or the disk is too small; what has arrived stays for the next time.
@@ -79,7 +80,7 @@ def fetch_file(
         come = arriving.stat().st_size if arriving.exists() else 0
         raise DataError(
             f"{target.name} cannot be downloaded: {error} ({PATIENCE} times in a row); "
-            f"{folders.human(come)} have arrived and are kept",
+            f"{show_size(come)} have arrived and are kept",
             fix="Try again later: the download continues where it stopped",
         ) from None
     status = arriving.stat()
@@ -160,8 +161,8 @@ def _receive(
         digest = _md5_so_far(arriving)
     if body.size is not None:
         needed = room(body.size) - body.offset
-        folders.require(target.parent, needed, f"the download {target.name} and what comes of it")
-    if not body.offset:  # another file: what has come must be gone before the new one is named
+        require(target.parent, needed, f"the download {target.name} and what comes of it")
+    if not body.offset:  # another file: what has arrived must go before the new one is named
         arriving.unlink(missing_ok=True)
     files.replace(state, json.dumps({"validator": body.validator, "size": body.size}).encode())
     done = body.offset
@@ -178,12 +179,12 @@ def _receive(
     if body.size is not None and done != body.size:
         if done > body.size:
             arriving.unlink()
-        raise Transient(f"the link dropped after {folders.human(done)} of {folders.human(body.size)}")
+        raise Transient(f"the link dropped after {show_size(done)} of {show_size(body.size)}")
     return digest.hexdigest()
 
 
-def ask(url: str, offset: int, validator: str | None) -> Body:
-    """Ask a server for a file from ``offset`` on. Raises Transient, and DataError for what will not change."""
+def open_url(url: str, offset: int, validator: str | None) -> Body:
+    """Ask a server for a file from ``offset`` on. Raises Transient, and DataError for what will not pass."""
     import requests
 
     try:
@@ -200,7 +201,7 @@ def range_headers(offset: int, validator: str | None) -> dict[str, str]:
 
 
 def body(response: Any) -> Body:
-    """The body of a response of requests; raises as ask() does."""
+    """The body of a response of requests; raises as open_url() does."""
     status = response.status_code
     if status == 416:
         response.close()
@@ -255,18 +256,18 @@ def archive_md5(archive: Path) -> str:
 
 
 def downloaded(target: Path) -> bool:
-    """Did fetch_file bring this file, or did somebody else put it there?"""
+    """Was this file downloaded by fetch_file, rather than put there by the user?"""
     return _record(target).exists()
 
 
 def forget(target: Path) -> None:
-    """Remove a download, finished or not, and what was noted about it."""
+    """Remove a download, finished or not, with its records."""
     for path in (target, *_partial(target), _record(target)):
         path.unlink(missing_ok=True)
 
 
 def add_sources(facts: Facts, folder: Path, raw: Path, progress: Progress | None) -> None:
-    """Bring what a competition needs besides Kaggle's archive into ``raw``, unless it is there already."""
+    """Download what a competition needs besides Kaggle's archive into ``raw``, unless it is there already."""
     for source in facts.sources:
         target = raw / source.path
         if target.exists():
@@ -277,7 +278,7 @@ def add_sources(facts: Facts, folder: Path, raw: Path, progress: Progress | None
         kept = folder / "sources" / Path(source.path).name
         kept.parent.mkdir(exist_ok=True)
         if not kept.exists():
-            fetch_file(partial(ask, source.url), kept, progress)
+            fetch_file(partial(open_url, source.url), kept, progress)
         with kept.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if source.sha256 is not None and found != source.sha256:
@@ -285,7 +286,7 @@ def add_sources(facts: Facts, folder: Path, raw: Path, progress: Progress | None
             kept.replace(wrong)
             raise DataError(
                 f"{source.url} is not what {facts.id} needs: SHA-256 {found}, expected {source.sha256}",
-                fix=f"It is kept as {wrong}. The next call downloads it again",
+                fix=f"It is kept as {wrong}. Run the command again to download it again",
             )
         files.link_or_copy(kept, target)
 

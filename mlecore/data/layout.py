@@ -35,11 +35,11 @@ class DataDirs:
 
     @property
     def first(self) -> Path:
-        """The one that is written to."""
+        """The directory that is written to."""
         return self.dirs[0]
 
     def folder(self, competition: str) -> Path:
-        """Of a competition, in the directory that is written to."""
+        """The folder of a competition in the directory that is written to."""
         return self.first / _name(competition, "competition")
 
     def target(self, competition: str, edition: str = "v1", synthetic: bool = False) -> Path:
@@ -47,7 +47,7 @@ class DataDirs:
         return self.folder(competition) / prepared_name(edition, synthetic)
 
     def find(self, competition: str, edition: str = "v1", synthetic: bool = False) -> Prepared | None:
-        """What is there, the first directory that has it; reads two small files at most."""
+        """Prepared data in the first directory that has them, or None; reads two small files at most."""
         name = prepared_name(edition, synthetic)
         for folder in self.dirs:
             root = folder / _name(competition, "competition") / name
@@ -69,7 +69,7 @@ class DataDirs:
         return None
 
     def adopted(self, root: Path, competition: str) -> Path:
-        """Where the manifest of data that MLE-bench prepared is kept: never among them."""
+        """Where we keep the manifest of data that MLE-bench prepared."""
         import hashlib
 
         key = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
@@ -115,7 +115,7 @@ def _prepared_names(folder: Path) -> Iterator[str]:
 
 
 def _is_mle_bench(root: Path) -> bool:
-    """MLE-bench makes both folders before it fills them: empty ones are no data."""
+    """MLE-bench makes both folders before it fills them, so empty ones do not count."""
     try:
         return all(any((root / part).iterdir()) for part in ("public", "private"))
     except FileNotFoundError:

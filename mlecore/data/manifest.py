@@ -59,6 +59,16 @@ class Manifest:
     stamp: tuple[int, int] | None = None  # of data that MLE-bench prepared: see prepared.stamp
     format: int = field(default=_FORMAT)
 
+    @property
+    def files(self) -> int:
+        """How many there are."""
+        return self.public.files + self.private.files
+
+    @property
+    def bytes(self) -> int:
+        """What they hold together."""
+        return self.public.bytes + self.private.bytes
+
     def to_json(self) -> dict[str, Any]:
         """What manifest.json holds."""
         return asdict(self)
@@ -162,7 +172,7 @@ def read_files(root: Path) -> Iterator[Entry]:
 
 
 def differences(root: Path, expected: Iterable[Entry], progress: Progress | None = None) -> list[str]:
-    """What is missing, is too much, or has other bytes than the manifest says; nothing when all is well."""
+    """What is missing, does not belong there, or has other bytes than the manifest says; empty when all is well."""
     there = scan(root)
     wanted = {entry.path: entry for entry in expected}
     out = [f"{path}: is missing" for path in wanted if path not in there]

@@ -1,4 +1,4 @@
-"""Several competitions at a time: downloads overlap with preparing, and one that fails stops no other."""
+"""Prepare several competitions at once: downloads overlap with preparing, and a failure stops no other."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from attrs import asdict, field, frozen
+from attrs import asdict, evolve, frozen
 
 from mlecore.data.layout import DataDirs
 from mlecore.data.lock import lock
+from mlecore.data.preparing import Preparation
 from mlecore.data.sources import Kaggle, Source, usual
 from mlecore.errors import MlecoreError, PluginError
 
@@ -29,12 +30,12 @@ DOWNLOADS = 3  # at once: they share a line
 PREPARING = max(1, min(4, os.cpu_count() or 1))  # at once: each may use all cores now and then, and much memory
 
 
-class Reporter(Protocol):
-    """Sees what happens, from several threads."""
+class Observer(Protocol):
+    """Is called with what happens, from several threads."""
 
     def progress(self, competition: str, done: int, total: int, what: str) -> None: ...
     def say(self, competition: str, line: str) -> None: ...
-    def finished(self, result: Result) -> None: ...
+    def finished(self, end: End) -> None: ...
 
 
 @frozen(kw_only=True)
@@ -49,61 +50,44 @@ class Wanted:
 
 
 @frozen(kw_only=True)
-class Result:
-    """What became of it; ``kind`` names the class of an error."""
+class End:
+    """How the work on one competition ended: with its data, or with an error."""
 
-    id: str
-    state: str  # "prepared", "there" or "failed"
-    outcome: dict[str, Any] = field(factory=dict)
-    kind: str = ""
-    message: str = ""
-    fix: str | None = None
-    exit_code: int = 0
+    competition: str
+    result: Preparation | MlecoreError
 
 
-def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, reporter: Reporter) -> list[Result]:
-    """Prepare all of them; results in the order given. Raises nothing for one that fails."""
+def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, observer: Observer) -> list[End]:
+    """Prepare all of them; ends in the order given. Raises nothing for one that fails."""
     downloads, preparing = threading.Semaphore(DOWNLOADS), threading.Semaphore(PREPARING)
 
-    def one(item: Wanted) -> Result:
+    def one(item: Wanted) -> End:
+        result: Preparation | MlecoreError
         try:
             notes: tuple[str, ...] = ()
             if _needs_kaggle(item, dirs):
                 with downloads:
-                    notes = _download(item, dirs, reporter)
+                    notes = _download(item, dirs, observer)
             with preparing:
-                outcome = _in_process(item, dirs, reporter)
-            outcome["notes"] = [*notes, *outcome["notes"]]
-            state = "prepared" if outcome["done"] else "there"
-            result = Result(id=item.competition.id, state=state, outcome=outcome)
+                result = _in_process(item, dirs, observer)
+            result = evolve(result, notes=notes + result.notes)
         except MlecoreError as error:
-            result = failed(item.competition.id, error)
-        except Exception as error:  # a bug of ours, or the disk: the others go on
-            known = MlecoreError(f"{type(error).__name__}: {error}")
-            known.__cause__ = error
-            result = failed(item.competition.id, known)
-        reporter.finished(result)
-        return result
+            result = error
+        except Exception as error:  # a bug of ours, or the disk: the others are prepared all the same
+            result = MlecoreError(f"{type(error).__name__}: {error}")
+            result.__cause__ = error
+        end = End(competition=item.competition.id, result=result)
+        observer.finished(end)
+        return end
 
     pool = ThreadPoolExecutor(max(1, min(len(wanted), 64)), thread_name_prefix="prepare")
     try:
-        results = list(pool.map(one, wanted))
-    except BaseException:  # an interrupt: what runs on dies with this process, and nothing is lost
+        ends = list(pool.map(one, wanted))
+    except BaseException:  # an interrupt: the workers end with this process, and nothing is lost
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
-    return results
-
-
-def failed(competition: str, error: MlecoreError) -> Result:
-    return Result(
-        id=competition,
-        state="failed",
-        kind=getattr(error, "kind", type(error).__name__),
-        message=error.message,
-        fix=error.fix,
-        exit_code=error.exit_code,
-    )
+    return ends
 
 
 def _needs_kaggle(item: Wanted, dirs: DataDirs) -> bool:
@@ -113,45 +97,45 @@ def _needs_kaggle(item: Wanted, dirs: DataDirs) -> bool:
     return item.force or dirs.find(item.competition.id, item.competition.edition) is None
 
 
-def _download(item: Wanted, dirs: DataDirs, reporter: Reporter) -> tuple[str, ...]:
+def _download(item: Wanted, dirs: DataDirs, observer: Observer) -> tuple[str, ...]:
     from mlecore.kaggle.download import download
 
     competition = item.competition
-    with lock(dirs.folder(competition.id), f"downloading {competition.id}", _waiting(competition.id, reporter)):
-        if not _needs_kaggle(item, dirs):  # somebody else got and prepared it while we waited
+    with lock(dirs.folder(competition.id), f"downloading {competition.id}", _waiting(competition.id, observer)):
+        if not _needs_kaggle(item, dirs):  # another process downloaded and prepared it while we waited
             return ()
         return download(
-            competition.facts, dirs, verify=item.verify, progress=partial(reporter.progress, competition.id)
+            competition.facts, dirs, verify=item.verify, progress=partial(observer.progress, competition.id)
         ).notes
 
 
-def _waiting(competition: str, reporter: Reporter) -> Callable[[str], bool]:
-    heard: set[str] = set()
+def _waiting(competition: str, observer: Observer) -> Callable[[str], bool]:
+    said: set[str] = set()
 
     def wait(holder: str) -> bool:
-        if holder not in heard:
-            heard.add(holder)
-            reporter.say(competition, f"waiting: {holder}")
+        if holder not in said:
+            said.add(holder)
+            observer.say(competition, f"waiting: {holder}")
         return True
 
     return wait
 
 
-class _Reported(MlecoreError):
-    """An error that a worker told us of."""
+class WorkerError(MlecoreError):
+    """An error that a worker reported; ``kind`` names its class there."""
 
     def __init__(self, kind: str, message: str, fix: str | None, exit_code: int) -> None:
         super().__init__(message, fix=fix)
         self.kind, self.exit_code = kind, exit_code
 
 
-def _in_process(item: Wanted, dirs: DataDirs, reporter: Reporter) -> dict[str, Any]:
-    """Run mlecore.data.worker for it; its outcome."""
+def _in_process(item: Wanted, dirs: DataDirs, observer: Observer) -> Preparation:
+    """Run mlecore.data.worker for it."""
     competition, source = item.competition, item.source or usual(item.competition)
     request = {
         "id": competition.id,
         "edition": competition.edition,
-        "dirs": [str(place) for place in dirs.dirs],
+        "dirs": [str(folder) for folder in dirs.dirs],
         "source": [source.name, asdict(source, value_serializer=_plain)],
         "force": item.force,
         "keep_raw": item.keep_raw,
@@ -173,13 +157,13 @@ def _in_process(item: Wanted, dirs: DataDirs, reporter: Reporter) -> dict[str, A
         for line in worker.stdout:
             match json.loads(line):
                 case {"progress": [done, total, what]}:
-                    reporter.progress(competition.id, done, total, what)
+                    observer.progress(competition.id, done, total, what)
                 case {"waiting": holder}:
-                    reporter.say(competition.id, f"waiting: {holder}")
-                case {"outcome": outcome}:
-                    return dict(outcome)
+                    observer.say(competition.id, f"waiting: {holder}")
+                case {"preparation": preparation}:
+                    return Preparation.from_json(preparation)
                 case {"error": error}:
-                    raise _Reported(**error)
+                    raise WorkerError(**error)
         code = worker.wait()
         stderr.seek(0)
         raise PluginError(_crashed(competition.id, code, stderr.read()))

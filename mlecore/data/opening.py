@@ -1,4 +1,4 @@
-"""Prepared data for whoever uses them. What MLE-bench prepared is used where it lies, never touched, verified once."""
+"""Open prepared data. What MLE-bench prepared is used where it is, never changed, and verified once."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""From a source to a prepared folder: built beside its place and renamed into it, so that it is whole or not there."""
+"""From a source to a prepared folder: built under another name and then renamed, so that it is complete or absent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
 from mlecore import files
-from mlecore.data import folders, manifest
+from mlecore.data import manifest, room
 from mlecore.data.layout import DataDirs
 from mlecore.data.lock import lock
 from mlecore.data.opening import adopt
@@ -27,11 +27,20 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class Preparation:
-    """What prepare() did. ``notes`` are for the user: nothing that is wrong, but worth knowing."""
+    """What prepare() did. ``notes`` are for the user: nothing is wrong, but it is worth knowing."""
 
     prepared: Prepared
-    done: bool  # False: it was there already
+    done: bool  # False: it was prepared already
     notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """For another process on this machine."""
+        return {"prepared": self.prepared.to_json(), "done": self.done, "notes": self.notes}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Preparation:
+        """The inverse of ``to_json``."""
+        return cls(prepared=Prepared.from_json(values["prepared"]), done=values["done"], notes=tuple(values["notes"]))
 
 
 def prepare(
@@ -45,12 +54,11 @@ def prepare(
     progress: Progress | None = None,
     wait: Callable[[str], bool] | None = None,
 ) -> Preparation:
-    """Make the data of a competition (in its edition) ready; what is there already is left alone unless ``force``.
+    """Prepare the data of a competition in its edition; data that are prepared already stay unless ``force``.
 
-    ``verify``: real data must have the published checksums and counts. ``wait``: see mlecore.data.lock. Killed at any
-    moment, the next call cleans up and goes on. Synthetic data are for use without a
-    Kaggle account: where the real data need none, those are prepared instead, under their own name. Raises DataError,
-    PluginError, UsageError, Locked.
+    ``verify``: real data must have the published checksums and counts. ``wait``: see mlecore.data.lock. After a kill at
+    any moment the next call cleans up and resumes. Synthetic data are for use without a Kaggle account: where the real
+    data need none, those are prepared instead, under their own name. Raises DataError, PluginError, UsageError, Locked.
     """
     source = source or usual(competition)
     if isinstance(source, Synthetic) and not has_synthetic(competition):
@@ -69,7 +77,7 @@ def prepare(
 
 
 def _suits(there: manifest.Manifest, source: Source, competition: Competition) -> bool:
-    """Other synthetic data than the one that is there may be wanted; one of another version is soon made anew."""
+    """Synthetic data are made again for another seed, size or version of the plugin."""
     if not isinstance(source, Synthetic):
         return True
     if there.plugin_version != competition.plugin.version:
@@ -89,7 +97,7 @@ def _prepare(
     folder, facts = dirs.folder(competition.id), competition.facts
     partial = files.partial(target)
     partial.parent.mkdir(parents=True, exist_ok=True)
-    with folders.full_disk(folder, f"preparing {competition.id}"):
+    with room.full_disk(folder, f"preparing {competition.id}"):
         raw = get_raw(competition, dirs, source, verify, progress)
         try:
             if progress is not None:
@@ -103,7 +111,7 @@ def _prepare(
                 files.rename(partial, kept)
                 raise DataError(
                     f"{competition.id}: prepared data are not what they should be:\n  " + "\n  ".join(wrong),
-                    fix=f"They are kept in {kept}. To use such data all the same: --skip-verification",
+                    fix=f"They are kept in {kept}. To use them anyway: --skip-verification",
                 )
             _finish(competition, source, raw, partial, checked and not wrong, progress)
             files.swap(partial, target)

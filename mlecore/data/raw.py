@@ -1,4 +1,4 @@
-"""The raw data that preparing starts from: made, fetched, unpacked, or somebody's folder."""
+"""The raw data that preparing starts from: made, fetched, unpacked, or the user's own folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class Raw:
-    """A folder that is complete and only read."""
+    """A complete folder, which is only read."""
 
     path: Path
     seed: int | None = None
@@ -35,7 +35,7 @@ class Raw:
 
 
 def get_raw(competition: Competition, dirs: DataDirs, source: Source, verify: bool, progress: Progress | None) -> Raw:
-    """Bring the raw data of ``source`` into their place. The competition's lock is held."""
+    """Get the raw data of ``source``. The caller holds the competition's lock."""
     folder = dirs.folder(competition.id)
     match source:
         case Synthetic(seed=seed, size=size):
@@ -65,7 +65,7 @@ def get_raw(competition: Competition, dirs: DataDirs, source: Source, verify: bo
 
 
 def drop_raw(dirs: DataDirs, competition: str, source: Source) -> None:
-    """Remove what preparing needed and nobody asked to keep: what was unpacked, fetched or downloaded here."""
+    """Remove what was unpacked, fetched or downloaded here for preparing."""
     folder = dirs.folder(competition)
     if isinstance(source, Archive | Fetch | Kaggle):
         files.discard(folder / "raw")
@@ -78,7 +78,7 @@ def drop_raw(dirs: DataDirs, competition: str, source: Source) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a killed process left half done in a competition's folder. The competition's lock is held."""
+    """Remove what a killed process left unfinished. The caller holds the competition's lock."""
     for path in (folder / "raw", folder / "sources", folder / "synthetic" / "raw"):
         files.recover(path)
     if not (folder / "raw").exists():
@@ -88,7 +88,7 @@ def sweep(folder: Path) -> None:
 
 
 def _fill(path: Path, write: Callable[[Path], None]) -> None:
-    """A fresh raw folder, complete or not there."""
+    """Make a raw folder: complete, or absent."""
     partial = files.partial(path)
     try:
         partial.mkdir(parents=True)
@@ -104,7 +104,7 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
     """``raw/`` unpacked from ``archive``, or as it is when it was unpacked from one with the same bytes.
 
     ``raw.json`` says what ``raw/`` holds. It is written just before the folder gets its name, so that a folder with it
-    is whole, and one without it is somebody else's.
+    is complete, and one without it is not ours.
     """
     raw, marker = folder / "raw", folder / "raw.json"
     partial = files.partial(raw)
@@ -119,8 +119,8 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
             if expected is not None and found != expected and verify:
                 raise DataError(
                     f"{archive} is not the published download: MD5 {found}, expected {expected}",
-                    fix="It may not be whole, or Kaggle has changed it. Remove it to have it downloaded again, or use "
-                    "it all the same: --skip-verification",
+                    fix="It may be incomplete, or Kaggle has changed it. Remove it to have it downloaded again, or use "
+                    "it anyway: --skip-verification",
                 )
             if unpacked is not None and unpacked != found:
                 unpacked = None
@@ -134,8 +134,8 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
         except BaseException:
             files.remove(partial)
             raise
-    notes = () if found == expected or expected is None else (f"the download has MD5 {found}, published is {expected}",)
-    return Raw(path=raw, archive_md5=found, notes=notes)
+    note = f"the download has MD5 {found}; the published one has {expected}"
+    return Raw(path=raw, archive_md5=found, notes=() if expected in (None, found) else (note,))
 
 
 def _freeze(root: Path) -> None:
@@ -155,8 +155,8 @@ def _marked(raw: Path, marker: Path) -> str | None:
         return str(json.loads(marker.read_bytes())["archive_md5"])
     except (OSError, ValueError, KeyError, TypeError):
         raise DataError(
-            f"{raw} was not unpacked by mlecore; it may have been changed since it was downloaded",
-            fix=f"Remove it, or prepare from it as it is: --raw {raw}",
+            f"{raw} was not unpacked by mlecore, and may have been changed since it was downloaded",
+            fix=f"Remove it, or use it as it is: --raw {raw}",
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Is what was prepared still whole? Every byte is read again."""
+"""Are prepared data still intact? Every byte is read again."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 def recheck(
     competition: Competition, dirs: DataDirs, synthetic: bool = False, progress: Progress | None = None
 ) -> list[str]:
-    """What differs from the manifest, and from what is published where the data were found to agree with it.
+    """What differs from the manifest, and from the published checksums and counts where the data once matched them.
 
     Raises NotPrepared where there is nothing to check.
     """
     found = open_prepared(competition, dirs, synthetic=synthetic, progress=progress)
     head = found.manifest
     assert head is not None
-    place = dirs.adopted(found.root, competition.id) if head.source == "mle-bench" else found.root
-    problems = manifest.differences(found.root, manifest.read_files(place), progress)
+    kept = dirs.adopted(found.root, competition.id) if head.source == "mle-bench" else found.root
+    problems = manifest.differences(found.root, manifest.read_files(kept), progress)
     if head.verified and head.source != "synthetic" and competition.edition == "v1":
         problems += wrong_checksums(found.root, competition.facts) + wrong_counts(found.root, competition.facts)
     return problems

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class Synthetic:
-    """What make_raw writes. None: whatever synthetic data is there already, else seed 0, size 1."""
+    """What make_raw writes. None: whatever is prepared already, else seed 0, size 1."""
 
     seed: int | None = None
     size: float | None = None
@@ -22,7 +22,7 @@ class Synthetic:
 
 @frozen
 class RawFolder:
-    """An unpacked download that somebody has; it is only read."""
+    """The user's own unpacked download; it is only read."""
 
     path: Path
     name = "raw"
@@ -30,7 +30,7 @@ class RawFolder:
 
 @frozen
 class Archive:
-    """A download that somebody has; it is only read."""
+    """The user's own download; it is only read."""
 
     path: Path
     name = "archive"
@@ -54,7 +54,7 @@ Source = Synthetic | RawFolder | Archive | Fetch | Kaggle
 
 
 def has_synthetic(competition: Competition) -> bool:
-    """False where the real data need no account and nothing else is made: they stand in for themselves."""
+    """False where the real data need no account: those are used instead."""
     return competition.loaded.implements("make_raw") or not competition.loaded.implements("fetch")
 
 

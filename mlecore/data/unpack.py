@@ -1,4 +1,4 @@
-"""A downloaded zip, unpacked on all cores; written for archives that mean harm.
+"""Unpack a downloaded zip on all cores, safely even if it is hostile.
 
 Names are checked before anything is written, sizes while it is. Members are read with pread and inflated in threads:
 zlib and the system calls release the GIL, and small files cost little Python each.
@@ -18,9 +18,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlecore.data.folders import human, require
 from mlecore.data.manifest import batched
+from mlecore.data.room import require
 from mlecore.errors import DataError
+from mlecore.units import show_size
 
 if TYPE_CHECKING:
     from mlecore.backends import Progress
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 20
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _PORTION = 4 << 20
-_WHEN = 946_684_800  # 2000-01-01, the time of every file: that of its unpacking would tell its place in the archive
+_WHEN = 946_684_800  # 2000-01-01, of every file: the time of unpacking would reveal its position in the archive
 _BOMB_RATIO = 250  # deflate reaches 1032; no data set as a whole comes near
 _BOMB_BYTES = 1 << 30  # small ones hurt nobody
 
@@ -40,23 +41,23 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> int:
     """Unpack into the new folder ``into``; returns the bytes written. What is inside stays packed.
 
     Raises DataError for an archive that is truncated or damaged, whose members would leave the folder, are links, hide
-    each other or inflate beyond all measure, and when the disk has too little room for them (before it is touched).
+    each other or inflate beyond all measure, and, before anything is written, when the disk has too little room.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
             members = [info for info in opened.infolist() if not info.is_dir()]
             folders = [info.filename for info in opened.infolist() if info.is_dir()]
         if len(members) + len(folders) != _declared(archive):
-            raise zipfile.BadZipFile("its directory is not whole")
+            raise zipfile.BadZipFile("its directory is incomplete")
     except (zipfile.BadZipFile, EOFError, struct.error, ValueError, NotImplementedError) as error:
         raise _damaged(archive, str(error)) from None
     except OSError as error:
         raise DataError(f"{archive} cannot be read: {error.strerror or error}") from None
     _refuse_bomb(archive, members)
-    places = _places(archive, members)
-    made = _folders([*places, *(f"{_safe(archive, name)}/" for name in folders)])
-    if clash := made.intersection(places):
-        raise DataError(f"{archive}: {min(clash)!r} is a file and a folder; nothing has been unpacked")
+    paths = _paths(archive, members)
+    made = _folders([*paths, *(f"{_safe(archive, name)}/" for name in folders)])
+    if clash := made.intersection(paths):
+        raise DataError(f"{archive}: {min(clash)!r} is a file and a folder; nothing was unpacked")
     into.parent.mkdir(parents=True, exist_ok=True)
     total = sum(info.file_size for info in members)
     require(into.parent, total, f"unpacking {archive.name}")
@@ -76,11 +77,11 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> int:
         descriptor = file.fileno()
 
         def work(jobs: list[Job]) -> None:
-            for info, place in jobs:
-                _extract(archive, descriptor, info, f"{into}/{place}", count)
+            for info, path in jobs:
+                _extract(archive, descriptor, info, f"{into}/{path}", count)
 
         try:
-            for batch in batched(_portions(members, places), 64):
+            for batch in batched(_portions(members, paths), 64):
                 for _ in pool.map(work, batch):
                     continue  # raises what a thread raised
         except BaseException:
@@ -89,11 +90,11 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> int:
     return total
 
 
-def _portions(members: Sequence[zipfile.ZipInfo], places: Sequence[str]) -> Iterator[list[Job]]:
+def _portions(members: Sequence[zipfile.ZipInfo], paths: Sequence[str]) -> Iterator[list[Job]]:
     """Work for one thread at a time: a large member, or many small ones, which then cost little Python each."""
     portion: list[Job] = []
     size = 0
-    for job in zip(members, places, strict=True):
+    for job in zip(members, paths, strict=True):
         portion.append(job)
         size += job[0].file_size
         if size > _PORTION or len(portion) == 256:
@@ -114,26 +115,26 @@ def _declared(archive: Path) -> int:
     return int(count)
 
 
-def _places(archive: Path, members: Sequence[zipfile.ZipInfo]) -> list[str]:
-    """Where each member goes, below the folder; refuses those that would leave it, and two for one place."""
-    places: dict[str, None] = {}
+def _paths(archive: Path, members: Sequence[zipfile.ZipInfo]) -> list[str]:
+    """Where each member goes, below the folder; refuses those that would leave it, and two with one path."""
+    paths: dict[str, None] = {}
     for info in members:
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG):
-            raise DataError(f"{archive}: {info.filename!r} is a link or a special file; nothing has been unpacked")
+            raise DataError(f"{archive}: {info.filename!r} is a link or a special file; nothing was unpacked")
         if info.flag_bits & 1:
-            raise DataError(f"{archive}: {info.filename!r} is encrypted; nothing has been unpacked")
-        place = _safe(archive, info.filename)
-        if place in places:
-            raise DataError(f"{archive} holds {info.filename!r} twice; nothing has been unpacked")
-        places[place] = None
-    return list(places)
+            raise DataError(f"{archive}: {info.filename!r} is encrypted; nothing was unpacked")
+        path = _safe(archive, info.filename)
+        if path in paths:
+            raise DataError(f"{archive} holds {info.filename!r} twice; nothing was unpacked")
+        paths[path] = None
+    return list(paths)
 
 
-def _folders(places: Iterable[str]) -> set[str]:
-    """Every folder on the way to these places, the topmost ("") included."""
+def _folders(paths: Iterable[str]) -> set[str]:
+    """Every folder on the way to these paths, the topmost ("") included."""
     found = {""}
-    for folder in {place.rpartition("/")[0] for place in places}:
+    for folder in {path.rpartition("/")[0] for path in paths}:
         while folder not in found:
             found.add(folder)
             folder = folder.rpartition("/")[0]
@@ -144,7 +145,7 @@ def _safe(archive: Path, name: str) -> str:
     parts = [part for part in name.split("/") if part not in ("", ".")]
     foreign = os.name == "nt" and ("\\" in name or ":" in name)
     if not parts or name.startswith("/") or ".." in parts or foreign:
-        raise DataError(f"{archive}: the member {name!r} would leave its folder; nothing has been unpacked")
+        raise DataError(f"{archive}: the member {name!r} would leave its folder; nothing was unpacked")
     return "/".join(parts)
 
 
@@ -153,14 +154,14 @@ def _refuse_bomb(archive: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     end = 0
     for info in sorted(members, key=lambda info: info.header_offset):
         if info.header_offset < end:
-            raise DataError(f"{archive}: the members overlap, as in a zip bomb; nothing has been unpacked")
+            raise DataError(f"{archive}: the members overlap, as in a zip bomb; nothing was unpacked")
         end = info.header_offset + info.compress_size
     size, total = archive.stat().st_size, sum(info.file_size for info in members)
     if end > size:
         raise _damaged(archive, "it ends before its last member does")
     if total > _BOMB_BYTES and total > _BOMB_RATIO * size:
         raise DataError(
-            f"{archive} has {human(size)} and would unpack to {human(total)}: a zip bomb; nothing has been unpacked",
+            f"{archive} has {show_size(size)} and would unpack to {show_size(total)}: a zip bomb; nothing was unpacked",
             fix="If it is not, unpack it yourself and use --raw DIR",
         )
 

@@ -1,7 +1,7 @@
-"""Prepare one competition in a process of its own: a request on standard input, progress and the outcome as JSON lines.
+"""Prepare one competition in a process of its own: a request on standard input, progress and the result as JSON lines.
 
 Plugins are other people's code: one that eats the memory or crashes takes this process down and nothing else. When
-standard input closes, whoever asked is gone, and so is this process; the next call cleans up.
+standard input closes, the caller is gone, and this process ends too; the next call cleans up.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from mlecore.data.layout import DataDirs
-from mlecore.data.preparing import prepare
+from mlecore.data.preparing import Preparation, prepare
 from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic
 from mlecore.errors import MlecoreError
 
@@ -34,9 +34,9 @@ def main() -> None:
     request = json.loads(sys.stdin.readline())
     threading.Thread(target=_die_with_parent, daemon=True).start()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a plugin prints is no answer of ours
+    os.dup2(2, 1)  # what a plugin prints must not mix with the answers
     try:
-        _say(out, outcome=_prepare(request, out))
+        _say(out, preparation=_prepare(request, out).to_json())
     except MlecoreError as error:
         values = {
             "kind": type(error).__name__,
@@ -49,7 +49,7 @@ def main() -> None:
         sys.exit(130)
 
 
-def _prepare(request: dict[str, Any], out: TextIO) -> dict[str, Any]:
+def _prepare(request: dict[str, Any], out: TextIO) -> Preparation:
     from mlecore.competitions import competition
 
     last = 0.0
@@ -74,7 +74,7 @@ def _prepare(request: dict[str, Any], out: TextIO) -> dict[str, Any]:
     source = None if kind is None else SOURCES[kind](**arguments)
     if isinstance(source, RawFolder | Archive):
         source = type(source)(Path(source.path))
-    outcome = prepare(
+    return prepare(
         competition(request["id"], request["edition"]),
         DataDirs(tuple(map(Path, request["dirs"]))),
         source,
@@ -84,18 +84,6 @@ def _prepare(request: dict[str, Any], out: TextIO) -> dict[str, Any]:
         progress=progress,
         wait=wait,
     )
-    head = outcome.prepared.manifest
-    assert head is not None
-    return {
-        "done": outcome.done,
-        "notes": list(outcome.notes),
-        "root": str(outcome.prepared.root),
-        "source": head.source,
-        "verified": head.verified,
-        "digest": outcome.prepared.digest,
-        "files": head.public.files + head.private.files,
-        "bytes": head.public.bytes + head.private.bytes,
-    }
 
 
 def _say(out: TextIO, **values: object) -> None:

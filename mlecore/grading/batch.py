@@ -1,4 +1,4 @@
-"""Grading many submissions named in a JSON-lines file, with the totals that tools made for MLE-bench read."""
+"""Submissions listed in a JSON-lines file, and the totals that tools for MLE-bench read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grading in processes of their own, so that a grader that hangs, leaks or crashes takes nothing with it.
+"""Grading in separate processes, so that a grader that hangs, leaks or crashes harms nothing else.
 
 A worker imports pandas once and forks for each submission: a grading then costs milliseconds instead of a second of
 imports, and starts from clean memory under the competition's limits.
@@ -20,7 +20,7 @@ from mlecore.grading.report import Report
 
 
 class IsolatedGrader:
-    """Grades one submission at a time a thread; as many workers as threads that ask at once. Thread-safe."""
+    """Grades submissions in worker processes, as many as threads that call it at once. Thread-safe."""
 
     def __init__(self) -> None:
         self._idle: list[subprocess.Popen[str]] = []

@@ -1,6 +1,6 @@
 """Kaggle's medal rules, for third-party competitions that bring a leaderboard instead of thresholds.
 
-Source: https://www.kaggle.com/progression (competition medals). Shares are rounded down, to one place at least.
+Source: https://www.kaggle.com/progression (competition medals). Shares are rounded down, but to 1 at least.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Sequence
 
 from mlecore.facts import Facts, Thresholds
-from mlecore.grading.leaderboard import read_leaderboard
+from mlecore.grading.rank import read_leaderboard
 
 
 def medal_places(teams: int) -> tuple[int, int, int]:

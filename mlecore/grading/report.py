@@ -1,4 +1,4 @@
-"""One graded submission, with the keys that tools made for MLE-bench read, and ours beside them."""
+"""The report of one graded submission: the keys that tools for MLE-bench read, and more."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from attrs import asdict, field, frozen
 from mlecore.data.prepared import Prepared
 from mlecore.errors import InvalidSubmission, MlecoreError
 from mlecore.facts import Facts, Thresholds
-from mlecore.grading.leaderboard import rank_of, read_leaderboard
 from mlecore.grading.medals import thresholds_for
+from mlecore.grading.rank import rank_of, read_leaderboard
 from mlecore.schema import NOT_IN_FILE, plain, read_newer, structure_newer
 from mlecore.submissions.sample import open_sample
 
@@ -131,9 +131,9 @@ _NOTHING: Mapping[str, Any] = {
 def grade(competition: Competition, submission: Path | None, data: Prepared) -> Report:
     """Grade one submission against the answers of ``data``, and place it on the human leaderboard.
 
-    With thresholds: medals, and the rank where the whole leaderboard is at hand. Without (synthetic data, or no
-    leaderboard at all): the sample submission's score to compare with. An invalid or missing submission makes a report
-    that says so; GradingError is raised only for what is not the submission's fault.
+    With thresholds: medals, and the rank where all scores of the leaderboard are known. Without (synthetic data, or a
+    competition without a leaderboard): the sample submission's score to compare with. An invalid or missing submission
+    makes a report that says so; GradingError is raised only for what is not the submission's fault.
     """
     facts = competition.facts
     thresholds = None if data.synthetic else thresholds_for(facts)
@@ -171,7 +171,7 @@ def _with_sample(competition: Competition, score: float | None, data: Prepared) 
     try:
         with open_sample(competition.facts, data.public) as sample:
             base = competition.grade(sample, data.private, data.public)
-    except MlecoreError:  # no sample beside the answers, or one that cannot be graded: then nothing to compare with
+    except MlecoreError:  # the sample is missing or cannot be graded: nothing to compare with
         return {}
     beats = None if score is None else competition.facts.better(score, base)
     return {"sample_score": base if math.isfinite(base) else None, "beats_sample": beats}

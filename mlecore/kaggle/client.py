@@ -1,4 +1,4 @@
-"""The kaggle package's client: logging in as it does, asking with patience."""
+"""The kaggle package's client: logged in as usual, calls repeated while Kaggle is busy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _refused: MlecoreError | None = None
 def login() -> Any:
     """The logged-in KaggleApi of this process: token, kaggle.json or OAuth, wherever the kaggle package finds them.
 
-    Raises NoLogin, and KaggleUnreachable when a token could not be looked at; both at once for who asks again.
+    Raises NoLogin, and KaggleUnreachable when a token could not be checked; later calls raise the same at once.
     """
     global _api, _refused
     with _lock:
@@ -49,7 +49,7 @@ def logout() -> None:
 
 
 def username() -> str | None:
-    """Whose login it is, as far as the credentials say."""
+    """The user name, if the credentials name it."""
     name = login().config_values.get("username")
     return str(name) if name else None
 
@@ -59,7 +59,7 @@ def _log_in() -> Any:
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said):  # it prints a page of help when there are no credentials
-            patiently(api.authenticate, "logging in")
+            call_patiently(api.authenticate, "logging in")
     except SystemExit:
         raise NoLogin("there is no valid Kaggle login here" + _bad_token(), fix=HOW_TO_LOG_IN) from None
     return api
@@ -75,14 +75,14 @@ def _bad_token() -> str:
 def _api_class() -> Any:
     """KaggleApi, for the environment that KAGGLE_API_ENVIRONMENT names.
 
-    Importing the kaggle package logs in, over the network where there is a token; we log in when it is time to, so the
-    import is kept from it. And KaggleApi itself goes to production whatever the environment says.
+    Importing the kaggle package logs in, over the network if there is a token; the import is kept from that, since we
+    log in later. And KaggleApi itself uses production whatever the environment says.
     """
     from kagglesdk.kaggle_client import KaggleClient
     from kagglesdk.kaggle_env import get_env
     from kagglesdk.kaggle_http_client import KaggleHttpClient
 
-    call = KaggleHttpClient.call
+    network_call = KaggleHttpClient.call
     KaggleHttpClient.call = _not_now
     try:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -92,7 +92,7 @@ def _api_class() -> Any:
     except OSError as error:  # it makes its configuration folder
         raise NoLogin(f"the kaggle package cannot be imported: {error}", fix="Set KAGGLE_CONFIG_DIR") from None
     finally:
-        KaggleHttpClient.call = call
+        KaggleHttpClient.call = network_call
 
     class Api(KaggleApi):  # type: ignore[misc]
         def build_kaggle_client(self) -> Any:
@@ -113,9 +113,9 @@ def _not_now(*_: object, **__: object) -> None:
 
 @contextmanager
 def competitions_client(headers: Mapping[str, str] | None = None) -> Iterator[Any]:
-    """The competitions part of the logged-in client. One for each thread; it gives up on a silent server.
+    """The competitions part of the logged-in client, one for each thread; it has a time-out.
 
-    ``headers`` go to the place that Kaggle redirects a download to.
+    ``headers`` are sent to the storage that Kaggle redirects a download to.
     """
     from requests.adapters import HTTPAdapter
 
@@ -133,12 +133,12 @@ def competitions_client(headers: Mapping[str, str] | None = None) -> Iterator[An
         yield client.competitions.competition_api_client
 
 
-def patiently(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
+def call_patiently(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
     """Call, and again while Kaggle answers 429 or 5xx or the link is bad; other answers become errors of ours."""
     import requests
 
     try:
-        answer: T = patience()(once, function, what, facts)
+        answer: T = patience()(call, function, what, facts)
         return answer
     except Transient as error:
         raise KaggleUnreachable(f"{what}: {error} ({PATIENCE} times in a row)", fix="Try again later") from None
@@ -146,7 +146,7 @@ def patiently(function: Callable[[], T], what: str, facts: Facts | None = None) 
         raise KaggleUnreachable(f"{what}: {error}") from None
 
 
-def once(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
+def call(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
     """Call; raises Transient where asking again may help."""
     import requests
 
@@ -171,7 +171,7 @@ def entered() -> set[str]:
     slugs: set[str] = set()
     token = ""
     while True:
-        page = patiently(
+        page = call_patiently(
             lambda token=token: api.competitions_list(group="entered", page_size=100, page_token=token or None),  # type: ignore[misc]
             "listing the competitions of this account",
         )

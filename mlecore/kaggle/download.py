@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from mlecore.data import folders
+from mlecore.data import room
 from mlecore.data.http import Body, body, downloaded, fetch_file, forget, range_headers
 from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError, MlecoreError, UsageError
-from mlecore.kaggle.client import competitions_client, login, once
+from mlecore.kaggle.client import call, competitions_client, login
 from mlecore.kaggle.leaderboard import fetch_leaderboard
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ class Download:
 
 
 def download(facts: Facts, dirs: DataDirs, *, verify: bool = True, progress: Progress | None = None) -> Download:
-    """The archive: one that is there, in any data directory, else downloaded, from where an earlier call stopped.
+    """The archive: from any data directory, else downloaded, resuming an earlier call.
 
-    With a download comes the leaderboard, if Kaggle gives it. Raises NoLogin, RulesNotAccepted, CannotJoin, and
-    DataError for a wrong MD5 (the file is kept aside), a full disk and a link that stays bad.
+    The leaderboard is downloaded too, if Kaggle gives it. Raises NoLogin, RulesNotAccepted, CannotJoin, and
+    DataError for a wrong MD5 (the file is kept under another name), a full disk and a link that stays bad.
     """
     if facts.kaggle is None:
         raise UsageError(f"{facts.id} is not on Kaggle")
@@ -42,7 +42,7 @@ def download(facts: Facts, dirs: DataDirs, *, verify: bool = True, progress: Pro
     folder = dirs.folder(facts.id)
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{facts.id}.zip"
-    with folders.full_disk(folder, f"downloading {facts.id}"):
+    with room.full_disk(folder, f"downloading {facts.id}"):
         found = fetch_file(lambda offset, validator: _open(facts, offset, validator), target, progress, _room)
     expected = facts.md5.get("zip")
     if verify and expected is not None and found != expected:
@@ -51,7 +51,7 @@ def download(facts: Facts, dirs: DataDirs, *, verify: bool = True, progress: Pro
         forget(target)
         raise DataError(
             f"what Kaggle sent for {facts.id} is not the published download: MD5 {found}, expected {expected}",
-            fix=f"It is kept as {kept}. Try again, or, if Kaggle has changed it for good, use it all the same: "
+            fix=f"It is kept as {kept}. Try again, or, if Kaggle has changed it for good, use it anyway: "
             f"mlecore prepare {facts.id} --archive {kept} --skip-verification",
         )
     try:
@@ -62,7 +62,7 @@ def download(facts: Facts, dirs: DataDirs, *, verify: bool = True, progress: Pro
 
 
 def drop_download(folder: Path, competition: str) -> None:
-    """Remove the archive if it was downloaded by us; one that somebody put there stays."""
+    """Remove the archive if mlecore downloaded it; the user's own stays."""
     archive = folder / f"{competition}.zip"
     if downloaded(archive):
         forget(archive)
@@ -74,10 +74,10 @@ def _room(size: int) -> int:
 
 
 def _open(facts: Facts, offset: int, validator: str | None) -> Body:
-    """Ask Kaggle, which redirects to where the archive lies; that address ages, so each time anew."""
+    """Ask Kaggle, which redirects to the storage; that address expires, so it is asked for each time."""
     from kagglesdk.competitions.types.competition_api_service import ApiDownloadDataFilesRequest
 
     request = ApiDownloadDataFilesRequest()
     request.competition_name = facts.kaggle
     with competitions_client(range_headers(offset, validator)) as client:
-        return body(once(lambda: client.download_data_files(request), f"asking for {facts.id}", facts))
+        return body(call(lambda: client.download_data_files(request), f"asking for {facts.id}", facts))

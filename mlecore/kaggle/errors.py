@@ -1,4 +1,4 @@
-"""What stands between a user and Kaggle's data, each with the way on; and Kaggle's HTTP errors turned into these."""
+"""What keeps a user from Kaggle's data, each with what to do; and Kaggle's HTTP errors turned into these."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class NoLogin(UsageError):
 
 
 class RulesNotAccepted(UsageError):
-    """Kaggle gives the data to those who have accepted the competition's rules."""
+    """This account has not accepted the competition's rules."""
 
 
 class CannotJoin(UsageError):
-    """The competition takes no new participants, and this account is none of the old ones."""
+    """The competition takes no new participants, and this account has not joined it."""
 
 
 class KaggleUnreachable(DataError):
-    """Kaggle does not answer, or answers that it cannot now."""
+    """Kaggle does not answer, or reports a problem of its own."""
 
 
 HOW_TO_LOG_IN = (

@@ -1,4 +1,4 @@
-"""The whole human leaderboard of a competition, kept as scores alone: nobody's name is needed to place a run."""
+"""Download the human leaderboard of a competition; only the scores are kept, no names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlecore import files
 from mlecore.data.http import body, fetch_file
 from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError
-from mlecore.kaggle.client import competitions_client, once
+from mlecore.kaggle.client import call, competitions_client
 
 if TYPE_CHECKING:
     from mlecore.data.http import Body
@@ -46,7 +46,7 @@ def _open(facts: Facts) -> Body:
     request.competition_name = facts.kaggle
     with competitions_client() as client:
         what = f"asking for the leaderboard of {facts.id}"
-        response = once(lambda: client.download_leaderboard(request), what)
+        response = call(lambda: client.download_leaderboard(request), what)
         return body(response)
 
 

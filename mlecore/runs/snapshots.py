@@ -34,7 +34,7 @@ class Point:
 
 @frozen(kw_only=True)
 class History:
-    """How the submission of one run got better or worse. Beside the result, never instead of it."""
+    """How the submission of one run got better or worse; not the run's result."""
 
     run: str
     competition: str
@@ -59,7 +59,7 @@ _NAME = re.compile(r"(\d{1,9})\.csv")
 
 
 def snapshots(record: RunRecord) -> list[tuple[int, Path]]:
-    """(seconds since the start, file) of a collected run, in order; what is no snapshot is left out."""
+    """(seconds since the start, file) of a collected run, in order; other files are left out."""
     folder = record.folder / "snapshots"
     if not folder.is_dir() or folder.is_symlink():
         return []

@@ -50,7 +50,7 @@ def test_what_is_there_is_listed(data: Path) -> None:
 
 def test_what_is_there_can_be_checked(data: Path) -> None:
     done = mlecore(data, "prepare", "spaceship-titanic", "--synthetic", "--verify")
-    assert (done.exit_code, done.stdout) == (0, "spaceship-titanic: whole\n")
+    assert (done.exit_code, done.stdout) == (0, "spaceship-titanic: intact\n")
     (extra := data / "spaceship-titanic/synthetic/prepared/public/more.csv").write_text("")
     done = mlecore(data, "prepare", "spaceship-titanic", "--synthetic", "--verify")
     extra.unlink()

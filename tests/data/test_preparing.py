@@ -106,7 +106,7 @@ def test_a_wrong_archive_is_refused_with_both_values_unless_told_otherwise(  # t
         prepare(tiny, dirs, Archive(tiny_archive))
     assert not (dirs.folder("tiny") / "raw").exists() and not (dirs.folder("tiny") / "raw.partial").exists()
     outcome = prepare(tiny, dirs, Archive(tiny_archive), verify=False)
-    assert "published is 000" in outcome.notes[0]
+    assert "the published one has 000" in outcome.notes[0]
 
 
 def test_what_was_unpacked_before_is_used_only_if_it_came_from_the_same_archive(  # type: ignore[no-untyped-def]

@@ -52,6 +52,9 @@ median = 0.5
 seconds = 2
 memory_gb = 1.5
 [submission]
+id = "id"
+[submission.columns]
+value = { type = "any" }
 """
 
 

@@ -68,7 +68,7 @@ def test_the_disk_is_held_against_what_is_wanted(
     _, found = findings(cli, "small")
     assert "which takes about 2.0 MB" in of("disk", found, "ok")[0]["what"]
     code, found = findings(cli)
-    assert code == 1 and "2000.00 TB" in of("disk", found, "problem")[0]["what"]
+    assert code == 1 and "2000.0 TB" in of("disk", found, "problem")[0]["what"]
 
 
 def test_the_text_puts_each_fix_below_its_problem(kaggle: Any, cli: Any, raw_files: dict[str, bytes]) -> None:

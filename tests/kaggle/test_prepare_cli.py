@@ -26,7 +26,7 @@ def test_from_kaggle_to_prepared_and_verified(
     assert sorted(path.name for path in folder.iterdir()) == [".lock", "leaderboard.csv", "prepared"]
     assert (folder / "prepared/public/description.md").read_text() == "# tiny\n"
     (again,) = cli.json("prepare", "tiny")
-    assert again["state"] == "there" and again["digest"] == row["digest"]
+    assert again["state"] == "unchanged" and again["digest"] == row["digest"]
     assert cli("prepare", "tiny", "--verify").returncode == 0
     (folder / "prepared/private/test.csv").write_text("id,y\n0,1\n")
     bad = cli("prepare", "tiny", "--verify")
@@ -75,7 +75,7 @@ def test_with_all_the_others_go_on_and_the_list_comes_at_the_end(
         "changed": "DataError",
     }
     everything = cli("prepare", "--all", "--synthetic")  # none of these has synthetic data
-    assert "good: left out" in everything.stderr
+    assert "good: skipped" in everything.stderr
 
 
 def test_an_archive_from_elsewhere_needs_no_account(

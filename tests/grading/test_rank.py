@@ -11,7 +11,7 @@ from attrs import asdict, evolve
 from mlecore.competitions import competition
 from mlecore.data import Prepared
 from mlecore.errors import PluginError
-from mlecore.grading.leaderboard import rank_of, read_leaderboard
+from mlecore.grading.rank import rank_of, read_leaderboard
 from mlecore.grading.report import grade
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mlecore.errors import DataError
+from mlecore.units import show_size
 
 
 def require(folder: Path, needed: int, what: str) -> None:
@@ -16,8 +17,8 @@ def require(folder: Path, needed: int, what: str) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise DataError(
-            f"not enough room in {folder} for {what}: {human(needed)} needed, {human(free)} free",
-            fix=f"Free {human(needed - free)}, or name another directory with --data",
+            f"not enough room in {folder} for {what}: {show_size(needed)} needed, {show_size(free)} free",
+            fix=f"Free {show_size(needed - free)}, or name another directory with --data",
         )
 
 
@@ -30,19 +31,10 @@ def full_disk(folder: Path, what: str) -> Iterator[None]:
         cause: BaseException | None = error
         while cause is not None:
             if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
-                free = human(shutil.disk_usage(folder).free)
+                free = show_size(shutil.disk_usage(folder).free)
                 raise DataError(
-                    f"the disk of {folder} ran full while {what} ({free} free now); what was begun has been removed",
+                    f"the disk of {folder} ran full while {what} ({free} free now); unfinished files were removed",
                     fix="Free some room, or name another directory with --data, and try again",
                 ) from error
             cause = cause.__cause__ or cause.__context__
         raise
-
-
-def human(size: float) -> str:
-    """12345678 -> "12.3 MB"."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.2f} TB"

@@ -1,4 +1,4 @@
-"""The whole human leaderboard, where it is at hand: its scores, and the rank of another one among them."""
+"""The rank of a score on the human leaderboard, where the scores of all teams are known."""
 
 from __future__ import annotations
 
