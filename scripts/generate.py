@@ -23,9 +23,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mlecore.data.folders import human
 from mlecore.facts import Facts, read_facts
 from mlecore.grading.medals import thresholds_for
+from mlecore.units import show_size
 
 ROOT = Path(__file__).parent.parent
 PREFIXES = {
@@ -184,7 +184,7 @@ def data(facts: Facts) -> str:
     """Where the data come from."""
     if facts.kaggle is None:
         return "comes with the package or from its own source; no Kaggle account"
-    size = f"{human(facts.size_gb * 1e9)} " if facts.size_gb is not None else ""
+    size = f"{show_size(facts.size_gb * 1e9)} " if facts.size_gb is not None else ""
     if facts.closed is not None:
         return f"{size}from Kaggle, where nobody new can join"
     return f"{size}from Kaggle, once you have accepted its rules there"
@@ -224,7 +224,7 @@ def row(facts: Facts) -> str:
     """One line of the page's table."""
     thresholds = thresholds_for(facts)
     medals = "none" if thresholds is None else f"{thresholds.gold:g} / {thresholds.silver:g} / {thresholds.bronze:g}"
-    size = "" if facts.size_gb is None else human(facts.size_gb * 1e9)
+    size = "" if facts.size_gb is None else show_size(facts.size_gb * 1e9)
     better = "↓" if facts.lower_is_better else "↑"
     link = f"[{facts.id}](../plugins/competitions/{package(facts).name}/)"
     leak = "leak" if facts.leaks else ""
