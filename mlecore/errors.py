@@ -55,8 +55,8 @@ class GradingError(MlecoreError):
 
 
 class BackendError(MlecoreError):
-    """A place cannot do what was asked; asking again will not help, the fix will."""
+    """A backend cannot do what was asked; asking again will not help, the fix will."""
 
 
 class BackendUnreachable(BackendError):
-    """A place does not answer, so nothing is known about its jobs; ask again later."""
+    """A backend does not answer, so nothing is known about its jobs; ask again later."""

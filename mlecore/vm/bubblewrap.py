@@ -1,4 +1,4 @@
-"""The sandbox: what bubblewrap is told, and whether it works here at all."""
+"""The sandbox: bubblewrap's command line, and whether it works here at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mlecore.backends import Job, Problem
 AGENT = 1000  # number of the agent's user inside, where a user namespace gives it one
 _FIRST, _COUNT = 1_900_000_000, 90_000_000  # numbers that no distribution gives out
 
-# From /etc comes what programs need to run, nothing that tells about the machine's users, keys or services.
+# From /etc comes what programs need to run, nothing about the machine's users, keys or services.
 _ETC = (
     "alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "fonts", "gai.conf", "host.conf",
     "java", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types", "nsswitch.conf",
@@ -61,7 +61,7 @@ def sandbox_user(name: str) -> int | None:
 def command_line(
     job: Job, folder: Path, binds: Iterable[Path], extra: Mapping[PurePosixPath, Path], file_size: int | None
 ) -> CommandLine:
-    """What to start; ``binds`` are shown read-only in their own place, ``extra`` elsewhere."""
+    """What to start; ``binds`` are shown read-only under their own paths, ``extra`` under others."""
     user, demand = sandbox_user(job.name), job.demand
     args = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "mlecore"]
     args += ["--die-with-parent", "--as-pid-1", "--new-session"]

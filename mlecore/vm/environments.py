@@ -69,7 +69,7 @@ def missing_programs(recipe: Recipe) -> list[str]:
 
 
 def _make(recipe: Recipe, target: Path, log: Path) -> None:
-    """In its final place, since environments know their own path; ``made.json`` comes last and marks it whole."""
+    """At its final path, since environments know theirs; ``made.json`` comes last and marks it whole."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as out:
         python = target / "bin" / "python"
@@ -93,11 +93,11 @@ def _make(recipe: Recipe, target: Path, log: Path) -> None:
             _step(argv, out.fileno(), log)
     for number, path in enumerate(sorted(recipe.files)):
         content = recipe.files[path]
-        place = target / "files" / str(number)
-        place.parent.mkdir(exist_ok=True)
-        place.parent.chmod(0o755)
-        place.write_bytes(content)
-        place.chmod(0o755 if content.startswith(b"#!") else 0o644)
+        file = target / "files" / str(number)
+        file.parent.mkdir(exist_ok=True)
+        file.parent.chmod(0o755)
+        file.write_bytes(content)
+        file.chmod(0o755 if content.startswith(b"#!") else 0o644)
     marker = target / f".{uuid4().hex}"
     marker.write_text(json.dumps({"files": sorted(recipe.files), "pip": recipe.pip, "npm": recipe.npm}))
     marker.replace(target / "made.json")

@@ -65,13 +65,13 @@ def folder_of(handle: Handle) -> Path:
         raise BackendError(f"{handle.id!r} is no handle of backend vm")
     if host != socket.gethostname():
         raise BackendUnreachable(
-            f"{handle.name} was started on {host}, and this is {socket.gethostname()}", fix=f"Go on with it on {host}."
+            f"{handle.name} was started on {host}, and this is {socket.gethostname()}", fix=f"Resume it on {host}."
         )
     return folder
 
 
 def lay_out(root: Path, job: Job, owner: int | None) -> Path:
-    """All that a job's sandbox shows, beside its final place; ``owner`` is the user that the agent becomes."""
+    """All that a job's sandbox shows, beside where it will lie; ``owner`` is the user that the agent becomes."""
     folder = make_private(root / "new") / f"{job.name}.{uuid4().hex[:8]}"
     folder.mkdir()
     home = folder / "home"

@@ -21,6 +21,6 @@ def minors(proc: Path = Path("/proc/driver/nvidia/gpus")) -> dict[str, str]:
 
 
 def binds(gpu: str, known: dict[str, str], dev: Path = Path("/dev")) -> list[str]:
-    """What bubblewrap is told to show one GPU and what all of them share."""
+    """Options of bubblewrap that show one GPU and what all of them share."""
     names = (f"nvidia{known.get(gpu, gpu)}", *_SHARED)
     return [word for name in names if (dev / name).exists() for word in ("--dev-bind", str(dev / name), f"/dev/{name}")]

@@ -1,4 +1,4 @@
-"""The backend vm: jobs as sandboxed process trees on this machine, held by a process of their own each."""
+"""The backend vm: jobs as sandboxed process trees on this machine, each with a supervisor of its own."""
 
 from __future__ import annotations
 

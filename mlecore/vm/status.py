@@ -22,8 +22,8 @@ def status(folder: Path, boot: str) -> JobStatus:
     if state is None:
         if (folder / STATE).exists():  # torn: only a crash of the machine does that
             return _lost("the machine stopped while it ran")
-        return JobStatus(phase="pending", reason="laid out, and not taken hold of yet")
-    if state["phase"] != "exited" and not _held(state, boot):
+        return JobStatus(phase="pending", reason="no supervisor has taken it yet")
+    if state["phase"] != "exited" and not _supervised(state, boot):
         state = read_json(str(folder / STATE)) or state  # it may have ended between the two looks
     if state["phase"] == "exited":
         return JobStatus(
@@ -36,13 +36,13 @@ def status(folder: Path, boot: str) -> JobStatus:
         )
     if state["boot"] != boot:
         return _lost("the machine was restarted while it ran")
-    if not _held(state, boot):
+    if not _supervised(state, boot):
         clean_up_after(folder, state)
-        return _lost("the process that held it was killed")
+        return _lost("its supervisor was killed")
     return JobStatus(phase=state["phase"], reason=str(state.get("reason", "")))
 
 
-def _held(state: dict[str, Any], boot: str) -> bool:
+def _supervised(state: dict[str, Any], boot: str) -> bool:
     return bool(state["boot"] == boot and processes.alive(int(state["pid"]), str(state["started"])))
 
 

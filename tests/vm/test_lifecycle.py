@@ -31,7 +31,7 @@ def read_spec(handle: Handle) -> dict[str, Any]:
     return dict(json.loads((folders.folder_of(handle) / "job.json").read_text()))
 
 
-def holder(handle: Handle) -> int:
+def supervisor(handle: Handle) -> int:
     return int(read_state(handle)["pid"])
 
 
@@ -122,7 +122,7 @@ def test_a_killed_supervisor_is_an_infrastructure_failure_and_takes_its_tree_alo
     spec = read_spec(handle)
     wait_until(lambda: any_lab.status(handle).phase == "running")
     first = int(read_state(handle)["init"])
-    os.kill(holder(handle), signal.SIGKILL)
+    os.kill(supervisor(handle), signal.SIGKILL)
     wait_until(lambda: any_lab.status(handle).phase == "exited")
     status = any_lab.status(handle)
     assert status.infra_failure and status.exit_code is None and "killed" in status.reason
@@ -137,7 +137,7 @@ def test_a_sandbox_that_is_being_made_dies_with_its_supervisor(
     handle = any_lab.start("/bin/sleep", "100")
     spec = read_spec(handle)
     wait_until(lambda: bool(processes.marked(spec)))
-    os.kill(holder(handle), signal.SIGKILL)
+    os.kill(supervisor(handle), signal.SIGKILL)
     wait_until(lambda: any_lab.status(handle).phase == "exited")
     assert processes.marked(spec) == []
 
@@ -165,7 +165,7 @@ def test_a_start_that_was_cut_off_goes_on(any_lab: Any, monkeypatch: pytest.Monk
     from mlecore.vm import start
 
     with monkeypatch.context() as patched:
-        patched.setattr(start, "hold", lambda *_: None)
+        patched.setattr(start, "supervise", lambda *_: None)
         handle = any_lab.start("/bin/echo", "ran")
     assert any_lab.status(handle).phase == "pending"
     assert any_lab.vm.find("g") == {"mle-test-1": handle}
@@ -174,11 +174,13 @@ def test_a_start_that_was_cut_off_goes_on(any_lab: Any, monkeypatch: pytest.Monk
     assert any_lab.output(handle) == "ran\n"
 
 
-def test_stopping_what_nobody_holds_means_that_it_never_runs(any_lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_is_stopped_before_it_is_supervised_never_runs(
+    any_lab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from mlecore.vm import start
 
     with monkeypatch.context() as patched:
-        patched.setattr(start, "hold", lambda *_: None)
+        patched.setattr(start, "supervise", lambda *_: None)
         handle = any_lab.start("/bin/echo", "ran")
     any_lab.vm.stop(handle, 1.0)
     any_lab.start("/bin/echo", "ran")
@@ -239,7 +241,7 @@ def test_a_disk_that_is_full_at_the_end_is_waited_for(
     handle = any_lab.start("/bin/sh", "-c", "while ! [ -e go ]; do sleep 0.05; done; exit 7")
     wait_until(lambda: any_lab.status(handle).phase == "running")
     folder = folders.folder_of(handle)
-    partial = folder / f"state.json.{holder(handle)}.partial"
+    partial = folder / f"state.json.{supervisor(handle)}.partial"
     partial.mkdir()  # nothing can be written there
     (folder / "home/go").touch()
     wait_until(lambda: (folder / "home/.mlecore/exit.json").exists())
@@ -252,7 +254,7 @@ def test_secrets_reach_the_process_and_no_file(any_lab: Any, state: Path, monkey
     monkeypatch.setenv("TEST_KEY", "s3cr3t-value")
     monkeypatch.setenv("OTHER_KEY", "not-asked-for")
     handle = any_lab.start("/bin/sh", "-c", "echo ${#TEST_KEY} ${OTHER_KEY:-none}; sleep 0.5", secrets=("TEST_KEY",))
-    words = [Path("/proc", str(pid), "cmdline").read_bytes() for pid in (holder(handle), read_state(handle)["pid"])]
+    words = [Path("/proc", str(pid), "cmdline").read_bytes() for pid in (supervisor(handle), read_state(handle)["pid"])]
     any_lab.wait(handle)
     assert any_lab.output(handle) == "12 none\n"
     assert not any(b"s3cr3t" in text for text in words)

@@ -1,1 +1,1 @@
-"""The process that holds one job: standard library only, run without site-packages, light because there are many."""
+"""The supervisor, a process for each job: standard library only, without site-packages, light as there are many."""

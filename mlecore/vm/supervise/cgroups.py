@@ -1,6 +1,6 @@
 """A cgroup (v2) for one job, where this process may make one; nothing is taken from groups that others manage.
 
-Such a place is the process's own group or one above it that is writable and passes on the memory and pids controllers:
+That is the process's own group or one above it that is writable and passes on the memory and pids controllers:
 a container with its own hierarchy, a unit or scope with ``Delegate=yes``, the root of a machine.
 """
 

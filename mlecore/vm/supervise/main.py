@@ -1,4 +1,4 @@
-"""Hold one job from its start to its end: claims, limits, output, the end of its process tree, its state on disk."""
+"""Supervise one job from start to end: claims, limits, output, the end of its process tree, its state on disk."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class Supervisor:
         self.init_began = ""
         self.exit_code: int | None = None  # as bubblewrap reports it
         self.killed = ""  # why we killed it
-        self.broken = ""  # why the relay did not start
+        self.relay_error = ""  # why the relay did not start
         self.stop_at: float | None = None  # when a request to end turns into SIGKILL
-        self.told = False  # that we ourselves shall end
+        self.terminated = False  # we ourselves got SIGTERM
         self.relay: relaying.Relay | None = None
         self.wake, self._woken = os.pipe()
 
@@ -60,9 +60,9 @@ class Supervisor:
         write_json(f"{self.folder}/{STATE}", self.state)
 
     def run(self) -> None:
-        self._listen()
+        self._catch_signals()
         if not self._claim():
-            self.save(phase="exited", exit_code=None, reason="stopped before it began", infra_failure=self.told)
+            self.save(phase="exited", exit_code=None, reason="stopped before it began", infra_failure=self.terminated)
             return
         spec = self.spec
         if spec["cgroup_parent"]:
@@ -85,35 +85,35 @@ class Supervisor:
         if not spec["outer"]:
             self._began(child.pid)
         try:
-            code = self._hold(child, output)
+            code = self._watch(child, output)
         finally:
             if self.relay is not None:
                 self.relay.stop()
         output.drain()
         self._finish(code, kills)
 
-    def _listen(self) -> None:
+    def _catch_signals(self) -> None:
         os.set_blocking(self._woken, False)
         signal.set_wakeup_fd(self._woken, warn_on_full_buffer=False)
         for number in (signal.SIGUSR1, signal.SIGCHLD):  # all they do is to wake the loop
             signal.signal(number, lambda *_: None)
-        signal.signal(signal.SIGTERM, self._tell)
+        signal.signal(signal.SIGTERM, self._terminate)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def _tell(self, *_: object) -> None:
-        self.told = True
+    def _terminate(self, *_: object) -> None:
+        self.terminated = True
 
-    def _asked(self) -> float | None:
-        """The grace of a request to end, if there is one."""
+    def _stop_grace(self) -> float | None:
+        """Seconds of grace, if the job shall end."""
         try:
             with open(f"{self.folder}/{STOP}") as source:  # noqa: PTH123
                 return float(source.read() or "0")
         except (OSError, ValueError):
-            return 5.0 if self.told else None
+            return 5.0 if self.terminated else None
 
     def _claim(self) -> bool:
-        """Wait for the GPUs; take CPUs where enough are free. False: asked to end meanwhile."""
+        """Wait for the GPUs; take CPUs where enough are free. False: it shall end already."""
         spec = self.spec
         while len(self.gpus) < spec["gpus"]:
             self.gpus = claims.claim(self.claims, "gpu", spec["gpu_ids"], spec["gpus"], self.name)
@@ -121,7 +121,7 @@ class Supervisor:
                 claims.release(self.gpus)
                 self.save(reason="waits for a GPU; " + claims.holders(self.claims, "gpu", spec["gpu_ids"]))
                 self._sleep(1.0)
-                if self._asked() is not None:
+                if self._stop_grace() is not None:
                     return False
         if spec["cpus"]:
             all_cpus = [str(number) for number in sorted(os.sched_getaffinity(0))]
@@ -130,7 +130,7 @@ class Supervisor:
             for name in all_cpus:  # more jobs than CPUs: share
                 if len(self.cpus) < count and name not in self.cpus:
                     self.cpus[name] = os.open("/dev/null", os.O_RDONLY)
-        return self._asked() is None
+        return self._stop_grace() is None
 
     def _sleep(self, seconds: float) -> None:
         ready, _, _ = select.select([self.wake], [], [], seconds)
@@ -142,7 +142,7 @@ class Supervisor:
         self.init_began = processes.started(init)
         self.save(phase="running", reason="", init=init, init_started=self.init_began)
 
-    def _hold(self, child: Started, output: Output) -> int:
+    def _watch(self, child: Started, output: Output) -> int:
         """Until the job's first process has ended; its wait status."""
         spec = self.spec
         poll = select.poll()
@@ -174,7 +174,7 @@ class Supervisor:
                     said += more
                     if not more:
                         poll.unregister(descriptor)
-                    self._hear(said)
+                    self._read_status(said)
                 elif descriptor == self.wake:
                     os.read(self.wake, 4096)
                     look_at = 0.0
@@ -182,7 +182,7 @@ class Supervisor:
             if ended:
                 if disk is not None:
                     disk.close()
-                self._hear(said + _read(child.status))
+                self._read_status(said + _read(child.status))
                 return status
             now = time.monotonic()
             if now < look_at and child.gate < 0:  # much output must not mean many looks
@@ -191,8 +191,8 @@ class Supervisor:
             self._check_stop_request(now)
             if not spec["outer"]:
                 processes.reap(child.pid)
-            if child.gate >= 0 and self._made():
-                self._open(child)
+            if child.gate >= 0 and self._sandbox_ready():
+                self._open_gate(child)
             if self.relay is not None:
                 self.relay.repair()
             if now > backstop and not self.killed:
@@ -200,15 +200,15 @@ class Supervisor:
             if not self.init or self.killed:
                 continue
             if looks:
-                watched = watched or self._watch()
+                watched = watched or self._memory_watch()
                 if watched is not None and (what := watched.over()):
                     self._kill(what)
             if disk is not None and disk.over():
                 self._kill("disk")
 
-    def _watch(self) -> Memory | None:
+    def _memory_watch(self) -> Memory | None:
         wrapped = bool(self.spec["outer"])
-        if wrapped and not self._made():
+        if wrapped and not self._sandbox_ready():
             return None
         try:
             seen = Processes(self.init, wrapped)
@@ -216,14 +216,14 @@ class Supervisor:
             return None
         return Memory(seen, self.spec["memory"] if self.group is None else None, self.spec["processes"])
 
-    def _made(self) -> bool:
+    def _sandbox_ready(self) -> bool:
         """Is the sandbox whole? Until then its first process still sees the whole machine."""
         try:
             return os.path.samefile(f"/proc/{self.init}/root/home", self.spec["home_outside"])  # noqa: PTH121
         except OSError:
             return False
 
-    def _open(self, child: Started) -> None:
+    def _open_gate(self, child: Started) -> None:
         """What waits for the relay may begin."""
         try:
             self.relay = relaying.of(self.spec, self.folder, self.init)
@@ -231,13 +231,13 @@ class Supervisor:
                 self.relay.start()
         except (OSError, RuntimeError) as error:
             self.relay = None
-            self.broken = str(error)
+            self.relay_error = str(error)
             self._kill("relay")
         os.write(child.gate, b".")
         os.close(child.gate)
         child.gate = -1
 
-    def _hear(self, said: bytes) -> None:
+    def _read_status(self, said: bytes) -> None:
         """What bubblewrap reports: the first process's number, its exit code."""
         for line in said.splitlines():
             with contextlib.suppress(ValueError, KeyError):
@@ -248,8 +248,8 @@ class Supervisor:
                     self.exit_code = int(words["exit-code"])
 
     def _check_stop_request(self, now: float) -> None:
-        """A request to end."""
-        grace = self._asked()
+        """End the job where that was requested."""
+        grace = self._stop_grace()
         if grace is None:
             return
         if self.stop_at is None:
@@ -276,18 +276,18 @@ class Supervisor:
         group_kills = self.group.oom_kills() if self.group else 0
         if self.group:
             self.group.remove()
-        verdict = self._verdict(code, group_kills, _oom_kills() - kills)
+        outcome = self._outcome(code, group_kills, _oom_kills() - kills)
         while True:
             try:
-                self.save(phase="exited", **verdict)
+                self.save(phase="exited", **outcome)
             except OSError:  # a full disk must not turn a run that has ended into one that is lost
                 time.sleep(RETRY)
             else:
                 return
 
-    def _verdict(self, code: int, group_kills: int, host_kills: int) -> dict[str, Any]:
+    def _outcome(self, code: int, group_kills: int, host_kills: int) -> dict[str, Any]:
         spec = self.spec
-        told = os.path.exists(f"{spec['home_outside']}/.mlecore/exit.json")  # noqa: PTH110
+        reported = os.path.exists(f"{spec['home_outside']}/.mlecore/exit.json")  # noqa: PTH110
         out: dict[str, Any] = {"exit_code": code, "oom": False, "infra_failure": False, "reason": ""}
         out["timed_out"] = self.killed == "time"
         if self.killed == "memory" or (group_kills and code):
@@ -297,21 +297,21 @@ class Supervisor:
         elif self.killed == "disk":
             out.update(reason=f"wrote more than its {spec['disk']} bytes")
         elif self.killed == "relay":
-            out.update(infra_failure=True, reason=self.broken)
-        elif self.told:
-            out.update(infra_failure=True, reason="the process that held it was told to end (the machine shut down?)")
+            out.update(infra_failure=True, reason=self.relay_error)
+        elif self.terminated:
+            out.update(infra_failure=True, reason="its supervisor was terminated (is the machine shutting down?)")
         elif self.killed == "stopped":
             out.update(reason="stopped, and killed when the grace was over")
         elif self.killed:
             out.update(reason="the time limit passed and init did not end the job")
-        elif self._asked() is not None:
+        elif self._stop_grace() is not None:
             out.update(reason="stopped")
         elif spec["outer"] and self.exit_code is None:
             out.update(infra_failure=True, reason=f"the sandbox could not be made or was killed: {self._last_words()}")
         elif host_kills and code == 137:  # the machine as a whole was short of memory
             words = "the machine ran out of memory and its kernel killed the job's processes"
             out.update(oom=spec["memory"] is None, infra_failure=spec["memory"] is not None, reason=words)
-        elif code == 137 and not told:
+        elif code == 137 and not reported:
             out.update(reason="its first process was killed from outside the sandbox")
         if self.killed:
             out["exit_code"] = 137
@@ -343,7 +343,7 @@ def _oom_kills() -> int:
 
 
 def main(folder: str, claims_folder: str) -> None:
-    """Secrets come as JSON on standard input; one byte goes to standard output when the job is held."""
+    """Secrets come as JSON on standard input; one byte goes to standard output once the job is taken."""
     secrets = json.load(sys.stdin)
     if os.fork():
         os._exit(0)  # the controller waits for this one only
@@ -351,7 +351,7 @@ def main(folder: str, claims_folder: str) -> None:
     lock = os.open(f"{folder}/{LOCK}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # another one holds it
+    except OSError:  # another supervisor has it
         return
     spec = read_json(f"{folder}/{SPEC}")
     if spec is None or os.path.exists(f"{folder}/{STATE}"):  # noqa: PTH110 - begun before: never twice
@@ -370,6 +370,6 @@ def main(folder: str, claims_folder: str) -> None:
 
         traceback.print_exc()
         processes.end_tree(spec, os.getpid())
-        words = f"the process that held it failed: {type(error).__name__}: {error}"
+        words = f"its supervisor failed: {type(error).__name__}: {error}"
         supervisor.save(phase="exited", exit_code=None, infra_failure=True, reason=words)
         raise

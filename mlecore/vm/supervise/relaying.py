@@ -89,14 +89,14 @@ class Relay:
 
     def repair(self) -> None:
         """Start again what has died."""
-        for place, pid in enumerate(self._pids):
+        for index, pid in enumerate(self._pids):
             ended = 0
             with contextlib.suppress(ChildProcessError):
                 ended = os.waitpid(pid, os.WNOHANG)[0]
             if ended:
-                fresh, said = self._spawn(self._argvs[place], listen=False)
+                fresh, said = self._spawn(self._argvs[index], listen=False)
                 os.close(said)
-                self._pids[place] = fresh
+                self._pids[index] = fresh
 
     def stop(self) -> None:
         for pid in self._pids:

@@ -79,7 +79,7 @@ class DockerBackend(Backend):
         import docker.errors
 
         for name in (names.container(handle) or handle.name, names.relay(handle.name)):
-            with self.engine.asking(f"stopping {handle.name}"):
+            with self.engine.request(f"stopping {handle.name}"):
                 try:
                     self.engine.api.stop(name, timeout=math.ceil(grace + STOP_MORE))
                 except docker.errors.NotFound:

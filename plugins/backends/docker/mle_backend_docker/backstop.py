@@ -36,7 +36,7 @@ class Backstop:
         id = str(listed["Id"])
         with (
             contextlib.suppress(BackendError, docker.errors.NotFound),  # it may end meanwhile; else the next look tells
-            self._engine.asking(f"ending {id[:12]}, whose time is up"),
+            self._engine.request(f"ending {id[:12]}, whose time is up"),
         ):
             began = moment(self._engine.api.inspect_container(id)["State"]["StartedAt"])
             over = (datetime.now(UTC) - began).total_seconds() - lasts

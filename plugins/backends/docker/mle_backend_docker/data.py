@@ -11,11 +11,11 @@ from pathlib import Path
 from mlecore.backends import Dataset, Progress
 from mlecore.errors import BackendError
 
-LOOKED_AT = 2000  # entries; data are prepared by one program, so that a few tell of all
+LOOKED_AT = 2000  # entries; data are prepared by one program, so that a few stand for all
 
 
 def provide(dataset: Dataset, progress: Progress) -> str:
-    """The folder as the engine is told it. Raises BackendError where the agent could not read it."""
+    """The folder that the engine mounts. Raises BackendError where the agent could not read it."""
     public = dataset.public.resolve()
     if not public.is_dir():
         raise BackendError(f"the public data of {dataset.competition} are not at {public}")

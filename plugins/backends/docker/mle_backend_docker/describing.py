@@ -18,7 +18,7 @@ def describe(engine: Engine, settings: Settings) -> Sandbox:
     return Sandbox(
         isolation="container",
         user="not root; in a user namespace" if rootless or engine.security("userns") else "not root",
-        time=Enforcement(level="watched", how="init, and the engine, told so by a controller that looks at the job"),
+        time=Enforcement(level="watched", how="init, and a controller that kills what outlasts it"),
         cpus=_cgroup(info, "CpuCfsQuota"),
         memory=_cgroup(info, "MemoryLimit"),
         processes=_cgroup(info, "PidsLimit"),

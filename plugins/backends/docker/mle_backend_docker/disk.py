@@ -27,13 +27,13 @@ def _ask(engine: Engine) -> bool:
 
     name = "mlecore-quota"  # always the same, so that one who is killed here leaves it for the next to remove
     try:
-        with engine.asking("asking for a volume with a size"):
+        with engine.request("asking for a volume with a size"):
             options = {"size": str(64 * 1024 * 1024)}
             engine.api.create_volume(name, driver="local", driver_opts=options, labels={names.ROLE: "look"})
     except BackendUnreachable:
         raise
     except BackendError:
         return False
-    with engine.asking("removing a volume"), contextlib.suppress(docker.errors.NotFound):
+    with engine.request("removing a volume"), contextlib.suppress(docker.errors.NotFound):
         engine.api.remove_volume(name)
     return not engine.is_podman  # which takes the option and may do nothing about it

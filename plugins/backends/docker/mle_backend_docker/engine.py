@@ -58,7 +58,7 @@ class Engine:
 
     @property
     def api(self) -> APIClient:
-        """The docker package's client for this thread. Use it inside ``asking``."""
+        """The docker package's client for this thread. Use it inside ``request``."""
         api = getattr(self._local, "api", None)
         if api is None:
             api = self._local.api = self._connect(SECONDS)
@@ -75,7 +75,7 @@ class Engine:
 
         speaks = speaks or str(self.version["ApiVersion"])
         settings: dict[str, Any] = {key: value for key, value in kwargs_from_env().items() if key != "base_url"}
-        with self.asking("connecting"):
+        with self.request("connecting"):
             return docker.APIClient(base_url=self.host, version=speaks, timeout=seconds, **settings)
 
     @property
@@ -85,8 +85,8 @@ class Engine:
         return parts.scheme in ("unix", "npipe", "") or parts.hostname in ("localhost", "127.0.0.1", "::1")
 
     @contextmanager
-    def asking(self, what: str) -> Iterator[None]:
-        """Turn what goes wrong while asking into BackendUnreachable or BackendError; NotFound passes through."""
+    def request(self, what: str) -> Iterator[None]:
+        """Turn what goes wrong with a request into BackendUnreachable or BackendError; NotFound passes through."""
         import docker.errors
         import requests
         import urllib3
@@ -124,7 +124,7 @@ class Engine:
     @cached_property
     def info(self) -> Mapping[str, Any]:
         """What the engine says about itself; asked once."""
-        with self.asking("asking what engine it is"):
+        with self.request("asking what engine it is"):
             info: Mapping[str, Any] = self.api.info()
         return info
 
@@ -132,7 +132,7 @@ class Engine:
     def version(self) -> Mapping[str, Any]:
         """What it says about its version; the first thing that it is asked, once."""
         client = self._connect(SECONDS, OLDEST)
-        with self.asking("asking for its version"):
+        with self.request("asking for its version"):
             version: Mapping[str, Any] = client.version(api_version=False)
         client.close()
         return version
@@ -145,10 +145,10 @@ class Engine:
     def id(self) -> str:
         """Tells engines apart, so that a job is never called gone by an engine that never had it."""
         if self.is_podman:  # it makes up a new ID for every answer
-            place = f"{self.info.get('Name')}:{self.info.get('DockerRootDir')}"
+            where = f"{self.info.get('Name')}:{self.info.get('DockerRootDir')}"
         else:
-            place = str(self.info.get("ID"))
-        return hashlib.sha256(place.encode()).hexdigest()[:12]
+            where = str(self.info.get("ID"))
+        return hashlib.sha256(where.encode()).hexdigest()[:12]
 
     def security(self, name: str) -> bool:
         """Is one of its security options on: rootless, userns, selinux, apparmor ...?"""

@@ -51,7 +51,7 @@ def fetch(engine: Engine, handle: Handle, globs: Sequence[str], into: Path, max_
 def _container(engine: Engine, handle: Handle) -> dict[str, Any]:
     import docker.errors
 
-    with engine.asking(f"looking for {handle.name}"):
+    with engine.request(f"looking for {handle.name}"):
         try:
             found: dict[str, Any] = engine.api.inspect_container(names.container(handle) or handle.name)
         except docker.errors.NotFound:
@@ -76,19 +76,19 @@ def _without_data(engine: Engine, container: dict[str, Any]) -> Iterator[str]:
         "NetworkDisabled": True,
         "HostConfig": {"Mounts": [{"Type": "volume", "Source": volume, "Target": "/home", "ReadOnly": True}]},
     }
-    with engine.asking("looking at home"):
+    with engine.request("looking at home"):
         id = engine.api.create_container_from_config(config)["Id"]
     try:
         yield str(id)
     finally:
-        with engine.asking("removing what was made to look at home"):
+        with engine.request("removing what was made to look at home"):
             engine.api.remove_container(id, force=True)
 
 
 def _fetch_glob(engine: Engine, container: str, glob: Glob, receiver: Receiver) -> None:
     import docker.errors
 
-    with engine.asking("fetching files"):
+    with engine.request("fetching files"):
         if not _leads_there(engine, container, glob, receiver):
             return
         root = PurePosixPath("/home") / glob.prefix
@@ -205,7 +205,7 @@ def _relay_log(engine: Engine, handle: Handle, globs: Sequence[Glob], receiver: 
 
     if not any(glob.matches(RELAY_LOG) for glob in globs):
         return
-    with engine.asking("fetching the relay's log"):
+    with engine.request("fetching the relay's log"):
         try:
             log = engine.api.logs(names.relay(handle.name), stderr=False)
         except docker.errors.NotFound:

@@ -111,7 +111,7 @@ class Gpus:
 
     def taken(self) -> set[str]:
         """Those that containers of mlecore have, whoever started them."""
-        with self._engine.asking("looking for GPUs in use"):
+        with self._engine.request("looking for GPUs in use"):
             found = self._engine.api.containers(
                 all=True, filters={"label": names.GPUS, "status": ["created", "running", "paused", "restarting"]}
             )

@@ -154,7 +154,7 @@ def _finished(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> Ima
 def _inspect(engine: Engine, ref: str) -> dict[str, Any] | None:
     import docker.errors
 
-    with engine.asking(f"looking for the image {ref}"):
+    with engine.request(f"looking for the image {ref}"):
         try:
             found: dict[str, Any] = engine.api.inspect_image(ref)
         except docker.errors.NotFound:
@@ -185,7 +185,7 @@ def _pull(engine: Engine, ref: str, out: IO[str]) -> None:
     problem = None
     client = engine.streaming()
     try:
-        with engine.asking(f"pulling {ref}"):
+        with engine.request(f"pulling {ref}"):
             for event in client.pull(name, tag=tag or "latest", stream=True, decode=True):
                 if "error" in event:
                     problem = str(event["error"])
@@ -212,7 +212,7 @@ def _build(engine: Engine, made: Context, out: IO[str]) -> dict[str, Any]:
     client = engine.streaming()
     with io.BytesIO(_tar({"Dockerfile": made.dockerfile.encode(), **made.files})) as packed:
         try:
-            with engine.asking(f"building {made.tag}"):
+            with engine.request(f"building {made.tag}"):
                 events = client.build(
                     fileobj=packed,
                     custom_context=True,
@@ -267,7 +267,7 @@ class Built:
 
 def listing(engine: Engine) -> list[Built]:
     """Images that mlecore built at this engine, newest first."""
-    with engine.asking("listing images"):
+    with engine.request("listing images"):
         containers = engine.api.containers(all=True)
         images = engine.api.images(filters={"label": names.RECIPE})
     used = {each["ImageID"] for each in containers}
@@ -292,7 +292,7 @@ def prune(engine: Engine) -> tuple[list[Built], int]:
     for each in listing(engine):
         if each.used:
             continue
-        with engine.asking(f"removing the image {each.id[:19]}"):
+        with engine.request(f"removing the image {each.id[:19]}"):
             try:
                 engine.api.remove_image(each.id, force=len(each.tags) > 1)
             except docker.errors.NotFound:
@@ -302,6 +302,6 @@ def prune(engine: Engine) -> tuple[list[Built], int]:
                     continue
                 raise
         removed.append(each)
-    with engine.asking("removing half-built images"):
+    with engine.request("removing half-built images"):
         left = engine.api.prune_images(filters={"dangling": True, "label": f"{names.ROLE}=image"})
     return removed, sum(each.size for each in removed) + int(left.get("SpaceReclaimed") or 0)

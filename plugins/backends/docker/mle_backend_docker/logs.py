@@ -43,7 +43,7 @@ def _read(engine: Engine, handle: Handle, offset: int, follow: bool) -> Iterator
 
     client = engine.streaming() if follow else engine.api
     try:
-        with engine.asking(f"reading the output of {handle.name}"):
+        with engine.request(f"reading the output of {handle.name}"):
             for chunk in _chunks(client, names.container(handle) or handle.name, follow, engine.is_podman):
                 if offset >= len(chunk):
                     offset -= len(chunk)

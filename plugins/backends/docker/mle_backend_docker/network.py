@@ -65,7 +65,7 @@ def _network(engine: Engine, job: Job, labels: Mapping[str, str]) -> str:
     options = {"com.docker.network.bridge.inhibit_ipv4": "true"} if internal else {}
     if internal and _at_least(engine, 27, 1):
         options = {"com.docker.network.bridge.gateway_mode_ipv4": "isolated"}
-    with engine.asking(f"making the network of {job.name}"):
+    with engine.request(f"making the network of {job.name}"):
         for found in engine.api.networks(names=[job.name]):
             if found["Name"] == job.name:
                 return str(found["Id"])
@@ -122,7 +122,7 @@ def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[s
         "Labels": {**labels, names.ROLE: "relay"},
         "HostConfig": host,
     }
-    with engine.asking(f"starting the relay of {job.name}"):
+    with engine.request(f"starting the relay of {job.name}"):
         api = engine.api
         try:
             api.create_container_from_config(config, name=name)

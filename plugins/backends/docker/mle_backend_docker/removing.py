@@ -29,7 +29,7 @@ def _sweep(engine: Engine, job_name: str) -> str:
 
     label = {"label": f"{names.JOB}={job_name}"}
     left = ""
-    with engine.asking(f"removing {job_name}"):
+    with engine.request(f"removing {job_name}"):
         api = engine.api
         containers = api.containers(all=True, filters=label)
         for found in sorted(containers, key=lambda each: (each.get("Labels") or {}).get(names.ROLE) != "agent"):

@@ -71,7 +71,7 @@ class Starter:
     def _inspect(self, name: str) -> dict[str, Any] | None:
         import docker.errors
 
-        with self.engine.asking(f"looking for {name}"):
+        with self.engine.request(f"looking for {name}"):
             try:
                 found: dict[str, Any] = self.engine.api.inspect_container(name)
             except docker.errors.NotFound:
@@ -81,7 +81,7 @@ class Starter:
     def _image(self, job: Job) -> tuple[Mapping[str, Any], User]:
         import docker.errors
 
-        with self.engine.asking(f"looking at the image {job.image.ref}"):
+        with self.engine.request(f"looking at the image {job.image.ref}"):
             try:
                 image: Mapping[str, Any] = self.engine.api.inspect_image(job.image.ref)
             except docker.errors.NotFound:
@@ -133,7 +133,7 @@ class Starter:
                         podman=self.engine.is_podman,
                     ),
                 }
-                with self.engine.asking(f"creating the container of {job.name}"):
+                with self.engine.request(f"creating the container of {job.name}"):
                     try:
                         self.engine.api.create_container_from_config(config, name=job.name)
                         made = True
@@ -197,7 +197,7 @@ class Starter:
     def _clear(self, filler: str) -> None:
         import docker.errors
 
-        with self.engine.asking(f"removing {filler}"), contextlib.suppress(docker.errors.NotFound):
+        with self.engine.request(f"removing {filler}"), contextlib.suppress(docker.errors.NotFound):
             self.engine.api.remove_container(filler, force=True)
 
     @contextmanager
@@ -205,7 +205,7 @@ class Starter:
         import docker.errors
 
         try:
-            with self.engine.asking(f"starting {job.name}"):
+            with self.engine.request(f"starting {job.name}"):
                 yield
         except docker.errors.NotFound as error:
             raise BackendError(f"{job.name} cannot be started: {error.explanation or error}") from None

@@ -78,7 +78,7 @@ def _passwd(engine: Engine, image: str) -> dict[str, User]:
     import docker.errors
 
     container = f"mlecore-look-{image.rpartition(':')[2][:12]}"
-    with locked(container), engine.asking("looking at the image's users"):
+    with locked(container), engine.request("looking at the image's users"):
         api = engine.api
         with contextlib.suppress(docker.errors.NotFound):
             api.remove_container(container, v=True, force=True)  # of somebody who was killed here

@@ -27,7 +27,7 @@ EXIT = "/home/.mlecore/exit.json"
 def find(engine: Engine, group: str) -> dict[str, Handle]:
     """Jobs of a group by name; also those of which there is only a relay, a network or a volume, to be removed."""
     label = {"label": f"{names.GROUP}={group}"}
-    with engine.asking("looking for jobs"):
+    with engine.request("looking for jobs"):
         containers = engine.api.containers(all=True, filters=label)
         networks = engine.api.networks(filters=label)
         volumes = engine.api.volumes(filters=label)["Volumes"] or ()
@@ -54,7 +54,7 @@ def status(engine: Engine, handles: Sequence[Handle], backstop: Backstop | None 
     label = f"{names.ROLE}=agent"
     if len(handles) == 1:
         label = f"{names.JOB}={handles[0].name}"
-    with engine.asking("asking how jobs do"):
+    with engine.request("looking at jobs"):
         found = {
             (each.get("Labels") or {}).get(names.JOB): each
             for each in engine.api.containers(all=True, filters={"label": label})
@@ -78,7 +78,7 @@ def _status(engine: Engine, handle: Handle, seen: Mapping[str, Any] | None) -> J
         return JobStatus(phase="running", reason="paused" if state == "paused" else "")
     if state in ("removing", "dead"):
         return gone
-    with engine.asking(f"asking how {handle.name} ended"):
+    with engine.request(f"looking at how {handle.name} ended"):
         try:
             inspected = engine.api.inspect_container(seen["Id"])
             now = inspected["State"]

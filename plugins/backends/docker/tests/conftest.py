@@ -137,7 +137,7 @@ def engine() -> Engine:
 
     engine = Engine()
     try:
-        with engine.asking("looking for an engine"):
+        with engine.request("looking for an engine"):
             engine.api.inspect_image(BASE)
     except docker.errors.NotFound:
         pytest.skip(f"the engine has no image {BASE}")
