@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 @click.command("grade")
 @click.argument("submission", type=click.Path(path_type=Path), required=False)
 @click.argument("competition_id", required=False)
-@click.option("--jsonl", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Grade all that it lists.")
+@click.option(
+    "--jsonl",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Grade all that it lists.",
+)
 @click.option("--snapshots", metavar="GROUP", help="Grade the snapshots of a group's finished runs: score over time.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON report here as well.")
 @synthetic_option
@@ -50,10 +54,10 @@ def command(
     runs: Path,
     as_json: bool,
 ) -> None:
-    """Grade SUBMISSION, a CSV file, for the competition COMPETITION_ID; or all those that a JSON-lines file names.
+    """Grade SUBMISSION, a CSV file, for the competition COMPETITION_ID; or all that a JSON-lines file lists.
 
-    A line of that file: {"competition_id": "...", "submission_path": "..."}. Exit code 1 where a submission is invalid
-    or missing, 3 where one could not be graded through no fault of its own.
+    A line of that file: {"competition_id": "...", "submission_path": "..."}. Exit code 1: a submission is invalid or
+    missing; 3: one could not be graded through no fault of its own.
     """
     from mlecore.data.layout import DataDirs
     from mlecore.grading.batch import Line, read_jsonl

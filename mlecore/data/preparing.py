@@ -146,6 +146,7 @@ def _finish(
     competition: Competition, source: Source, raw: Raw, partial: Path, verified: bool, progress: Progress | None
 ) -> None:
     entries = manifest.hash_files(partial, manifest.scan(partial), progress)
+    files.sync_tree(partial)  # the manifest must not survive a power loss that its files do not
     manifest.write(
         partial,
         entries,

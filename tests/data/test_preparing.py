@@ -291,3 +291,11 @@ def test_killed_at_any_operation_the_next_call_ends_well(tmp_path: Path, tiny, t
 
     digests = [digest_after(n) for n in range(1, 60)]
     assert digests.index(None) > 8 and len(set(digests[: digests.index(None)])) == 1
+
+
+def test_data_are_on_disk_before_the_manifest_says_that_they_are_complete(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+    seen: list[tuple[str, str]] = []
+    with files.faults(lambda operation, path: seen.append((operation, path.name))):
+        prepare(tiny, dirs, Synthetic())
+    assert seen.index(("sync tree", "prepared.partial")) < seen.index(("write", ".manifest.files.tmp"))
+    assert seen.index(("write", ".manifest.files.tmp")) < seen.index(("write", ".manifest.json.tmp"))
