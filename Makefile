@@ -4,7 +4,7 @@ UV_VERSION := 0.13.9
 UV := .tools/bin/uv
 MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
 
-.PHONY: demo test env lock generate clean
+.PHONY: demo test types env lock generate clean
 
 demo: env  ## the whole thing, on real practice data and synthetic data
 	@scripts/demo.sh
@@ -12,8 +12,13 @@ demo: env  ## the whole thing, on real practice data and synthetic data
 test: env  ## style, types, tests
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
-	.venv/bin/mypy
+	@$(MAKE) --no-print-directory types
 	.venv/bin/pytest -n 2 --dist loadgroup
+
+types: env  ## mypy: the core and all plugins at once, then each program that an agent runs in a sandbox, in its folder
+	.venv/bin/mypy
+	@for folder in plugins/agents/*/mle_*/work; do (cd $$folder && $(CURDIR)/.venv/bin/mypy --explicit-package-bases \
+	  --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache/work .) || exit 1; done
 
 env: .venv/made
 

@@ -11,6 +11,7 @@ from mlecore.prepare import dicom, encode, picture, write_csv
 
 @hookimpl
 def make_raw(raw: Path, seed: int, size: float) -> None:
+    import numpy as np
     import pandas as pd
     from numpy.random import RandomState
 
@@ -20,9 +21,9 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     images = [f"ISIC_{number:07d}" for number in rng.permutation(10 * rows)[:rows]]
     targets = (rng.rand(rows) < 0.3).astype(int)
     table = pd.DataFrame({"image_name": images, "patient_id": [f"IP_{1000 + i // 3:07d}" for i in range(rows)]})
-    table["sex"] = rng.choice(["male", "female", None], rows, p=[0.5, 0.45, 0.05])
+    table["sex"] = rng.choice(np.array(["male", "female", None]), rows, p=[0.5, 0.45, 0.05])
     table["age_approx"] = [None if rng.rand() < 0.05 else 5.0 * rng.randint(3, 18) for _ in range(rows)]
-    table["anatom_site_general_challenge"] = rng.choice(["torso", "head/neck", "lower extremity", None], rows)
+    table["anatom_site_general_challenge"] = rng.choice(np.array(["torso", "head/neck", "lower extremity", None]), rows)
     table["diagnosis"] = [["unknown", "melanoma"][target] for target in targets]
     table["benign_malignant"] = [["benign", "malignant"][target] for target in targets]
     table["target"] = targets

@@ -35,7 +35,7 @@ def _passengers(rng: RandomState, first: int, last: int) -> Iterator[DataFrame]:
     import pandas as pd
 
     def gaps(values: Any) -> Any:
-        return np.where(rng.rand(n) < 0.03, None, np.asarray(values, dtype=object))
+        return np.where(rng.rand(n) < 0.03, np.array(None), np.asarray(values, dtype=object))
 
     for start in range(first, last + 1, 20_000):
         sizes = rng.randint(1, 4, min(20_000, last + 1 - start))

@@ -42,7 +42,7 @@ def _clip(rng: RandomState, call: int) -> bytes:
 
     time = np.arange(RATE // 2) / RATE
     sound = rng.normal(scale=800, size=len(time)) + call * 3000 * np.sin(2 * np.pi * (100 + 100 * time) * time)
-    data = sound.clip(-32768, 32767).astype(">i2").tobytes()
+    data: bytes = sound.clip(-32768, 32767).astype(">i2").tobytes()
     rate = bytes.fromhex("4009fa00000000000000")  # 2000 as an 80-bit float
     common = b"COMM" + (18).to_bytes(4, "big") + (1).to_bytes(2, "big") + len(time).to_bytes(4, "big")
     common += (16).to_bytes(2, "big") + rate
