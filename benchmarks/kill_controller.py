@@ -68,10 +68,10 @@ def attempt_end(shell, runs: int, backend: str) -> None:
         grade = grade_of(record.folder)
         score = 0.6 if backend == "vm" else 0.7 if record.seed % 2 else 0.3
         assert grade["run"] == record.uid and abs(grade["score"] - score) < 1e-9, grade
-    jobs = shell.root / "vm" / "jobs" if backend == "vm" else shell.place / "jobs"
+    jobs = shell.root / "vm" / "jobs" if backend == "vm" else shell.backend_root / "jobs"
     assert not list(jobs.glob("[!.]*")), f"jobs are left: {list(jobs.iterdir())}"
     if backend == "folders":
-        starts = set((shell.place / "starts.log").read_text().split())
+        starts = set((shell.backend_root / "starts.log").read_text().split())
         assert starts == {record.attempts[0].job for record in records}
     heard = defaultdict(list)
     for line in shell.notes.read_text().splitlines():

@@ -75,8 +75,8 @@ def main() -> None:
 def plan_of(root: Path, agent: str, settings: dict[str, str], seeds: int, parallel: int, backend: str):
     from mlecore.runs.plan import make_plan
 
-    (root / "place" / "jobs").mkdir(parents=True, exist_ok=True)
-    options = {"root": str(root / "place"), "cpus": "64"} if backend == "folders" else {}
+    (root / "backend" / "jobs").mkdir(parents=True, exist_ok=True)
+    options = {"root": str(root / "backend"), "cpus": "64"} if backend == "folders" else {}
     return make_plan(
         {
             "agents": [{"name": agent, "options": settings}],

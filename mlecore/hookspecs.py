@@ -119,12 +119,12 @@ class AgentSpec:
 
 
 class BackendSpec:
-    """A place where an agent's process runs."""
+    """What runs agents' processes."""
 
     @required
     @hookspec(firstresult=True)
     def backend(self, options: Mapping[str, str]) -> Backend:
-        """The place for these options, which are those that the class declares. Contacts nothing."""
+        """The backend with these options, which are those that the class declares. Contacts nothing."""
 
 
 class DetectorSpec:

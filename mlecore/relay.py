@@ -87,7 +87,7 @@ def split_port(text: str) -> tuple[str, int | None]:
 
 
 def as_address(host: str) -> Address | None:
-    """The address that ``host`` literally is; an IPv4 address in IPv6's clothes is the IPv4 address."""
+    """The address that ``host`` literally is; one of IPv4 that is mapped into IPv6 as itself."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

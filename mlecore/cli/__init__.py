@@ -82,7 +82,7 @@ def _brought(point: Point) -> click.Command:
 def main() -> None:
     """Measure how well AI agents do machine-learning engineering.
 
-    Exit codes: 0 good, 1 the thing checked is bad, 2 wrong usage, 3 undecided (our error, a place out of reach).
+    Exit codes: 0 good, 1 the thing checked is bad, 2 wrong usage, 3 undecided (our error, a backend out of reach).
     """
 
 

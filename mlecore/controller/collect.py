@@ -153,7 +153,7 @@ def choose(home: Path, candidates: tuple[str, ...]) -> str | None:
 
 
 def refused_candidates(record: RunRecord) -> str:
-    """Why there is no submission, where something stood in its place that could not be taken; else empty."""
+    """Why there is no submission, where something was there that could not be taken; else empty."""
     if record.collected is None or record.collected.candidate is not None:
         return ""
     globs = [Glob(text) for text in record.candidates]
@@ -221,7 +221,9 @@ def take_finished_submission(record: RunRecord, finished_submission: FinishedSub
     for name, source in {**finished_submission.files, **folders}.items():
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or path.parts[:1] not in _KEPT:
-            raise ValueError(f"{name!r} is no place for a file of a run; such are logs/..., code/..., snapshots/...")
+            raise ValueError(
+                f"{name!r} cannot be the path of a file of a run; it must be in logs/..., code/..., snapshots/..."
+            )
         target = record.folder / path
         files.make_folder(target.parent)
         files.copy(source, target)

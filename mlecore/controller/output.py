@@ -1,4 +1,4 @@
-"""What a run's process prints: from its folder once it is collected, before that from the place where it runs."""
+"""What a run's process prints: from its folder once it is collected, before that from its backend."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def saved(record: RunRecord) -> Path | None:
     attempts = [
         record.folder / "attempts" / str(attempt.number) / "output.log" for attempt in reversed(record.attempts)
     ]
-    places = [record.folder / "logs" / "output.log", *attempts]
-    return next((path for path in places if path.is_file() and not path.is_symlink()), None)
+    paths = [record.folder / "logs" / "output.log", *attempts]
+    return next((path for path in paths if path.is_file() and not path.is_symlink()), None)
 
 
 def _again(record: RunRecord) -> RunRecord:
@@ -52,7 +52,7 @@ def _again(record: RunRecord) -> RunRecord:
 
 
 def _from_place(backend: Backend, record: RunRecord, follow: bool) -> Iterator[bytes]:
-    """From the job itself, going on where it was when the place was out of reach for a while."""
+    """From the job itself, going on where it was when the backend was out of reach for a while."""
     assert record.attempt and record.attempt.handle
     offset = 0
     while True:

@@ -106,13 +106,13 @@ class Recorder(Silent):
 
 
 class Lab:
-    """A group, its experiment on the imagined place, and controllers for it."""
+    """A group, its experiment on an imagined backend, and controllers for it."""
 
     def __init__(self, root: Path, data: Path) -> None:
         self.root, self.data = root, data
-        self.place = root / "place"
+        self.backend_root = root / "backend"
         self.runs = root / "runs"
-        (self.place / "jobs").mkdir(parents=True)
+        (self.backend_root / "jobs").mkdir(parents=True)
         self.grader = Grader()
         self.display = Recorder()
         self.timing = FAST
@@ -121,7 +121,7 @@ class Lab:
 
     def make(self, *agents: tuple[str, dict[str, str]], seeds: int = 1, name: str = "g", **more: Any) -> Group:
         """A group of these agents on `coins`."""
-        backend = {"root": str(self.place), **more.pop("backend_options", {})}
+        backend = {"root": str(self.backend_root), **more.pop("backend_options", {})}
         self.plan = make_plan(
             {
                 "agents": [{"name": agent, "options": options} for agent, options in agents],

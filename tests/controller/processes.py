@@ -1,4 +1,4 @@
-"""Controllers as processes of their own, to be killed: `mlecore run` and `mlecore runs` on the imagined place."""
+"""Controllers as processes of their own, to be killed: `mlecore run` and `mlecore runs` on an imagined backend."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Shell:
 
     def __init__(self, root: Path, data: Path) -> None:
         self.root, self.data = root, data
-        self.place = root / "place"
+        self.backend_root = root / "backend"
         self.runs = root / "runs"
         self.notes = root / "notes.jsonl"
-        (self.place / "jobs").mkdir(parents=True)
+        (self.backend_root / "jobs").mkdir(parents=True)
         self.env = {
             **os.environ,
             "PYTHONPATH": str(INSTALLED),
@@ -48,7 +48,7 @@ class Shell:
 
     def run_arguments(self, group: str, seeds: int, **options: str) -> list[str]:
         agent = [text for name, value in options.items() for text in ("-A", f"{name}={value}")]
-        where = ["--backend", "folders", "-B", f"root={self.place}", "--time-limit", "60"]
+        where = ["--backend", "folders", "-B", f"root={self.backend_root}", "--time-limit", "60"]
         return [
             "run",
             "--agent",

@@ -1,4 +1,4 @@
-"""What comes out of a sandbox is hostile: it is kept in its place, bounded, and told in words."""
+"""What comes out of a sandbox is hostile: it stays in its folder, bounded, and is reported."""
 
 from __future__ import annotations
 
@@ -118,11 +118,11 @@ def test_checks_are_counted_up_to_a_bound(sandbox, record, monkeypatch):
 
 @pytest.mark.parametrize("what", ["nothing", "a folder", "a link"])
 def test_checks_that_are_no_file_count_nothing(sandbox, record, what):
-    place = sandbox.put(".mlecore/exit.json", "{}").with_name("checks")
+    path = sandbox.put(".mlecore/exit.json", "{}").with_name("checks")
     if what == "a folder":
-        place.mkdir()
+        path.mkdir()
     elif what == "a link":
-        place.symlink_to("/etc/passwd")
+        path.symlink_to("/etc/passwd")
     collected(sandbox, record)
     assert collect.read_checks(record) == 0
 
@@ -228,7 +228,7 @@ def test_finished_files_stay_in_their_folders(record, tmp_path):
     done = collect.take_finished_submission(record, FinishedSubmission(submission=file, files={"logs/a/b.txt": file}))
     assert done.submission.read_text() == "x" and (record.folder / "logs/a/b.txt").exists()
     for name in ("../x", "/x", "run.json", "grade.json", "attempts/1/x", "."):
-        with pytest.raises(ValueError, match="no place"):
+        with pytest.raises(ValueError, match="cannot be the path"):
             collect.take_finished_submission(record, FinishedSubmission(submission=None, files={name: file}))
 
 

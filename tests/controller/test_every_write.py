@@ -103,7 +103,7 @@ def labs(lab, data, memory):
         fresh.make(*AGENTS)
         if not experiments:
             experiments.append(fresh.experiment())
-        backend = type(experiments[0].backend)(fresh.place, 8, 0)
+        backend = type(experiments[0].backend)(fresh.backend_root, 8, 0)
         experiment = evolve(experiments[0], plan=fresh.plan, backend=backend, grader=fresh.grader)
         fresh.controller_of = lambda _, lock: type(lab).controller(fresh, lock)
         fresh.experiment = lambda: experiment
@@ -129,9 +129,9 @@ def test_dead_at_every_write(labs):
                 assert counting_here.where
         one_controller(lab, None)
         assert end_of(lab) == expected, f"dead at write {n}: {counting_here.where}"
-        jobs = (lab.place / "starts.log").read_text().split()
+        jobs = (lab.backend_root / "starts.log").read_text().split()
         assert set(jobs) == {attempt.job for record in load_group(lab.group.folder) for attempt in record.attempts}
-        assert not list((lab.place / "jobs").iterdir())
+        assert not list((lab.backend_root / "jobs").iterdir())
 
 
 def test_dead_again_and_again(labs):

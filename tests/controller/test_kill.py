@@ -32,14 +32,14 @@ def shell(tmp_path, data):
 
 
 def settled(shell, group: str, runs: int) -> None:
-    """Every run graded, once, and nothing left at the place."""
+    """Every run graded, once, and nothing left at the backend."""
     records = load_group(shell.runs / group)
     assert len(records) == runs and {record.state for record in records} == {"graded"}
     for record in records:
         assert record.gradings == 1 and record.ended == "finished" and len(record.attempts) == 1
         assert grade_of(record.folder)["status"] == "graded" and record.submission
         assert grade_of(record.folder)["score"] == pytest.approx(0.7 if record.seed % 2 else 0.3)
-    assert not list((shell.place / "jobs").glob("[!.]*"))
+    assert not list((shell.backend_root / "jobs").glob("[!.]*"))
 
 
 def test_killed_at_random_moments(shell):
@@ -55,7 +55,7 @@ def test_killed_at_random_moments(shell):
     assert code == 0, output
     assert kills >= 5
     settled(shell, "g", 12)
-    assert len(set((shell.place / "starts.log").read_text().split())) == 12
+    assert len(set((shell.backend_root / "starts.log").read_text().split())) == 12
 
 
 def test_every_event_of_a_hundred_runs_with_two_kills(shell):
@@ -98,14 +98,14 @@ def test_two_controllers(shell):
 
 def test_ctrl_c_stops_the_controller_and_not_its_runs(shell):
     process = shell.begin(*shell.run_arguments("g", 1, seconds="2"))
-    shell.wait_for(shell.place / "starts.log")
+    shell.wait_for(shell.backend_root / "starts.log")
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=30)
     assert process.returncode == 3 and "mlecore runs resume g" in output and "Traceback" not in output
     code, output = shell.call("runs", "resume", "g")
     assert code == 0, output
     settled(shell, "g", 1)
-    assert len((shell.place / "starts.log").read_text().split()) == 1
+    assert len((shell.backend_root / "starts.log").read_text().split()) == 1
 
 
 def test_another_plan_is_refused(shell):
@@ -146,13 +146,15 @@ def test_looking_at_runs(shell):
 
 def test_cancel_and_retry_without_a_controller(shell):
     process = shell.begin(*shell.run_arguments("g", 3, seconds="60"), "--max-parallel", "1")
-    shell.wait_for(shell.place / "starts.log")
+    shell.wait_for(shell.backend_root / "starts.log")
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     code, output = shell.call("runs", "cancel", "g")
     assert code == 0, output
     records = load_group(shell.runs / "g")
-    assert {record.state for record in records} == {"cancelled"} and not list((shell.place / "jobs").glob("[!.]*"))
+    assert {record.state for record in records} == {"cancelled"} and not list(
+        (shell.backend_root / "jobs").glob("[!.]*")
+    )
     assert sorted(record.ended or "" for record in records) == ["", "", "stopped"]
     code, output = shell.call("runs", "retry", "g/worker--coins--2")
     assert code == 0 and "resume g" in output
@@ -165,7 +167,7 @@ def test_from_python(shell):
     program = (
         "import mlecore\n"
         "records = mlecore.run('worker', ['coins'], backend='folders', "
-        f"backend_options={{'root': {str(shell.place)!r}}}, seeds=2, time_limit='1m')\n"
+        f"backend_options={{'root': {str(shell.backend_root)!r}}}, seeds=2, time_limit='1m')\n"
         "print([(r.state, r.ended) for r in records])\n"
     )
     import sys

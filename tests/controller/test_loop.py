@@ -41,7 +41,7 @@ def test_runs_are_graded_and_laid_out(lab):
         for digest in ("data_digest", "description_digest", "launch_digest", "recipe_digest", "instructions_digest"):
             assert getattr(record, digest)
         assert record.agent.source and [use.name for use in record.plugins] == ["mlecore", "coins"]
-    assert list((lab.place / "jobs").iterdir()) == []
+    assert list((lab.backend_root / "jobs").iterdir()) == []
 
 
 def test_order_of_steps(lab):
@@ -71,7 +71,7 @@ def test_what_the_agent_did_is_a_result(lab, options, ended, status, reason):
     assert json.loads((record.folder / "grade.json").read_text())["status"] == status
 
 
-def test_the_places_faults_are_retried(lab):
+def test_infrastructure_failures_are_retried(lab):
     lab.make(("worker", {"faults": "2"}))
     assert lab.run().complete
     record = records(lab)["worker--coins--0"]
@@ -108,11 +108,11 @@ def test_results_are_never_retried(lab):
     assert not requests.pending(lab.group.folder)
 
 
-def test_finished_files_skip_the_place(lab, tmp_path):
+def test_finished_files_need_no_backend(lab, tmp_path):
     file = tmp_path / "mine.csv"
     file.write_text("id,side\n" + "".join(f"{n},1\n" for n in range(10)))
     lab.make(("finished", {"file": str(file)}), ("finished", {"file": str(tmp_path / "none.csv")}))
-    (lab.place / "unreachable").touch()
+    (lab.backend_root / "unreachable").touch()
     lab.finished_agents = frozenset(("finished", "finished-2"))
     assert lab.run().complete
     there = records(lab)
@@ -145,7 +145,7 @@ def test_grading_that_fails_is_ours_and_done_again(lab):
     assert lab.run().complete
     record = records(lab)["worker--coins--0"]
     assert record.state == "graded" and not (record.folder / "grade_error.json").exists()
-    assert len((lab.place / "starts.log").read_text().split()) == 1
+    assert len((lab.backend_root / "starts.log").read_text().split()) == 1
 
 
 def test_a_grade_that_is_there_stays(lab):
@@ -163,9 +163,9 @@ def test_a_grade_that_is_there_stays(lab):
     assert (folder / "grade.json").read_bytes() == before and len(lab.grader.calls) == calls
 
 
-def test_unreachable_place_is_waited_for_and_starts_no_retry(lab):
+def test_an_unreachable_backend_is_waited_for_and_starts_no_retry(lab):
     lab.make(("worker", {"seconds": "0.05"}), seeds=2)
-    away = lab.place / "unreachable"
+    away = lab.backend_root / "unreachable"
 
     def come_and_go() -> None:
         for _ in range(3):
@@ -183,11 +183,11 @@ def test_unreachable_place_is_waited_for_and_starts_no_retry(lab):
 
 def test_what_cannot_be_built_stays_planned(lab):
     lab.make(("worker", {}), seeds=2)
-    (lab.place / "cannot-build").touch()
+    (lab.backend_root / "cannot-build").touch()
     outcome = lab.run()
     assert "no flour" in outcome.unfinished[0] and not outcome.complete
     assert [record.state for record in records(lab).values()] == ["planned", "planned"]
-    (lab.place / "cannot-build").unlink()
+    (lab.backend_root / "cannot-build").unlink()
     assert lab.run().complete
 
 
@@ -209,7 +209,7 @@ def test_cancel_a_run_at_work_and_one_that_waits(lab):
     first, second = records(lab)["worker--coins--0"], records(lab)["worker--coins--1"]
     assert (first.ended, second.ended) == ("stopped", None)
     assert (first.folder / "attempts/1/result/submission/submission.csv").exists() and not first.submission
-    assert not requests.pending(lab.group.folder) and not list((lab.place / "jobs").iterdir())
+    assert not requests.pending(lab.group.folder) and not list((lab.backend_root / "jobs").iterdir())
     requests.leave(lab.group.folder, "worker--coins--1", "retry")
     lab.plan = None
 
@@ -228,7 +228,7 @@ def test_stopping_leaves_runs_at_work(lab):
     outcome = lab.run(stop_soon)
     assert outcome.interrupted and read_record(lab.folder("worker--coins--0")).state == "running"
     assert lab.run().complete
-    assert len((lab.place / "starts.log").read_text().split()) == 1
+    assert len((lab.backend_root / "starts.log").read_text().split()) == 1
 
 
 def test_job_that_vanished_is_retried(lab):
@@ -238,8 +238,8 @@ def test_job_that_vanished_is_retried(lab):
         def wait() -> None:
             while ("worker--coins--0", "running") not in lab.display.changes:
                 time.sleep(0.005)
-            job = next((lab.place / "jobs").iterdir())
-            job.rename(lab.place / job.name)
+            job = next((lab.backend_root / "jobs").iterdir())
+            job.rename(lab.backend_root / job.name)
 
         threading.Thread(target=wait).start()
 
@@ -304,7 +304,7 @@ def test_folder_deleted_by_hand_is_told_and_the_rest_goes_on(lab):
 
     outcome = lab.run(delete)
     assert outcome.counts == {"graded": 1} and "deleted" in outcome.unfinished[0]
-    assert not list((lab.place / "jobs").iterdir())
+    assert not list((lab.backend_root / "jobs").iterdir())
     assert lab.run().counts == {"graded": 2}
     assert any("begins anew" in text for text in lab.display.said)
 
@@ -333,7 +333,7 @@ def test_torn_record_goes_on_from_the_one_before(lab):
     _damage(folder / "run.json")
     assert lab.run().complete
     assert read_record(folder).state == "graded" and (folder / "grade.json").read_bytes() == grade
-    assert len((lab.place / "starts.log").read_text().split()) == 1
+    assert len((lab.backend_root / "starts.log").read_text().split()) == 1
 
 
 def test_edited_record_of_another_run_is_left_alone(lab):

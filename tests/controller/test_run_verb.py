@@ -22,7 +22,7 @@ def verb(lab):
             "--backend",
             "folders",
             "-B",
-            f"root={lab.place}",
+            f"root={lab.backend_root}",
         ]
         result = CliRunner().invoke(main, [*base, "--data", str(lab.data), "--runs", str(lab.runs), *more])
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from mlecore.agents import HOME, FinishedSubmission, Launch, Task
+from mlecore.globs import Glob
 from mlecore.testing.agents.harness import AgentBench
 from mlecore.testing.declared import environment_flaws
 from mlecore.testing.rules import Broken
@@ -74,10 +75,15 @@ def _launch_flaws(harness: AgentBench, made: Launch) -> Iterator[str]:
         yield f"it needs the network {harness.agent.needs.network!r}, but asks for {made.network!r}"
     if not made.candidates:
         yield "it names no file as a candidate for the submission"
-    for name in (*made.files, *made.candidates):
+    for name in made.files:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or not path.parts or "\n" in name:
             yield f"{name!r} is no path below home"
+    for text in made.candidates:
+        try:
+            Glob(text)
+        except ValueError as error:
+            yield f"candidates: {error}"
     for name, content in made.files.items():
         if isinstance(content, Path) and not content.is_file():
             yield f"files: {name!r} comes from {content}, which is no file"
