@@ -38,7 +38,7 @@ $(UV):
 
 lock: $(UV)  ## after a dependency changed
 	$(UV) lock -q
-	$(UV) export -q --all-packages --no-emit-workspace -o requirements.lock
+	$(UV) export -q --all-packages --all-extras --no-emit-workspace -o requirements.lock
 
 generate: env  ## after a fact changed that is repeated elsewhere, or a package was added
 	.venv/bin/python scripts/generate.py

@@ -10,6 +10,8 @@ from attrs import field, frozen
 from mlecore.agents import Usage
 from mlecore.options import Option
 
+Verdict = Literal["clean", "suspicious", "violation", "undecided"]
+
 
 @frozen(kw_only=True)
 class Detector:
@@ -26,7 +28,7 @@ class Finding:
     """One thing that a detector saw in a run."""
 
     rule: str  # what was broken or resembled, short and stable
-    verdict: Literal["clean", "suspicious", "violation", "undecided"]
+    verdict: Verdict
     summary: str
     evidence: Mapping[str, object] = field(factory=dict)
 

@@ -1,9 +1,9 @@
-"""`mlecore report`: scores, medals and rates of groups of runs."""
+"""`mlecore report`: scores, medals, rates and comparisons of groups of runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,96 +11,106 @@ from mlecore.cli._shared import json_option, print_json, print_table, runs_optio
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlecore.reports.setups import Setup
-    from mlecore.runs.record import RunRecord
+    from mlecore.reports.model import Document
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("report")
-@click.argument("groups", nargs=-1, required=True)
+@click.argument("groups", nargs=-1)
+@click.option(
+    "--grading-reports",
+    "files",
+    type=_FILE,
+    multiple=True,
+    help="A grading report as MLE-bench publishes them, a seed each; more may follow, or the option again.",
+)
+@click.option("--split", help="Only the competitions of this split: lite (low), medium, high or all.")
+@click.option("--competition", "competitions", multiple=True, help="Only this competition; may be given again.")
+@click.option("--pad-missing", is_flag=True, help="Count runs that a seed lacks as failures; else it is left out.")
+@click.option("--mix", is_flag=True, help="Average and compare runs even where their conditions differ.")
+@click.option("--against", type=click.Choice(["published"]), help="Beside the published leaderboard.")
+@click.option("--html", type=_FILE, help="Write a page for browsers and printers as well; it needs no network.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print Markdown.")
+@click.option("--csv", "form", flag_value="csv", help="Print CSV: a row a run.")
 @runs_option
-@click.option("--mix", is_flag=True, help="Average over runs even where their conditions differ.")
 @json_option
-def command(groups: tuple[str, ...], runs: Path, mix: bool, as_json: bool) -> None:
-    """Each run's score, medal and validity; then rates as mean ± one standard error over seeds.
+def command(
+    groups: tuple[str, ...],
+    files: tuple[Path, ...],
+    split: str | None,
+    competitions: tuple[str, ...],
+    pad_missing: bool,
+    mix: bool,
+    against: str | None,
+    html: Path | None,
+    form: str | None,
+    runs: Path,
+    as_json: bool,
+) -> None:
+    """Each run's score, medal and validity; rates as mean ± one standard error over seeds; setups compared.
 
-    GROUPS are names of groups or paths of their folders. Runs of one agent, options and model are one setup; where the
-    conditions within a setup differ (time limit, hardware, data, versions ...) there is no average without --mix.
+    GROUPS are names of groups or paths of their folders (or of a run's). Runs of one agent, options and model are one
+    setup; where the conditions within a setup differ (time limit, hardware, data, versions ...) there is no average
+    without --mix, and the exit code is 2. See docs/reports.md.
     """
-    from mlecore.reports.setups import differences, read_graded, setups
+    if as_json and form:
+        raise UsageError("give one of --json, --markdown and --csv")
+    from mlecore.reports.model import summarise
+    from mlecore.reports.sources import read_sources
 
-    found = setups(read_graded(run) for group in groups for run in _runs(group, runs))
-    refused = False
-    out = []
-    for setup in found:
-        differ = differences(item.run for item in setup.runs)
-        averaged = mix or not differ
-        refused |= not averaged
-        if as_json:
-            out.append(_json(setup, differ, averaged))
-        else:
-            _print(setup, differ, averaged)
-    if as_json:
-        print_json({"setups": out})
-    if refused:
+    document = summarise(
+        read_sources(groups, files, runs),
+        competitions=_chosen(split, competitions),
+        pad_missing=pad_missing,
+        mix=mix,
+        against_published=against == "published",
+    )
+    if html:
+        from mlecore.reports.html import write_page
+
+        write_page(document, html)
+    _print(document, "json" if as_json else form)
+    if document.refused:
         raise click.exceptions.Exit(2)
 
 
-def _runs(group: str, runs: Path) -> list[RunRecord]:
-    from mlecore.runs.store import load_group
+def _chosen(split: str | None, competitions: tuple[str, ...]) -> tuple[str, ...]:
+    from mlecore.reports.benchmark import SPLITS, split_ids
 
-    folder = runs / group if (runs / group).is_dir() else Path(group)
-    if not folder.is_dir():
-        raise UsageError(f"there is no group {group!r} in {runs}", fix="`mlecore runs list` shows the groups.")
-    records = load_group(folder)
-    if not records:
-        raise UsageError(f"the group {group!r} has no runs yet")
-    return records
-
-
-def _print(setup: Setup, differ: dict[str, list[str]], averaged: bool) -> None:
-    from mlecore.reports.terminal import notes, rate_table, run_table
-
-    click.echo()
-    click.secho(setup.title, bold=True, underline=True)
-    print_table(*run_table(setup))
-    if averaged:
-        header, table = rate_table(setup)
-        if table:
-            click.echo()
-            print_table(header, table)
-    for note in notes(setup):
-        click.echo(note)
-    if differ:
-        click.echo("Conditions differ between these runs:")
-        for name, values in differ.items():
-            click.echo(f"  {name}: {' | '.join(values)}")
-        if not averaged:
-            click.echo("So there is no average over them; --mix makes one all the same.")
+    if split is None:
+        return competitions
+    split = "low" if split == "lite" else split
+    if split not in (*SPLITS, "all"):
+        raise UsageError(f"there is no split {split!r}; there are: lite, {', '.join(SPLITS)}, all")
+    return tuple(dict.fromkeys((*split_ids(split), *competitions)))
 
 
-def _json(setup: Setup, differ: dict[str, list[str]], averaged: bool) -> dict[str, Any]:
-    from attrs import asdict
+def _print(document: Document, form: str | None) -> None:
+    if form == "json":
+        print_json(document.to_json())
+    elif form == "markdown":
+        from mlecore.reports.text import markdown
 
-    from mlecore.reports.rates import rows
+        click.echo(markdown(document), nl=False)
+    elif form == "csv":
+        from mlecore.reports.tidy import to_csv
 
-    rates = [asdict(row) for row in rows(item.outcome for item in setup.counted)] if averaged else None
-    return {
-        "setup": setup.title,
-        "synthetic": setup.synthetic,
-        "differences": differ,
-        "rates": rates,
-        "runs": [
-            {
-                "run": item.run.name,
-                "group": item.run.group,
-                "competition": item.run.competition,
-                "split": item.split,
-                "seed": item.run.seed,
-                "state": item.run.state,
-                "ended": item.run.ended,
-                "reason": item.run.reason,
-                "report": item.report.to_json() if item.report else None,
-            }
-            for item in setup.runs
-        ],
-    }
+        click.echo(to_csv(document), nl=False)
+    else:
+        _print_text(document)
+
+
+def _print_text(document: Document) -> None:
+    from mlecore.reports.text import lines
+
+    for title, section in lines(document):
+        click.echo()
+        if section is None:
+            click.secho(title, bold=True, underline=True)
+            continue
+        click.secho(title, bold=True)
+        if section.rows:
+            print_table(section.header, section.rows)
+        for note in section.notes:
+            click.echo(note)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,7 +56,7 @@ class Report:
     edition: str = "v1"  # of the competition
     synthetic: bool = False  # on synthetic data: no medals, and the score compares with nothing
     score_text: str | None = None  # every digit of the unrounded score
-    sample_score: float | None = None  # what the sample submission scores, where no thresholds apply
+    sample_score: float | None = None  # what the sample submission scores
     beats_sample: bool | None = None  # is the score better than that?
     plugin: str = ""  # distribution and version that graded
     rank: int | None = None  # on the whole human leaderboard, where that was fetched: 1 is the best
@@ -131,13 +132,14 @@ _NOTHING: Mapping[str, Any] = {
 def grade(competition: Competition, submission: Path | None, data: Prepared) -> Report:
     """Grade one submission against the answers of ``data``, and place it on the human leaderboard.
 
-    With thresholds: medals, and the rank where all scores of the leaderboard are known. Without (synthetic data, or a
-    competition without a leaderboard): the sample submission's score to compare with. An invalid or missing submission
-    makes a report that says so; GradingError is raised only for what is not the submission's fault.
+    With thresholds: medals, and the rank where the whole leaderboard is at hand. In any case the sample submission's
+    score to compare with, unless grading that too could break the time limit. An invalid or missing submission makes a
+    report that says so; GradingError is raised only for what is not the submission's fault.
     """
     facts = competition.facts
     thresholds = None if data.synthetic else thresholds_for(facts)
     score: float | None = None
+    began = time.monotonic()
     if submission is None or not os.path.lexists(submission):
         result: dict[str, Any] = {**_NOTHING, "status": "none", "reason": "there is no submission"}
     else:
@@ -146,7 +148,9 @@ def grade(competition: Competition, submission: Path | None, data: Prepared) -> 
             result = {**award(facts, score, thresholds), "status": "graded"}
         except InvalidSubmission as error:
             result = {**_NOTHING, "status": "invalid", "reason": str(error)}
-    compared = _with_sample(competition, score, data) if thresholds is None else _with_humans(facts, score, data)
+    compared = _with_humans(facts, score, data) if thresholds else {}
+    if time.monotonic() - began < facts.limits.seconds / 3:
+        compared |= _with_sample(competition, score, data)
     return Report(
         competition_id=facts.id,
         gold_threshold=thresholds.gold if thresholds else None,

@@ -1,83 +1,129 @@
-"""Rates in percent over the competitions of a split, as mean and standard error over seeds."""
+"""The benchmark's own numbers: shares of competitions in percent, as mean ± one standard error over seeds.
+
+As MLE-bench (arXiv 2410.07095) counts: a seed gives one share, over all competitions of the split, and is complete when
+it has a graded run of each of them. The standard error is the sample standard deviation over √n, and 0 for one seed.
+"""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
-RATES = ("any_medal", "gold", "silver", "bronze", "above_median", "valid", "submitted")
+from mlecore.reports.benchmark import SPLITS, split_ids
+
+MEDAL_RATES = ("any_medal", "gold", "silver", "bronze", "above_median")
+RATES = (*MEDAL_RATES, "valid", "made")
 
 
 @frozen(kw_only=True)
-class RunResult:
-    """What one run earned."""
+class Outcome:
+    """What one run earned. ``ranked``: its competition has thresholds, so that medals could be earned at all."""
 
-    competition: str
-    split: str | None
-    seed: int
+    ranked: bool = True
     any_medal: bool = False
     gold: bool = False
     silver: bool = False
     bronze: bool = False
     above_median: bool = False
     valid: bool = False
-    submitted: bool = False
+    made: bool = False
+    beats_sample: bool | None = None
+
+
+Seeds = Mapping[str, Mapping[str, Outcome]]
+"""Seed -> competition -> outcome, of graded runs."""
+
+FAILURE = Outcome()
 
 
 @frozen(kw_only=True)
 class Rate:
-    """``mean`` ± ``sem``, both in percent. ``sem`` is None for a single seed."""
+    """``mean`` ± ``sem``, both in percent."""
 
     mean: float
-    sem: float | None
+    sem: float
 
     def __str__(self) -> str:
-        return f"{self.mean:.1f}" if self.sem is None else f"{self.mean:.1f} ± {self.sem:.1f}"
+        return f"{self.mean:.1f} ± {self.sem:.1f}"
 
 
 @frozen(kw_only=True)
-class Row:
-    """The rates of one split."""
+class SplitRates:
+    """The rates over one list of competitions."""
 
-    split: str  # "Low", "Medium", "High" or "All"
+    split: str  # "Low", "Medium", "High", "All" or "these"
     competitions: int
-    seeds: int
-    uneven: bool  # the seeds do not all cover the same competitions
-    rates: dict[str, Rate]
+    seeds: tuple[str, ...]  # that count
+    incomplete: Mapping[str, int]  # seeds that lack runs -> how many; left out, or padded with failures
+    padded: bool
+    rates: Mapping[str, Rate | None]  # None: no seed counts, or no medals can be earned here
+    unranked: tuple[str, ...] = ()  # competitions without thresholds, which no medal rate counts
 
 
-def rate(per_seed: Sequence[float]) -> Rate:
-    """Mean and standard error of the mean (sample standard deviation / √n) of one share a seed."""
-    sem = statistics.stdev(per_seed) / math.sqrt(len(per_seed)) if len(per_seed) > 1 else None
-    return Rate(mean=100 * statistics.fmean(per_seed), sem=None if sem is None else 100 * sem)
+def rate(shares: Sequence[float]) -> Rate:
+    """Mean and standard error, in percent, of one share a seed."""
+    sem = statistics.stdev(shares) / math.sqrt(len(shares)) if len(shares) > 1 else 0.0
+    return Rate(mean=100 * statistics.fmean(shares), sem=100 * sem)
 
 
-def rows(outcomes: Iterable[RunResult]) -> list[Row]:
-    """Low, Medium, High (those that occur) and All. A competition outside the three splits counts in All alone."""
-    by_split: dict[str, list[RunResult]] = defaultdict(list)
-    for outcome in outcomes:
-        by_split["All"].append(outcome)
-        if outcome.split in ("low", "medium", "high"):
-            by_split[outcome.split.capitalize()].append(outcome)
-    return [_row(split, by_split[split]) for split in ("Low", "Medium", "High", "All") if split in by_split]
+def all_rates(seeds: Seeds, chosen: Sequence[str] = (), pad: bool = False) -> list[SplitRates]:
+    """Low, Medium and High where a run is of them, All of the benchmark, and these: exactly those that were run.
+
+    ``chosen`` competitions replace all that. "these" is left out where it is one of the others.
+    """
+    if chosen:
+        return [split_rates("these", chosen, seeds, pad)]
+    there = {competition for runs in seeds.values() for competition in runs}
+    named = [(split, split_ids(split)) for split in SPLITS]
+    rows = [(split.capitalize(), ids) for split, ids in named if there & set(ids)]
+    if rows:
+        rows.append(("All", split_ids("all")))
+    if there and not any(there == set(ids) for _, ids in rows):
+        rows.append(("these", tuple(sorted(there))))
+    return [split_rates(name, ids, seeds, pad) for name, ids in rows]
 
 
-def _row(split: str, outcomes: list[RunResult]) -> Row:
-    by_seed: dict[int, list[RunResult]] = defaultdict(list)
-    for outcome in outcomes:
-        by_seed[outcome.seed].append(outcome)
-    sets = {frozenset(o.competition for o in seed) for seed in by_seed.values()}
-    return Row(
-        split=split,
-        competitions=len(frozenset().union(*sets)),
-        seeds=len(by_seed),
-        uneven=len(sets) > 1,
-        rates={
-            name: rate([statistics.fmean(getattr(o, name) for o in seed) for seed in by_seed.values()])
-            for name in RATES
-        },
+def split_rates(name: str, wanted: Sequence[str], seeds: Seeds, pad: bool = False) -> SplitRates:
+    """The rates over the competitions ``wanted``.
+
+    Of "these" (a list that somebody chose) those without thresholds count for no medal rate; in a split of the
+    benchmark there are no such, and no medal rates where data without thresholds stand in for one.
+    """
+    missing = {seed: sum(competition not in runs for competition in wanted) for seed, runs in seeds.items()}
+    incomplete = {seed: count for seed, count in missing.items() if count and count < len(wanted)}
+    counted = tuple(seed for seed, count in missing.items() if not count or (pad and seed in incomplete))
+    unranked = tuple(
+        competition
+        for competition in wanted
+        if any(competition in runs and not runs[competition].ranked for runs in seeds.values())
+    )
+    ranked = [competition for competition in wanted if competition not in unranked]
+    if unranked and name != "these":
+        ranked = []
+    rates = {
+        kind: _rate(kind, ranked if kind in MEDAL_RATES else wanted, [seeds[seed] for seed in counted])
+        for kind in RATES
+    }
+    return SplitRates(
+        split=name,
+        competitions=len(wanted),
+        seeds=counted,
+        incomplete=incomplete,
+        padded=pad,
+        rates=rates,
+        unranked=unranked,
+    )
+
+
+def _rate(kind: str, competitions: Sequence[str], seeds: Sequence[Mapping[str, Outcome]]) -> Rate | None:
+    if not competitions or not seeds:
+        return None
+    return rate(
+        [
+            statistics.fmean(getattr(runs.get(competition, FAILURE), kind) for competition in competitions)
+            for runs in seeds
+        ]
     )

@@ -106,6 +106,7 @@ class RunRecord:
     attempts: tuple[Attempt, ...] = ()  # the jobs of the run; the last one counts
     retry_from: int = 0  # attempts up to this one no longer count against the retries: somebody asked for more
     created_at: str | None = None  # ISO 8601, UTC
+    imported_from: str | None = None  # the benchmark whose record this is, where mlecore did not make the run
     seconds: float | None = None  # time used by the attempt that counts
     sandbox: Sandbox | None = None  # how the backend keeps jobs apart and to their limits
     hardware: Mapping[str, Any] = field(factory=dict)  # as reported by the sandbox

@@ -1,34 +1,75 @@
-"""Rates over competitions and seeds."""
+"""The benchmark's own numbers."""
 
-import math
+from __future__ import annotations
 
-from mlecore.reports.rates import RunResult, rate, rows
+import pytest
 
+from mlecore.reports.benchmark import split_ids
+from mlecore.reports.rates import Outcome, all_rates, rate, split_rates
 
-def test_rate_is_mean_and_standard_error() -> None:
-    found = rate([0.5, 0.25, 0.75])
-    assert found.mean == 50.0
-    assert found.sem is not None and math.isclose(found.sem, 25 / math.sqrt(3))
-    assert str(found) == "50.0 ± 14.4"
-    assert str(rate([0.25])) == "25.0"
+MEDAL = Outcome(any_medal=True, gold=True, above_median=True, valid=True, made=True)
+NOTHING = Outcome()
 
 
-def test_rows_by_split() -> None:
-    outcomes = [
-        RunResult(competition="a", split="low", seed=0, any_medal=True, gold=True, valid=True),
-        RunResult(competition="b", split="low", seed=0),
-        RunResult(competition="a", split="low", seed=1),
-        RunResult(competition="b", split="low", seed=1),
-        RunResult(competition="c", split="high", seed=0, valid=True),
-        RunResult(competition="d", split=None, seed=0, valid=True),
-    ]
-    low, high, everything = rows(outcomes)
-    assert (low.split, low.competitions, low.seeds, low.uneven) == ("Low", 2, 2, False)
-    assert (low.rates["any_medal"].mean, low.rates["any_medal"].sem) == (25.0, 25.0)
-    assert (high.split, high.rates["valid"].mean, high.rates["valid"].sem) == ("High", 100.0, None)
-    assert (everything.split, everything.competitions, everything.uneven) == ("All", 4, True)
-    assert everything.rates["valid"].mean == (3 / 4 + 0) / 2 * 100
+def test_known_values() -> None:
+    assert str(rate([0.40, 0.44, 0.48])) == "44.0 ± 2.3"
+    assert round(rate([0.40, 0.44, 0.48]).sem, 2) == 2.31
+    assert (rate([0.25]).mean, rate([0.25]).sem) == (25.0, 0.0)  # one seed: 0 by convention
 
 
-def test_no_outcomes_no_rows() -> None:
-    assert rows([]) == []
+def seed(ids: tuple[str, ...], medals: int) -> dict[str, Outcome]:
+    return {id: MEDAL if number < medals else NOTHING for number, id in enumerate(ids)}
+
+
+def test_all_of_the_benchmark() -> None:
+    ids = split_ids("all")
+    assert [len(split_ids(split)) for split in ("low", "medium", "high", "all")] == [22, 38, 15, 75]
+    rows = all_rates({str(n): seed(ids, medals) for n, medals in enumerate((30, 33, 36))})
+    assert [row.split for row in rows] == ["Low", "Medium", "High", "All"]  # "these" would be All again
+    everything = rows[-1].rates["any_medal"]
+    assert everything is not None
+    assert (everything.mean, round(everything.sem, 2)) == (pytest.approx(44.0), 2.31)
+
+
+def test_incomplete_seeds_are_left_out_or_padded() -> None:
+    ids = split_ids("low")
+    torn = seed(ids, 11)
+    del torn[ids[0]]  # a medal
+    seeds = {"0": seed(ids, 11), "1": torn}
+    row = split_rates("Low", ids, seeds)
+    assert (row.seeds, row.incomplete) == (("0",), {"1": 1})
+    assert row.rates["any_medal"] == rate([11 / 22])
+    padded = split_rates("Low", ids, seeds, pad=True)
+    assert (padded.seeds, padded.incomplete) == (("0", "1"), {"1": 1})
+    assert padded.rates["any_medal"] == rate([11 / 22, 10 / 22])
+
+
+def test_a_seed_of_other_competitions_lacks_nothing() -> None:
+    seeds = {"0": seed(split_ids("low"), 22), "1": seed(split_ids("high"), 0)}
+    low = split_rates("Low", split_ids("low"), seeds, pad=True)
+    assert (low.seeds, low.incomplete) == (("0",), {})
+
+
+def test_no_complete_seed_no_rate() -> None:
+    low, everything, these = all_rates({"0": {"leaf-classification": MEDAL, "my-own": NOTHING}})
+    assert (low.split, low.rates["valid"], low.incomplete) == ("Low", None, {"0": 21})
+    assert everything.rates["any_medal"] is None
+    assert (these.split, these.rates["any_medal"]) == ("these", rate([0.5]))
+
+
+def test_medal_rates_leave_out_what_has_no_thresholds() -> None:
+    unranked = Outcome(ranked=False, valid=True, made=True)
+    (these,) = all_rates({"0": {"my-own": MEDAL, "optical-digits": unranked}})
+    assert these.unranked == ("optical-digits",)
+    assert (these.rates["any_medal"], these.rates["valid"]) == (rate([1.0]), rate([1.0]))
+    low = split_rates("Low", split_ids("low"), {"0": dict.fromkeys(split_ids("low"), unranked)})
+    assert (low.rates["any_medal"], low.rates["valid"]) == (None, rate([1.0]))
+
+
+def test_chosen_competitions() -> None:
+    (row,) = all_rates({"0": {"a": MEDAL, "b": NOTHING}, "1": {"a": MEDAL}}, chosen=("a",))
+    assert (row.competitions, row.seeds, row.rates["gold"]) == (1, ("0", "1"), rate([1.0, 1.0]))
+
+
+def test_nothing_run_nothing_said() -> None:
+    assert all_rates({}) == []

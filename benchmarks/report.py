@@ -1,0 +1,68 @@
+"""What a report of two big groups costs: 75 competitions x 3 seeds each, compared, as text and as a page.
+
+    python benchmarks/report.py [--out FOLDER] [--run]
+
+The results are drawn, since a report reads the same files whoever wrote them. With --run, the agents baseline and dummy
+really work on every installed competition, on synthetic data: that takes an hour or more. With --out, groups and page
+are kept there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+from _measure import rounds, run, scratch, table
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "reports"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--run", action="store_true")
+    options = parser.parse_args()
+    with nullcontext(options.out) if options.out else scratch() as folder:
+        (run_groups if options.run else draw_groups)(folder)
+        page = folder / "report.html"
+        report = [*mlecore("report", "baseline", "dummy", "--runs", str(folder / "runs"), "--mix")]
+        steps = {
+            "text": report,
+            "JSON": [*report, "--json"],
+            "page": [*report, "--against", "published", "--html", str(page)],
+        }
+        print(table(rounds({name: lambda step=step: run(step) for name, step in steps.items()})))
+        print(f"the page has {page.stat().st_size / 1e6:.2f} MB{f': {page}' if options.out else ''}")
+
+
+def mlecore(*words: str) -> list[str]:
+    return [sys.executable, "-c", "from mlecore.cli import main; main()", *words]
+
+
+def draw_groups(folder: Path) -> None:
+    from groups import write_group
+
+    (folder / "runs").mkdir(parents=True, exist_ok=True)
+    for agent, skill in (("baseline", 0.7), ("dummy", 0.3)):
+        write_group(folder / "runs", agent, agent=agent, skill=skill)
+
+
+def run_groups(folder: Path) -> None:
+    """Both agents on all that is installed, three seeds each."""
+    from mlecore.competitions import installed
+
+    data = ["--data", str(folder / "data"), "--synthetic"]
+    names = [competition.id for competition in installed()]
+    subprocess.run(mlecore("prepare", *names, *data), check=True)
+    for agent in ("baseline", "dummy"):
+        wanted = [word for name in names for word in ("--competition", name)]
+        rest = ["--seeds", "3", "--time-limit", "10m", "--runs", str(folder / "runs"), "--group", agent]
+        subprocess.run(mlecore("run", "--agent", agent, *wanted, *data, *rest), check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""The 75 competitions of MLE-bench and what reports sort them by, known without their plugins.
+
+Reports are read on machines where no competition is installed; a rate over a split still needs to know all of it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+from attrs import frozen
+
+SPLITS = ("low", "medium", "high")
+
+
+@frozen(kw_only=True)
+class Listed:
+    """What reports know of a competition. ``year`` is when it closed on Kaggle; ``size_gb`` that of its download."""
+
+    id: str
+    split: str | None = None
+    modality: str | None = None
+    task: str | None = None
+    size_gb: float | None = None
+    year: int | None = None
+
+
+@cache
+def _benchmark() -> dict[str, Listed]:
+    with (files("mlecore.reports") / "benchmark.csv").open(encoding="utf-8") as lines:
+        return {
+            row["id"]: Listed(
+                id=row["id"],
+                split=row["split"],
+                modality=row["modality"],
+                task=row["task"],
+                size_gb=float(row["size_gb"]) if row["size_gb"] else None,
+                year=int(row["year"]),
+            )
+            for row in csv.DictReader(lines)
+        }
+
+
+def split_ids(split: str) -> tuple[str, ...]:
+    """Ids of "low", "medium", "high" or "all": 22, 38, 15 and 75."""
+    return tuple(listed.id for listed in _benchmark().values() if split in ("all", listed.split))
+
+
+@cache
+def listed(competition: str) -> Listed:
+    """A competition of the benchmark; of another one, what its plugin says if it is installed."""
+    if known := _benchmark().get(competition):
+        return known
+    from mlecore.competitions import competition as installed
+    from mlecore.errors import MlecoreError
+
+    try:
+        facts = installed(competition).facts
+    except MlecoreError:
+        return Listed(id=competition)
+    return Listed(id=competition, split=facts.split, modality=facts.modality, task=facts.task, size_gb=facts.size_gb)
+
+
+def task_family(task: str | None) -> str | None:
+    """The kind of problem in one word, for slices: a fact sheet's own words are too many to compare by."""
+    if task is None:
+        return None
+    words = task.lower()
+    return next((family for family, marks in _FAMILIES if any(mark in words for mark in marks)), "other")
+
+
+_FAMILIES: Sequence[tuple[str, tuple[str, ...]]] = (
+    ("segmentation", ("segmentation",)),
+    ("detection", ("detection",)),
+    ("regression", ("regression", "positioning")),
+    ("classification", ("classification", "tagging")),
+    ("text generation", ("normali", "sequence to sequence", "to text", "missing from")),
+    ("extraction", ("span", "question answering")),
+)
+
+
+def size_class(size_gb: float | None) -> str | None:
+    """Of the download, in powers of ten."""
+    if size_gb is None:
+        return None
+    for limit, name in ((0.1, "less than 0.1 GB"), (1, "0.1 to 1 GB"), (10, "1 to 10 GB"), (100, "10 to 100 GB")):
+        if size_gb < limit:
+            return name
+    return "100 GB or more"

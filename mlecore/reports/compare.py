@@ -1,0 +1,151 @@
+"""Two agents on the same competitions: is one better, by how much, and could it be chance?"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from attrs import frozen
+
+from mlecore.reports.conditions import between
+from mlecore.reports.graded import Graded
+from mlecore.reports.statistics import (
+    Counts,
+    Interval,
+    bootstrap_difference,
+    bootstrap_mean,
+    chance_to_win,
+    permutation_test,
+)
+
+Runs = Mapping[str, Sequence[Graded]]
+
+
+@frozen(kw_only=True)
+class Difference:
+    """One rate of both agents, in percent, over the competitions that both ran; the difference is a - b."""
+
+    rate: str
+    a: float
+    b: float
+    difference: float
+    interval: Interval | None
+    p: float  # of the paired permutation test over competitions, two-sided
+
+
+@frozen(kw_only=True)
+class Pair:
+    """Both agents on one competition. Shares in percent; scores are means of valid submissions."""
+
+    competition: str
+    a: float
+    b: float
+    difference: float
+    a_score: float | None
+    b_score: float | None
+    a_wins: float  # the probability that a run of a beats one of b, by score; a tie is half of a win
+
+
+@frozen(kw_only=True)
+class Comparison:
+    """a against b. ``differ`` says what else differs between them; then nothing is compared unless asked to."""
+
+    a: str
+    b: str
+    competitions: int
+    differ: Mapping[str, Sequence[str]]
+    goal: str  # the rate of ``pairs``: "any_medal", or "beats_sample" where no medals can be earned
+    differences: tuple[Difference, ...]
+    a_wins: float | None  # mean over competitions
+    a_wins_interval: Interval | None
+    pairs: tuple[Pair, ...]
+
+
+def compare(a: tuple[str, Sequence[Graded]], b: tuple[str, Sequence[Graded]], mix: bool = False) -> Comparison | None:
+    """Titles and counted runs of two setups; None where they share no competition."""
+    runs_a, runs_b = by_competition(a[1]), by_competition(b[1])
+    both = [competition for competition in runs_a if competition in runs_b]
+    if not both:
+        return None
+    runs_a, runs_b = ({competition: runs[competition] for competition in both} for runs in (runs_a, runs_b))
+    differ = between(*([item.run for items in runs.values() for item in items] for runs in (runs_a, runs_b)))
+    goal = goal_of([*a[1], *b[1]])
+    pairs = [_pair(competition, runs_a[competition], runs_b[competition], goal) for competition in both]
+    wins = [pair.a_wins for pair in pairs]
+    done = mix or not differ
+    rates = ("any_medal", "above_median", "valid") if goal == "any_medal" else ("beats_sample", "valid")
+    return Comparison(
+        a=a[0],
+        b=b[0],
+        competitions=len(both),
+        differ=differ,
+        goal=goal,
+        differences=tuple(_difference(name, counts(runs_a, name), counts(runs_b, name)) for name in rates * done),
+        a_wins=statistics.fmean(wins) if done else None,
+        a_wins_interval=bootstrap_mean(wins) if done else None,
+        pairs=tuple(pairs),
+    )
+
+
+def by_competition(runs: Sequence[Graded]) -> dict[str, list[Graded]]:
+    """Competition -> its runs."""
+    found: dict[str, list[Graded]] = defaultdict(list)
+    for item in runs:
+        found[item.run.competition].append(item)
+    return dict(found)
+
+
+def goal_of(runs: Sequence[Graded]) -> str:
+    """What success is: a medal, or a better score than the sample's where no run could earn one."""
+    ranked = any(item.report is not None and item.ranked for item in runs)
+    return "any_medal" if ranked or not any(item.report for item in runs) else "beats_sample"
+
+
+def counts(runs: Runs, rate: str) -> Counts:
+    """Competition -> (runs that succeeded, runs)."""
+    return {
+        competition: (sum(bool(getattr(item.outcome, rate)) for item in items), len(items))
+        for competition, items in runs.items()
+    }
+
+
+def _difference(rate: str, a: Counts, b: Counts) -> Difference:
+    shares_a, shares_b = ([wins / runs for wins, runs in counted.values()] for counted in (a, b))
+    differences = [x - y for x, y in zip(shares_a, shares_b, strict=True)]
+    return Difference(
+        rate=rate,
+        a=100 * statistics.fmean(shares_a),
+        b=100 * statistics.fmean(shares_b),
+        difference=100 * statistics.fmean(differences),
+        interval=bootstrap_difference(a, b),
+        p=permutation_test(differences),
+    )
+
+
+def _pair(competition: str, a: Sequence[Graded], b: Sequence[Graded], goal: str) -> Pair:
+    lower = next((item.report.is_lower_better for item in [*a, *b] if item.report), False)
+    share_a, share_b = (100 * statistics.fmean(bool(getattr(item.outcome, goal)) for item in items) for items in (a, b))
+    return Pair(
+        competition=competition,
+        a=share_a,
+        b=share_b,
+        difference=share_a - share_b,
+        a_score=_mean_score(a),
+        b_score=_mean_score(b),
+        a_wins=chance_to_win([_quality(item, lower) for item in a], [_quality(item, lower) for item in b]),
+    )
+
+
+def _quality(item: Graded, lower_is_better: bool) -> float:
+    """The score with its sign turned so that more is better; without a valid submission less than any score."""
+    report = item.report
+    if report is None or not report.valid_submission or report.exact is None or math.isnan(report.exact):
+        return -math.inf
+    return -report.exact if lower_is_better else report.exact
+
+
+def _mean_score(items: Sequence[Graded]) -> float | None:
+    scores = [item.report.score for item in items if item.report and item.report.score is not None]
+    return statistics.fmean(scores) if scores else None

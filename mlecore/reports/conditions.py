@@ -1,0 +1,91 @@
+"""What a number depends on besides the agent: runs where it differs are not averaged and not compared unasked."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mlecore.runs.record import RunRecord
+from mlecore.units import show_duration, show_size
+
+OF_THE_AGENT = ("agent's source", "image")
+"""What may differ between two agents that are compared: it is what the comparison is about."""
+
+
+def conditions(run: RunRecord) -> dict[str, str]:
+    """Each condition in words; "unknown" where nobody recorded it. Of the hardware: the class, not the machine."""
+    limits = run.limits
+    values: dict[str, Any] = {
+        "edition": run.edition,
+        "data": "synthetic" if run.synthetic else "real",
+        "agent's source": f"{run.agent.version} {run.agent.source[:12]} {(run.launch_digest or '')[:12]}".strip(),
+        f"data of {run.competition}": _short(run.data_digest),
+        f"description of {run.competition}": _short(run.description_digest),
+        "image": _short(run.image_digest),
+    }
+    for plugin in run.plugins:
+        values[f"plugin {plugin.name}"] = f"{plugin.version} {plugin.source[:12]}".strip()
+    if run.imported_from:
+        values |= dict.fromkeys(("time limit", "CPUs", "memory", "GPUs", "network", "backend", "hardware class"))
+    else:
+        values |= {
+            "time limit": show_duration(limits.time),
+            "CPUs": "no limit" if limits.cpus is None else f"{limits.cpus:g}",
+            "memory": "no limit" if limits.memory is None else show_size(limits.memory),
+            "GPUs": str(limits.gpus),
+            "network": _network(run),
+            "backend": f"{run.backend.name} {(run.sandbox and run.sandbox.isolation) or ''}".strip(),
+        }
+    if run.hardware:
+        values["hardware class"] = hardware_class(run.hardware)
+    return {name: str(value) if value not in (None, "") else "unknown" for name, value in values.items()}
+
+
+def _network(run: RunRecord) -> str:
+    """What the run had, and how far that was enforced: a wish that nobody kept is another condition."""
+    words = " ".join([run.limits.network, *run.limits.allow])
+    return f"{words}, {run.sandbox.network.level}" if run.sandbox and run.limits.network != "open" else words
+
+
+def hardware_class(hardware: Mapping[str, Any]) -> str:
+    """CPUs and GPUs as seen from inside the sandbox: "8 CPUs, 2 x NVIDIA H200"."""
+    gpus: dict[str, int] = defaultdict(int)
+    listed = hardware.get("gpus")
+    for gpu in listed if isinstance(listed, list) else []:
+        gpus[str(gpu.get("name") if isinstance(gpu, dict) else gpu)] += 1
+    cpus = hardware.get("cpus")
+    parts = [f"{cpus if isinstance(cpus, (int, float)) else json.dumps(cpus)} CPUs"]
+    return ", ".join(parts + [f"{count} x {name}" for name, count in sorted(gpus.items())])
+
+
+def differences(runs: Iterable[RunRecord]) -> dict[str, list[str]]:
+    """Conditions that are not the same for all runs -> their values, in order of appearance."""
+    seen: dict[str, dict[str, None]] = defaultdict(dict)
+    for run in runs:
+        for name, value in conditions(run).items():
+            seen[name][value] = None
+    return {name: list(values) for name, values in seen.items() if len(values) > 1}
+
+
+def shared(runs: Iterable[RunRecord]) -> dict[str, str]:
+    """Conditions that are the same for all runs, those of single competitions left out."""
+    seen: dict[str, set[str]] = defaultdict(set)
+    for run in runs:
+        for name, value in conditions(run).items():
+            seen[name].add(value)
+    return {
+        name: next(iter(values))
+        for name, values in seen.items()
+        if len(values) == 1 and not name.startswith(("data of ", "description of "))
+    }
+
+
+def between(a: Iterable[RunRecord], b: Iterable[RunRecord]) -> dict[str, list[str]]:
+    """Conditions that differ between two agents' runs on the same competitions, but not what makes the agents two."""
+    return {name: values for name, values in differences([*a, *b]).items() if name not in OF_THE_AGENT}
+
+
+def _short(digest: str | None) -> str | None:
+    return None if digest is None else digest.removeprefix("sha256:")[:12]

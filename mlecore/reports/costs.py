@@ -1,0 +1,44 @@
+"""What results took: hours, tokens and money, in all and for each medal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from mlecore.reports.graded import Graded
+
+
+@frozen(kw_only=True)
+class Cost:
+    """Sums over runs. ``known`` of ``runs`` say how much; a sum over fewer than all of them is a lower bound."""
+
+    what: str  # "hours", "input tokens", "output tokens", "US dollars"
+    total: float
+    known: int
+    runs: int
+    per_medal: float | None  # None: no medal was earned, or none can be
+
+
+def costs(runs: Sequence[Graded]) -> tuple[Cost, ...]:
+    """Each cost that at least one run knows."""
+    medals = sum(item.outcome.any_medal for item in runs)
+    found = []
+    for what, values in _values(runs).items():
+        known = [value for value in values if value is not None]
+        if known:
+            total = sum(known)
+            per_medal = total / medals if medals else None
+            found.append(Cost(what=what, total=total, known=len(known), runs=len(runs), per_medal=per_medal))
+    return tuple(found)
+
+
+def _values(runs: Sequence[Graded]) -> dict[str, list[float | None]]:
+    hours = [None if item.run.seconds is None else item.run.seconds / 3600 for item in runs]
+    usages = [item.run.usage for item in runs]
+    return {
+        "hours": hours,
+        "input tokens": [usage.input_tokens if usage else None for usage in usages],
+        "output tokens": [usage.output_tokens if usage else None for usage in usages],
+        "US dollars": [usage.cost_usd if usage else None for usage in usages],
+    }

@@ -1,0 +1,40 @@
+"""Where a report's runs come from: groups, folders of single runs, and MLE-bench's grading reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mlecore.errors import UsageError
+from mlecore.reports.graded import Graded, read_graded
+
+
+def read_sources(groups: Sequence[str], files: Sequence[Path], runs: Path) -> list[Graded]:
+    """Every run once. Of ``groups``, paths of JSON files are grading reports like ``files``. Raises UsageError."""
+    from mlecore.reports.grading_reports import read_grading_reports
+
+    named = [Path(group) for group in groups if group.endswith(".json") and Path(group).is_file()]
+    found: dict[str, Graded] = {}
+    for group in groups:
+        if Path(group) not in named:
+            for graded in _group(group, runs):
+                found.setdefault(graded.run.uid, graded)
+    reports = read_grading_reports([*files, *named]) if files or named else []
+    if not found and not reports:
+        raise UsageError(
+            "say what to report on: mlecore report GROUP, or --grading-reports FILE",
+            fix="`mlecore runs list` shows the groups.",
+        )
+    return [*found.values(), *reports]
+
+
+def _group(group: str, runs: Path) -> Iterator[Graded]:
+    from mlecore.runs.store import load_group
+
+    folder = runs / group if (runs / group).is_dir() else Path(group)
+    if not folder.is_dir():
+        raise UsageError(f"there is no group {group!r} in {runs}", fix="`mlecore runs list` shows the groups.")
+    records = load_group(folder)
+    if not records:
+        raise UsageError(f"the group {group!r} has no runs yet")
+    return map(read_graded, records)

@@ -1,0 +1,49 @@
+"""A report for a terminal, and the same as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlecore.reports.model import Document
+from mlecore.reports.sections import Section, clean, sections
+
+
+def lines(document: Document) -> Iterator[tuple[str, Section | None]]:
+    """What to print in order: headings of setups with None, then each section under its title."""
+    current = None
+    for section in sections(document):
+        if section.setup and section.setup != current:
+            yield _heading(document, section.setup), None
+        current = section.setup
+        yield section.title, section
+
+
+def _heading(document: Document, key: str) -> str:
+    setup = next(setup for setup in document.setups if setup.key == key)
+    return clean(f"{key}: {setup.title}")
+
+
+def markdown(document: Document) -> str:
+    """The whole report as Markdown with pipe tables."""
+    parts = [f"# Report\n\nMade by mlecore {document.mlecore} at {document.created_at}."]
+    for title, section in lines(document):
+        if section is None:
+            parts.append(f"## {_escape(title)}")
+            continue
+        body = [f"{'###' if section.setup else '##'} {_escape(title)}"]
+        if section.rows:
+            body.append("\n".join([_row(section.header), "|" + "---|" * len(section.header), *map(_row, section.rows)]))
+        body.append("\n".join(f"- {_escape(note)}" for note in section.notes))
+        parts.append("\n\n".join(filter(None, body)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return "| " + " | ".join(map(_escape, cells)) + " |"
+
+
+def _escape(text: str) -> str:
+    """What Markdown or the HTML in it would take for its own."""
+    for mark in ("\\", "|", "<", ">", "[", "]", "*", "`", "_"):
+        text = text.replace(mark, f"\\{mark}")
+    return text

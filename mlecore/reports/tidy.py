@@ -1,0 +1,46 @@
+"""A report's runs as a table with a row a run: CSV, or a data frame for notebooks."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from attrs import asdict
+
+from mlecore.reports.model import Document
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_NESTED = ("marks", "suspicions")
+
+
+def rows(document: Document) -> list[dict[str, Any]]:
+    """A dictionary a run; ``suspicions`` is their number."""
+    return [
+        {
+            "setup": setup.key,
+            "title": setup.title,
+            **{name: value for name, value in asdict(line, recurse=False).items() if name not in _NESTED},
+            "suspicions": len(line.suspicions),
+        }
+        for setup in document.setups
+        for line in setup.runs
+    ]
+
+
+def to_csv(document: Document) -> str:
+    """With a header line; None is an empty cell."""
+    out = io.StringIO()
+    found = rows(document)
+    writer = csv.DictWriter(out, list(found[0]) if found else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(found)
+    return out.getvalue()
+
+
+def to_frame(document: Document) -> DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows(document))

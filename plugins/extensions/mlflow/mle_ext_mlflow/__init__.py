@@ -1,0 +1,1 @@
+"""Logs runs, scores and artefacts to MLflow."""

@@ -1,0 +1,113 @@
+"""Headless Chromium over its own protocol, on two pipes: nothing to install but the browser."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+_SECONDS = 60
+
+
+class Browser:
+    """One page. ``problems`` are what its console and its log said at the level of a warning or above."""
+
+    def __init__(self) -> None:
+        assert PROGRAM is not None
+        self.problems: list[str] = []
+        self._profile = tempfile.mkdtemp(prefix="mlecore-browser-")
+        read_in, self._out = os.pipe()
+        self._in, write_out = os.pipe()
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-pipe"]
+        # The browser reads commands from descriptor 3 and writes answers to 4.
+        pipes = ["bash", "-c", f'exec "$@" 3<&{read_in} 4>&{write_out}', "bash"]
+        self._process = subprocess.Popen(
+            [*pipes, PROGRAM, *options, f"--user-data-dir={self._profile}", "about:blank"],
+            pass_fds=(read_in, write_out),
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(read_in)
+        os.close(write_out)
+        self._buffer = b""
+        self._number = 0
+        self._session: str | None = None
+        self._events: list[str] = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._in)
+        os.close(self._out)
+        shutil.rmtree(self._profile, ignore_errors=True)
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        self._number += 1
+        message: dict[str, Any] = {"id": self._number, "method": method, "params": params}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._read()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer
+                result: dict[str, Any] = answer["result"]
+                return result
+
+    def _read(self) -> dict[str, Any]:
+        while b"\0" not in self._buffer:
+            chunk = os.read(self._in, 1 << 20)
+            assert chunk, "the browser has ended"
+            self._buffer += chunk
+        text, _, self._buffer = self._buffer.partition(b"\0")
+        message: dict[str, Any] = json.loads(text)
+        self._note(message)
+        return message
+
+    def _note(self, message: dict[str, Any]) -> None:
+        method, params = message.get("method", ""), message.get("params", {})
+        self._events.append(method)
+        if method == "Runtime.exceptionThrown":
+            self.problems.append(json.dumps(params["exceptionDetails"])[:500])
+        elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
+            self.problems.append(json.dumps(params["args"])[:500])
+        elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+            self.problems.append(params["entry"]["text"])
+        elif method == "Network.requestWillBeSent" and params["request"]["url"].split(":")[0] not in ("file", "data"):
+            self.problems.append(f"it asked for {params['request']['url']}")
+
+    def open(self, page: Path, *, dark: bool = False, width: int = 1100, height: int = 900) -> None:
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[scheme])
+        self._events.clear()
+        self.call("Page.navigate", url=page.as_uri())
+        ends = time.monotonic() + _SECONDS
+        while "Page.loadEventFired" not in self._events and time.monotonic() < ends:
+            self._read()
+
+    def ask(self, expression: str) -> Any:
+        """The value of an expression in the page."""
+        return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+
+    def press(self, key: str) -> None:
+        code = {"Tab": 9, "Enter": 13}[key]
+        text = {"text": "\r"} if key == "Enter" else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
+
+    def screenshot(self, whole: bool = False) -> bytes:
+        return base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"])
+
+    def pdf(self) -> bytes:
+        return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])

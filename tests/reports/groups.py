@@ -1,0 +1,121 @@
+"""Groups of runs as they lie on disk, with drawn results: for tests of reports, and for benchmarks/report.py."""
+
+from __future__ import annotations
+
+import json
+import random
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+
+from mlecore.agents import Usage
+from mlecore.grading.report import Report
+from mlecore.reports.benchmark import split_ids
+from mlecore.runs.plan import parse_plan
+from mlecore.runs.record import Collected, PluginUse, RunRecord
+from mlecore.runs.store import create_group, planned_records
+
+HARDWARE = {"cpus": 8, "memory": 64 * 2**30, "gpus": [{"name": "NVIDIA A10", "memory": 24 * 2**30}]}
+
+
+def write_group(
+    runs: Path,
+    name: str,
+    *,
+    agent: str = "baseline",
+    skill: float = 0.5,
+    competitions: Sequence[str] = split_ids("all"),
+    seeds: int = 3,
+    medals: bool = True,
+) -> Path:
+    """A finished group. ``skill`` in [0, 1]: how near to gold its agent comes. The same arguments, the same runs."""
+    plan = parse_plan(
+        f"competitions = {json.dumps(list(competitions))}\nseeds = {seeds}\n[[agents]]\nname = {json.dumps(agent)}\n"
+        f"[data]\nsynthetic = {'false' if medals else 'true'}\n"
+    )
+    group = create_group(runs, name, plan)
+    for record in planned_records(group):
+        draw = random.Random(zlib.crc32(f"{agent} {record.competition} {record.seed}".encode()))
+        write_run(evolve(record, folder=group.folder / record.name), draw, skill, medals)
+    return group.folder
+
+
+def write_run(record: RunRecord, draw: random.Random, skill: float, medals: bool) -> None:
+    """One run's folder: record, grade, graded snapshots; some without a valid submission."""
+    fate = draw.choices(("graded", "invalid", "none"), (20, 2, 1))[0]
+    report = drawn_report(record.competition, draw, skill, fate, medals)
+    used = draw.uniform(0.1, 1.0) * record.limits.time
+    record = evolve(
+        record,
+        agent=PluginUse(name=record.agent.name, version="1.0", source="5" * 64),
+        state="graded",
+        ended=draw.choices(("finished", "timed_out", "crashed", "oom"), (16, 3, 1, 1))[0],
+        seconds=used,
+        hardware=HARDWARE,
+        data_digest=f"{zlib.crc32(record.competition.encode()):08x}",
+        usage=Usage(
+            input_tokens=draw.randrange(10**6), output_tokens=draw.randrange(10**5), cost_usd=draw.random() * 9
+        ),
+        collected=Collected(files=1, bytes=1, candidate="submission/submission.csv") if fate != "none" else None,
+    )
+    record.folder.mkdir(exist_ok=True)
+    (record.folder / "run.json").write_bytes(record.dumps())
+    (record.folder / "grade.json").write_text(json.dumps(report.to_json()))
+    write_history(record, report, used)
+
+
+def write_history(record: RunRecord, report: Report, used: float) -> None:
+    """Three snapshots on the way: half of the way, most of it, all of it."""
+    points: list[dict[str, Any]] = []
+    for share, time in ((0.5, 0.1), (0.8, 0.5), (1.0, 0.9)) if report.status == "graded" else ():
+        assert report.score is not None and report.sample_score is not None
+        score = report.sample_score + share * (report.score - report.sample_score)
+        medal = report.medal if share == 1.0 else None
+        seconds = time * used
+        points.append({"seconds": seconds, "file": "x", "status": "graded", "score": score, "medal": medal})
+    (record.folder / "snapshots.json").write_text(json.dumps({"points": points}))
+
+
+def drawn_report(competition: str, draw: random.Random, skill: float, fate: str, medals: bool = True) -> Report:
+    """Thresholds are drawn by the competition's name, so that all runs on it have the same."""
+    scale = random.Random(competition)
+    lower = scale.random() < 0.4
+    gold, sample = (0.1, 1.0) if lower else (scale.uniform(0.85, 0.99), 0.5)
+
+    def at(way: float) -> float:
+        return round(sample + way * (gold - sample), 5)
+
+    thresholds = {"gold": gold, "silver": at(0.93), "bronze": at(0.88), "median": at(0.75)}
+    way = min(1.1, max(-0.1, draw.gauss(0.55 + 0.4 * skill, 0.2)))
+    score = at(way) if fate == "graded" else None
+
+    def reaches(name: str) -> bool:
+        if score is None or not medals:
+            return False
+        return score <= thresholds[name] if lower else score >= thresholds[name]
+
+    medal = next((name for name in ("gold", "silver", "bronze") if reaches(name)), None)
+    return Report(
+        competition_id=competition,
+        score=score,
+        score_text=None if score is None else repr(score),
+        **{f"{name}_threshold": value if medals else None for name, value in thresholds.items()},
+        any_medal=medal is not None,
+        gold_medal=medal == "gold",
+        silver_medal=medal == "silver",
+        bronze_medal=medal == "bronze",
+        above_median=reaches("median") and score != thresholds["median"],
+        submission_exists=fate != "none",
+        valid_submission=fate == "graded",
+        is_lower_better=lower,
+        created_at="2026-01-01T00:00:00+00:00",
+        submission_path="submission.csv",
+        status=fate,
+        reason=f"it has {draw.randrange(99)} rows, not 100" if fate == "invalid" else "",
+        synthetic=not medals,
+        sample_score=sample,
+        beats_sample=None if score is None else way > 0,
+    )

@@ -1,0 +1,53 @@
+"""What lies beside a run's record, however it got there."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from mlecore.reports.graded import read_graded
+
+
+@pytest.fixture
+def folder(run, tmp_path):
+    def write(**files):
+        for name, text in files.items():
+            path = tmp_path / name.replace("__", "/").replace("_json", ".json")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        return read_graded(run(folder=tmp_path))
+
+    return write
+
+
+def test_a_whole_run(folder, report) -> None:
+    finding = {"rule": "copied", "verdict": "violation", "summary": "it copied", "evidence": {}}
+    harmless = {**finding, "verdict": "clean"}
+    point = {"seconds": 60, "status": "graded", "score": 0.5, "medal": None}
+    found = folder(
+        grade_json=json.dumps(report(0.9, "gold").to_json()),
+        findings__dolos_json=json.dumps({"findings": [finding, harmless]}),
+        snapshots_json=json.dumps({"points": [{**point, "seconds": 90}, point]}),
+    )
+    assert found.outcome.gold and found.outcome.made
+    assert [(s.detector, s.rule) for s in found.suspicions] == [("dolos", "copied")]
+    assert [moment.seconds for moment in found.history] == [60.0, 90.0]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"findings": 3}', "[" * 100_000, '{"findings": [{"verdict": 1}]}'])
+def test_damaged_files(folder, text: str) -> None:
+    found = folder(grade_json=text, snapshots_json=text, findings__d_json=text)
+    assert found.report is None and found.history == ()
+    assert [s.rule for s in found.suspicions] == ["unreadable"]  # rather than clean
+
+
+def test_a_pipe_is_not_waited_for(folder, tmp_path) -> None:
+    os.mkfifo(tmp_path / "grade.json")
+    assert folder().report is None
+
+
+def test_grades_of_runs_without_result_are_not_read(run, report, tmp_path) -> None:
+    (tmp_path / "grade.json").write_text(json.dumps(report().to_json()))
+    assert read_graded(run(folder=tmp_path, state="cancelled")).report is None

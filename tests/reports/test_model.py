@@ -1,0 +1,235 @@
+"""Every figure of a report of two groups of 225 runs, computed again from the grade files by other means."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from mlecore.reports.benchmark import split_ids
+from mlecore.reports.graded import Moment, Suspicion
+from mlecore.reports.model import summarise
+from mlecore.reports.sources import read_sources
+
+KINDS = {
+    "any_medal": "any_medal",
+    "gold": "gold_medal",
+    "silver": "silver_medal",
+    "bronze": "bronze_medal",
+    "above_median": "above_median",
+    "valid": "valid_submission",
+    "made": "submission_exists",
+}
+
+
+@pytest.fixture(scope="module")
+def document(two_groups):
+    return summarise(read_sources(["good", "bad"], [], two_groups))
+
+
+@pytest.fixture(scope="module")
+def grades(two_groups: Path) -> pd.DataFrame:
+    """A row a run, from run.json and grade.json alone."""
+    rows = []
+    for path in sorted(two_groups.glob("*/*/grade.json")):
+        run = json.loads(path.with_name("run.json").read_text())
+        rows.append({**run, **json.loads(path.read_text()), "group": path.parts[-3], "run": path.parts[-2]})
+    assert len(rows) == 450
+    return pd.DataFrame(rows)
+
+
+def test_rates(document, grades) -> None:
+    for setup, group in zip(document.setups, ("good", "bad"), strict=True):
+        mine = grades[grades.group == group]
+        assert [row.rates.split for row in setup.rates] == ["Low", "Medium", "High", "All"]
+        for row in setup.rates:
+            of_split = mine[mine.competition.isin(split_ids(row.rates.split.lower()))]
+            for kind, column in KINDS.items():
+                shares = 100 * of_split.groupby("seed")[column].mean()
+                rate = row.rates.rates[kind]
+                assert rate.mean == pytest.approx(shares.mean())
+                assert rate.sem == pytest.approx(shares.sem())
+                low, high = row.intervals[kind]
+                assert low <= rate.mean <= high
+
+
+def test_slices(document, grades) -> None:
+    mine = grades[grades.group == "good"]
+    by_competition = mine.groupby("competition").agg(medal=("any_medal", "mean"), valid=("valid_submission", "mean"))
+    audio = ["freesound-audio-tagging-2019", "mlsp-2013-birds", "tensorflow-speech-recognition-challenge"]
+    audio.append("the-icml-2013-whale-challenge-right-whale-redux")
+    found = next(row for row in document.setups[0].slices if (row.by, row.value) == ("modality", "audio"))
+    assert (found.competitions, found.runs) == (4, 12)
+    assert found.goal == pytest.approx(100 * by_competition.loc[audio].medal.mean())
+    assert found.valid == pytest.approx(100 * by_competition.loc[audio].valid.mean())
+    for by in ("modality", "task", "size", "year"):
+        rows = [row for row in document.setups[0].slices if row.by == by]
+        assert sum(row.competitions for row in rows) == 75 and sum(row.runs for row in rows) == 225
+
+
+def test_pass_at_k(document, grades) -> None:
+    medals = grades[grades.group == "good"].groupby("competition").any_medal.sum()
+    at = {row.k: row.share for row in document.setups[0].pass_at_k}
+    assert at[1] == pytest.approx(100 * (medals / 3).mean())
+    assert at[2] == pytest.approx(100 * (1 - (3 - medals).map(lambda lost: math.comb(lost, 2)) / 3).mean())
+    assert at[3] == pytest.approx(100 * (medals > 0).mean())
+
+
+def test_positions(document, grades) -> None:
+    mine = grades[grades.group == "good"].copy()
+    way = (mine.score - mine.sample_score) / (mine.gold_threshold - mine.sample_score)
+    mine["position"] = way.clip(0, 1).where(mine.valid_submission, 0.0)
+    assert document.setups[0].position == pytest.approx(mine.groupby("competition").position.mean().mean())
+    lines = {line.run: line.position for line in document.setups[0].runs}
+    assert lines == pytest.approx(dict(zip(mine.run, mine.position, strict=True)))
+
+
+def test_costs(document, grades) -> None:
+    mine = grades[grades.group == "bad"]
+    costs = {cost.what: cost for cost in document.setups[1].costs}
+    assert costs["hours"].total == pytest.approx(mine.seconds.sum() / 3600)
+    assert costs["hours"].per_medal == pytest.approx(mine.seconds.sum() / 3600 / mine.any_medal.sum())
+    assert costs["US dollars"].total == pytest.approx(sum(usage["cost_usd"] for usage in mine.usage))
+    assert costs["input tokens"].total == sum(usage["input_tokens"] for usage in mine.usage)
+    assert all((cost.known, cost.runs) == (225, 225) for cost in costs.values())
+
+
+def test_failures(document, grades) -> None:
+    mine = grades[(grades.group == "bad") & ~grades.valid_submission]
+    found = document.setups[1].failures
+    assert Counter({f.what: 0 for f in found}) + Counter(
+        {what: sum(len(f.runs) for f in found if f.what == what) for what in {f.what for f in found}}
+    ) == Counter("no submission" if status == "none" else "invalid submission" for status in mine.status)
+    assert {name for f in found for name in f.runs} == set(mine.run)
+    assert {f.why for f in found if f.what == "invalid submission"} == {"it has N rows, not N"}
+    assert sum(document.setups[1].ends.values()) == 225
+
+
+def test_the_comparison(document, grades) -> None:
+    (found,) = document.comparisons
+    shares = grades.pivot_table(index="competition", columns="group", values="any_medal", aggfunc="mean") * 100
+    medal = found.differences[0]
+    assert (medal.rate, medal.a, medal.b) == (
+        "any_medal",
+        pytest.approx(shares.good.mean()),
+        pytest.approx(shares.bad.mean()),
+    )
+    assert medal.difference == pytest.approx((shares.good - shares.bad).mean())
+    assert medal.interval[0] < medal.difference < medal.interval[1] and medal.p < 0.01
+    quality = grades.score.where(~grades.is_lower_better, -grades.score).fillna(-math.inf)
+    by = grades.assign(quality=quality).groupby(["competition", "group"]).quality.apply(list).unstack()
+    wins = [
+        statistics.fmean((x > y) + 0.5 * (x == y) for x in good for y in bad)
+        for good, bad in zip(by.good, by.bad, strict=True)
+    ]
+    assert found.a_wins == pytest.approx(statistics.fmean(wins))
+    assert {pair.competition: pair.difference for pair in found.pairs} == pytest.approx(dict(shares.good - shares.bad))
+
+
+def test_the_last_instant_is_the_result(document) -> None:
+    instants = document.setups[0].progress
+    assert [at.seconds for at in instants] == [3600, 7200, 4 * 3600, 8 * 3600, 16 * 3600, 24 * 3600]
+    everything = document.setups[0].rates[-1].rates.rates
+    assert instants[-1].any_medal == pytest.approx(everything["any_medal"].mean)
+    assert instants[-1].valid == pytest.approx(everything["valid"].mean)
+    assert instants[0].any_medal <= instants[-1].any_medal
+
+
+def test_progress_takes_the_file_as_it_stood(graded) -> None:
+    history = (
+        Moment(seconds=1000.0, valid=True, score=0.6, medal=None),
+        Moment(seconds=5000.0, valid=True, score=0.9, medal="gold"),
+        Moment(seconds=6000.0, valid=False, score=None, medal=None),
+    )
+    item = graded(seconds=80_000.0, score=0.7, medal=None, history=history)
+    at = summarise([item]).setups[0].progress
+    assert [instant.any_medal for instant in at] == [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]  # gold stood for 1000 s only
+    assert [instant.valid for instant in at] == [100.0, 0.0, 0.0, 0.0, 0.0, 100.0]
+    assert at[0].position == pytest.approx((0.6 - 0.5) / (0.9 - 0.5))
+
+
+def test_flagged_runs_count_once_as_they_are_and_once_as_failures(graded) -> None:
+    flag = (Suspicion(detector="d", rule="copied", verdict="violation", summary="it copied"),)
+    items = [graded("a", medal="gold", suspicions=flag), graded("b", medal="gold")]
+    (setup,) = summarise(items).setups
+    (row,) = setup.rates
+    assert row.rates.rates["gold"].mean == 100.0 and row.without_flagged["gold"].mean == 50.0
+    assert setup.flagged == 1 and any("flagged 1 run:" in note for note in setup.notes)
+    assert summarise([items[1]]).setups[0].rates[0].without_flagged is None
+
+
+def test_unlike_runs_are_not_averaged_unasked(graded, run) -> None:
+    items = [graded(seed=0), graded(seed=1, data_digest="other")]
+    (refused,) = summarise(items).setups
+    assert not refused.averaged and refused.rates == () and list(refused.differences) == ["data of spaceship-titanic"]
+    assert summarise(items, mix=True).setups[0].rates[0].rates.rates["valid"].mean == 100.0
+
+
+def test_unlike_setups_are_not_compared_unasked(graded) -> None:
+    items = [graded(), graded(model="m", data_digest="other")]
+    (found,) = summarise(items).comparisons
+    assert (found.differences, found.a_wins) == ((), None) and found.differ == {
+        "data of spaceship-titanic": ["unknown", "other"]
+    }
+    assert summarise(items, mix=True).comparisons[0].a_wins == 0.5
+
+
+def test_where_no_medals_are_there_are_none(graded, without_thresholds) -> None:
+    items = [
+        graded(synthetic=True, made=without_thresholds(0.6)),
+        graded(seed=1, synthetic=True, made=without_thresholds(0.4)),
+    ]
+    (setup,) = summarise(items).setups
+    assert setup.goal == "beats_sample" and setup.no_medals.startswith("Synthetic data")
+    rates = setup.rates[0].rates.rates
+    assert [rates[kind] for kind in ("any_medal", "gold", "above_median")] == [None] * 3
+    assert rates["valid"].mean == 100.0
+    assert [(line.medal, line.above_median) for line in setup.runs] == [(None, None)] * 2
+    assert "1 of 2 runs beat the sample submission." in setup.notes
+
+
+def test_runs_that_are_not_results_are_named(graded) -> None:
+    items = [
+        graded("a", medal="gold"),
+        graded("b", state="collected", made=None),
+        graded("c", state="failed", reason="no engine", made=None),
+    ]
+    (setup,) = summarise(items).setups
+    assert setup.rates[0].rates.rates["any_medal"].mean == 50.0  # what could not be graded is no medal yet
+    notes = "\n".join(setup.notes)
+    assert "Could not be graded yet and count as no medal until then: b--0" in notes
+    assert "Not counted, as they have not been graded: 1 run (c--0)" in notes
+    assert [(f.what, f.runs) for f in setup.failures] == [("not graded", ("b--0",)), ("not run", ("c--0",))]
+
+
+def test_scores_where_more_is_worse(graded, report) -> None:
+    made = report(0.3, is_lower_better=True, gold_threshold=0.1, sample_score=0.5)
+    assert summarise([graded(made=made)]).setups[0].position == pytest.approx(0.5)
+    nowhere = report(0.3, sample_score=0.95)  # the sample is better than gold: there is no such axis
+    assert summarise([graded(made=nowhere)]).setups[0].position is None
+
+
+def test_among_the_published(document, two_groups) -> None:
+    assert document.published == () and document.own == ()
+    found = summarise(read_sources(["good"], [], two_groups), against_published=True)
+    assert len(found.published) == 30
+    assert (found.published[0].agent, found.published[0].rates["all"]) == ("Disarray", (77.78, 0.44))
+    (own,) = found.own
+    assert own.rates["all"] == found.setups[0].rates[-1].rates.rates["any_medal"]
+    assert len(own.not_comparable) == 1 and "hardware" in own.not_comparable[0]
+
+
+def test_what_is_not_comparable_with_the_published(graded, without_thresholds) -> None:
+    from mlecore.runs.record import Limits
+
+    item = graded(synthetic=True, edition="v2", limits=Limits(time=600.0), made=without_thresholds(0.6))
+    (own,) = summarise([item], against_published=True).own
+    said = "; ".join(own.not_comparable)
+    assert own.rates == {}
+    for what in ("earn no medals", "edition v2", "no seed covers all 75", "time limit 10m"):
+        assert what in said

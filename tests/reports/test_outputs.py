@@ -1,0 +1,112 @@
+"""Text, Markdown, CSV and JSON say the same, and nothing that a run left can take over a terminal or a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from attrs import evolve
+from click.testing import CliRunner
+
+from mlecore.cli import main
+from mlecore.reports.model import summarise
+from mlecore.reports.sections import sections
+from mlecore.reports.text import markdown
+from mlecore.reports.tidy import to_csv, to_frame
+from mlecore.runs.record import Limits
+from mlecore.runs.store import load_group
+
+
+def report(*words: str):
+    return CliRunner().invoke(main, ["report", *words])
+
+
+def test_text_and_json_say_the_same(two_groups) -> None:
+    text = report("good", "--runs", str(two_groups))
+    assert text.exit_code == 0, text.output
+    found = json.loads(report("good", "--runs", str(two_groups), "--json").output)
+    (setup,) = found["setups"]
+    for row in setup["rates"]:
+        rate = row["rates"]["rates"]["any_medal"]
+        assert f"{rate['mean']:.1f} ± {rate['sem']:.1f}" in text.output
+    assert len(setup["runs"]) == 225
+    for line in setup["runs"][:20]:
+        assert line["score"] is None or f"{line['score']:.5f}" in text.output
+
+
+def test_no_medals_is_no_number_in_any_form(graded, without_thresholds) -> None:
+    document = summarise([graded(synthetic=True, made=without_thresholds(0.6))])
+    found = json.loads(json.dumps(document.to_json()))
+    assert found["setups"][0]["rates"][0]["rates"]["rates"]["any_medal"] is None
+    assert found["setups"][0]["runs"][0]["medal"] is None
+    header = next(section.header for section in sections(document) if section.id == "rates")
+    assert "ANY MEDAL %" not in header and "VALID %" in header
+    (row,) = csv.DictReader(io.StringIO(to_csv(document)))
+    assert row["medal"] == "" and row["above_median"] == ""
+
+
+def test_csv_has_a_row_a_run(two_groups) -> None:
+    out = report("good", "bad", "--runs", str(two_groups), "--csv").output
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert len(rows) == 450 and {row["setup"] for row in rows} == {"A", "B"}
+    assert {row["medal"] for row in rows} == {"gold", "silver", "bronze", "none"}
+
+
+def test_a_data_frame(graded) -> None:
+    frame = to_frame(summarise([graded(medal="gold"), graded(seed=1)]))
+    assert list(frame.medal) == ["gold", "none"] and list(frame.seed) == [0, 1]
+
+
+def test_markdown(two_groups) -> None:
+    out = report("good", "--runs", str(two_groups), "--split", "lite", "--markdown").output
+    assert "| SPLIT | COMPETITIONS |" in out and "| these | 22 | 3 |" in out
+    rows = [line for line in out.splitlines() if line.startswith("| leaf-classification |")]
+    assert len(rows) == 3
+
+
+def test_hostile_words_stay_words(graded, report) -> None:
+    bad = report(status="invalid", valid_submission=False, reason="\x1b[2J<script>alert(1)</script>|x|")
+    document = summarise([graded(made=bad, group="g\x1b[31m", name="run\x07")])
+    cells = [cell for section in sections(document) for row in section.rows for cell in row]
+    assert any("<script>" in cell for cell in cells)
+    assert all(cell.isprintable() for cell in cells)
+    out = markdown(document)
+    assert "<script>" not in out and "\\<script\\>" in out and "\\|x\\|" in out
+
+
+def test_conditions_that_differ(groups, tmp_path) -> None:
+    folder = groups.write_group(tmp_path, "g", competitions=["leaf-classification"], seeds=2)
+    assert report("g", "--runs", str(tmp_path)).exit_code == 0
+    record = load_group(folder)[1]
+    (record.folder / "run.json").write_bytes(evolve(record, limits=Limits(time=60.0)).dumps())
+    result = report("g", "--runs", str(tmp_path))
+    assert result.exit_code == 2 and "time limit  1d | 1m" in result.output and "±" not in result.output
+    assert report("g", "--runs", str(tmp_path), "--mix").exit_code == 0
+
+
+def test_the_same_run_counts_once(two_groups) -> None:
+    found = json.loads(report("good", str(two_groups / "good"), "--runs", str(two_groups), "--json").output)
+    assert [len(setup["runs"]) for setup in found["setups"]] == [225]
+
+
+def test_against_published(two_groups) -> None:
+    out = report("good", "--runs", str(two_groups), "--against", "published").output
+    assert "→ A" in out and "77.78 ± 0.44" in out and "closed to entries in April 2026" in out
+    assert "What keeps A from comparing with them" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "say what to report on"),
+        (["nothing"], "there is no group 'nothing'"),
+        (["good", "--split", "easy"], "there is no split 'easy'"),
+        (["good", "--json", "--csv"], "give one of --json"),
+        (["--grading-reports", "nothing.json"], "there is no grading report nothing.json"),
+    ],
+)
+def test_wrong_usage(two_groups, words, said) -> None:
+    result = report(*words, "--runs", str(two_groups))
+    assert result.exit_code == 2 and said in result.output
