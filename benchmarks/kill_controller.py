@@ -14,7 +14,7 @@ import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parent.parent / "tests" / "runs"
+TESTS = Path(__file__).resolve().parent.parent / "tests" / "controller"
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-INSTALLED = ROOT / "tests" / "runs" / "installed"
+INSTALLED = ROOT / "tests" / "controller" / "installed"
 
 
 def rss() -> float:

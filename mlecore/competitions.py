@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import DataError, GradingError, PluginError, UsageError
 from mlecore.facts import Facts, read_facts
-from mlecore.registry.discovery import Plugin, plugins
+from mlecore.registry.discovery import plugins
+from mlecore.registry.plugin import Plugin
 
 if TYPE_CHECKING:
     from pandas import DataFrame

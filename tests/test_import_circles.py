@@ -73,8 +73,6 @@ def test_annotations_keep_to_the_layers() -> None:
     needs, used = graph(root, annotations=True), graph(root)
     for name in needs:
         annotated = needs[name] - used[name]
-        if name == "mlecore.registry.inspection":  # until Plugin has a module of its own
-            needs[name] -= {"mlecore.registry.discovery"}
         needs[name] -= annotated if name == CONTRACT else annotated & {COMPETITION}
     assert not circle(needs)
 

@@ -8,7 +8,8 @@ import click
 
 from mlecore.cli._shared import json_option, print_json, print_table
 from mlecore.errors import MlecoreError, UsageError
-from mlecore.registry.discovery import DISABLE, KINDS, Plugin, disabled_in_vain, plugins
+from mlecore.registry.discovery import DISABLE, KINDS, disabled_in_vain, plugins
+from mlecore.registry.plugin import Plugin
 
 if TYPE_CHECKING:
     from mlecore.registry.loading import Loaded

@@ -153,14 +153,14 @@ def choose(home: Path, candidates: tuple[str, ...]) -> str | None:
 
 
 def refused_candidates(record: RunRecord) -> str:
-    """Why there is no submission, where something was there that could not be taken; else empty."""
+    """Why there is no submission, where a candidate was there that could not be taken; else empty."""
     if record.collected is None or record.collected.candidate is not None:
         return ""
     globs = [Glob(text) for text in record.candidates]
-    told = [
+    reasons = [
         words for words in record.collected.refused if any(glob.matches(words.partition(": ")[0]) for glob in globs)
     ]
-    return f"not taken as a submission: {'; '.join(told[:5])}" if told else ""
+    return f"not taken as a submission: {'; '.join(reasons[:5])}" if reasons else ""
 
 
 def read_exit(record: RunRecord) -> Exit:
@@ -221,9 +221,7 @@ def take_finished_submission(record: RunRecord, finished_submission: FinishedSub
     for name, source in {**finished_submission.files, **folders}.items():
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or path.parts[:1] not in _KEPT:
-            raise ValueError(
-                f"{name!r} cannot be the path of a file of a run; it must be in logs/..., code/..., snapshots/..."
-            )
+            raise ValueError(f"{name!r} is not a path for a run's file: use logs/..., code/... or snapshots/...")
         target = record.folder / path
         files.make_folder(target.parent)
         files.copy(source, target)

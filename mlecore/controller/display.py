@@ -65,7 +65,7 @@ class Lines:
 
 
 class Table:
-    """Runs at work, redrawn in place; what is said scrolls by above."""
+    """Runs at work, redrawn in place; messages scroll by above them."""
 
     def __init__(self, total: int) -> None:
         from rich.console import Console

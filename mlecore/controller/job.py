@@ -1,4 +1,4 @@
-"""From a run to what is started: the Task that its agent is told, and the Job that its backend gets."""
+"""From a run to what is started: the Task that its agent gets, and the Job that its backend gets."""
 
 from __future__ import annotations
 
@@ -103,15 +103,15 @@ def make_task(
 ) -> Task:
     """All that an agent may know."""
     facts, limits = inputs.facts, experiment.plan.limits
-    told = _instructions(experiment, home)
+    texts = _instructions(experiment, home)
     return Task(
         competition=facts.id,
         title=facts.title,
         modality=facts.modality,
         metric=facts.metric,
         direction=facts.direction,
-        instructions=told.text,
-        rules=told.rules,
+        instructions=texts.text,
+        rules=texts.rules,
         description=inputs.description,
         time_limit=limits.time,
         seed=seed,

@@ -21,11 +21,11 @@ def output(record: RunRecord, follow: bool) -> Iterator[bytes]:
         if not follow:
             raise UsageError(f"{record.name} is {record.state}: it has printed nothing yet")
         time.sleep(1.0)
-        record = _again(record)
+        record = _read_again(record)
     attempt = record.attempt
     if record.state == "running" and attempt and attempt.handle:
         opened = open_backend(record.backend.name, record.backend.options)
-        yield from _from_place(opened.backend, record, follow)
+        yield from _from_backend(opened.backend, record, follow)
         return
     path = saved(record)
     if path is None:
@@ -44,15 +44,15 @@ def saved(record: RunRecord) -> Path | None:
     return next((path for path in paths if path.is_file() and not path.is_symlink()), None)
 
 
-def _again(record: RunRecord) -> RunRecord:
+def _read_again(record: RunRecord) -> RunRecord:
     try:
         return recover_record(record.folder)[0]
     except FileNotFoundError:
         return record
 
 
-def _from_place(backend: Backend, record: RunRecord, follow: bool) -> Iterator[bytes]:
-    """From the job itself, going on where it was when the backend was out of reach for a while."""
+def _from_backend(backend: Backend, record: RunRecord, follow: bool) -> Iterator[bytes]:
+    """From the job itself; continued where it was when the backend did not answer for a while."""
     assert record.attempt and record.attempt.handle
     offset = 0
     while True:

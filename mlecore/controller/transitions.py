@@ -196,7 +196,7 @@ class Transitions:
         return evolve(record, state="failed", reason=f"{record.reason} (attempt {failures}, no retry left)")
 
     def _with_usage(self, record: RunRecord) -> RunRecord:
-        """Tokens and cost, if the agent can tell; its hook reads hostile files, and a failure is only noted."""
+        """Tokens and cost, if the agent can say; its hook reads hostile files, and a failure is only noted."""
         agent = self._experiment.agents.get(record.label)
         if agent is None or not agent.plugin.implements("usage"):
             return record

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from mlecore.entry_points import GROUPS, Point, headers, name_of, points, version
 from mlecore.errors import UsageError
+from mlecore.registry.plugin import Plugin
 
 KINDS = ("competition", "agent", "backend", "detector", "extension")
 PREFIXES = {
@@ -30,39 +30,6 @@ PREFIXES = {
 DISABLE = "MLECORE_DISABLE_PLUGINS"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _LONGEST = 300  # characters of a text of metadata that are shown
-
-State = Literal["ok", "disabled", "shadowed", "incompatible", "broken"]
-"""What can be done with a plugin: it can be used, as far as can be seen; it is disabled by name; another distribution
-provides its name; it needs another version of mlecore; something is wrong with it."""
-
-
-@frozen(kw_only=True)
-class Plugin:
-    """An installed plugin. A state other than "ok" comes with a reason; more can turn up when it is loaded."""
-
-    kind: str
-    name: str
-    version: str
-    distribution: str
-    summary: str
-    module: str
-    origin: Path | None  # the module's file
-    state: State = "ok"
-    reason: str = ""
-
-    def __str__(self) -> str:
-        """Such as "agent dummy (mle-agent-dummy 0.1.0, /.../__init__.py)"."""
-        file = f", {self.origin}" if self.origin else ""
-        return f"{self.kind} {self.name} ({self.distribution} {self.version}{file})"
-
-    @property
-    def modules(self) -> tuple[tuple[str, Path | None], ...]:
-        """The modules that hold its hooks, with their files: a competition's ``synthetic.py`` is one of them."""
-        own = (self.module, self.origin)
-        if self.kind != "competition" or self.origin is None or self.origin.name != "__init__.py":
-            return (own,)
-        synthetic = self.origin.with_name("synthetic.py")
-        return (own, (f"{self.module}.synthetic", synthetic)) if synthetic.is_file() else (own,)
 
 
 @lru_cache(maxsize=1)

@@ -14,13 +14,10 @@ from functools import cache
 from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mlecore.errors import MlecoreError
 from mlecore.files import read_regular
-
-if TYPE_CHECKING:
-    from mlecore.registry.discovery import Plugin
+from mlecore.registry.plugin import Plugin
 
 _LONGEST_MODULE = 512 * 1024  # bytes; reading as much takes about a second
 _LONGEST_DESCRIPTION = 4 * 1024 * 1024

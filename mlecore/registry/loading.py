@@ -15,7 +15,8 @@ from attrs import evolve, frozen
 
 from mlecore.errors import MlecoreError, PluginError, UsageError
 from mlecore.hookspecs import SPECS
-from mlecore.registry.discovery import PREFIXES, Plugin, plugins
+from mlecore.registry.discovery import PREFIXES, plugins
+from mlecore.registry.plugin import Plugin
 from mlecore.registry.results import result_flaw
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from mlecore.registry.discovery import Plugin
 from mlecore.registry.loading import load
+from mlecore.registry.plugin import Plugin
 
 if TYPE_CHECKING:
     from mlecore.backends import Backend

@@ -178,7 +178,7 @@ class GroupLock:
 
 
 def holder(group: Path) -> dict[str, Any] | None:
-    """Who holds the group now, as far as can be told without taking the lock for more than a moment."""
+    """Who holds the group now, as far as can be seen without taking the lock for more than a moment."""
     path = group / "controller.lock"
     try:
         descriptor = os.open(path, os.O_RDWR)

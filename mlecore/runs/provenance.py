@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from mlecore.registry.discovery import Plugin
+from mlecore.registry.plugin import Plugin
 from mlecore.runs.record import PluginUse
 
 

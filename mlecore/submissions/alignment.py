@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame, Series
 
-    from mlecore.submissions.format import Format
     from mlecore.submissions.table import Table
 
 
@@ -88,33 +87,6 @@ def known_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
         raise InvalidSubmission(f"{counted(len(unknown), on)} not asked for: {listed(unknown)}{hint}")
 
 
-def matched(format: Format, frame: DataFrame, answers: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """``(truth, guess)``: the answers' rows and the submission's, paired as ``format`` says once their ids fit.
-
-    Raises InvalidSubmission; also for ids of mixed types, which cannot be sorted.
-    """
-    if format.rows == "same":
-        same_count(frame, answers)
-    if not format.id_required:
-        return answers.reset_index(drop=True), frame.reset_index(drop=True)
-    on = str(format.id)
-    if on not in answers.columns:
-        raise GradingError(f"the answers lack the column {on!r}", fix="Prepare the competition again.")
-    if format.ids == "list":
-        pairs = sorted_alike(frame, answers, on)
-        if format.order == "free":
-            return pairs
-    elif format.ids == "set":
-        same_ids(frame, answers, on)
-    elif format.ids == "subset":
-        known_ids(frame, answers, on)
-    if format.order == "sample":
-        return answers.reset_index(drop=True), frame.reset_index(drop=True)
-    if format.rows == "any":
-        return _joined(frame, answers, on)
-    return sorted_alike(frame, answers, on, compare=False)
-
-
 def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool = True) -> tuple[DataFrame, DataFrame]:
     """``(truth, guess)``: rows meet as if both tables were sorted by ``on`` with pandas' default sort.
 
@@ -136,7 +108,7 @@ def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool
     return truth, guess
 
 
-def _joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, DataFrame]:
+def joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, DataFrame]:
     """Each row of the submission with each answer of its id; rows in the submission's order."""
     import pandas as pd
 

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from attrs import asdict, field, fields, frozen
 
-from mlecore.errors import PluginError
+from mlecore.errors import GradingError, PluginError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -178,7 +178,7 @@ class Format:
 
         Raises InvalidSubmission, which names the first offending rows, and GradingError for answers that do not fit.
         """
-        from mlecore.submissions.alignment import columns_of, matched, read_answers
+        from mlecore.submissions.alignment import columns_of, read_answers
         from mlecore.submissions.messages import ID
         from mlecore.submissions.values import rows_sum_to_one
 
@@ -191,7 +191,7 @@ class Format:
         others = list(answers.columns) if columns is None else columns
         refuse = self.extra == "refused"
         frame = columns_of(submission, self._required(others), only=refuse, may=[self.id] if self.id else [])
-        truth, guess = matched(self, frame, answers)
+        truth, guess = self._paired(frame, answers)
         if self.id_required:
             guess.attrs[ID] = self.id  # names the rows in messages
         rules = self.expand(others)
@@ -201,6 +201,34 @@ class Format:
         if self.sum_to_one is not None:
             rows_sum_to_one(guess, [name for name in rules if rules[name].type == "number"], self.sum_to_one)
         return truth, guess
+
+    def _paired(self, frame: DataFrame, answers: DataFrame) -> tuple[DataFrame, DataFrame]:
+        """``(truth, guess)``: the answers' rows and the submission's, once their ids fit.
+
+        Raises InvalidSubmission; also for ids of mixed types, which cannot be sorted.
+        """
+        from mlecore.submissions.alignment import joined, known_ids, same_count, same_ids, sorted_alike
+
+        if self.rows == "same":
+            same_count(frame, answers)
+        if not self.id_required:
+            return answers.reset_index(drop=True), frame.reset_index(drop=True)
+        on = str(self.id)
+        if on not in answers.columns:
+            raise GradingError(f"the answers lack the column {on!r}", fix="Prepare the competition again.")
+        if self.ids == "list":
+            pairs = sorted_alike(frame, answers, on)
+            if self.order == "free":
+                return pairs
+        elif self.ids == "set":
+            same_ids(frame, answers, on)
+        elif self.ids == "subset":
+            known_ids(frame, answers, on)
+        if self.order == "sample":
+            return answers.reset_index(drop=True), frame.reset_index(drop=True)
+        if self.rows == "any":
+            return joined(frame, answers, on)
+        return sorted_alike(frame, answers, on, compare=False)
 
     @property
     def id_required(self) -> bool:

@@ -1,0 +1,41 @@
+"""An installed plugin as a value, and what can be done with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from attrs import frozen
+
+State = Literal["ok", "disabled", "shadowed", "incompatible", "broken"]
+"""What can be done with a plugin: it can be used, as far as can be seen; it is disabled by name; another distribution
+provides its name; it needs another version of mlecore; something is wrong with it."""
+
+
+@frozen(kw_only=True)
+class Plugin:
+    """An installed plugin. A state other than "ok" comes with a reason; more can turn up when it is loaded."""
+
+    kind: str
+    name: str
+    version: str
+    distribution: str
+    summary: str
+    module: str
+    origin: Path | None  # the module's file
+    state: State = "ok"
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Such as "agent dummy (mle-agent-dummy 0.1.0, /.../__init__.py)"."""
+        file = f", {self.origin}" if self.origin else ""
+        return f"{self.kind} {self.name} ({self.distribution} {self.version}{file})"
+
+    @property
+    def modules(self) -> tuple[tuple[str, Path | None], ...]:
+        """The modules that hold its hooks, with their files: a competition's ``synthetic.py`` is one of them."""
+        own = (self.module, self.origin)
+        if self.kind != "competition" or self.origin is None or self.origin.name != "__init__.py":
+            return (own,)
+        synthetic = self.origin.with_name("synthetic.py")
+        return (own, (f"{self.module}.synthetic", synthetic)) if synthetic.is_file() else (own,)
