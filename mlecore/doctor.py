@@ -1,4 +1,4 @@
-"""Is everything here that runs need? Each finding is one line, and each problem comes with its fix.
+"""Check that everything that runs need is here. Each finding is one line, and each problem comes with its fix.
 
 Backends are asked through their interface only: what one needs on a machine is known to its ``preflight``.
 """

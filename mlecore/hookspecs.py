@@ -124,7 +124,10 @@ class BackendSpec:
     @required
     @hookspec(firstresult=True)
     def backend(self, options: Mapping[str, str]) -> Backend:
-        """The backend with these options, which are those that the class declares. Contacts nothing."""
+        """The backend with these options. Contacts nothing.
+
+        Called with no options first, to learn which ones its class declares, then with all that have a value.
+        """
 
 
 class DetectorSpec:

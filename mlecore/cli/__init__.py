@@ -21,7 +21,7 @@ _VERBS = {
     "grade": "Grade submissions against the answers.",
     "report": "Scores, medals and rates of groups of runs.",
     "new": "Write a new plugin package.",
-    "doctor": "Is everything here that runs need?",
+    "doctor": "Check that everything that runs need is here.",
 }
 
 

@@ -17,7 +17,7 @@ _COLOURS = {"ok": "green", "warning": "yellow", "problem": "red", "unknown": "re
 @data_option
 @json_option
 def command(ids: tuple[str, ...], split: str | None, data: tuple[Path, ...], as_json: bool) -> None:
-    """Is everything here that runs need?
+    """Check that everything that runs need is here.
 
     Looks at Python, the plugins, the Kaggle login and whose rules are not accepted yet, the space on the disk, and each
     installed backend. Changes nothing. Ends with 1 for a problem, and with 3 if something could not be found out.

@@ -11,7 +11,7 @@ from mlecore.scaffold import KINDS, names, write
 
 
 @click.command("new")
-@click.argument("kind", type=click.Choice(list(KINDS)))
+@click.argument("kind", type=click.Choice(KINDS))
 @click.argument("name")
 @click.option(
     "--into", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="The folder for it; default: here."

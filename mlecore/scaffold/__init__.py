@@ -1,20 +1,29 @@
 """New plugin packages, written from the templates in this folder.
 
-A template is a text with ``$name``, ``$title``, ``$module``, ``$distribution`` and ``$core`` in it (``$$`` is a dollar
-sign); ``module/`` becomes the import package.
+``common/`` holds what all kinds get, and each kind has a folder of its own. A template is a text with ``$name``,
+``$title``, ``$module`` and other names of ``_values`` in it (``$$`` is a dollar sign); ``module/`` becomes the import
+package.
 """
 
 from __future__ import annotations
 
 import re
+from datetime import date
 from pathlib import Path
 from string import Template
 
 from attrs import frozen
 
 from mlecore.errors import UsageError
+from mlecore.registry.discovery import PREFIXES
 
-KINDS = {"competition": "comp", "agent": "agent", "backend": "backend", "detector": "detector"}
+DESCRIPTIONS = {
+    "competition": "$title: what it asks, in one line",
+    "agent": "Agent $name: what it does, in one line",
+    "backend": "Backend $name: where it runs agents, in one line",
+    "detector": "Detector $name: what it finds, in one line",
+}
+KINDS = tuple(DESCRIPTIONS)
 _NAME = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
 _SUFFIX = ".tmpl"
 
@@ -28,7 +37,7 @@ class Names:
 
     @property
     def distribution(self) -> str:
-        return re.sub(r"[._-]+", "-", f"mle-{KINDS[self.kind]}-{self.name}").lower()
+        return PREFIXES[self.kind] + re.sub(r"[._-]+", "-", self.name).lower()
 
     @property
     def module(self) -> str:
@@ -49,9 +58,10 @@ def names(kind: str, name: str) -> Names:
             fix=f"Such as: mlecore new {kind} my-{kind}",
         )
     made = Names(kind, name)
-    if name.lower().startswith(f"mle-{KINDS[kind]}-"):
+    if name.lower().startswith(PREFIXES[kind]):
         raise UsageError(
-            f"{name!r} repeats the prefix, which comes by itself", fix=f"Name it {name[len(KINDS[kind]) + 5 :]}."
+            f"{name!r} repeats the prefix {PREFIXES[kind]}, which is added to it",
+            fix=f"Name it {name[len(PREFIXES[kind]) :]}.",
         )
     for plugin in plugins(kind):
         if plugin.name == name or plugin.distribution.lower() == made.distribution:
@@ -65,16 +75,22 @@ def write(made: Names, into: Path) -> Path:
     """Write the package into a new folder below ``into``; returns that. Raises UsageError where it exists."""
     folder = into / made.distribution
     if folder.exists() or folder.is_symlink():
-        raise UsageError(f"{folder} is there already; nothing was written", fix="Remove it, or name another --into.")
-    values = {name: getattr(made, name) for name in ("name", "distribution", "module", "title")}
-    values["core"] = _core()
-    templates = Path(__file__).parent / made.kind
-    for template in sorted(templates.rglob(f"*{_SUFFIX}")):
-        parts = [made.module if part == "module" else part for part in template.relative_to(templates).parts]
-        target = folder.joinpath(*parts).with_suffix("")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(Template(template.read_text(encoding="utf-8")).substitute(values), encoding="utf-8")
+        raise UsageError(f"{folder} exists already; nothing was written", fix="Remove it, or name another --into.")
+    values = _values(made)
+    for templates in (Path(__file__).parent / "common", Path(__file__).parent / made.kind):
+        for template in sorted(templates.rglob(f"*{_SUFFIX}")):
+            parts = [made.module if part == "module" else part for part in template.relative_to(templates).parts]
+            target = folder.joinpath(*parts).with_suffix("")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(Template(template.read_text(encoding="utf-8")).substitute(values), encoding="utf-8")
     return folder
+
+
+def _values(made: Names) -> dict[str, str]:
+    """What the names in a template stand for."""
+    names = {name: getattr(made, name) for name in ("kind", "name", "distribution", "module", "title")}
+    description = Template(DESCRIPTIONS[made.kind]).substitute(names)
+    return {**names, "description": description, "core": _core(), "year": str(date.today().year)}
 
 
 def _core() -> str:

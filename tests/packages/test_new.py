@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 from mlecore.cli.new import command
 from mlecore.errors import UsageError
+from mlecore.registry.discovery import PREFIXES
 from mlecore.scaffold import KINDS, names, write
 
 CLI = "from mlecore.cli import main; main()"
@@ -29,7 +31,7 @@ def test_a_new_package_installs_is_found_and_passes_its_tests(
     listed = run("-c", CLI, "plugins", "list", "--kind", kind, "--json")
     (found,) = [plugin for plugin in json.loads(listed.stdout) if plugin["name"] == "Try-it.2"]
     assert found["state"] == "ok", found
-    assert found["distribution"] == f"mle-{KINDS[kind]}-try-it-2"
+    assert found["distribution"] == f"{PREFIXES[kind]}try-it-2"
     assert run("-c", CLI, "plugins", "show", "Try-it.2", "--kind", kind).returncode == 0
     if kind != "competition":  # that one is tested on the way of docs/publishing.md
         tested = run("-m", "pytest", "-q", str(folder / "tests"))
@@ -42,7 +44,10 @@ def test_it_says_what_to_do_next(tmp_path: Path) -> None:
     folder = tmp_path / "mle-agent-my-own"
     assert f"pip install -e {folder}" in done.output
     assert f"pytest {folder}" in done.output
-    assert {path.name for path in folder.iterdir()} == {"pyproject.toml", "README.md", "mle_agent_my_own", "tests"}
+    assert {path.name for path in folder.iterdir()} == {
+        *("pyproject.toml", "README.md", "LICENSE", ".gitignore"),
+        *("mle_agent_my_own", "tests"),
+    }
 
 
 def test_nothing_is_left_to_fill_in(tmp_path: Path) -> None:
@@ -50,8 +55,10 @@ def test_nothing_is_left_to_fill_in(tmp_path: Path) -> None:
         folder = write(names(kind, "my-own"), tmp_path)
         for path in folder.rglob("*"):
             if path.is_file():
-                assert path.suffix in (".py", ".md", ".toml")
-                assert not any(word in path.read_text() for word in ("$name", "$module", "$title", "$core", "TODO"))
+                assert path.suffix in (".py", ".md", ".toml") or path.name in ("LICENSE", ".gitignore")
+                assert not any(
+                    word in path.read_text() for word in ("$name", "$module", "$title", "$core", "$year", "TODO")
+                )
 
 
 def test_new_code_is_clean(tmp_path: Path) -> None:
@@ -68,11 +75,34 @@ def test_new_code_is_clean(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_package_can_be_published(kind: str, build: Callable[[Path], Path], tmp_path: Path) -> None:
+    folder = write(names(kind, "my-own"), tmp_path)
+    with zipfile.ZipFile(build(folder)) as wheel:
+        (metadata,) = [wheel.read(name).decode() for name in wheel.namelist() if name.endswith("/METADATA")]
+        (licence,) = [wheel.read(name).decode() for name in wheel.namelist() if name.endswith("/licenses/LICENSE")]
+    assert f"Author: The authors of {folder.name}" in metadata
+    assert "License-Expression: MIT" in metadata
+    assert f"The authors of {folder.name}" in licence
+
+
+def test_answers_are_not_committed(tmp_path: Path) -> None:
+    folder = write(names("competition", "my-own"), tmp_path)
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    (folder / "data" / "my-own").mkdir(parents=True)
+    (folder / "data" / "my-own" / "answers.csv").touch()
+    done = subprocess.run(
+        ["git", "-C", str(folder), "status", "--short", "-uall"], capture_output=True, text=True, check=True
+    )
+    assert "competition.toml" in done.stdout
+    assert "answers.csv" not in done.stdout
+
+
 def test_it_overwrites_nothing(tmp_path: Path) -> None:
     made = names("detector", "my-own")
     folder = write(made, tmp_path)
     (folder / "README.md").write_text("mine")
-    with pytest.raises(UsageError, match="is there already; nothing was written"):
+    with pytest.raises(UsageError, match="exists already; nothing was written"):
         write(made, tmp_path)
     assert (folder / "README.md").read_text() == "mine"
 
