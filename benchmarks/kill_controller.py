@@ -50,12 +50,12 @@ def main() -> None:
                 print(f"{kills} kills, {time.monotonic() - began:.0f} s", flush=True)
         code, output = shell.call(*arguments, timeout=3600)
         assert code == 0, output
-        attempt_end(shell, options.runs, options.backend)
+        check_runs(shell, options.runs, options.backend)
         print(f"{kills} kills, {options.runs} runs: all graded once, none lost; {time.monotonic() - began:.0f} s")
 
 
-def attempt_end(shell, runs: int, backend: str) -> None:
-    """Every run has one attempt and one grade, the right one, and each of its events was heard."""
+def check_runs(shell, runs: int, backend: str) -> None:
+    """Every run has one attempt and one grade, the right one, and each of its events was delivered."""
     from mlecore.runs.store import grade_of, load_group
 
     problems: list[str] = []
@@ -73,12 +73,12 @@ def attempt_end(shell, runs: int, backend: str) -> None:
     if backend == "folders":
         starts = set((shell.backend_root / "starts.log").read_text().split())
         assert starts == {record.attempts[0].job for record in records}
-    heard = defaultdict(list)
+    events_of = defaultdict(list)
     for line in shell.notes.read_text().splitlines():
         event = json.loads(line)
-        if event["event"] not in heard[event["run"]]:
-            heard[event["run"]].append(event["event"])
-    assert len(heard) == runs and all(events == ["started", "finished", "graded"] for events in heard.values())
+        if event["event"] not in events_of[event["run"]]:
+            events_of[event["run"]].append(event["event"])
+    assert len(events_of) == runs and all(events == ["started", "finished", "graded"] for events in events_of.values())
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from mlecore import files
 from mlecore.agents import FinishedSubmission
 from mlecore.backends import Handle, Image, Job, JobStatus, Sandbox
 from mlecore.controller import collect
+from mlecore.controller.ending import attempt_end, exit_code
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.failures import FolderGone
@@ -21,15 +22,12 @@ from mlecore.errors import BackendError, GradingError, MlecoreError, PluginError
 from mlecore.runs import requests
 from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
-from mlecore.runs.record import Attempt, Ended, RunRecord
+from mlecore.runs.record import Attempt, RunRecord
 from mlecore.runs.store import Group, write_record
 from mlecore.schema import SchemaError
 
 if TYPE_CHECKING:
     from mlecore.grading.report import Report
-
-
-INIT_TIME_UP = 124  # init's exit code, for where a full disk kept it from saying so in exit.json
 
 
 class Transitions:
@@ -167,7 +165,7 @@ class Transitions:
         reported = collect.read_exit(record) if there else collect.Exit()
         used = reported.seconds if reported.seconds is not None else seconds
         record = record.with_attempt(
-            ended=ended, reason=reason, infra_failure=infra_failure, seconds=used, exit_code=_code(status, reported)
+            ended=ended, reason=reason, infra_failure=infra_failure, seconds=used, exit_code=exit_code(status, reported)
         )
         record = evolve(record, ended=ended, reason=reason, seconds=used)
         if there:
@@ -284,34 +282,3 @@ def _read_report(path: Path) -> Report:
         return read_report(path)
     except SchemaError as error:
         raise GradingError(error.message, fix="Remove it to have the run graded again.") from None
-
-
-def attempt_end(record: RunRecord, status: JobStatus, cancelled: bool, there: bool) -> tuple[Ended, str, bool]:
-    """How an attempt ended, why in words, and whether it was an infrastructure failure."""
-    assert record.attempt
-    if cancelled:
-        return "stopped", "cancelled", False
-    if status.phase == "gone" and not there:
-        return "lost", status.reason or f"the backend no longer has the job {record.attempt.job}", True
-    if status.infra_failure:
-        return "lost", status.reason or "the backend ended it", True
-    reported = collect.read_exit(record) if there else collect.Exit()
-    code = _code(status, reported)
-    if status.oom:
-        return "oom", status.reason or "it ran out of memory", False
-    time_up = f"its time limit of {record.limits.time:g} s was up"
-    if reported.timed_out:
-        return "timed_out", time_up, False
-    if status.timed_out or (status.exit_code == INIT_TIME_UP and reported.exit_code is None):
-        return "timed_out", "; ".join(filter(None, (time_up, status.reason))), False
-    if code is None:
-        return "lost", status.reason or "the backend cannot say how it ended", True
-    if code == 0:
-        return "finished", "", False
-    if 128 < code < 193:
-        return "crashed", status.reason or f"killed by signal {code - 128}", False
-    return "crashed", status.reason or f"exit code {code}", False
-
-
-def _code(status: JobStatus, reported: collect.Exit) -> int | None:
-    return status.exit_code if status.exit_code is not None else reported.exit_code

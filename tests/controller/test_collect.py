@@ -13,7 +13,7 @@ from attrs import evolve
 from mlecore.agents import FinishedSubmission
 from mlecore.backends import Fetched, Handle, JobStatus
 from mlecore.controller import collect
-from mlecore.controller.transitions import attempt_end
+from mlecore.controller.ending import attempt_end
 from mlecore.globs import Glob
 from mlecore.runs.record import Attempt, PluginUse, RunRecord
 
@@ -91,8 +91,8 @@ def test_links_and_pipes_do_not_come_along(sandbox, record):
     (sandbox.home / "code" / "locked").chmod(0o500)
     done = collected(sandbox, record)
     assert sorted(p.name for p in (record.folder / "code").iterdir()) == ["locked", "main.py"]
-    told = " ".join(done.collected.refused)
-    assert "answers: not a regular file" in told and "fifo: not" in told and "huge.csv: 100 GB" in told
+    refused = " ".join(done.collected.refused)
+    assert "answers: not a regular file" in refused and "fifo: not" in refused and "huge.csv: 100 GB" in refused
     assert (record.folder / "code" / "locked").stat().st_mode & 0o700 == 0o700
 
 
@@ -208,8 +208,8 @@ def test_a_forged_exit_says_nothing(sandbox, record, text):
     sandbox.put(".mlecore/exit.json", text)
     sandbox.put(".mlecore/hardware.json", text)
     collected(sandbox, record)
-    told = collect.read_exit(record)
-    assert (told.exit_code, told.timed_out, told.seconds) == (None, False, None)
+    reported = collect.read_exit(record)
+    assert (reported.exit_code, reported.timed_out, reported.seconds) == (None, False, None)
     json.dumps(collect.read_hardware(record), allow_nan=False)
 
 
@@ -235,5 +235,5 @@ def test_finished_files_stay_in_their_folders(record, tmp_path):
 @pytest.mark.parametrize("how", [{"exit_code": 137, "timed_out": True}, {"exit_code": 124}])
 def test_a_time_limit_of_which_init_left_no_word(record, how):
     status = JobStatus(phase="exited", reason="init did not end the job", **how)
-    told = ("timed_out", "its time limit of 86400 s was up; init did not end the job", False)
-    assert attempt_end(record, status, cancelled=False, there=False) == told
+    expected = ("timed_out", "its time limit of 86400 s was up; init did not end the job", False)
+    assert attempt_end(record, status, cancelled=False, fetched=False) == expected

@@ -1,4 +1,4 @@
-"""Agents that misbehave in a real sandbox: each is contained, and told in words."""
+"""Agents that misbehave in a real sandbox: each is contained, and reported in words."""
 
 from __future__ import annotations
 
@@ -93,9 +93,9 @@ def test_what_is_no_submission(attempt, script, words):
     began = time.monotonic()
     record = attempt(script + "\n")
     assert record.state == "graded" and status(record) in ("none", "invalid")
-    told = " ".join(record.collected.refused)
-    assert "submission.csv" in told or script.startswith("mkdir"), record
-    assert words in told
+    refused = " ".join(record.collected.refused)
+    assert "submission.csv" in refused or script.startswith("mkdir"), record
+    assert words in refused
     if not script.startswith("mkdir"):
         assert "submission.csv" in record.reason and grade_of(record.folder)["reason"] in record.reason
     assert time.monotonic() - began < 30

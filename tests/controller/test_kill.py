@@ -68,13 +68,13 @@ def test_every_event_of_a_hundred_runs_with_two_kills(shell):
     code, output = shell.call("runs", "resume", "g")
     assert code == 0, output
     settled(shell, "g", 100)
-    heard = defaultdict(list)
+    delivered = defaultdict(list)
     for line in shell.notes.read_text().splitlines():
         event = json.loads(line)
-        if event["event"] not in heard[event["run"]]:
-            heard[event["run"]].append(event["event"])
-    assert len(heard) == 100
-    assert {tuple(events) for events in heard.values()} == {("started", "finished", "graded")}
+        if event["event"] not in delivered[event["run"]]:
+            delivered[event["run"]].append(event["event"])
+    assert len(delivered) == 100
+    assert {tuple(events) for events in delivered.values()} == {("started", "finished", "graded")}
     journal = (shell.runs / "g" / "events.jsonl").read_text()
     assert journal.count('"extension:grumpy"') >= 200 and "not in the mood" in journal
 

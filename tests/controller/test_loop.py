@@ -1,4 +1,4 @@
-"""The whole way of a run, and how each of its ends is told."""
+"""The whole way of a run, and how each of its ends is reported."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ def test_ten_thousand_planned_runs_are_no_load(lab):
     assert lab.display.changes and time.process_time() - began < 2.0
 
 
-def test_folder_deleted_by_hand_is_told_and_the_rest_goes_on(lab):
+def test_folder_deleted_by_hand_is_reported_and_the_rest_goes_on(lab):
     import shutil
 
     lab.make(("worker", {"seconds": "0.3"}), seeds=2)

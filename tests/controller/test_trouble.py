@@ -130,19 +130,19 @@ def test_a_clock_that_jumps_changes_nothing(lab, monkeypatch):
 
 class Notes:
     def __init__(self) -> None:
-        self.heard: list[tuple] = []
+        self.got: list[tuple] = []
 
     @hookimpl
     def run_started(self, run) -> None:
-        self.heard.append(("started", run.name, run.attempt.number))
+        self.got.append(("started", run.name, run.attempt.number))
 
     @hookimpl
     def run_finished(self, run) -> None:
-        self.heard.append(("finished", run.name, run.ended))
+        self.got.append(("finished", run.name, run.ended))
 
     @hookimpl
     def run_graded(self, report, run) -> None:
-        self.heard.append(("graded", run.name, report.status))
+        self.got.append(("graded", run.name, report.status))
 
 
 class Grumpy:
@@ -155,18 +155,18 @@ class Grumpy:
 def notes(lab):
     manager = pluggy.PluginManager("mlecore")
     manager.add_hookspecs(ExtensionSpec)
-    heard = Notes()
+    got = Notes()
     manager.register(Grumpy(), name="extension:grumpy")
-    manager.register(heard, name="extension:notes")
+    manager.register(got, name="extension:notes")
     lab.extensions = manager
-    return heard
+    return got
 
 
 def test_events_come_in_order_and_a_failing_extension_touches_nothing(lab, notes):
     lab.make(("worker", {"faults": "1"}))
     assert lab.run().complete
     name = "worker--coins--0"
-    assert notes.heard == [
+    assert notes.got == [
         ("started", name, 1),
         ("started", name, 2),
         ("finished", name, "finished"),
@@ -174,8 +174,8 @@ def test_events_come_in_order_and_a_failing_extension_touches_nothing(lab, notes
     ]
     failed = [event for event in Journal(lab.group.folder).read(name) if event["event"] == "extension failed"]
     assert [event["plugin"] for event in failed] == ["extension:grumpy"] * 2 and "mood" in failed[0]["why"]
-    notes.heard.clear()
-    assert lab.run().complete and notes.heard == []
+    notes.got.clear()
+    assert lab.run().complete and notes.got == []
 
 
 def test_what_was_not_delivered_is_delivered_by_the_next_controller(lab, notes):
@@ -185,13 +185,13 @@ def test_what_was_not_delivered_is_delivered_by_the_next_controller(lab, notes):
     first = read_record(lab.folder("worker--coins--0"))
     lines = [line for line in log.read_text().splitlines() if first.uid not in line or "started" in line]
     log.write_text("\n".join(lines) + "\nrun_graded " + first.uid)  # the last line is torn
-    notes.heard.clear()
+    notes.got.clear()
     assert lab.run().complete
-    assert notes.heard == [("finished", first.name, "finished"), ("graded", first.name, "graded")]
+    assert notes.got == [("finished", first.name, "finished"), ("graded", first.name, "graded")]
 
 
 def test_an_extension_that_hangs_holds_nobody_up(lab, notes):
-    notes.heard = type("Hanging", (list,), {"append": lambda self, item: time.sleep(60)})()
+    notes.got = type("Hanging", (list,), {"append": lambda self, item: time.sleep(60)})()
     lab.make(("worker", {}))
     lab.timing = type(lab.timing)(poll_min=0.005, drain=0.2)
     began = time.monotonic()

@@ -1,0 +1,44 @@
+"""How an attempt ended, from what the backend says of its job and what init reported from inside."""
+
+from __future__ import annotations
+
+from mlecore.backends import JobStatus
+from mlecore.controller import collect
+from mlecore.runs.record import Ended, RunRecord
+
+INIT_TIME_UP = 124  # init's exit code, for where a full disk kept it from saying so in exit.json
+
+
+def attempt_end(record: RunRecord, status: JobStatus, cancelled: bool, fetched: bool) -> tuple[Ended, str, bool]:
+    """How an attempt ended, why in words, and whether it was an infrastructure failure.
+
+    ``fetched``: what it left has been fetched, with what init reported in it.
+    """
+    assert record.attempt
+    if cancelled:
+        return "stopped", "cancelled", False
+    if status.phase == "gone" and not fetched:
+        return "lost", status.reason or f"the backend no longer has the job {record.attempt.job}", True
+    if status.infra_failure:
+        return "lost", status.reason or "the backend ended it", True
+    reported = collect.read_exit(record) if fetched else collect.Exit()
+    code = exit_code(status, reported)
+    if status.oom:
+        return "oom", status.reason or "it ran out of memory", False
+    time_up = f"its time limit of {record.limits.time:g} s was up"
+    if reported.timed_out:
+        return "timed_out", time_up, False
+    if status.timed_out or (status.exit_code == INIT_TIME_UP and reported.exit_code is None):
+        return "timed_out", "; ".join(filter(None, (time_up, status.reason))), False
+    if code is None:
+        return "lost", status.reason or "the backend cannot say how it ended", True
+    if code == 0:
+        return "finished", "", False
+    if 128 < code < 193:
+        return "crashed", status.reason or f"killed by signal {code - 128}", False
+    return "crashed", status.reason or f"exit code {code}", False
+
+
+def exit_code(status: JobStatus, reported: collect.Exit) -> int | None:
+    """The backend's word, else what init reported."""
+    return status.exit_code if status.exit_code is not None else reported.exit_code
