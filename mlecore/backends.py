@@ -14,11 +14,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal, Protocol
+from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
 from mlecore.agents import HOME, Network, Recipe
 from mlecore.errors import BackendError
+from mlecore.model_access import ModelAccess, variables
 from mlecore.options import Option
 
 TOOLS = PurePosixPath("/opt/mlecore")
@@ -27,7 +29,13 @@ TOOLS = PurePosixPath("/opt/mlecore")
 _TMP = PurePosixPath("/tmp")
 
 RELAY_LOG = PurePosixPath("logs/relay.jsonl")
-"""Under which name, relative to home, ``fetch()`` brings the relay's log."""
+GATEWAY_LOG = PurePosixPath("logs/gateway.jsonl")
+TRANSCRIPTS = PurePosixPath("logs/transcripts.jsonl.zst")
+OUTSIDE_LOGS = (GATEWAY_LOG, TRANSCRIPTS, RELAY_LOG)
+"""Under which names, relative to home, ``fetch()`` brings what a job's relay and gateway wrote outside of it."""
+
+GATEWAY_PORT = 3129
+"""Where a job reaches its gateway, on a host that the backend chooses."""
 
 
 @frozen(kw_only=True)
@@ -109,6 +117,7 @@ class Demand:
     grace: float = 10.0  # seconds between SIGTERM and SIGKILL at the end of the time
     network: Network = "none"
     allow: tuple[str, ...] = ()  # under "llm": patterns of host[:port] that the relay lets through
+    model: ModelAccess | None = None  # under "llm": what the gateway lets through, see mlecore/model_access.py
     writable_root: bool = False  # the job writes outside of home and /tmp
     terminal: bool = False  # its standard streams are a terminal
     secrets: tuple[str, ...] = ()  # names of variables; their values are the controller's, see secret_values()
@@ -157,14 +166,16 @@ def environment(
     tmp: PurePosixPath = _TMP,
     gpus: Sequence[str] | None = None,
     proxy: str | None = None,
+    gateway: str | None = None,
 ) -> dict[str, str]:
     """All variables of a job's first process but PATH, what an image sets, and secrets. The same on every backend.
 
     ``home``, ``tools`` and ``tmp`` are what the job sees; ``user_home`` is its HOME where that is another folder than
     ``home``. ``gpus`` are the ids of its GPUs as it sees them; None: its own only, counted from 0. ``proxy`` is the
-    relay's URL under ``llm``.
+    relay's URL under ``llm``, and ``gateway`` that of the gateway for a job with ``demand.model``.
     """
     demand = job.demand
+    model = gateway if demand.model else None
     seen = [str(number) for number in range(demand.gpus)] if gpus is None else gpus
     env = {
         "HOME": str(user_home or home),
@@ -174,7 +185,8 @@ def environment(
         "LANG": "C.UTF-8",
         "TMPDIR": str(tmp),
         "CUDA_VISIBLE_DEVICES": ",".join(seen),
-        **(_proxy_variables(proxy, demand.allow) if proxy else {}),
+        **(_proxy_variables(proxy, demand.allow, model) if proxy else {}),
+        **(variables(demand.model, job.name, model) if model and demand.model else {}),
         **job.env,
         "MLECORE_HOME": str(home),
         "MLECORE_OPT": str(tools),
@@ -188,12 +200,13 @@ def environment(
     return env
 
 
-def _proxy_variables(proxy: str, allow: Sequence[str]) -> dict[str, str]:
-    """The job's own addresses go around the relay, unless the model is meant to be there, as it may be under vm."""
+def _proxy_variables(proxy: str, allow: Sequence[str], gateway: str | None) -> dict[str, str]:
+    """The job's own addresses go around the relay, unless one is to be reached outside; the gateway's always does."""
     from mlecore.relay import split_port
 
     models = {split_port(pattern)[0].lower() for pattern in allow}
-    around = ",".join(name for name in ("localhost", "127.0.0.1", "::1") if name not in models)
+    own = {name: None for name in ("localhost", "127.0.0.1", "::1") if name not in models}
+    around = ",".join(own | ({urlsplit(gateway).hostname or "": None} if gateway else {}))
     return {
         **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), proxy),
         **dict.fromkeys(("NO_PROXY", "no_proxy"), around),
@@ -320,8 +333,8 @@ class Backend(ABC):
         come: links, also as folders on the way, devices, FIFOs and sockets are refused.
 
         A file that would exceed ``max_bytes`` in all, sparse or not, is refused, and smaller ones after it still come;
-        after ``max_files`` none comes. All that is refused is told in ``Fetched``. Under ``RELAY_LOG`` comes the log
-        of the job's relay, if there is one, and never a file of the agent's.
+        after ``max_files`` none comes. All that is refused is told in ``Fetched``. Under the names in ``OUTSIDE_LOGS``
+        comes what the job's relay and gateway wrote, if it has them, and never a file of the agent's.
         """
 
     @abstractmethod
@@ -335,6 +348,10 @@ class Backend(ABC):
     def capacity(self) -> Capacity | None:
         """What can run here at once; None: jobs wait for room by themselves."""
         return None
+
+    def gateway_url(self, job_name: str) -> str:
+        """Where a job reaches its gateway, seen from inside: ``gateway`` is a name in its hosts file."""
+        return f"http://gateway:{GATEWAY_PORT}"
 
     def home(self, job_name: str) -> PurePosixPath:
         """Where the sandbox tree of a job stands, seen from inside."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from mlecore.backends import RELAY_LOG, Fetched
+from mlecore.backends import OUTSIDE_LOGS, Fetched
 from mlecore.errors import DataError
 from mlecore.globs import Glob
 
@@ -49,17 +49,17 @@ class Receiver:
         """
         if not self.wants(path):
             return
-        if path == RELAY_LOG:
-            self.refuse(path, "only the relay's log may have this name")
+        if path in OUTSIDE_LOGS:
+            self.refuse(path, f"only what the job's {path.stem.partition('.')[0]} wrote may have this name")
         else:
             self._take(path, size, source)
 
-    def take_relay_log(self, globs: Iterable[Glob], source: IO[bytes]) -> None:
-        """Store the relay's log where it belongs, if it was asked for. Before anything else, so that it has room."""
-        if any(glob.matches(RELAY_LOG) for glob in globs):
+    def take_outside_log(self, path: PurePosixPath, globs: Iterable[Glob], source: IO[bytes]) -> None:
+        """Store one of ``OUTSIDE_LOGS``, if it was asked for. Before anything else, so that it has room."""
+        if any(glob.matches(path) for glob in globs):
             size = source.seek(0, os.SEEK_END)
             source.seek(0)
-            self._take(RELAY_LOG, size, source)
+            self._take(path, size, source)
 
     def refuse(self, path: PurePosixPath | str, why: str) -> None:
         """Note down why a file does not come; ``why`` is in the backend's own words."""

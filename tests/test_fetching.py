@@ -80,9 +80,9 @@ def test_names_that_cannot_be_stored_are_refused(receiver: Receiver) -> None:
 
 
 def test_the_relays_log_comes_whatever_the_agent_calls_so(receiver: Receiver) -> None:
-    receiver.take_relay_log([Glob("code")], io.BytesIO(b"real"))
+    receiver.take_outside_log(RELAY_LOG, [Glob("code")], io.BytesIO(b"real"))
     assert there(receiver) == {}
-    receiver.take_relay_log([Glob("code"), Glob("logs/*")], io.BytesIO(b"real"))
+    receiver.take_outside_log(RELAY_LOG, [Glob("code"), Glob("logs/*")], io.BytesIO(b"real"))
     put(receiver, str(RELAY_LOG), b"forged")
     assert there(receiver) == {str(RELAY_LOG): b"real"}
 

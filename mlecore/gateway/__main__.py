@@ -30,11 +30,20 @@ def main() -> None:
     from .settings import read_settings
 
     try:
-        text = options.settings.read_bytes() if options.settings else sys.stdin.buffer.read()
+        text = options.settings.read_bytes() if options.settings else _input()
         settings = read_settings(text)
         asyncio.run(_serve(settings, options.folder, options.listen))
     except (ValueError, OSError) as error:
         sys.exit(f"gateway: {error}")
+
+
+def _input() -> bytes:
+    """All of standard input, which nobody can read again afterwards."""
+    text = sys.stdin.buffer.read()
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    return text
 
 
 async def _serve(settings: object, folder: Path, listen: str) -> None:

@@ -6,6 +6,7 @@ waiting, and judged by what was opened.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from mlecore.backends import Fetched
+from mlecore.backends import OUTSIDE_LOGS, Fetched
 from mlecore.errors import BackendError
 from mlecore.fetching import Receiver
 from mlecore.globs import Glob
@@ -31,15 +32,13 @@ _KINDS = (
 )
 
 
-def collect(
-    home: Path, globs: Sequence[str], into: Path, max_bytes: int, max_files: int, relay_log: Path | None = None
-) -> Fetched:
-    """See ``Backend.fetch``; ``relay_log`` is where the relay's log lies, if there is a relay."""
+def collect(home: Path, globs: Sequence[str], into: Path, max_bytes: int, max_files: int, outside: Path) -> Fetched:
+    """See ``Backend.fetch``; ``outside`` is the folder where relay and gateway write, if the job has them."""
     wanted = [Glob(text) for text in globs]
     receiver = Receiver(into, max_bytes, max_files)
-    if relay_log is not None and relay_log.exists():
-        with relay_log.open("rb") as source:
-            receiver.take_relay_log(wanted, source)
+    for path in OUTSIDE_LOGS:
+        with contextlib.suppress(FileNotFoundError), (outside / path.name).open("rb") as source:
+            receiver.take_outside_log(path, wanted, source)
     try:
         root = os.open(home, _FOLDER)
     except OSError as error:

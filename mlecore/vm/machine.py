@@ -106,6 +106,9 @@ class Vm(Backend):
             if demand.network != "open" and not self._isolated:
                 what = f"network={demand.network} cannot be enforced without a sandbox"
                 found["network"] = Problem(what=what, fix="Leave out -B isolation=none.", fatal=False)
+            if demand.model is not None and not self._isolated:
+                what = "an agent without a sandbox reaches no model: its gateway is a part of the sandbox"
+                found["model"] = Problem(what=what, fix="Leave out -B isolation=none.")
             if demand.network == "llm" and self._isolated:
                 found |= {problem.what: problem for problem in _relay_problems(demand)}
         return list(found.values())
@@ -163,7 +166,7 @@ class Vm(Backend):
 
     def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
         folder = folders.folder_of(handle)
-        return collect.collect(folder / "home", globs, into, max_bytes, max_files, folder / relaying.LOG)
+        return collect.collect(folder / "home", globs, into, max_bytes, max_files, folder)
 
     def stop(self, handle: Handle, grace: float) -> None:
         folder = folders.folder_of(handle)
@@ -196,6 +199,9 @@ class Vm(Backend):
             folder.rename(trash)
         folders.erase(trash)
 
+    def gateway_url(self, job_name: str) -> str:
+        return relaying.GATEWAY_URL
+
     def home(self, job_name: str) -> PurePosixPath:
         return HOME if self._isolated else PurePosixPath(folders.job_folder(self._root, job_name) / "home")
 
@@ -226,8 +232,8 @@ class Vm(Backend):
 def _relay_problems(demand: Demand) -> Iterator[Problem]:
     from mlecore.relay import Pattern
 
-    if not demand.allow:
-        yield Problem(what="network llm, and no host that the relay may let through", fix="--endpoint URL")
+    if not demand.allow and demand.model is None:
+        yield Problem(what="network llm, and neither a model nor a host to be reached", fix="--endpoint URL")
     for text in demand.allow:
         try:
             Pattern(text)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
@@ -17,22 +17,25 @@ import mlecore
 from mlecore.agents import HOME
 from mlecore.backends import TOOLS, Handle, Job, environment, secret_values
 from mlecore.errors import BackendError
+from mlecore.model_access import Process, gateway
 from mlecore.vm import bubblewrap, environments, folders, gpus
 from mlecore.vm.supervise import cgroups, relaying
 from mlecore.vm.supervise.files import LOCK, SPEC, STATE, write_json
 from mlecore.vm.supervise.processes import MARK
 
 _SUPERVISED = 20.0  # seconds until a supervisor must have taken a job
+_NOTHING: Mapping[str, object] = MappingProxyType({"secrets": {}, "gateway": None})
 _LAUNCH = "import sys; sys.path.insert(0, sys.argv[1]); from supervise.main import main; main(sys.argv[2], sys.argv[3])"
 
 
 def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Handle:
     """See ``Backend.start``. Of several that start it, the one whose folder gets the final name first does."""
     folder = folders.job_folder(root, job.name)
-    secrets = secret_values(job)
+    model = _gateway(job, root)
+    given = {"secrets": secret_values(job), "gateway": model.settings.decode() if model else None}
     folders.make_private(folder.parent)
     if not folder.exists():
-        made = _make(job, folder, root, gpu_ids, isolated)
+        made = _make(job, folder, root, gpu_ids, isolated, model.argv if model else ())
         try:
             made.rename(folder)
         except OSError:
@@ -40,11 +43,19 @@ def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Han
             if not folder.exists():
                 raise
     if not (folder / STATE).exists():
-        supervise(folder, root, secrets)
+        supervise(folder, root, given)
     return folders.handle(folder)
 
 
-def _make(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Path:
+def _gateway(job: Job, root: Path) -> Process | None:
+    """It runs in the job's folder: such a path may be too long for a socket's name."""
+    if job.demand.model is None:
+        return None
+    slots = str(folders.make_private(root / "calls"))
+    return gateway(job.demand.model, job.name, listen=f"unix:{relaying.GATEWAY}", folder=".", slots=slots)
+
+
+def _make(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated: bool, model: Sequence[str]) -> Path:
     if not Path(job.data).is_dir():
         raise BackendError(f"the data of {job.dataset.competition} are not at {job.data}")
     user = bubblewrap.sandbox_user(job.name) if isolated else None
@@ -54,14 +65,16 @@ def _make(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated
         if not isolated:
             (made / "home" / "data").rmdir()
             (made / "home" / "data").symlink_to(job.data)
-        write_json(str(made / SPEC), _spec(job, folder, root, gpu_ids, isolated))
+        write_json(str(made / SPEC), _spec(job, folder, root, gpu_ids, isolated, model))
     except BaseException:
         folders.erase(made)
         raise
     return made
 
 
-def _spec(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Mapping[str, Any]:
+def _spec(
+    job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated: bool, model: Sequence[str]
+) -> Mapping[str, Any]:
     demand = job.demand
     disk = demand.disk or shutil.disk_usage(folder.parent).free // 2
     home = HOME if isolated else PurePosixPath(folder / "home")
@@ -91,6 +104,7 @@ def _spec(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated
         "network": demand.network,
         "allow": list(demand.allow),
         "relay": str(Path(mlecore.__file__).parent / "relay.py"),
+        "gateway": list(model),
         "gpus": demand.gpus,
         "gpu_ids": list(gpu_ids),
         "gpu_args": {},
@@ -120,6 +134,7 @@ def _environment(
             tools=tools,
             tmp=PurePosixPath("/tmp" if isolated else folder / "tmp"),
             proxy=relaying.URL if job.demand.network == "llm" and isolated else None,
+            gateway=relaying.GATEWAY_URL if isolated else None,
         ),
     }
     if job.image.ref:
@@ -129,8 +144,11 @@ def _environment(
     return env
 
 
-def supervise(folder: Path, root: Path, secrets: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Start a supervisor. More than one may try: the folder's lock lets one through, and once it has a state, none."""
+def supervise(folder: Path, root: Path, given: Mapping[str, object] = _NOTHING) -> None:
+    """Start a supervisor. More than one may try: the folder's lock lets one through, and once it has a state, none.
+
+    ``given`` is what must not lie on a disk: secrets, the gateway's settings.
+    """
     import json
 
     argv = [environments.base_python(), "-I", "-S", "-c", _LAUNCH]
@@ -147,7 +165,7 @@ def supervise(folder: Path, root: Path, secrets: Mapping[str, str] = MappingProx
         )
     with child:
         assert child.stdin and child.stdout
-        child.stdin.write(json.dumps(dict(secrets)).encode())
+        child.stdin.write(json.dumps(dict(given)).encode())
         child.stdin.close()
         child.stdout.read(1)  # one byte, or the end of it
     limit = time.monotonic() + _SUPERVISED

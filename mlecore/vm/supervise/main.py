@@ -29,10 +29,11 @@ SETTLE = 10.0  # seconds that a killed job may take to vanish
 class Supervisor:
     """One job."""
 
-    def __init__(self, folder: str, claims_folder: str, secrets: dict[str, str], spec: dict[str, Any]) -> None:
+    def __init__(self, folder: str, claims_folder: str, given: dict[str, Any], spec: dict[str, Any]) -> None:
         self.folder = folder
         self.claims = claims_folder
-        self.secrets = secrets
+        self.secrets: dict[str, str] = given["secrets"]
+        self.gateway: str | None = given["gateway"]  # its settings; with them it is started again when it dies
         self.spec = spec
         self.name: str = spec["name"]
         self.state: dict[str, Any] = {
@@ -226,7 +227,7 @@ class Supervisor:
     def _open_gate(self, child: Started) -> None:
         """What waits for the relay may begin."""
         try:
-            self.relay = relaying.of(self.spec, self.folder, self.init)
+            self.relay = relaying.of(self.spec, self.folder, self.init, self.gateway)
             if self.relay is not None:
                 self.relay.start()
         except (OSError, RuntimeError) as error:
@@ -343,8 +344,8 @@ def _oom_kills() -> int:
 
 
 def main(folder: str, claims_folder: str) -> None:
-    """Secrets come as JSON on standard input; one byte goes to standard output once the job is taken."""
-    secrets = json.load(sys.stdin)
+    """What must not lie on a disk comes as JSON on standard input; one byte on standard output says: it is taken."""
+    given = json.load(sys.stdin)
     if os.fork():
         os._exit(0)  # the controller waits for this one only
     os.chdir("/")
@@ -356,7 +357,7 @@ def main(folder: str, claims_folder: str) -> None:
     spec = read_json(f"{folder}/{SPEC}")
     if spec is None or os.path.exists(f"{folder}/{STATE}"):  # noqa: PTH110 - begun before: never twice
         return
-    supervisor = Supervisor(folder, claims_folder, secrets, spec)
+    supervisor = Supervisor(folder, claims_folder, given, spec)
     supervisor.save()
     with contextlib.suppress(BrokenPipeError):  # the controller may have been killed meanwhile
         os.write(1, b".")

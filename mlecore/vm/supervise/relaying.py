@@ -1,6 +1,6 @@
-"""The only way out of a sandbox under ``llm``: the relay beside the job, and its other end inside.
+"""The only ways out of a sandbox under ``llm``: the relay and the gateway beside the job, and their other ends inside.
 
-The relay listens on a Unix socket in the job's folder. A second process of the same script enters the sandbox's network
+Each listens on a Unix socket in the job's folder. A process of the relay's script enters the sandbox's network
 namespace, and nothing else of the sandbox, listens on its loopback, and passes everything on to that socket: the agent
 can reach it and can do nothing to it.
 """
@@ -22,18 +22,21 @@ SOCKET = "relay.sock"
 LOG = "relay.jsonl"
 PORT = 3128
 URL = f"http://127.0.0.1:{PORT}"  # of the relay, inside
+GATEWAY = "gateway.sock"
+GATEWAY_PORT = 3129  # as in mlecore/backends.py
+GATEWAY_URL = f"http://127.0.0.1:{GATEWAY_PORT}"
 _READY = 20.0  # seconds
 _NS_GET_USERNS = 0xB701
 _DIE_WITH_US = ["setpriv", "--pdeathsig=KILL"]
 
 
 class Relay:
-    """Both processes; one that dies is started again."""
+    """All these processes; one that dies is started again."""
 
-    def __init__(self, folder: str, script: str, allow: list[str], init: int) -> None:
+    def __init__(self, folder: str, spec: dict[str, Any], init: int, settings: str | None) -> None:
         self._folder = folder
-        python = [*_DIE_WITH_US, sys.executable, "-I", "-S", script]
-        patterns = [word for pattern in allow for word in ("--allow", pattern)]
+        python = [*_DIE_WITH_US, sys.executable, "-I", "-S", spec["relay"]]
+        patterns = [word for pattern in spec["allow"] for word in ("--allow", pattern)]
         net = os.open(f"/proc/{init}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         self._namespaces = [net]
         enter = ["nsenter", "--preserve-credentials", f"--net=/proc/self/fd/{net}"]
@@ -41,39 +44,49 @@ class Relay:
             owner = fcntl.ioctl(net, _NS_GET_USERNS)
             self._namespaces.append(owner)
             enter.append(f"--user=/proc/self/fd/{owner}")
-        self._argvs = [
-            [*python, "--listen", f"unix:{SOCKET}", "--log", LOG, *patterns],
-            [*enter, *python, "--listen", f"127.0.0.1:{PORT}", "--to", SOCKET],
+        self._programs = [
+            (b"", [*python, "--listen", f"unix:{SOCKET}", "--log", LOG, *patterns]),
+            (b"", [*enter, *python, "--listen", f"127.0.0.1:{PORT}", "--to", SOCKET]),
         ]
+        if settings is not None:
+            self._programs += [
+                (settings.encode(), [*_DIE_WITH_US, *spec["gateway"]]),
+                (b"", [*enter, *python, "--listen", f"127.0.0.1:{GATEWAY_PORT}", "--to", GATEWAY]),
+            ]
         self._pids: list[int] = []
 
     def start(self) -> None:
-        """Both listen when it returns. Raises RuntimeError with what the one that failed said."""
-        for argv in self._argvs:
-            pid, said = self._spawn(argv)
+        """All listen when it returns. Raises RuntimeError with what the one that failed said."""
+        for given, argv in self._programs:
+            pid, said = self._spawn(given, argv)
             self._pids.append(pid)
             heard = b""
             limit = time.monotonic() + _READY
-            while b"relay on" not in heard:
+            while b" on " not in heard:
                 ready, _, _ = select.select([said], [], [], max(0.0, limit - time.monotonic()))
                 more = os.read(said, 4096) if ready else b""
                 heard += more
                 if not more:
                     os.close(said)
                     self.stop()
-                    raise RuntimeError(f"the relay did not start: {heard.decode(errors='replace')[-300:].strip()}")
+                    raise RuntimeError(
+                        f"the way out of the sandbox was not made: {heard.decode(errors='replace')[-300:].strip()}"
+                    )
             os.close(said)
 
-    def _spawn(self, argv: list[str], listen: bool = True) -> tuple[int, int]:
+    def _spawn(self, given: bytes, argv: list[str], listen: bool = True) -> tuple[int, int]:
         """Its number, and the pipe on which it says that it is ready; later words go nowhere."""
         said, say = os.pipe()
+        stdin = os.memfd_create("settings", os.MFD_CLOEXEC)  # on no disk
+        os.write(stdin, given)
+        os.lseek(stdin, 0, os.SEEK_SET)
         pid = os.fork()
         if pid == 0:
             try:
                 signal.set_wakeup_fd(-1)
                 null = os.open("/dev/null", os.O_RDWR)
-                for number in (0, 1):
-                    os.dup2(null, number)
+                os.dup2(stdin, 0)
+                os.dup2(null, 1)
                 os.dup2(say if listen else null, 2)
                 for namespace in self._namespaces:
                     os.set_inheritable(namespace, True)
@@ -85,6 +98,7 @@ class Relay:
             finally:
                 os._exit(126)
         os.close(say)
+        os.close(stdin)
         return pid, said
 
     def repair(self) -> None:
@@ -94,7 +108,7 @@ class Relay:
             with contextlib.suppress(ChildProcessError):
                 ended = os.waitpid(pid, os.WNOHANG)[0]
             if ended:
-                fresh, said = self._spawn(self._argvs[index], listen=False)
+                fresh, said = self._spawn(*self._programs[index], listen=False)
                 os.close(said)
                 self._pids[index] = fresh
 
@@ -113,8 +127,8 @@ class Relay:
             os.close(self._namespaces.pop())
 
 
-def of(spec: dict[str, Any], folder: str, init: int) -> Relay | None:
-    """The relay that a job asks for."""
+def of(spec: dict[str, Any], folder: str, init: int, settings: str | None) -> Relay | None:
+    """What a job asks for; ``settings`` are those of its gateway, if it is to have one."""
     if spec["network"] != "llm" or not spec["outer"]:
         return None
-    return Relay(folder, spec["relay"], spec["allow"], init)
+    return Relay(folder, spec, init, settings)

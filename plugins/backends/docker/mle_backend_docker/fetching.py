@@ -210,4 +210,4 @@ def _relay_log(engine: Engine, handle: Handle, globs: Sequence[Glob], receiver: 
             log = engine.api.logs(names.relay(handle.name), stderr=False)
         except docker.errors.NotFound:
             return
-    receiver.take_relay_log(globs, io.BytesIO(log))
+    receiver.take_outside_log(RELAY_LOG, globs, io.BytesIO(log))

@@ -1,0 +1,122 @@
+"""An agent reaches its model through the gateway, which is alive without the controller, and finds no key."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlecore.model_access import ModelAccess
+from mlecore.runs.measured import measure
+from mlecore.testing.models import Answer, Model, Script, scripted_model
+
+pytestmark = pytest.mark.sandbox
+
+KEY = "sk-real-0123456789abcdef"
+ASK = """
+import json, os, urllib.request
+def ask(model="scripted"):
+    url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+    body = json.dumps({"model": model, "messages": [{"role": "user", "content": "hello"}]}).encode()
+    headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
+    try:
+        answer = urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=20)
+        return json.load(answer)["choices"][0]["message"]["content"]
+    except urllib.error.HTTPError as error:
+        return error.code
+"""
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("TEST_MODEL_KEY", KEY)
+    with scripted_model(Script(key=KEY, answers=(Answer(text="fine", times=0),))) as running:
+        yield running
+
+
+def access(model: Model, **values: Any) -> ModelAccess:
+    return ModelAccess(endpoint=model.url, key="TEST_MODEL_KEY", **{"models": ("scripted",), **values})
+
+
+def test_calls_are_counted_and_the_log_comes_out(lab: Any, model: Model) -> None:
+    script = ASK + "print(ask(), ask('other'), ask(), ask())\nprint(os.path.exists('logs/gateway.jsonl'))"
+    handle = lab.start("python3", "-c", script, network="llm", model=access(model, budgets=("2calls",)))
+    assert lab.wait(handle).exit_code == 0
+    assert lab.output(handle) == "fine 403 fine 429\nFalse\n"
+    _, into = lab.fetch(handle, "logs")
+    measured = measure(into / "logs/gateway.jsonl", ("2calls",))
+    assert measured is not None
+    assert (measured.calls, measured.refused, measured.exhausted) == (2, 2, "2calls")
+    assert (measured.input_tokens, measured.output_tokens) == (model.served.input, model.served.output)
+
+
+def test_an_agents_own_file_is_not_the_gateways(lab: Any, model: Model) -> None:
+    forge = "mkdir -p logs; echo '{}' >logs/gateway.jsonl; echo x >logs/transcripts.jsonl.zst"
+    handle = lab.start("/bin/sh", "-c", forge, network="llm", model=access(model))
+    lab.wait(handle)
+    fetched, into = lab.fetch(handle, "logs")
+    assert (into / "logs/gateway.jsonl").read_bytes() == b""
+    assert not (into / "logs/transcripts.jsonl.zst").exists() and "transcripts" in fetched.refused[0]
+
+
+def test_a_gateway_that_dies_is_started_again_and_remembers(
+    lab: Any, model: Model, wait_until: Callable[..., None]
+) -> None:
+    wait = "while not os.path.exists('go'): time.sleep(0.05)\n"
+    retry = "while True:\n try: print(ask()); break\n except OSError: time.sleep(0.1)\n"
+    script = ASK + "import time\nprint(ask(), flush=True)\n" + wait + retry + "print(ask())"
+    handle = lab.start("python3", "-c", script, network="llm", model=access(model, budgets=("2calls",)))
+    wait_until(lambda: "fine" in lab.output(handle))
+    for pid in gateways(lab):
+        os.kill(pid, signal.SIGKILL)
+    (lab.vm._root / "jobs" / handle.name / "home/go").touch()
+    assert lab.wait(handle).exit_code == 0
+    assert lab.output(handle) == "fine\nfine\n429\n"
+
+
+def test_the_key_is_nowhere(lab: Any, model: Model, wait_until: Callable[..., None]) -> None:
+    """Neither for the agent nor in what lies on this machine's disk."""
+    look = ASK + (
+        "import subprocess\nprint(ask())\n"
+        "where = '/home /tmp /etc /opt /run /proc/self/environ /proc/1/environ /proc/1/cmdline'.split()\n"
+        "argv = ['grep', '-rlas', 'sk-real-01234567' + '89abcdef', *where]\n"
+        "found = subprocess.run(argv, capture_output=True, text=True).stdout\n"
+        "print(repr(found), [v for v in os.environ.values() if v.startswith('sk-')])\n"
+        "open('done', 'w').close()\nimport time; time.sleep(30)"
+    )
+    handle = lab.start("python3", "-u", "-c", look, network="llm", model=access(model, transcripts=True))
+    folder = lab.vm._root / "jobs" / handle.name
+    wait_until(lambda: (folder / "home/done").exists())
+    assert lab.output(handle) == "fine\n'' []\n"
+    for pid in gateways(lab):
+        assert KEY.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
+    lab.vm.stop(handle, 0.0)
+    for path in lab.vm._root.rglob("*"):
+        if path.is_file() and not path.is_symlink() and "home/data" not in str(path):
+            assert KEY.encode() not in path.read_bytes(), path
+    assert gateways(lab) == []
+
+
+def test_without_the_key_nothing_starts(lab: Any, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlecore.errors import BackendError
+
+    monkeypatch.delenv("TEST_MODEL_KEY")
+    with pytest.raises(BackendError, match="TEST_MODEL_KEY, which is not set here"):
+        lab.start("true", network="llm", model=access(model))
+
+
+def gateways(lab: Any) -> list[int]:
+    """Numbers of the gateway's processes that run in this test's jobs."""
+    out = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and b"mlecore.gateway" in (entry / "cmdline").read_bytes():
+                inside = (entry / "cwd").resolve().is_relative_to(lab.folder)
+                out += [int(entry.name)] if inside else []
+        except OSError:
+            continue
+    return out
