@@ -51,10 +51,8 @@ class Competition:
     @cached_property
     def format(self) -> Format:
         """What a submission looks like: the ``[submission]`` table, or that of the edition."""
-        from mlecore.submissions.format import Format
-
-        edition = self.facts.editions.get(self.edition, {})
-        return Format.parse(edition.get("submission", self.facts.submission))
+        edition = self.facts.editions.get(self.edition)
+        return (edition and edition.submission) or self.facts.submission
 
     def make_raw(self, raw: Path, seed: int = 0, size: float = 1.0) -> None:
         """Write synthetic data into ``raw``, in the form of the download. Raises UsageError where there are none."""

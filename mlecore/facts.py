@@ -1,21 +1,23 @@
-"""What competition.toml says about a competition, as values. Reading it imports no plugin."""
+"""What competition.toml says about a competition, as values. Reading it imports no plugin.
+
+The classes below are the file's schema; docs/schemas/competition.md is made from them.
+"""
 
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from mlecore.errors import DataError, PluginError
-from mlecore.files import read_regular
+from mlecore.errors import PluginError
+from mlecore.schema import NOT_IN_FILE, SchemaError, read_toml, structure
+from mlecore.submissions.format import Format
 
 _LIMIT = 256 * 1024  # bytes of a competition.toml
-_DOTS = 300  # on one line: a key of n parts takes tomllib memory of n * n
 
 Split = Literal["low", "medium", "high", "dev"]
 
@@ -24,79 +26,88 @@ Split = Literal["low", "medium", "high", "dev"]
 class Thresholds:
     """Scores at which medals begin, and the median of the human leaderboard, which must be beaten."""
 
-    gold: float
-    silver: float
-    bronze: float
-    median: float
+    gold: float  # at or beyond it
+    silver: float  # at or beyond it
+    bronze: float  # at or beyond it
+    median: float  # beyond it
 
 
 @frozen(kw_only=True)
 class GradingLimits:
     """What grading one submission may take."""
 
-    seconds: float = 600.0
-    memory_gb: float = 8.0
+    seconds: float = 600.0  # of wall-clock time
+    memory_gb: float = 8.0  # 10^9 bytes
 
 
 @frozen(kw_only=True)
 class Waiver:
     """A rule of the conformance kit that this edition breaks by design."""
 
-    rule: str
-    why: str
+    rule: str  # its name
+    why: str  # the reason
 
 
 @frozen(kw_only=True)
 class Leak:
     """A known way in which public data give answers away."""
 
-    file: str
-    why: str
-    column: str | None = None
+    file: str  # relative to the prepared folder
+    why: str  # how it gives answers away
+    column: str | None = None  # of the file, where it is one
 
 
 @frozen(kw_only=True)
 class Source:
     """Something that must be fetched besides Kaggle's archive."""
 
-    url: str
+    url: str  # https
     path: str  # in raw/
-    sha256: str | None = None
+    sha256: str | None = None  # of the file
+
+
+@frozen(kw_only=True)
+class Edition:
+    """What another edition than v1 has of its own."""
+
+    changes: str = ""  # what differs from v1, in words
+    submission: Format | None = None  # instead of v1's
 
 
 @frozen(kw_only=True)
 class Facts:
-    """One competition's facts; those that do not apply are None or empty.
+    """One competition's facts.
 
     ``answers`` and ``sample`` are relative to the prepared folder, such as "private/test.csv"; inside an archive,
     "public/x.csv.zip!x.csv".
     """
 
-    id: str
-    title: str
-    modality: str
-    task: str
-    metric: str
-    direction: Literal["maximize", "minimize"]
-    answers: str
-    sample: str
-    submission: Mapping[str, Any]
-    kaggle: str | None = None  # slug of the competition on Kaggle; None: its data come from the fetch hook
-    split: Split | None = None
-    size_gb: float | None = None
-    gold_submission: str | None = None
-    thresholds: Thresholds | None = None
+    id: str  # as Kaggle spells it, and as the entry point is named
+    title: str  # in full
+    modality: str  # audio, graph, image, multimodal, tabular, text, time-series or video
+    task: str  # what is to be predicted, in a few words
+    metric: str  # its name
+    direction: Literal["maximize", "minimize"]  # of the metric
+    answers: str  # the file of the answers, such as "private/test.csv"
+    sample: str  # the sample submission, such as "public/sample_submission.csv" or "public/x.csv.zip!x.csv"
+    submission: Format  # what a submission looks like
+    kaggle: str | None = None  # slug of the competition on Kaggle; without it the data come from the fetch hook
+    split: Split | None = None  # of the benchmark
+    size_gb: float | None = None  # of the download, in 10^9 bytes
+    gold_submission: str | None = None  # a perfect submission that the published benchmark prepares
+    thresholds: Thresholds | None = None  # without them: from leaderboard.csv beside this file, or no medals
     check_incomplete: str | None = None  # why the check cannot see all that grading refuses
     closed: str | None = None  # why it can no longer be joined on Kaggle, and how else to get its data
-    limits: GradingLimits = GradingLimits()
+    limits: GradingLimits = GradingLimits()  # of grading
     md5: Mapping[str, str] = field(factory=dict)  # "zip": the download; else relative to the prepared folder
-    md5_informs: tuple[str, ...] = ()  # of those, which only inform
-    expect: Mapping[str, Any] = field(factory=dict)  # of the real data: path -> { rows = 15725 } or { files = 3 }
-    sources: tuple[Source, ...] = ()
-    leaks: tuple[Leak, ...] = ()
-    waive: tuple[Waiver, ...] = ()
-    editions: Mapping[str, Mapping[str, Any]] = field(factory=dict)
-    folder: Path = Path()  # where competition.toml lies, with description.md beside it
+    md5_informs: tuple[str, ...] = ()  # paths of md5 that only inform: a difference is no error
+    # counts that hold for the real data, by path: { rows = 15725 } or { files = 3 }
+    expect: Mapping[str, Mapping[Literal["rows", "files"], int]] = field(factory=dict)
+    sources: tuple[Source, ...] = ()  # what must be fetched besides Kaggle's archive
+    leaks: tuple[Leak, ...] = ()  # known ones
+    waive: tuple[Waiver, ...] = ()  # rules of the conformance kit that this competition breaks by design
+    editions: Mapping[str, Edition] = field(factory=dict)  # other editions than v1, by name
+    folder: Path = field(default=Path(), metadata=NOT_IN_FILE)  # where competition.toml lies
 
     @property
     def lower_is_better(self) -> bool:
@@ -116,34 +127,18 @@ class Facts:
         return (self.folder / "description.md").read_text(encoding="utf-8")
 
 
-_NESTED: Mapping[str, type] = {"thresholds": Thresholds, "limits": GradingLimits}
-_LISTS: Mapping[str, type] = {"sources": Source, "leaks": Leak, "waive": Waiver}
-
-
 def read_facts(folder: Path) -> Facts:
     """Facts from ``folder``/competition.toml. Raises PluginError that says what is wrong in which file."""
     path = folder / "competition.toml"
     try:
-        text = read_regular(path, _LIMIT).decode("utf-8")
-        if any(line.count(".") > _DOTS for line in text.splitlines()):
-            raise PluginError(f"{path}: it is nested too deep")
-        values = tomllib.loads(text)
+        values = read_toml(path, _LIMIT)
     except FileNotFoundError:
         raise PluginError(f"{path} is missing") from None
-    except RecursionError:
-        raise PluginError(f"{path}: it is nested too deep") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, DataError, OSError) as error:
-        raise PluginError(f"{path}: {error}") from None
+    except OSError as error:
+        raise PluginError(f"{path} cannot be read: {error}") from None
+    except SchemaError as error:
+        raise PluginError(error.message) from None
     try:
-        for name, cls in _NESTED.items():
-            if name in values:
-                values[name] = cls(**values[name])
-        for name, cls in _LISTS.items():
-            values[name] = tuple(cls(**item) for item in values.get(name, ()))
-        values["md5_informs"] = tuple(values.get("md5_informs", ()))
-        facts = Facts(**values, folder=folder)
-    except TypeError as error:  # a key missing or unknown; attrs names it
-        raise PluginError(f"{path}: {str(error).replace('__init__() ', '')}") from None
-    if facts.direction not in ("maximize", "minimize"):
-        raise PluginError(f"{path}: direction must be maximize or minimize, not {facts.direction!r}")
-    return facts
+        return evolve(structure(Facts, values), folder=folder)
+    except SchemaError as error:
+        raise PluginError(f"{path}: {error.message}") from None

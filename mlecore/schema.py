@@ -30,6 +30,7 @@ NOT_IN_FILE: Final = {"in_file": False}
 """Metadata of a field that is no key of the file, such as the folder where it lies."""
 
 _LIMIT = 16 * 2**20  # bytes; no file that is read here is as long
+_DOTS = 2000  # on one line of TOML: a key of n parts takes memory of n * n
 _SHOWN = 3  # problems of one file that its message names
 
 
@@ -48,19 +49,19 @@ class Written:
     words: str
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file. Raises SchemaError that names it, OSError."""
-    return _read(path, parse_toml)
+def read_toml(path: Path, limit: int = _LIMIT) -> dict[str, Any]:
+    """A TOML file of at most ``limit`` bytes. Raises SchemaError that names it, OSError."""
+    return _read(path, parse_toml, limit)
 
 
 def read_json(path: Path) -> Any:
     """A JSON file. Raises SchemaError that names it, OSError."""
-    return _read(path, parse_json)
+    return _read(path, parse_json, _LIMIT)
 
 
-def _read(path: Path, parse: Callable[[bytes], T]) -> T:
+def _read(path: Path, parse: Callable[[bytes], T], limit: int) -> T:
     try:
-        return parse(files.read_regular(path, _LIMIT))
+        return parse(files.read_regular(path, limit))
     except DataError as error:
         raise SchemaError(f"{path}: {error.message}") from None
 
@@ -69,6 +70,8 @@ def parse_toml(content: bytes) -> dict[str, Any]:
     """TOML as plain values. Raises SchemaError."""
     import tomllib
 
+    if any(line.count(b".") > _DOTS for line in content.splitlines()):
+        raise SchemaError("it is nested too deep")
     return _parsed(lambda: tomllib.loads(content.decode("utf-8")), "TOML")
 
 
@@ -241,7 +244,7 @@ def _scalar(kind: type, accepted: Any, words: str) -> Callable[[Any, Any], Any]:
         fits = isinstance(value, accepted) and (kind is bool or not isinstance(value, bool))
         if not fits or (isinstance(value, int) and not -(2**63) <= value < 2**63):
             _refuse(value, words)
-        return kind(value)
+        return value
 
     return read
 
@@ -275,7 +278,7 @@ def _problems(error: BaseException, path: str) -> Iterator[str]:
     elif isinstance(error, _WrongType):
         yield f"{path} = {error.value}: expected {error.expected}"
     else:
-        yield f"{path}: {error.message if isinstance(error, MlecoreError) else error}"
+        yield f"{path}{': ' if path else ''}{error.message if isinstance(error, MlecoreError) else error}"
 
 
 def _key(name: object) -> str:

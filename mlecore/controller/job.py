@@ -151,9 +151,8 @@ def _check(loaded_agent: LoadedAgent, launch: object) -> None:
 
 def tools(inputs: Inputs, cache: Path) -> dict[str, bytes | Path]:
     """What stands in /opt/mlecore."""
-    from mlecore.submissions.format import Format
 
-    table = Format.parse(inputs.facts.submission).to_json(own_check=inputs.own_check)
+    table = inputs.facts.submission.to_json(own_check=inputs.own_check)
     return {
         "init": SANDBOX / "init",
         "validate": SANDBOX / "validate",

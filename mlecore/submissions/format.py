@@ -35,11 +35,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from attrs import asdict, field, fields, frozen
 
 from mlecore.errors import GradingError, PluginError
+from mlecore.schema import SchemaError, Written, brief, structure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,6 +50,17 @@ if TYPE_CHECKING:
 
 
 ColumnType = Literal["number", "label", "integer", "text", "mask", "any"]
+
+
+def _read_pixels(value: object) -> int | Sequence[str]:
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    if isinstance(value, list) and value and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    raise PluginError(f"{brief(value)} is no number of pixels, nor a list of columns")
+
+
+Pixels = Annotated[int | Sequence[str], Written(_read_pixels, "their number, or the answers' columns to multiply")]
 
 
 @frozen(kw_only=True)
@@ -66,13 +78,21 @@ class Column:
     any      whatever stands there
     """
 
-    type: ColumnType
-    low: float = -math.inf
-    high: float = math.inf
-    missing: bool = False
-    infinite: bool = False
-    from_text: bool = False
-    pixels: int | Sequence[str] = ()
+    type: ColumnType  # what stands there
+    low: float = -math.inf  # the least number
+    high: float = math.inf  # the greatest number
+    missing: bool = False  # may cells be empty?
+    infinite: bool = False  # may numbers be infinite?
+    from_text: bool = False  # also numbers that only Python's float reads, such as 1_0
+    pixels: Pixels = ()  # of a picture that masks lie in
+
+    def __attrs_post_init__(self) -> None:
+        for attribute in fields(type(self)):
+            unused = attribute.name != "type" and attribute.name not in _APPLY[self.type]
+            if unused and getattr(self, attribute.name) != attribute.default:
+                raise PluginError(f"{attribute.name} means nothing to a column of type {self.type!r}")
+        if self.type == "mask" and not self.pixels:
+            raise PluginError("a column of masks needs `pixels`: their number, or columns of the answers")
 
     def read(self, frame: DataFrame, name: str, answers: DataFrame) -> NDArray[Any] | Sequence[Any] | Series:
         """The column's values, one a row. Raises InvalidSubmission for those that do not fit."""
@@ -118,50 +138,37 @@ _APPLY: Mapping[str, frozenset[str]] = {
     "mask": frozenset({"missing", "pixels"}),
     "any": frozenset(),
 }
-_KINDS: Mapping[str, tuple[type, ...]] = {
-    "id": (str,),
-    "sum_to_one": (int, float),
-    "low": (int, float),
-    "high": (int, float),
-    "missing": (bool,),
-    "infinite": (bool,),
-    "from_text": (bool,),
-    "pixels": (int, list),
-}
 
 
 @frozen(kw_only=True)
 class Format:
     """What a well-formed submission looks like, as far as one table can say it."""
 
-    columns: Mapping[str, Column] = field(factory=dict)  # "*": every other column of the answers
-    id: str | None = None
-    ids: Literal["list", "set", "subset", "any"] = "list"
-    rows: Literal["same", "any"] = "same"
-    order: Literal["free", "sample"] = "free"
-    extra: Literal["ignored", "refused"] = "ignored"
-    sum_to_one: float | None = None
+    columns: Mapping[str, Column] = field(factory=dict)  # by name; "*": every other column of the answers
+    id: str | None = None  # the column that names the rows
+    ids: Literal["list", "set", "subset", "any"] = "list"  # how often each of the answers' ids may stand there
+    rows: Literal["same", "any"] = "same"  # as many as the answers, or any number
+    order: Literal["free", "sample"] = "free"  # rows meet the answers by their id, or by their place in the file
+    extra: Literal["ignored", "refused"] = "ignored"  # further columns
+    sum_to_one: float | None = None  # each row's number columns add up to 1 within this
+
+    def __attrs_post_init__(self) -> None:
+        if not self.columns:
+            raise PluginError("needs a table `columns`: column name -> { type = ... }")
+        if self.id is None and (self.ids != "any" or self.order == "free"):
+            raise PluginError('needs `id`, or ids = "any" with order = "sample"')
+        if self.rows == "any" and (self.ids == "list" or (self.ids == "any" and self.order == "free")):
+            raise PluginError('rows = "any" needs ids = "set" or "subset", or order = "sample"')
+        if self.sum_to_one is not None and not any(column.type == "number" for column in self.columns.values()):
+            raise PluginError("sum_to_one needs columns of numbers")
 
     @classmethod
     def parse(cls, table: Mapping[str, Any]) -> Format:
         """From the ``[submission]`` table. Raises PluginError that names the key that is unknown or does not fit."""
-        values = dict(table)
-        columns = values.pop("columns", {})
-        if not isinstance(columns, Mapping) or not columns:
-            raise PluginError("[submission] needs a table `columns`: column name -> { type = ... }")
-        _known(values, [f.name for f in fields(cls)], "[submission]")
-        for name, choices in _CHOICES.items():
-            if values.get(name, choices[0]) not in choices:
-                raise PluginError(f"[submission] {name} = {values[name]!r}: expected one of {', '.join(choices)}")
-        read = {name: _column(name, column) for name, column in columns.items()}
-        ids, rows, order = (values.get(name, _CHOICES[name][0]) for name in ("ids", "rows", "order"))
-        if "id" not in values and (ids != "any" or order == "free"):
-            raise PluginError('[submission] needs `id`, or ids = "any" with order = "sample"')
-        if rows == "any" and (ids == "list" or (ids == "any" and order == "free")):
-            raise PluginError('[submission] rows = "any" needs ids = "set" or "subset", or order = "sample"')
-        if "sum_to_one" in values and not any(column.type == "number" for column in read.values()):
-            raise PluginError("[submission] sum_to_one needs columns of numbers")
-        return cls(**values, columns=read)
+        try:
+            return structure(cls, table)
+        except SchemaError as error:
+            raise PluginError(f"[submission] {error.message}") from None
 
     def read(
         self, submission: Table, answers: DataFrame | Path, columns: Sequence[str] | None = None
@@ -258,30 +265,3 @@ class Format:
         return json.dumps(
             {**values, "id_required": self.id_required, "own_check": own_check}, indent=1, allow_nan=False
         )
-
-
-_CHOICES: Mapping[str, tuple[str, ...]] = {
-    "ids": ("list", "set", "subset", "any"),
-    "rows": ("same", "any"),
-    "order": ("free", "sample"),
-    "extra": ("ignored", "refused"),
-}
-
-
-def _column(name: str, given: Any) -> Column:
-    where = f"[submission.columns.{name}]"
-    if not isinstance(given, Mapping) or given.get("type") not in get_args(ColumnType):
-        raise PluginError(f"{where} needs `type`: one of {', '.join(get_args(ColumnType))}")
-    _known(given, ["type", *sorted(_APPLY[given["type"]])], where)
-    if given["type"] == "mask" and not given.get("pixels"):
-        raise PluginError(f"{where} needs `pixels`: a number, or columns of the answers")
-    return Column(**given)
-
-
-def _known(values: Mapping[str, Any], names: list[str], where: str) -> None:
-    for name, value in values.items():
-        if name not in names:
-            raise PluginError(f"{where}: unknown key {name!r}; known: {', '.join(names)}")
-        kinds = _KINDS.get(name)
-        if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
-            raise PluginError(f"{where} {name} = {value!r}: expected {' or '.join(kind.__name__ for kind in kinds)}")

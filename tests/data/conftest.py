@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 
 from mlecore.data import DataDirs
 from mlecore.facts import Facts
+from mlecore.submissions.format import Format
 
 
 @frozen
@@ -32,7 +33,7 @@ class Tiny:
                 "direction": "minimize",
                 "answers": "private/test.csv",
                 "sample": "public/sample.csv",
-                "submission": {},
+                "submission": Format.parse({"id": "id", "columns": {"y": {"type": "any"}}}),
                 "kaggle": "tiny",
                 "folder": folder,
                 **facts,

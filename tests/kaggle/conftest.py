@@ -17,6 +17,7 @@ import pytest
 from mlecore.data import DataDirs
 from mlecore.facts import Facts
 from mlecore.registry.discovery import plugins
+from mlecore.submissions.format import Format
 
 
 def _load(name: str) -> ModuleType:
@@ -98,7 +99,7 @@ def make_facts(tmp_path: Path) -> Callable[..., Facts]:
             "direction": "minimize",
             "answers": "private/test.csv",
             "sample": "public/sample.csv",
-            "submission": {},
+            "submission": Format.parse({"id": "id", "columns": {"y": {"type": "any"}}}),
             "kaggle": id,
             "folder": tmp_path,
         }
@@ -134,7 +135,7 @@ answers = "private/test.csv"
 sample = "public/sample.csv"
 {more}
 [submission]
-id = ["id"]
+id = "id"
 [submission.columns]
 y = {{ type = "number" }}
 [md5]

@@ -239,7 +239,22 @@ def test_facts_that_do_not_fit_break_a_competition(put):
     assert "competition.toml is missing" in reason(None)
     assert reason(FACTS.format(id="tiny")) == ""
     assert "says id = 'other', the entry point 'tiny'" in reason(FACTS.format(id="other"))
-    assert "direction must be maximize or minimize" in reason(FACTS.format(id="tiny").replace('"minimize"', '"up"'))
+    up = reason(FACTS.format(id="tiny").replace('"minimize"', '"up"'))
+    assert f"{facts}: direction = 'up': expected one of 'maximize', 'minimize'" in up
+    for text, words in [
+        ("titel = 'x'", "unknown key titel; did you mean title?"),
+        ("[[editions.v2]]\nchanges = 'x'", "editions.v2 = [{'changes': 'x'}]: expected a table"),
+        ("[editions.v2.submission]\nid = 3", "editions.v2.submission.id = 3: expected text"),
+        ("[expect]\nx = { row = 3 }", "expect.x"),
+        ("leaks = [{ file = 'x' }]", "leaks[0].why is missing"),
+        ("thresholds = 3", "thresholds = 3: expected a table"),
+        ("deep = " + "[" * 5000, "nested too deep"),
+        ("deep" + ".deep" * 5000 + " = 1", "nested too deep"),
+        ("# " + "x" * 300_000, "more than"),
+    ]:
+        toml = FACTS.format(id="tiny")
+        said = reason(f"{toml}\n{text}" if text.startswith("[") else f"{text}\n{toml}")
+        assert words in said and str(facts) in said
     assert "competition.toml" in reason("id = ")
     assert "metric" in reason(FACTS.format(id="tiny").replace('metric = "rmse"', ""))
     assert "colour" in reason('colour = "blue"\n' + FACTS.format(id="tiny"))

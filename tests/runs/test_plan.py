@@ -160,7 +160,7 @@ def test_the_first_difference_is_named():
     assert difference(plan, parse_plan(PLAN.replace("max_parallel = 4", "retries = 9"))) is None
     other = parse_plan(PLAN.replace("depth = 3", "depth = 4"))
     assert difference(plan, other) == "agents[0].options.depth is '4' there, and '3' here"
-    assert difference(plan, parse_plan(PLAN.replace("cpus = 2", ""))) == "limits.cpus is not set there, and 2.0 here"
+    assert difference(plan, parse_plan(PLAN.replace("cpus = 2", ""))) == "limits.cpus is not set there, and 2 here"
 
 
 def test_how_it_is_run_is_no_part_of_what_it_is():

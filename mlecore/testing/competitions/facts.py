@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import get_args
 
 from mlecore.errors import MlecoreError
-from mlecore.facts import Facts, Split, Thresholds
+from mlecore.facts import Facts, Thresholds
 from mlecore.grading.medals import thresholds_for
-from mlecore.submissions.format import Format
 from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.rules import Broken
 
@@ -34,8 +32,6 @@ def _flaws(facts: Facts) -> Iterator[str]:
             yield f"{name} is empty"
     if facts.modality not in MODALITIES:
         yield f"modality = {facts.modality!r}: expected one of {', '.join(MODALITIES)}"
-    if facts.split is not None and facts.split not in get_args(Split):
-        yield f"split = {facts.split!r}: expected one of {', '.join(get_args(Split))}, or none"
     if not facts.answers.startswith("private/"):
         yield f"answers = {facts.answers!r}: they belong under private/"
     if not facts.sample.startswith("public/"):
@@ -48,7 +44,6 @@ def _flaws(facts: Facts) -> Iterator[str]:
         yield "check_incomplete is empty: say why the check cannot see all that grading refuses"
     yield from _lists(facts)
     try:
-        Format.parse(facts.submission)
         thresholds = thresholds_for(facts)
     except MlecoreError as error:
         yield str(error)
@@ -79,12 +74,9 @@ def _lists(facts: Facts) -> Iterator[str]:
     for path in facts.md5_informs:
         if path not in facts.md5:
             yield f"md5_informs names {path}, which [md5] has not"
-    for path, expected in facts.expect.items():
+    for path in facts.expect:
         if not _PREPARED.fullmatch(path):
             yield f"[expect] {path}: expected a path under public/ or private/"
-        for name, value in expected.items():
-            if name not in ("rows", "files") or not isinstance(value, int):
-                yield f"[expect] {path}: {name} = {value!r}: expected rows or files with a number"
     for source in facts.sources:
         if not source.url.startswith("https://"):
             yield f"[[sources]] {source.url}: expected an https address"

@@ -13,6 +13,7 @@ from mlecore.facts import Facts
 from mlecore.options import resolve
 from mlecore.registry import Loaded, Plugin
 from mlecore.runs.record import Collected, PluginUse, RunRecord
+from mlecore.submissions.format import Column, Format
 from mlecore.testing.hostile import fill
 
 _ROWS = 200
@@ -71,7 +72,7 @@ class DetectorBench:
             direction="maximize",
             answers="private/test.csv",
             sample="public/sample_submission.csv",
-            submission={"id": "id", "columns": {"y": {"type": "number"}}},
+            submission=Format(id="id", columns={"y": Column(type="number")}),
             folder=package,
         )
         plugin = Plugin(
