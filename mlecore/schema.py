@@ -30,7 +30,7 @@ NOT_IN_FILE: Final = {"in_file": False}
 """Metadata of a field that is no key of the file, such as the folder where it lies."""
 
 _LIMIT = 16 * 2**20  # bytes; no file that is read here is as long
-_DOTS = 2000  # on one line of TOML: a key of n parts takes memory of n * n
+_DOTS = 300  # on one line of TOML: a key of n parts takes memory of n * n
 _SHOWN = 3  # problems of one file that its message names
 
 
