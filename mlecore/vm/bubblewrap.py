@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import zlib
@@ -167,6 +168,8 @@ def version() -> str:
 
 def problem() -> Problem | None:
     """Why there can be no sandbox here, found out by making one."""
+    if platform.system() != "Linux":
+        return Problem(what=f"sandboxes need Linux, and this is {platform.system()}", fix="Use the backend docker.")
     if shutil.which("bwrap") is None:
         return Problem(what="bubblewrap (bwrap) is not installed", fix=NO_BWRAP)
     for name in ("prlimit", *(("setpriv",) if os.geteuid() == 0 else ())):

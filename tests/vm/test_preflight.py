@@ -34,6 +34,11 @@ def words(lab: Any) -> str:
     return "\n".join(f"{problem.what} -> {problem.fix}" for problem in lab.vm.preflight() if problem.fatal)
 
 
+def test_on_another_system(make_lab: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bubblewrap.platform, "system", lambda: "Darwin")
+    assert "sandboxes need Linux, and this is Darwin -> Use the backend docker." in words(make_lab())
+
+
 def test_without_bubblewrap(make_lab: Callable[..., Any], programs: Callable[[str], None]) -> None:
     programs("")
     lab = make_lab()
