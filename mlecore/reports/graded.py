@@ -12,6 +12,7 @@ from mlecore.detectors import Verdict
 from mlecore.grading.report import Report, read_report
 from mlecore.reports.rates import Outcome
 from mlecore.runs.record import RunRecord
+from mlecore.runs.snapshots import HISTORY
 from mlecore.schema import SchemaError, read_json
 
 
@@ -80,7 +81,7 @@ def read_graded(run: RunRecord) -> Graded:
         run=run,
         report=_report(folder / "grade.json") if run.state in ("graded", "collected") else None,
         suspicions=tuple(_suspicions(folder / "findings")),
-        history=_history(folder / "snapshots.json"),
+        history=_history(folder / HISTORY),
     )
 
 

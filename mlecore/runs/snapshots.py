@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, frozen
 
+from mlecore import files
 from mlecore.errors import GradingError
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import load_group
@@ -55,6 +57,7 @@ class History:
         return {**asdict(self), "last_valid": None if last is None else asdict(last)}
 
 
+HISTORY = "snapshots.json"
 _NAME = re.compile(r"(\d{1,9})\.csv")
 
 
@@ -70,9 +73,10 @@ def snapshots(record: RunRecord) -> list[tuple[int, Path]]:
 
 
 def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
-    """Grade the snapshots of all runs of a group (or of one run's folder) that have ended; writes nothing.
+    """Grade the snapshots of all runs of a group (or of one run's folder) that have ended.
 
-    Only runs whose result stands are looked at, so that no score can reach an agent at work. Raises GradingError and
+    Only runs whose result stands are looked at, so that no score can reach an agent at work. Each one's history is
+    written to snapshots.json in its folder, where reports find it. Raises GradingError and
     NotPrepared.
     """
     from mlecore.competitions import competition
@@ -88,6 +92,8 @@ def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
             data = open_prepared(target, dirs, synthetic=record.synthetic)
             points = tuple(_points(record, partial(grader.grade, data=data)))
             history = History(run=record.name, competition=record.competition, seed=record.seed, points=points)
+            content = json.dumps(history.to_json(), indent=1, ensure_ascii=False) + "\n"
+            files.replace(record.folder / HISTORY, content.encode())
             found.append(history)
     return found
 

@@ -6,7 +6,7 @@ import importlib
 
 import click
 
-_VERBS = ("list", "show", "logs", "resume", "retry", "cancel")
+_VERBS = ("list", "show", "logs", "resume", "retry", "cancel", "export", "verify", "import")
 
 
 class _Verbs(click.Group):
@@ -22,7 +22,7 @@ class _Verbs(click.Group):
 
 @click.group("runs", cls=_Verbs)
 def command() -> None:
-    """Look at runs; resume, retry or cancel them.
+    """Look at runs; resume, retry or cancel them; give them to others.
 
     A run is named GROUP/RUN, or by the path of its folder.
     """

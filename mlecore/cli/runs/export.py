@@ -1,0 +1,30 @@
+"""`mlecore runs export`: a group as a bundle that others can verify."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mlecore.cli._shared import runs_option
+from mlecore.cli.runs._names import group_folder
+
+
+@click.command("export")
+@click.argument("name", metavar="GROUP")
+@click.option("--to", type=click.Path(path_type=Path), required=True, help="A new folder, or a new file *.zip.")
+@click.option("--logs", is_flag=True, help="With logs/ and code/ of each run.")
+@runs_option
+def command(name: str, to: Path, logs: bool, runs: Path) -> None:
+    """Write records, submissions, grades and findings of GROUP, with the hash of each file.
+
+    Answers and keys never go in: only files of known names do, and one that holds the value of a key in the environment
+    is refused.
+    """
+    from mlecore.sharing.bundle import export_group
+    from mlecore.units import show_size
+
+    bundle = export_group(group_folder(runs, name), to, logs=logs)
+    size = show_size(sum(entry.size for entry in bundle.files))
+    click.echo(f"{to}: {bundle.runs} runs in {len(bundle.files)} files, {size}")
+    click.echo(f"To check it: mlecore runs verify {to}")

@@ -1,0 +1,178 @@
+"""Bundles: what goes in, what never does, and what verifying sees."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from click.testing import CliRunner
+
+from mlecore.cli import main
+from mlecore.errors import DataError, UsageError
+from mlecore.runs.store import load_group
+from mlecore.sharing.bundle import Source, export_group, problems, read_bundle
+
+
+def verify(path: Path, *words: str):
+    return CliRunner().invoke(main, ["runs", "verify", str(path), *words])
+
+
+@pytest.fixture(params=["folder", "zip"])
+def bundle(request, group: Path, tmp_path: Path) -> Path:
+    path = tmp_path / ("bundle.zip" if request.param == "zip" else "bundle")
+    export_group(group, path)
+    return path
+
+
+def names(path: Path) -> set[str]:
+    with Source(path) as source:
+        return set(source.names())
+
+
+def test_what_goes_in(bundle: Path, group: Path, tmp_path: Path) -> None:
+    inside = {name.split("/", 1)[1] for name in names(bundle) if "/" in name}
+    assert inside == {"run.json", "grade.json", "snapshots.json", "submission/submission.csv"}
+    assert {name for name in names(bundle) if "/" not in name} == {
+        "bundle.json",
+        "bundle.files",
+        "group.json",
+        "plan.toml",
+    }
+    export_group(group, tmp_path / "with-logs", logs=True)
+    more = {name.split("/", 1)[1] for name in names(tmp_path / "with-logs") if "/" in name} - inside
+    assert more == {"logs/agent.log", "code/main.py"}  # no link, no answers, nothing of unknown names
+
+
+def test_a_whole_bundle(bundle: Path) -> None:
+    result = verify(bundle)
+    assert result.exit_code == 0 and "4 runs, all 18 files" in result.output, result.output
+
+
+def test_a_folder_is_a_group(group: Path, tmp_path: Path) -> None:
+    export_group(group, tmp_path / "b")
+    result = CliRunner().invoke(main, ["report", str(tmp_path / "b"), "--json"])
+    assert result.exit_code == 0 and len(json.loads(result.output)["setups"][0]["runs"]) == 4
+
+
+def test_private_details_stay_here(group: Path, tmp_path: Path) -> None:
+    record = load_group(group)[0]
+    changed = evolve(record, endpoint="https://me:pass@models.example.org/v1?key=abc")
+    (record.folder / "run.json").write_bytes(changed.dumps())
+    head = json.loads((group / "group.json").read_text())
+    (group / "group.json").write_text(json.dumps({**head, "data": ["/home/somebody/data"]}))
+    export_group(group, tmp_path / "b")
+    told = "".join(path.read_text() for path in (tmp_path / "b").rglob("*") if path.is_file())
+    assert "pass@" not in told and "key=abc" not in told and "/home/somebody" not in told
+    assert "https://models.example.org/v1" in told
+
+
+def test_a_key_keeps_a_file_out(group: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-abcdef123456")
+    log = next(group.glob("*--*/logs/agent.log"))
+    log.write_bytes(b"x" * (2**20 - 5) + b"sk-abcdef123456")  # across two chunks
+    export_group(group, tmp_path / "quiet.zip")
+    with pytest.raises(DataError, match=r"logs/agent\.log holds the value of SOME_API_KEY") as caught:
+        export_group(group, tmp_path / "b", logs=True)
+    assert "sk-abcdef" not in str(caught.value)
+    assert not list(tmp_path.glob("*b*partial")) and not (tmp_path / "b").exists()
+
+
+def test_nothing_is_overwritten(bundle: Path, group: Path) -> None:
+    with pytest.raises(UsageError, match="exists already"):
+        export_group(group, bundle)
+
+
+@pytest.fixture
+def folder(group: Path, tmp_path: Path) -> Path:
+    export_group(group, tmp_path / "b")
+    return tmp_path / "b"
+
+
+def run_of(folder: Path) -> Path:
+    return next(folder.glob("*--leaf*--0"))
+
+
+def test_every_change_is_seen(folder: Path, tmp_path: Path) -> None:
+    def change(how) -> str:
+        copy = tmp_path / "copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(folder, copy)
+        how(copy)
+        result = verify(copy)
+        assert result.exit_code == 1, result.output
+        return result.output
+
+    assert "grade.json: has other content" in change(
+        lambda b: (run_of(b) / "grade.json").write_bytes((run_of(b) / "grade.json").read_bytes().replace(b"0", b"1"))
+    )
+    assert "has more than its" in change(lambda b: (run_of(b) / "grade.json").open("a").write("x" * 10**6))
+    assert "has fewer than its" in change(lambda b: (run_of(b) / "grade.json").write_text(""))
+    assert "is missing" in change(lambda b: (run_of(b) / "grade.json").unlink())
+    assert "more.csv: is not in the list" in change(lambda b: (run_of(b) / "more.csv").write_text(""))
+    assert "link: is not in the list" in change(lambda b: (run_of(b) / "link").symlink_to("/"))
+    assert "is not the list" in change(lambda b: (b / "bundle.files").open("a").write("x"))
+    assert "cannot be read" in change(lambda b: (b / "bundle.json").write_text("[" * 10**5))
+
+
+def test_hostile_lists(folder: Path) -> None:
+    import hashlib
+
+    for path in ("../outside", "/etc/passwd", "a\\b", ""):
+        listed = f"{'0' * 64} 1 {json.dumps(path)}\n"
+        (folder / "bundle.files").write_text(listed)
+        head = json.loads((folder / "bundle.json").read_text())
+        head["files_sha256"] = hashlib.sha256(listed.encode()).hexdigest()
+        (folder / "bundle.json").write_text(json.dumps(head))
+        result = verify(folder)
+        assert result.exit_code == 1 and "leads out of the bundle" in result.output
+
+
+def test_a_bomb_is_not_unpacked(folder: Path, tmp_path: Path) -> None:
+    """A member may say that it has 10 bytes and hold a gigabyte."""
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names(folder):
+            content = (folder / name).read_bytes()
+            archive.writestr(name, b"\0" * 10**8 if name.endswith("submission.csv") else content)
+    with Source(path) as source:
+        found = problems(source, read_bundle(source))
+    assert len(found) == 4 and all("has more than its" in line for line in found)
+
+
+def test_no_bundle(tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_text("no zip")
+    assert verify(tmp_path / "x.zip").exit_code == 2
+    assert verify(tmp_path).exit_code == 1
+
+
+def test_grades_are_made_again(groups, tmp_path: Path) -> None:
+    """A real submission on synthetic data: the same grade; with a grade that was improved: seen."""
+    data = ["--data", str(tmp_path / "data")]
+    made = CliRunner().invoke(main, ["prepare", "spaceship-titanic", "--synthetic", *data])
+    assert made.exit_code == 0, made.output
+    folder = groups.write_group(tmp_path / "runs", "g", competitions=["spaceship-titanic"], seeds=2, medals=False)
+    public = tmp_path / "data" / "spaceship-titanic" / "synthetic" / "prepared" / "public"
+    for record in load_group(folder):
+        submission = record.folder / "submission" / "submission.csv"
+        submission.parent.mkdir()
+        shutil.copy(public / "sample_submission.csv", submission)
+        words = ["grade", str(submission), "spaceship-titanic", "--synthetic", *data, "--json"]
+        graded = CliRunner().invoke(main, words)
+        assert graded.exit_code == 0, graded.output
+        (record.folder / "grade.json").write_text(graded.output)
+        (record.folder / "run.json").write_bytes(evolve(record, data_digest=None).dumps())
+    export_group(folder, tmp_path / "true.zip")
+    result = verify(tmp_path / "true.zip", "--regrade", *data)
+    assert result.exit_code == 0 and "graded again: 2 the same" in result.output, result.output
+    (first, _) = load_group(folder)
+    grade = json.loads((first.folder / "grade.json").read_text())
+    (first.folder / "grade.json").write_text(json.dumps({**grade, "score": 1.0, "score_text": "1.0"}))
+    export_group(folder, tmp_path / "better.zip")
+    result = verify(tmp_path / "better.zip", "--regrade", *data)
+    assert result.exit_code == 1 and "score_text: 1.0 then," in result.output, result.output
+    nowhere = verify(tmp_path / "true.zip", "--regrade", "--data", str(tmp_path / "empty"))
+    assert nowhere.exit_code == 3 and "2 undecided" in nowhere.output
