@@ -11,6 +11,7 @@ from mlecore.prepare.columns import one_hot, renumber
 from mlecore.prepare.documents import read_json, write_json
 from mlecore.prepare.files import link_file, link_files, link_tree
 from mlecore.prepare.media import dicom, encode, wav
+from mlecore.prepare.numbers import read_numbers
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.splits import split, split_blocks, split_groups, split_positions
 from mlecore.prepare.synthetic import hex_ids, picture
@@ -38,6 +39,7 @@ __all__ = [
     "picture",
     "read_csv",
     "read_json",
+    "read_numbers",
     "renumber",
     "safe_name",
     "split",

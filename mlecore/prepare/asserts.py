@@ -36,7 +36,8 @@ def ensure_unique(values: Iterable[Any], what: str) -> None:
 
 def ensure_disjoint(train: Iterable[Any], test: Iterable[Any], what: str) -> None:
     """No value in both parts."""
-    if both := set(train) & set(test):
+    known = set(test)  # the smaller part
+    if both := {value for value in train if value in known}:
         raise DataError(f"{what}: {len(both)} in both parts of the split, such as {_some(sorted(both, key=str))}")
 
 
