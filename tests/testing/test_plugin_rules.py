@@ -179,6 +179,12 @@ BROKEN = {
         {"backend.py": ("processes=nobody", 'processes=Enforcement(level="enforced", how="good will")')},
         "went far beyond",
     ),
+    "a backend that promises what it cannot give": (
+        "backend",
+        "preflight",
+        {"backend.py": ("demand.gpus or demand.terminal", "demand.terminal")},
+        "10,000 GPUs",
+    ),
     "a backend that only claims to isolate": (
         "backend",
         "apart",

@@ -52,6 +52,7 @@ RULES: tuple[Rule[BackendBench], ...] = (
     Rule(name="apart", says="an isolated job sees nothing of the controller's", test=harm.apart, needs=("life",)),
     Rule(name="read-only", says="a job cannot change its data", test=harm.read_only, needs=("life",)),
     Rule(name="network", says="a job without a network has none", test=limits.network, needs=("life",)),
+    Rule(name="cpus", says="a job gets the CPUs it was given", test=limits.cpus, needs=("life",)),
     Rule(name="memory", says="a job gets the memory it was given", test=limits.memory, needs=("life",)),
     Rule(name="processes", says="a job gets the processes it was given", test=limits.processes, needs=("life",)),
     Rule(name="disk", says="a job gets the disk it was given", test=limits.disk, needs=("life",)),

@@ -39,6 +39,10 @@ def preflight(bench: BackendBench) -> Iterator[Broken]:
                 yield Broken(f"{problem!r} does not say what is wrong and what to do", "preflight()")
         if fatal := [problem for problem in found if problem.fatal]:
             raise Stop(f"it cannot be used here: {fatal[0].what}\n{fatal[0].fix}")
+    if bench.backend.capacity() is not None and not any(
+        problem.fatal for problem in bench.backend.preflight([Demand(gpus=10_000)])
+    ):
+        yield Broken("it has no problem with a job that demands 10,000 GPUs", "preflight()")
 
 
 def describes(bench: BackendBench) -> Iterator[Broken]:

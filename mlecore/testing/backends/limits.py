@@ -12,6 +12,17 @@ _MEGABYTE = 1 << 20
 # Each goes far beyond its limit, stays there for a while, as a watched one may take some seconds, and says "beyond".
 _MEMORY = '[ "$( (head -c 600000000 /dev/zero; sleep 5) | tail -n 1 | wc -c )" -ge 600000000 ] && echo beyond'
 _PROCESSES = "i=0; while [ $i -lt 120 ]; do sleep 20 & i=$((i+1)); done; sleep 5; echo beyond"
+# Four processes that work for three seconds; then those in truth, and their CPU time as `times` gives it.
+_BUSY = """
+read -r begin rest </proc/uptime
+for n in 1 2 3 4; do
+    (while read -r now rest </proc/uptime && [ ${now%.*} -lt $((${begin%.*} + 3)) ]; do :; done) &
+done
+wait
+read -r end rest </proc/uptime
+echo $((${end%.*} - ${begin%.*} + 1))
+times
+"""
 _DISK = "for n in 1 2 3 4 5 6 7 8 9; do head -c 20000000 /dev/zero >logs/$n || exit 3; done; sleep 15; echo beyond"
 
 
@@ -23,6 +34,19 @@ def network(bench: BackendBench) -> Iterator[Broken]:
     counts = bench.output(handle).decode().split()
     if counts[:2] != ["0", "0"]:
         yield Broken(f"a job without a network has routes out: {counts} (IPv4, IPv6)", 'network="none"')
+
+
+def cpus(bench: BackendBench) -> Iterator[Broken]:
+    _held_to(bench, "cpus")
+    job = bench.job(_BUSY, cpus=1)
+    bench.require(job.demand)
+    handle, _ = bench.run(job)
+    words = bench.output(handle).decode().split()
+    used = sum(
+        60 * float(minutes) + float(seconds[:-1]) for minutes, seconds in (word.split("m") for word in words[1:])
+    )
+    if used > 1.5 * float(words[0]):
+        yield Broken(f"with 1 CPU a job used {used:.1f} CPU seconds in {words[0]} s", "Demand.cpus")
 
 
 def memory(bench: BackendBench) -> Iterator[Broken]:

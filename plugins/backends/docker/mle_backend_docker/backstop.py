@@ -30,8 +30,8 @@ class Backstop:
         """At a running container, as the engine lists it."""
         import docker.errors
 
-        lasts = _lasts(listed.get("Labels"))
-        if time.time() - float(listed["Created"]) <= lasts:  # it was started later still
+        seconds = _seconds(listed.get("Labels"))
+        if time.time() - float(listed["Created"]) <= seconds:  # it was started later still
             return
         id = str(listed["Id"])
         with (
@@ -39,7 +39,7 @@ class Backstop:
             self._engine.request(f"ending {id[:12]}, whose time is up"),
         ):
             began = moment(self._engine.api.inspect_container(id)["State"]["StartedAt"])
-            over = (datetime.now(UTC) - began).total_seconds() - lasts
+            over = (datetime.now(UTC) - began).total_seconds() - seconds
             if over > MORE and self._known(id) > MORE:
                 self._engine.api.kill(id)
             elif over > 0:
@@ -55,8 +55,8 @@ class Backstop:
 def overran(inspected: Mapping[str, Any]) -> bool:
     """Did a container that has ended run so long that init cannot have kept its time?"""
     began, ended = (moment(str(inspected["State"][key])) for key in ("StartedAt", "FinishedAt"))
-    return (ended - began).total_seconds() > _lasts(inspected["Config"].get("Labels")) + MORE
+    return (ended - began).total_seconds() > _seconds(inspected["Config"].get("Labels")) + MORE
 
 
-def _lasts(labels: Mapping[str, str] | None) -> float:
-    return float((labels or {}).get(names.LASTS) or "inf")
+def _seconds(labels: Mapping[str, str] | None) -> float:
+    return float((labels or {}).get(names.SECONDS) or "inf")

@@ -17,7 +17,7 @@ from mlecore.errors import BackendError, BackendUnreachable, UsageError
 TOOLKIT = "Install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure`, and restart the engine."
 
 
-def wish(text: str) -> int | tuple[str, ...]:
+def parse_gpus(text: str) -> int | tuple[str, ...]:
     """The option gpus: a number of GPUs, or their ids. Raises UsageError."""
     if text.isdigit():
         return int(text)
@@ -35,7 +35,7 @@ class Gpus:
 
     def __init__(self, engine: Engine, option: str | None) -> None:
         self._engine = engine
-        self._wish = wish(option) if option else None
+        self._option = parse_gpus(option) if option else None
 
     @cached_property
     def here(self) -> tuple[str, ...]:
@@ -52,13 +52,13 @@ class Gpus:
 
     @property
     def pool(self) -> tuple[str, ...]:
-        return self._wish if isinstance(self._wish, tuple) else self.here
+        return self._option if isinstance(self._option, tuple) else self.here
 
     def wanted(self, demand: Demand) -> int:
         """How many a run gets."""
         if demand.gpus:
             return demand.gpus
-        return len(self._wish) if isinstance(self._wish, tuple) else self._wish or 0
+        return len(self._option) if isinstance(self._option, tuple) else self._option or 0
 
     def problems(self, demands: Sequence[Demand]) -> list[Problem]:
         """Why runs cannot have the GPUs that they or the option ask for."""

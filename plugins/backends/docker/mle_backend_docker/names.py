@@ -13,7 +13,7 @@ JOB = "org.mlecore.job"
 GROUP = "org.mlecore.group"
 ROLE = "org.mlecore.role"  # agent, relay, fetch, fill, volume, network, image
 GPUS = "org.mlecore.gpus"  # ids, with commas
-LASTS = "org.mlecore.lasts"  # seconds, on an agent's container: time limit and grace
+SECONDS = "org.mlecore.seconds"  # seconds, on an agent's container: time limit and grace
 RECIPE = "org.mlecore.recipe"  # on images: digest of all that went into it
 
 TOOLS = str(backends.TOOLS)

@@ -50,13 +50,13 @@ class Settings:
     @classmethod
     def of(cls, options: Mapping[str, str]) -> Settings:
         """Raises UsageError for a value that cannot be."""
-        from mle_backend_docker.gpus import wish
-        from mle_backend_docker.users import forced
+        from mle_backend_docker.gpus import parse_gpus
+        from mle_backend_docker.users import parse_user
 
         if user := options.get("user"):
-            forced(user)
+            parse_user(user)
         if gpus := options.get("gpus"):
-            wish(gpus)
+            parse_gpus(gpus)
         bundle = Path(options["ca_bundle"]).expanduser() if options.get("ca_bundle") else None
         if bundle is not None and not bundle.is_file():
             raise UsageError(f"backend docker: ca_bundle={bundle} is not a file")

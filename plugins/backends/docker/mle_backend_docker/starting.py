@@ -117,7 +117,7 @@ class Starter:
                     "WorkingDir": "/home",
                     "Tty": demand.terminal,
                     "Env": [f"{key}={value}" for key, value in variables.items()],
-                    "Labels": {**labels, names.LASTS: f"{demand.time_limit + demand.grace:.2f}"},
+                    "Labels": {**labels, names.SECONDS: f"{demand.time_limit + demand.grace:.2f}"},
                     "Healthcheck": {"Test": ["NONE"]},
                     "StopSignal": "SIGTERM",
                     "HostConfig": container.host_config(

@@ -32,7 +32,7 @@ class User:
 OURS = User(uid=DEFAULT, gid=DEFAULT, home="/home/agent")  # in the images that we build
 
 
-def forced(text: str) -> tuple[int, int]:
+def parse_user(text: str) -> tuple[int, int]:
     """``UID`` or ``UID:GID`` of the option user, taken apart. Raises UsageError."""
     uid, _, gid = text.partition(":")
     if not uid.isdigit() or not (gid or "0").isdigit() or int(uid) == 0:
@@ -40,15 +40,15 @@ def forced(text: str) -> tuple[int, int]:
     return int(uid), int(gid or uid)
 
 
-def user_of(engine: Engine, image: Mapping[str, Any], wish: str | None) -> User:
+def user_of(engine: Engine, image: Mapping[str, Any], given: str | None) -> User:
     """For an image as inspected: the option's user, the image's own, its ``nonroot``, else one without a name."""
     config = image.get("Config") or {}
     own = str(config.get("User") or "")
-    if wish is None and (config.get("Labels") or {}).get(names.RECIPE):
+    if given is None and (config.get("Labels") or {}).get(names.RECIPE):
         return OURS
     passwd = _passwd(engine, image["Id"])
-    if wish is not None:
-        uid, gid = forced(wish)
+    if given is not None:
+        uid, gid = parse_user(given)
         home = next((entry.home for entry in passwd.values() if entry.uid == uid), "")
         return User(uid=uid, gid=gid, home=_writable(home))
     name, _, group = own.partition(":")

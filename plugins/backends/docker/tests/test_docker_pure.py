@@ -15,7 +15,7 @@ from attrs import evolve
 from mle_backend_docker import container, fetching, names, network, watching
 from mle_backend_docker.backend import DockerBackend
 from mle_backend_docker.engine import Engine, _refused
-from mle_backend_docker.gpus import Gpus, wish
+from mle_backend_docker.gpus import Gpus, parse_gpus
 from mle_backend_docker.logs import FULL, whole_lines
 from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import OURS
@@ -151,7 +151,7 @@ def test_lost_line_ends_are_given_back() -> None:
     ("text", "expected"), [("2", 2), ("0,1", ("0", "1")), ("0,", ("0",)), ("GPU-a-b", ("GPU-a-b",))]
 )
 def test_gpus_by_count_or_id(text: str, expected: object) -> None:
-    assert wish(text) == expected
+    assert parse_gpus(text) == expected
 
 
 @pytest.mark.parametrize("text", ["all", ",", "-1", "x"])
