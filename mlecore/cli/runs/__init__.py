@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 
 import click
 
@@ -16,7 +17,8 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _VERBS:
             return None
-        command: click.Command = importlib.import_module(f"mlecore.cli.runs.{name}").command
+        module = f"{name}_" if keyword.iskeyword(name) else name
+        command: click.Command = importlib.import_module(f"mlecore.cli.runs.{module}").command
         return command
 
 

@@ -1,0 +1,35 @@
+"""`mlecore runs import`: a run group of MLE-bench as a group here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mlecore.cli._shared import runs_option
+
+
+@click.command("import")
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--grading-reports",
+    "reports",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    help="Its grading report; may be given again. [default: *grading_report*.json in FOLDER]",
+)
+@click.option("--agent", help="Name of the agent. [default: from the name of the group]")
+@click.option("--group", "name", help="Name of the new group. [default: the folder's]")
+@runs_option
+def command(folder: Path, reports: tuple[Path, ...], agent: str | None, name: str | None, runs: Path) -> None:
+    """Copy the runs of FOLDER, a run group of MLE-bench (metadata.json and a folder a run), into a new group.
+
+    Its runs are marked as imported: what MLE-bench does not record (time limit, hardware, network) stays unknown.
+    """
+    from mlecore.sharing.mlebench import import_group
+
+    imported = import_group(folder, runs, reports=reports, agent=agent, name=name)
+    for line in imported.left_out:
+        click.echo(f"left out: {line}", err=True)
+    click.echo(f"{imported.group}: {imported.runs} runs, {len(imported.without_grade)} of them without a grade")
+    click.echo(f"To see them: mlecore report {imported.group}")

@@ -1,0 +1,111 @@
+"""MLE-bench's run groups as groups of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mlecore.cli import main
+from mlecore.errors import UsageError
+from mlecore.runs.store import load_group
+from mlecore.sharing.mlebench import import_group
+
+PLAIN = "leaf-classification_1b2c3d4e-0001", "leaf-classification_1b2c3d4e-0002", "AI4Code_9f-1"
+
+
+@pytest.fixture
+def theirs(groups, tmp_path: Path) -> Path:
+    """A run group with two seeds of one competition and a grading report that lists them in another order."""
+    import random
+
+    folder = tmp_path / "2024-09-30T20-49-35-GMT_run-group_aide"
+    reports = []
+    for number, name in enumerate(PLAIN):
+        run = folder / name
+        for part in ("submission/submission.csv", "logs/run.log", "code/solution.py"):
+            (run / part).parent.mkdir(parents=True, exist_ok=True)
+            (run / part).write_text(f"{part} {number}\n")
+        fate = "invalid" if number == 1 else "graded"
+        report = groups.drawn_report(name.rpartition("_")[0], random.Random(number), 0.5, fate).to_json()
+        ours = ("status", "reason", "edition", "synthetic", "score_text", "sample_score", "beats_sample", "plugin")
+        ours += ("rank", "teams", "percentile", "run")
+        reports.append({key: value for key, value in report.items() if key not in ours})
+        reports[-1]["submission_path"] = f"/somewhere/{folder.name}/{name}/submission/submission.csv"
+    values = {"run_group": folder.name, "created_at": "2024-09-30T20-49-35-GMT", "runs": {name: {} for name in PLAIN}}
+    (folder / "metadata.json").write_text(json.dumps(values))
+    report = {"total_runs": 3, "competition_reports": list(reversed(reports))}
+    (folder / "2024-10-02_grading_report.json").write_text(json.dumps(report))
+    return folder
+
+
+def test_a_group(theirs: Path, tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["runs", "import", str(theirs), "--runs", str(tmp_path / "runs")])
+    assert result.exit_code == 0, result.output
+    assert "3 runs, 0 of them without a grade" in result.output
+    folder = tmp_path / "runs" / theirs.name
+    records = {record.name: record for record in load_group(folder)}
+    first, second = records["aide--leaf-classification--0"], records["aide--leaf-classification--1"]
+    assert (first.imported_from, first.state, first.agent.name) == ("MLE-bench", "graded", "aide")
+    assert (first.folder / "submission" / "submission.csv").read_text() == "submission/submission.csv 0\n"
+    assert (second.folder / "logs" / "run.log").read_text() == "logs/run.log 1\n"
+    valid = [json.loads((run.folder / "grade.json").read_text())["valid_submission"] for run in (first, second)]
+    assert valid == [True, False]  # reports are matched by their submission's path, not by their order
+
+
+def test_its_report(theirs: Path, tmp_path: Path) -> None:
+    import_group(theirs, tmp_path / "runs", name="g")
+    result = CliRunner().invoke(main, ["report", "g", "--runs", str(tmp_path / "runs"), "--json"])
+    assert result.exit_code == 0, result.output
+    (setup,) = json.loads(result.output)["setups"]
+    assert setup["conditions"]["time limit"] == "unknown"
+    graded = [line for line in setup["runs"] if line["state"] == "graded"]
+    assert [line["submission"] for line in graded] == ["valid", "valid", "invalid"]
+    listed = CliRunner().invoke(main, ["runs", "list", "--runs", str(tmp_path / "runs")])
+    assert "g " in listed.output and "3 graded" in listed.output
+
+
+def test_without_reports(theirs: Path, tmp_path: Path) -> None:
+    (theirs / "2024-10-02_grading_report.json").unlink()
+    imported = import_group(theirs, tmp_path / "runs", agent="their agent", name="g")
+    assert len(imported.without_grade) == 3
+    record = load_group(tmp_path / "runs" / "g")[0]
+    assert (record.state, record.agent.name) == ("collected", "their-agent")
+
+
+def test_links_and_pipes_stay_there(theirs: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    submission = theirs / PLAIN[2] / "submission" / "submission.csv"
+    submission.unlink()
+    submission.symlink_to(secret)
+    (theirs / PLAIN[2] / "logs" / "link").symlink_to(secret)
+    os.mkfifo(theirs / PLAIN[2] / "logs" / "pipe")
+    imported = import_group(theirs, tmp_path / "runs", name="g")
+    assert any("submission.csv: it is a link" in line for line in imported.left_out)
+    assert not any("secret" in path.read_text() for path in (tmp_path / "runs").rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "is not JSON"),
+        ("[]", "has no table of runs"),
+        ('{"runs": {}}', "names no run"),
+        ('{"runs": {"../x_1": {}}}', "is no run"),
+        ('{"runs": {"leaf": {}}}', "is no run"),
+    ],
+)
+def test_damaged_groups(theirs: Path, tmp_path: Path, content: str, said: str) -> None:
+    (theirs / "metadata.json").write_text(content)
+    with pytest.raises(UsageError, match=said):
+        import_group(theirs, tmp_path / "runs", name="g")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_no_group(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"metadata\.json cannot be read"):
+        import_group(tmp_path, tmp_path / "runs")
