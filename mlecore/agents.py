@@ -122,7 +122,7 @@ class FinishedSubmission:
 class Usage:
     """What an agent's models used, as its own logs report it."""
 
-    models: tuple[str, ...] = ()
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost_usd: float | None = None
+    models: tuple[str, ...] = ()  # their names
+    input_tokens: int | None = None  # of all requests
+    output_tokens: int | None = None  # of all answers
+    cost_usd: float | None = None  # of both

@@ -58,7 +58,7 @@ class Enforcement:
     ends the job, or the limit holds for a job that does not work against it. ``absent``: nobody keeps it.
     """
 
-    level: Level
+    level: Level  # see above
     how: str = ""  # by what means: "cgroup", "looked at four times a second"
 
 
@@ -72,11 +72,11 @@ class Sandbox:
 
     isolation: str | None  # by what means: "bubblewrap 0.8.0", "container"; None: a job can read and change what we can
     user: str  # who a job's processes are, in words
-    time: Enforcement
-    cpus: Enforcement
-    memory: Enforcement
-    processes: Enforcement
-    disk: Enforcement
+    time: Enforcement  # of the limit of time
+    cpus: Enforcement  # of its CPUs
+    memory: Enforcement  # of its memory
+    processes: Enforcement  # of how many it may have
+    disk: Enforcement  # of what it may write
     network: Enforcement  # of "none" and "llm"
     network_verified: bool = False  # a job without a network was started on this machine, and had none
     details: Mapping[str, str] = field(factory=dict)  # whatever else tells backends of this kind apart: versions ...

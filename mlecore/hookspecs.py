@@ -42,7 +42,11 @@ def required(spec: F) -> F:
 
 
 class CompetitionSpec:
-    """A problem: how to prepare its data, how to check and grade a submission. Facts stand in competition.toml."""
+    """A problem: how to prepare its data, how to check and grade a submission.
+
+    Its facts stand in ``competition.toml`` beside the module. Every key of it is a field of ``mlecore.facts.Facts``,
+    with its type, default and meaning; docs/schemas/competition.md is made from that class.
+    """
 
     @required
     @hookspec(firstresult=True)

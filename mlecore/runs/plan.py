@@ -87,9 +87,7 @@ class Plan:
     format: int = FORMAT  # of this file
     agents: tuple[PlannedAgent, ...] = ()  # at least one
     competitions: tuple[str, ...] = ()  # ids; at least one, or a split
-    split: str | None = (
-        None  # all installed competitions of lite, low, medium, high or dev; a group's plan has their ids
-    )
+    split: str | None = None  # lite, low, medium, high or dev; in a group's plan its competitions stand instead
     seeds: Seeds = (0,)  # how many (3 means 0, 1 and 2), or which
     backend: PlannedBackend = PlannedBackend()  # where agents run
     # of one run; the network is "llm" by default where a model, an endpoint or an allowed host is named

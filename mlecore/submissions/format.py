@@ -67,15 +67,15 @@ Pixels = Annotated[int | Sequence[str], Written(_read_pixels, "their number, or 
 class Column:
     """What one column must hold; ``mlecore.submissions.values`` has a function of each name that says it exactly.
 
-    number   numbers from ``low`` to ``high``; ``missing`` cells and ``infinite`` values only where allowed;
-             ``from_text``: also what only Python's ``float`` reads (``1_0``), as scikit-learn does
-    label    whole numbers, ``3.0`` too: what scikit-learn takes as class labels (``labels``)
-    integer  what Python's ``int`` takes, cell by cell (``integers``)
-    text     text, and not a column that reads as numbers; ``missing`` cells only where allowed (``texts``)
-    mask     run-length masks; ``missing`` cells, where allowed, are empty ones (``mlecore.submissions.masks``);
-             ``pixels``: how many a picture has, or the names of the answers' columns whose product that is. Where the
-             sample lacks these, the check does not know whether runs overlap within the picture
-    any      whatever stands there
+    - number: from ``low`` to ``high``; ``missing`` cells and ``infinite`` values only where allowed; ``from_text``:
+      also what only Python's ``float`` reads (``1_0``), as scikit-learn does
+    - label: whole numbers, ``3.0`` too: what scikit-learn takes as class labels (``labels``)
+    - integer: what Python's ``int`` takes, cell by cell (``integers``)
+    - text: text, and not a column that reads as numbers; ``missing`` cells only where allowed (``texts``)
+    - mask: run-length masks; ``missing`` cells, where allowed, are empty ones (``mlecore.submissions.masks``);
+      ``pixels``: how many a picture has, or the names of the answers' columns whose product that is. Where the sample
+      lacks these, the check does not know whether runs overlap within the picture
+    - any: whatever stands there
     """
 
     type: ColumnType  # what stands there
