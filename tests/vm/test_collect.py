@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.backends import Fetched
+from mlecore.backends import OUTSIDE_LOGS, RELAY_LOG, Fetched
 from mlecore.fetching import MAX_REFUSED
 from mlecore.testing.backends.patterns import TABLE, TREE
 from mlecore.vm import collect
@@ -27,7 +27,7 @@ def fetch(
     home: Path, globs: Sequence[str] = ("submission",), limit: int = 10**6, files: int = 50_000
 ) -> tuple[Fetched, dict[str, str]]:
     into = home.parent / f"into-{time.monotonic_ns()}"
-    fetched = collect.collect(home, globs, into, limit, files)
+    fetched = collect.collect(home, globs, into, limit, files, home.parent / "outside")
     return fetched, {str(path.relative_to(into)): path.read_text() for path in into.rglob("*") if path.is_file()}
 
 
@@ -155,3 +155,13 @@ def test_modes_are_not_kept(home: Path) -> None:
     fetch(home)
     [copy] = home.parent.glob("into-*/submission/x")
     assert copy.stat().st_mode & 0o7111 == 0
+
+
+def test_what_relay_and_gateway_wrote_outside_comes_instead_of_the_agents(home: Path) -> None:
+    (home.parent / "outside").mkdir()
+    (home / "logs").mkdir()
+    for path in OUTSIDE_LOGS:
+        (home / path).write_text("forged")
+    (home.parent / "outside" / RELAY_LOG.name).write_text("real")
+    fetched, got = fetch(home, ["logs"])
+    assert got == {str(RELAY_LOG): "real"} and len(fetched.refused) == len(OUTSIDE_LOGS) - 1
