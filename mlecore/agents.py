@@ -120,9 +120,10 @@ class FinishedSubmission:
 
 @frozen(kw_only=True)
 class Usage:
-    """What an agent's models used, as its own logs report it."""
+    """What an agent's models used, as its own logs report it, or as its gateway counted it."""
 
     models: tuple[str, ...] = ()  # their names
     input_tokens: int | None = None  # of all requests
     output_tokens: int | None = None  # of all answers
     cost_usd: float | None = None  # of both
+    measured: bool = False  # by the gateway, outside of the sandbox

@@ -24,8 +24,16 @@ from mlecore.errors import BackendError
 if TYPE_CHECKING:
     from mlecore.agents import Recipe
 
-LOG = "gateway.jsonl"
-TRANSCRIPTS = "transcripts.jsonl.zst"
+KEYS = (
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "AZURE_API_KEY",
+)
+"""Variables in which a job finds its token."""
 
 
 @frozen(kw_only=True)
@@ -33,14 +41,14 @@ class ModelAccess:
     """What a job may ask of which model. It has no key in it, and may be written down."""
 
     endpoint: str  # the model's base URL
-    key: str | None = None  # the variable of this process's environment that holds the real key; None: there is none
+    key: str | None = None  # the variable of the controller that holds the real key; None: there is none
     models: tuple[str, ...] = ()  # that may be called
-    any_model: bool = False
+    any_model: bool = False  # others too
     budgets: tuple[str, ...] = ()  # "5usd", "2Mtok", "500calls"
     prices: Mapping[str, Mapping[str, float]] = field(factory=dict)  # model -> input, output ... USD per million tokens
     retries: int = 0  # of calls that the endpoint answered with 429 or 5xx
     max_calls: int | None = None  # at once, over all jobs of this endpoint here
-    transcripts: bool = False
+    transcripts: bool = False  # are requests and responses kept?
 
 
 @frozen(kw_only=True)
@@ -138,18 +146,16 @@ def variables(access: ModelAccess, job_name: str, gateway_url: str) -> dict[str,
     base = base_url(access, gateway_url)
     root = base.removesuffix("/v1").removesuffix("/v1beta")
     openai = base if urlsplit(base).path else f"{base}/v1"
-    own = token(access, job_name)
     return {
         **dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENROUTER_API_BASE"), openai),
         **dict.fromkeys(("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"), root),
         **dict.fromkeys(("GEMINI_API_BASE", "GOOGLE_GEMINI_BASE_URL"), root),
         **dict.fromkeys(("AZURE_OPENAI_ENDPOINT", "AZURE_API_BASE"), root),
-        **dict.fromkeys(("OPENAI_API_KEY", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY"), own),
-        **dict.fromkeys(("GEMINI_API_KEY", "GOOGLE_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_API_KEY"), own),
+        **dict.fromkeys(KEYS, token(access, job_name)),
     }
 
 
-_KEYS = {
+_USUAL_KEYS = {
     "api.openai.com": "OPENAI_API_KEY",
     "api.anthropic.com": "ANTHROPIC_API_KEY",
     "generativelanguage.googleapis.com": "GEMINI_API_KEY",
@@ -166,7 +172,7 @@ _KEYS = {
 def usual_key(endpoint: str) -> str | None:
     """The variable in which people keep the key of a known provider. Other hosts get no key that nobody named."""
     host = urlsplit(endpoint).hostname or ""
-    return next((name for known, name in _KEYS.items() if host == known or host.endswith("." + known)), None)
+    return next((name for known, name in _USUAL_KEYS.items() if host == known or host.endswith("." + known)), None)
 
 
 def recipe() -> Recipe:

@@ -41,12 +41,32 @@ if TYPE_CHECKING:
 @click.option("--disk", help="What one run may write: 100GB.")
 @click.option("--model", help="The model that the agent works with.")
 @click.option("--endpoint", metavar="URL", help="Where the model is.")
+@click.option("--key", metavar="NAME", help="Variable with the model's key, which only its gateway gets.")
+@click.option(
+    "--budget",
+    "budgets",
+    multiple=True,
+    metavar="AMOUNT",
+    help="Of one run: 5usd, 2Mtok, 500calls. Beyond it its model answers no more; may be given again.",
+)
+@click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="MODEL=IN,OUT",
+    help="US dollars for a million tokens in and out, where genai-prices knows none; may be given again.",
+)
+@click.option("--any-model", is_flag=True, default=None, help="Let calls to other models through, too, and list them.")
+@click.option("--gateway-retries", type=int, show_default="0", help="Of a call that got 429 or 5xx.")
+@click.option("--max-calls", type=int, help="Calls of the model at once, over all runs on the backend's machine.")
+@click.option("--transcripts", is_flag=True, default=None, help="Keep what was asked of the model, and its answers.")
+@click.option("--secret", "secrets", multiple=True, metavar="NAME", help="A variable that agents are given themselves.")
 @click.option(
     "--network",
     is_flag=True,
     flag_value="open",
     default=None,
-    help="Give runs an open network. [default: none, or a relay to the model]",
+    help="Give runs an open network. [default: none, or a gateway to the model]",
 )
 @click.option("--allow", multiple=True, metavar="HOST", help="A host that the relay lets through; may be given again.")
 @click.option("--group", help="Name of the group; one that is there is resumed. [default: a new one]")
@@ -82,11 +102,22 @@ def command(
     for name, flag in (("options", "-A"), ("backend_options", "-B")):
         if name in given:
             given[name] = pairs(given[name], flag)
+    if "prices" in given:
+        given["prices"] = dict(map(_price, given["prices"]))
     if "chosen_seeds" in given:
         if "seeds" in given:
             raise UsageError("give either --seeds (how many) or --seed (which)")
         given["seeds"] = given.pop("chosen_seeds")
     perform(plan_of(plan, **given), group, runs, data, as_json)
+
+
+def _price(text: str) -> tuple[str, dict[str, float]]:
+    model, _, amounts = text.rpartition("=")
+    try:
+        into, out = map(float, amounts.split(","))
+    except ValueError:
+        raise UsageError(f"--price {text!r} is none; write it like --price my-model=2.5,10") from None
+    return model, {"input": into, "output": out}
 
 
 def _is_given(context: click.Context, name: str) -> bool:

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from mlecore.controller.display import Silent
 from mlecore.errors import DataError, UsageError
-from mlecore.runs.plan import Plan, difference, plan_of
+from mlecore.runs.plan import Plan, Prices, difference, plan_of
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, create_group, is_group, load_group, open_group
 
@@ -40,8 +40,16 @@ def run(
     disk: str | int | None = None,
     network: Network | None = None,
     allow: Sequence[str] | None = None,
+    secrets: Sequence[str] | None = None,
     model: str | None = None,
     endpoint: str | None = None,
+    key: str | None = None,
+    any_model: bool | None = None,
+    budgets: Sequence[str] | None = None,
+    prices: Prices | None = None,
+    gateway_retries: int | None = None,
+    max_calls: int | None = None,
+    transcripts: bool | None = None,
     edition: str | None = None,
     synthetic: bool | None = None,
     plan: Plan | Mapping[str, Any] | Path | str | None = None,
@@ -76,8 +84,16 @@ def run(
         disk=disk,
         network=network,
         allow=allow,
+        secrets=secrets,
         model=model,
         endpoint=endpoint,
+        key=key,
+        any_model=any_model,
+        budgets=budgets,
+        prices=prices,
+        gateway_retries=gateway_retries,
+        max_calls=max_calls,
+        transcripts=transcripts,
         edition=edition,
         synthetic=synthetic,
         max_parallel=max_parallel,

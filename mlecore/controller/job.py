@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from attrs import frozen
 
@@ -15,11 +14,13 @@ from mlecore.agents import HOME, FinishedSubmission, Launch, Task
 from mlecore.backends import Demand, Image, Job
 from mlecore.errors import PluginError
 from mlecore.globs import Glob
+from mlecore.model_access import KEYS, ModelAccess, base_url, usual_key
 from mlecore.runs.provenance import file_digest
 from mlecore.sandbox.instructions import Instructions, hardware_words, instructions
 
 if TYPE_CHECKING:
     from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
+    from mlecore.runs.plan import Plan, PlannedAgent
 
 SANDBOX = Path(__file__).parent.parent / "sandbox"
 UNSET = Image(ref="", digest="")
@@ -47,8 +48,7 @@ def make_job(
 ) -> Made | FinishedSubmission:
     """Ask the agent what to start. Raises PluginError where its answer is none, and what the agent raises."""
     plan, limits = experiment.plan, experiment.plan.limits
-    home = experiment.backend.home(job_name)
-    task = make_task(experiment, loaded_agent, inputs, seed, home)
+    task = make_task(experiment, loaded_agent, inputs, seed, job_name)
     launch = loaded_agent.plugin.call("launch", task=task)
     if isinstance(launch, FinishedSubmission):
         return launch
@@ -56,6 +56,8 @@ def make_job(
     from mlecore.controller.experiment import require_network
 
     require_network(loaded_agent.use.name, launch.network, plan)
+    access = model_access(plan, loaded_agent.planned)
+    wanted = [name for name in launch.secrets if access is None or name not in KEYS]
     job = Job(
         name=job_name,
         group=group_uid,
@@ -83,10 +85,11 @@ def make_job(
             time_limit=limits.time,
             grace=launch.grace,
             network=limits.network,
-            allow=allowed(limits.allow, loaded_agent.planned.endpoint),
+            allow=limits.allow,
+            model=access,
             writable_root=loaded_agent.agent.needs.writable_root,
             terminal=launch.terminal,
-            secrets=launch.secrets,
+            secrets=tuple(dict.fromkeys((*limits.secrets, *wanted))),
         ),
         labels=dict(labels or {}),
     )
@@ -98,11 +101,11 @@ def make_job(
     )
 
 
-def make_task(
-    experiment: Experiment, loaded_agent: LoadedAgent, inputs: Inputs, seed: int, home: PurePosixPath
-) -> Task:
+def make_task(experiment: Experiment, loaded_agent: LoadedAgent, inputs: Inputs, seed: int, job_name: str) -> Task:
     """All that an agent may know."""
-    facts, limits = inputs.facts, experiment.plan.limits
+    facts, limits, planned = inputs.facts, experiment.plan.limits, loaded_agent.planned
+    access = model_access(experiment.plan, planned)
+    home = experiment.backend.home(job_name)
     texts = _instructions(experiment, home)
     return Task(
         competition=facts.id,
@@ -118,7 +121,7 @@ def make_task(
         hardware=hardware_words(limits.cpus, limits.memory, limits.gpus, limits.disk),
         options=loaded_agent.planned.options,
         model=loaded_agent.planned.model,
-        endpoint=loaded_agent.planned.endpoint,
+        endpoint=base_url(access, experiment.backend.gateway_url(job_name)) if access else planned.endpoint,
         home=home,
     )
 
@@ -178,16 +181,22 @@ def sample_file(inputs: Inputs, cache: Path) -> Path:
     return target
 
 
-def allowed(given: tuple[str, ...], endpoint: str | None) -> tuple[str, ...]:
-    """Host patterns for the relay: the model's endpoint, and what the user allows."""
-    out = list(given)
-    if endpoint:
-        url = urlsplit(endpoint if "//" in endpoint else f"//{endpoint}")
-        if url.hostname:
-            host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
-            port = url.port or (80 if url.scheme == "http" else 443)
-            out.insert(0, f"{host}:{port}")
-    return tuple(dict.fromkeys(out))
+def model_access(plan: Plan, agent: PlannedAgent) -> ModelAccess | None:
+    """What the gateway beside a job lets through; None: the job has none."""
+    if plan.limits.network != "llm" or not agent.endpoint:
+        return None
+    gateway = plan.gateway
+    return ModelAccess(
+        endpoint=agent.endpoint,
+        key=gateway.key or usual_key(agent.endpoint),
+        models=tuple(dict.fromkeys((*filter(None, (agent.model,)), *gateway.models))),
+        any_model=gateway.any_model,
+        budgets=gateway.budgets,
+        prices=gateway.prices,
+        retries=gateway.retries,
+        max_calls=gateway.max_calls,
+        transcripts=gateway.transcripts,
+    )
 
 
 _digests: dict[tuple[str, int, int], str] = {}

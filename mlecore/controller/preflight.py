@@ -9,6 +9,8 @@ from mlecore.agents import FinishedSubmission
 from mlecore.controller.experiment import Experiment, Say
 from mlecore.controller.job import make_job
 from mlecore.errors import BackendError, UsageError
+from mlecore.gateway.budgets import Budget
+from mlecore.model_access import ModelAccess
 
 
 def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None) -> frozenset[str]:
@@ -25,8 +27,16 @@ def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None)
             finished.add(label)
             continue
         demand = made.job.demand
+        if demand.model is not None:
+            _check_access(demand.model)
         for name in demand.secrets:
-            if name not in loaded_agent.agent.secrets:
+            named = name in plan.limits.secrets
+            if demand.model is not None and not named:
+                raise UsageError(
+                    f"agent {loaded_agent.use.name} asks for {name}, and runs with a gateway get no key by themselves",
+                    fix=f"Give it to them all the same: --secret {name}",
+                )
+            if not named and name not in loaded_agent.agent.secrets:
                 raise UsageError(
                     f"agent {loaded_agent.use.name} asks for {name}, which it does not declare as a secret"
                 )
@@ -35,8 +45,8 @@ def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None)
                     f"agent {loaded_agent.use.name} needs {name} in the environment", fix=f"export {name}=..."
                 )
         demands.append(demand)
-        if demand.network == "llm" and not demand.allow:
-            say(f"warning: the relay lets {label} through to nothing; name --endpoint URL, or hosts with --allow")
+        if demand.network == "llm" and not demand.allow and demand.model is None:
+            say(f"warning: {label} can reach nothing; name --endpoint URL, or hosts with --allow")
     if not demands:
         return frozenset(finished)
     problems = experiment.backend.preflight(demands)
@@ -49,3 +59,28 @@ def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None)
             fix="\n".join(problem.fix for problem in fatal),
         )
     return frozenset(finished)
+
+
+def _check_access(access: ModelAccess) -> None:
+    """Has the gateway what it needs? Raises UsageError."""
+    from mlecore.gateway.calls import Tokens
+    from mlecore.gateway.prices import Prices
+    from mlecore.gateway.settings import Price
+
+    if access.key is not None and not os.environ.get(access.key):
+        raise UsageError(
+            f"the gateway needs the key of {access.endpoint} in {access.key}, which is not set",
+            fix=f"export {access.key}=... (or --key NAME, where it is in another variable)",
+        )
+    if not access.models and not access.any_model:
+        raise UsageError(
+            f"no model is named that may be called at {access.endpoint}", fix="Name it (--model), or give --any-model."
+        )
+    if any(Budget.parse(text).unit == "usd" for text in access.budgets):
+        prices = Prices(access.endpoint, {model: Price(**price) for model, price in access.prices.items()})
+        for model in access.models:
+            if prices.cost((model,), Tokens()) is None:
+                raise UsageError(
+                    f"no price is known for {model}, so a budget in dollars cannot be kept",
+                    fix=f'Name it in the plan: [gateway.prices."{model}"], in dollars for a million tokens.',
+                )

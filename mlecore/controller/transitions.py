@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from attrs import evolve
 
 from mlecore import files
-from mlecore.agents import FinishedSubmission
-from mlecore.backends import Handle, Image, Job, JobStatus, Sandbox
+from mlecore.agents import FinishedSubmission, Usage
+from mlecore.backends import GATEWAY_LOG, Handle, Image, Job, JobStatus, Sandbox
 from mlecore.controller import collect
 from mlecore.controller.ending import attempt_end, exit_code
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
@@ -22,6 +22,7 @@ from mlecore.errors import BackendError, GradingError, MlecoreError, PluginError
 from mlecore.runs import requests
 from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
+from mlecore.runs.measured import difference, measure
 from mlecore.runs.record import Attempt, RunRecord
 from mlecore.runs.store import Group, write_record
 from mlecore.schema import SchemaError
@@ -130,6 +131,7 @@ class Transitions:
                 launch_digest=made.launch_digest,
                 candidates=made.launch.candidates,
                 grace=made.launch.grace,
+                access=made.job.demand.model,
             ),
             attempt=record.attempts[-1].number,
         )
@@ -194,15 +196,27 @@ class Transitions:
         return evolve(record, state="failed", reason=f"{record.reason} (attempt {failures}, no retry left)")
 
     def _with_usage(self, record: RunRecord) -> RunRecord:
-        """Tokens and cost, if the agent can say; its hook reads hostile files, and a failure is only noted."""
+        """Tokens and cost: as the gateway counted them, beside what the agent's logs report."""
+        reported = self._reported_usage(record)
+        calls = measure(record.folder / GATEWAY_LOG, record.access.budgets) if record.access else None
+        if calls is None:
+            return evolve(record, usage=reported)
+        words = difference(calls, reported.input_tokens, reported.output_tokens) if reported else ""
+        if words:
+            self._journal.note("usage differs", record.name, why=words)
+        return evolve(record, calls=calls, usage=calls.usage, reported_usage=reported, usage_difference=words)
+
+    def _reported_usage(self, record: RunRecord) -> Usage | None:
+        """If the agent can say; its hook reads hostile files, and a failure is only noted."""
         agent = self._experiment.agents.get(record.label)
         if agent is None or not agent.plugin.implements("usage"):
-            return record
+            return None
         try:
-            return evolve(record, usage=agent.plugin.call("usage", logs=record.folder / "logs"))
+            usage: Usage | None = agent.plugin.call("usage", logs=record.folder / "logs")
         except Exception as error:
             self._journal.note("usage unknown", record.name, why=str(error))
-            return record
+            return None
+        return usage
 
     def _remove(self, handle: Handle) -> None:
         """Leave nothing behind; what cannot be removed now is found when the group is resumed."""

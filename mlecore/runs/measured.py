@@ -7,6 +7,8 @@ from pathlib import Path
 
 from attrs import define, field, frozen
 
+from mlecore.agents import Usage
+
 TELL = 0.05  # a larger difference between what was measured and what the agent's logs report is told
 
 
@@ -14,36 +16,47 @@ TELL = 0.05  # a larger difference between what was measured and what the agent'
 class ModelUse:
     """One model, as requests named it."""
 
-    model: str
-    answered: tuple[str, ...] = ()  # as responses named it
-    calls: int = 0
+    model: str  # its name in requests
+    answered: tuple[str, ...] = ()  # its names in responses
+    calls: int = 0  # that named it
     input_tokens: int = 0  # cached ones included
     output_tokens: int = 0  # reasoning included
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
-    cost_usd: float | None = None  # of the calls whose usage is known; None: no price is known
+    cached_tokens: int = 0  # of the input
+    reasoning_tokens: int = 0  # of the output
+    cost_usd: float | None = None  # of the calls whose usage is known; not known where a price is missing
     unknown: int = 0  # calls whose response does not say what they used: in none of these sums
     unplanned: bool = False  # the plan does not name it
 
 
 @frozen(kw_only=True)
-class Measured:
-    """All calls of one run."""
+class ModelCalls:
+    """All calls of one run, as its gateway counted them."""
 
     calls: int = 0  # passed on to the endpoint
-    refused: int = 0
+    refused: int = 0  # by the gateway
     failed: int = 0  # of the calls: without a whole answer, or answered with an error
     retries: int = 0  # by the gateway
-    unknown: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
-    cost_usd: float | None = None
-    models: tuple[ModelUse, ...] = ()
+    unknown: int = 0  # calls whose response does not say what they used: in none of these sums
+    input_tokens: int = 0  # cached ones included
+    output_tokens: int = 0  # reasoning included
+    cached_tokens: int = 0  # of the input
+    reasoning_tokens: int = 0  # of the output
+    cost_usd: float | None = None  # of the calls whose usage is known; not known where a price is missing
+    models: tuple[ModelUse, ...] = ()  # one by one
     prices: tuple[str, ...] = ()  # where they are from
     exhausted: str | None = None  # the budget that was used up
     exhausted_at: str | None = None  # when the call began that used it up
+
+    @property
+    def usage(self) -> Usage:
+        """The same in the words of an agent's report."""
+        return Usage(
+            models=tuple(use.model for use in self.models),
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            cost_usd=self.cost_usd,
+            measured=True,
+        )
 
 
 @define
@@ -67,7 +80,7 @@ class _Sum:
         return None if self.unpriced or not self.costs else round(math.fsum(self.costs), 9)
 
 
-def measure(log: Path, budgets: Sequence[str] = ()) -> Measured | None:
+def measure(log: Path, budgets: Sequence[str] = ()) -> ModelCalls | None:
     """The sums of a log; None where there is none."""
     from mlecore.gateway.budgets import Budget
     from mlecore.gateway.ledger import Spent, read_calls
@@ -104,7 +117,7 @@ def measure(log: Path, budgets: Sequence[str] = ()) -> Measured | None:
         over = [limit.text for limit in limits if limit.spent(usd=spent.usd, tokens=spent.tokens, calls=spent.calls)]
         if over and exhausted is None:
             exhausted = over[0], call.time
-    return Measured(
+    return ModelCalls(
         calls=whole.calls,
         refused=refused,
         failed=failed,
@@ -137,7 +150,7 @@ def _use(name: str, each: _Sum) -> ModelUse:
     )
 
 
-def difference(measured: Measured, input_tokens: int | None, output_tokens: int | None) -> str:
+def difference(measured: ModelCalls, input_tokens: int | None, output_tokens: int | None) -> str:
     """Where what an agent's logs report differs from what was measured; empty where it does not, or they are silent."""
     said = []
     for what, reported, counted in (

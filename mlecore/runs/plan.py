@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from attrs import evolve, field, frozen
 
@@ -64,6 +65,23 @@ class PlannedModel:
     endpoint: str | None = None  # URL
 
 
+Prices = Mapping[str, Mapping[str, float]]
+
+
+@frozen(kw_only=True)
+class PlannedGateway:
+    """What each run may ask of its model, where the network is "llm"."""
+
+    key: str | None = None  # the variable that holds the real key; default: the usual one of a known provider
+    models: tuple[str, ...] = ()  # that may be called beside the agent's own
+    any_model: bool = False  # let calls to others through, too, and list them
+    budgets: tuple[str, ...] = ()  # "5usd", "2Mtok", "500calls": beyond the first that is used up, calls are refused
+    prices: Prices = field(factory=dict)  # model -> input, output, cached, cache_write in US dollars a million tokens
+    retries: int = 0  # of calls that the endpoint answered with 429 or 5xx
+    max_calls: int | None = None  # at once, over all runs on the backend's machine
+    transcripts: bool = False  # keep requests and responses
+
+
 @frozen(kw_only=True)
 class PlannedData:
     """Which data the agents get."""
@@ -93,6 +111,7 @@ class Plan:
     # of one run; the network is "llm" by default where a model, an endpoint or an allowed host is named
     limits: Limits = field(factory=Limits)
     model: PlannedModel = PlannedModel()  # a group's plan has it in [[agents]]
+    gateway: PlannedGateway = PlannedGateway()  # what runs may ask of their model
     data: PlannedData = PlannedData()  # which data the agents get
     execution: Execution = field(default=Execution(), eq=False)  # how the plan is carried out
 
@@ -219,8 +238,16 @@ def spell(
     disk: str | int | None = None,
     network: str | None = None,
     allow: Sequence[str] | None = None,
+    secrets: Sequence[str] | None = None,
     model: str | None = None,
     endpoint: str | None = None,
+    key: str | None = None,
+    any_model: bool | None = None,
+    budgets: Sequence[str] | None = None,
+    prices: Prices | None = None,
+    gateway_retries: int | None = None,
+    max_calls: int | None = None,
+    transcripts: bool | None = None,
     edition: str | None = None,
     synthetic: bool | None = None,
     max_parallel: int | None = None,
@@ -233,8 +260,26 @@ def spell(
         split=split,
         seeds=seeds,
         backend=_given(name=backend, options=backend_options),
-        limits=_given(time=time_limit, cpus=cpus, memory=memory, gpus=gpus, disk=disk, network=network, allow=allow),
+        limits=_given(
+            time=time_limit,
+            cpus=cpus,
+            memory=memory,
+            gpus=gpus,
+            disk=disk,
+            network=network,
+            allow=allow,
+            secrets=secrets,
+        ),
         model=_given(name=model, endpoint=endpoint),
+        gateway=_given(
+            key=key,
+            any_model=any_model,
+            budgets=budgets,
+            prices=prices,
+            retries=gateway_retries,
+            max_calls=max_calls,
+            transcripts=transcripts,
+        ),
         data=_given(edition=edition, synthetic=synthetic),
         execution=_given(max_parallel=max_parallel, retries=retries),
     )
@@ -311,10 +356,38 @@ def _validated(plan: Plan) -> Plan:
     execution = plan.execution
     if execution.max_parallel is not None and execution.max_parallel <= 0:
         raise UsageError(f"execution.max_parallel must be more than 0, not {execution.max_parallel}")
-    for what, number in (("limits.gpus", limits.gpus), ("execution.retries", execution.retries)):
+    _check_gateway(plan)
+    for what, number in (
+        ("limits.gpus", limits.gpus),
+        ("execution.retries", execution.retries),
+        ("gateway.retries", plan.gateway.retries),
+    ):
         if number < 0:
             raise UsageError(f"{what} cannot be less than 0, and is {number}")
     return plan
+
+
+def _check_gateway(plan: Plan) -> None:
+    from mlecore.gateway.budgets import Budget
+
+    for agent in plan.agents:
+        url = urlsplit(agent.endpoint or "http://none")
+        if url.scheme not in ("http", "https") or not url.hostname or url.query:
+            raise UsageError(f"{agent.endpoint!r} is no endpoint", fix="Write it like https://api.example.com/v1")
+    try:
+        for text in plan.gateway.budgets:
+            Budget.parse(text)
+    except ValueError as error:
+        raise UsageError(f"gateway.budgets: {error}") from None
+    for model, price in plan.gateway.prices.items():
+        unknown = set(price) - {"input", "output", "cached", "cache_write"}
+        if unknown or not {"input", "output"} <= set(price) or not all(value >= 0 for value in price.values()):
+            raise UsageError(
+                f"gateway.prices: that of {model} is none",
+                fix="US dollars for a million tokens: {input = 2.5, output = 10}; cached, cache_write if they differ.",
+            )
+    if plan.gateway.max_calls is not None and plan.gateway.max_calls <= 0:
+        raise UsageError(f"gateway.max_calls must be more than 0, not {plan.gateway.max_calls}")
 
 
 def _spelled(plan: Plan) -> dict[str, Any]:

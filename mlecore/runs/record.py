@@ -12,6 +12,8 @@ from attrs import evolve, field, frozen
 from mlecore.agents import Network, Usage
 from mlecore.backends import Handle, Sandbox
 from mlecore.errors import DataError
+from mlecore.model_access import ModelAccess
+from mlecore.runs.measured import ModelCalls
 from mlecore.schema import NOT_IN_FILE, SchemaError, plain, structure_newer
 from mlecore.units import Duration, Size
 
@@ -50,6 +52,7 @@ class Limits:
     disk: Size | None = None  # what it may write
     network: Network = "none"  # nothing, a relay to the model and the allowed hosts, or everything
     allow: tuple[str, ...] = ()  # host[:port] patterns that the relay lets through
+    secrets: tuple[str, ...] = ()  # variables of the controller that the agent is given, keys among them
 
 
 @frozen(kw_only=True)
@@ -119,7 +122,11 @@ class RunRecord:
     candidates: tuple[str, ...] = ()  # globs of the submission, best first
     grace: float = 10.0  # seconds between SIGTERM and SIGKILL
     plugins: tuple[PluginUse, ...] = ()  # the core's and the competition's
-    usage: Usage | None = None  # as reported by the agent's logs
+    access: ModelAccess | None = None  # what its gateway let through
+    calls: ModelCalls | None = None  # what its gateway counted
+    usage: Usage | None = None  # of its models: as its gateway measured it, else as the agent's logs report it
+    reported_usage: Usage | None = None  # as the agent's logs report it
+    usage_difference: str = ""  # between the two, where it is more than 5 %
     checks: int = 0  # uses of the sandbox's validate, as reported by the sandbox
     gradings: int = 0  # of the submission
     collected: Collected | None = None  # what came out of the sandbox

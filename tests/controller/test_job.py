@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import zipfile
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 from attrs import evolve
 
 from mlecore.agents import Agent, FinishedSubmission, Launch, Needs
-from mlecore.controller.job import allowed, files_digest, make_job, make_task, sample_file
+from mlecore.controller.job import files_digest, make_job, make_task, sample_file
 from mlecore.controller.preflight import preflight
 from mlecore.errors import PluginError, UsageError
+from mlecore.runs.plan import PlannedGateway
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def answer(experiment, loaded_agent, launch) -> object:
 
 def test_a_task_tells_what_may_be_known_and_a_job_what_is_to_be_done(ready, tmp_path):
     experiment, loaded_agent, inputs = ready
-    task = make_task(experiment, loaded_agent, inputs, 3, PurePosixPath("/home"))
+    task = make_task(experiment, loaded_agent, inputs, 3, "mle-u-1")
     assert (task.competition, task.metric, task.direction, task.seed) == ("coins", "accuracy", "maximize", 3)
     assert task.time_limit == 90.0 and "2 CPUs" in task.hardware and "Ten coins" in task.description
     assert task.rules in task.instructions and task.options["code"] == "0"
@@ -129,13 +130,27 @@ def test_needs_are_checked_before_anything_starts(lab, monkeypatch, needs, words
         lab.experiment()
 
 
-def test_the_relay_lets_through_the_endpoint_and_what_is_allowed():
-    assert allowed((), None) == ()
-    assert allowed(("h",), "https://api.example.org/v1") == ("api.example.org:443", "h")
-    assert allowed((), "http://localhost:8000") == ("localhost:8000",)
-    assert allowed((), "http://10.0.0.1") == ("10.0.0.1:80",)
-    assert allowed((), "https://[::1]:5/") == ("[::1]:5",)
-    assert allowed((), "example.org:99") == ("example.org:99",)
+def test_an_endpoint_is_reached_through_a_gateway(ready, tmp_path, monkeypatch):
+    experiment, loaded_agent, inputs = ready
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-real")
+    planned = evolve(loaded_agent.planned, model="m", endpoint="https://api.openai.com/v1")
+    plan = experiment.plan
+    limits = evolve(plan.limits, network="llm", allow=("h",), secrets=("HF_TOKEN",))
+    gateway = PlannedGateway(models=("small",), budgets=("5usd",), prices={"m": {"input": 1, "output": 2}})
+    experiment = evolve(experiment, plan=evolve(plan, limits=limits, gateway=gateway))
+    seen = []
+
+    def launch(task):
+        seen.append(task.endpoint)
+        return Launch(argv=("true",), secrets=("OPENAI_API_KEY", "OTHER"), network="llm")
+
+    agent = evolve(answer(experiment, loaded_agent, launch), planned=planned)
+    demand = make_job(experiment, agent, inputs, 0, "mle-u-1", "gu", tmp_path).job.demand
+    assert demand.allow == ("h",), "the model is reached through the gateway alone"
+    assert demand.secrets == ("HF_TOKEN", "OTHER"), "in place of a key it gets a token"
+    assert seen == [f"{experiment.backend.gateway_url('mle-u-1')}/v1"]
+    assert (demand.model.models, demand.model.key) == (("m", "small"), "OPENAI_API_KEY")
+    assert (demand.model.budgets, demand.model.prices["m"]["output"]) == (("5usd",), 2)
 
 
 def test_digest_of_what_an_agent_brings(tmp_path: Path):

@@ -124,8 +124,16 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         "disk": 10**9,
         "network": "open",
         "allow": ["example.org"],
+        "secrets": ["HF_TOKEN"],
         "model": "m",
         "endpoint": "http://e",
+        "key": "MY_KEY",
+        "any_model": True,
+        "budgets": ["5usd"],
+        "prices": {"m": {"input": 1.0, "output": 2.0}},
+        "gateway_retries": 1,
+        "max_calls": 8,
+        "transcripts": True,
         "edition": "v2",
         "synthetic": True,
         "max_parallel": 2,
@@ -140,12 +148,28 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
     path = tmp_path / "plan.toml"
     path.write_text(write_plan(plan))
     default = make_plan({"agents": [{"name": "x"}], "competitions": ["x"]})
-    for key in ("agents", "competitions", "seeds", "backend", "limits", "data", "execution"):
+    for key in ("agents", "competitions", "seeds", "backend", "limits", "gateway", "data", "execution"):
         assert getattr(plan, key) != getattr(default, key), key
     for given in (path, str(path), spell(**arguments), plan):
         again = plan_of(given)
         assert again == plan and again.execution == plan.execution
     assert plan_of(path, retries=7).execution == Execution(max_parallel=2, retries=7)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"gateway": {"budgets": ["5eur"]}}, "'5eur' is no budget"),
+        ({"gateway": {"prices": {"m": {"input": 1}}}}, "that of m is none"),
+        ({"gateway": {"prices": {"m": {"input": 1, "output": -1}}}}, "that of m is none"),
+        ({"gateway": {"max_calls": 0}}, "max_calls must be more than 0"),
+        ({"gateway": {"retries": -1}}, "gateway.retries cannot be less than 0"),
+        ({"model": {"endpoint": "localhost:8000"}}, "'localhost:8000' is no endpoint"),
+    ],
+)
+def test_what_a_gateway_cannot_be_given(given, words):
+    with pytest.raises(UsageError, match=words):
+        make_plan({"agents": [{"name": "a"}], "competitions": ["c"], **given})
 
 
 def test_a_plan_and_arguments_contradict():

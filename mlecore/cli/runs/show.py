@@ -74,6 +74,7 @@ def _show_record(record: RunRecord) -> None:
         ),
         "time used": "" if record.seconds is None else show_duration(record.seconds),
         "hardware": " ".join(f"{name}={value}" for name, value in record.hardware.items()),
+        "usage": _usage_words(record),
         "checks": f"{record.checks}, as reported by the sandbox" if collected else "",
         "collected": f"{collected.files} files, {show_size(collected.bytes)}" if collected else "",
     }
@@ -85,6 +86,21 @@ def _show_record(record: RunRecord) -> None:
     for attempt in record.attempts:
         how = f"{attempt.ended or 'at work'} {attempt.reason}".strip()
         click.echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {attempt.started_at}, {how}")
+
+
+def _usage_words(record: RunRecord) -> str:
+    usage, calls = record.usage, record.calls
+    if usage is None:
+        return ""
+    words = [f"{usage.input_tokens} tokens in, {usage.output_tokens} out"]
+    words += [] if usage.cost_usd is None else [f"{usage.cost_usd:.4f} usd"]
+    words.append("measured by the gateway" if usage.measured else "as reported by the agent's logs")
+    if calls is not None:
+        words.append(f"{calls.calls} calls, {calls.refused} refused, {calls.failed} failed")
+        words += [f"{calls.unknown} of unknown usage"] if calls.unknown else []
+        words += [f"not in the plan: {use.model}" for use in calls.models if use.unplanned]
+        words += [f"the budget of {calls.exhausted} was used up at {calls.exhausted_at}"] if calls.exhausted else []
+    return "; ".join(words + ([record.usage_difference] if record.usage_difference else []))
 
 
 def _sandbox_words(sandbox: Sandbox | None) -> str:
