@@ -1,0 +1,55 @@
+"""Predicting Molecular Properties: how atoms of a molecule couple magnetically."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, link_files, read_csv, split_blocks, write_csv
+from mlecore.submissions import Format, Table, read_answers
+
+TARGET = "scalar_coupling_constant"
+COLUMNS = ["id", "molecule_name", "atom_index_0", "atom_index_1", "type", TARGET]
+TABLES = [
+    "structures",
+    "dipole_moments",
+    "magnetic_shielding_tensors",
+    "mulliken_charges",
+    "potential_energy",
+    "scalar_coupling_contributions",
+]
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    pairs = read_csv(raw / "train.csv")
+    ensure_columns(pairs, COLUMNS, "train.csv")
+    train, test = split_blocks(pairs, "molecule_name", test_size=0.1)
+    molecules = set(train["molecule_name"])
+    ensure_disjoint(molecules, test["molecule_name"], "molecules of train and test")
+    ensure_disjoint(train["id"], test["id"], "ids of train and test")
+    write_csv(train, public / "train.csv")
+    write_csv(test, private / "answers.csv")
+    write_csv(test.drop(columns=TARGET), public / "test.csv")
+    write_csv(test[["id"]].assign(**{TARGET: 0}), public / "sample_submission.csv")
+    for name in TABLES:
+        table = read_csv(raw / f"{name}.csv")
+        table = table[table["molecule_name"].isin(molecules)]
+        missing = len(molecules) - table["molecule_name"].nunique()
+        ensure(missing == 0, f"{name}.csv lacks {missing} of the {len(molecules)} molecules to train on")
+        write_csv(table, public / f"{name}.csv")
+    # structures of test molecules are left out, as published
+    link_files(raw / "structures", public / "structures", sorted(f"{name}.xyz" for name in molecules))
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    """The mean over types of ln(mean absolute error): minus infinity where a type is perfect, as published."""
+    import numpy as np
+    import pandas as pd
+
+    truth, guess = format.read(submission, read_answers(private / "answers.csv", ["id", "type", TARGET]))
+    types = pd.factorize(truth["type"])[0]
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        errors = np.bincount(types, weights=(truth[TARGET] - guess[TARGET]).abs()) / np.bincount(types)
+        return float(np.log(errors).mean())

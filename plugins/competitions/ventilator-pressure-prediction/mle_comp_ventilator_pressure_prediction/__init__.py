@@ -1,0 +1,67 @@
+"""Google Brain, Ventilator Pressure Prediction: the pressure in a lung through a breath."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import mae
+from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, read_csv, split_blocks, write_csv
+from mlecore.submissions import Format, Table, generic_check, numbers, read_answers
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+
+TYPES = {
+    "id": "int32",
+    "breath_id": "int32",
+    "R": "int8",
+    "C": "int8",
+    "time_step": "float64",
+    "u_in": "float64",
+    "u_out": "int8",
+    "pressure": "float64",
+}
+DIGITS = "%.10g"
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    table = read_csv(raw / "train.csv", dtype=TYPES)
+    ensure_columns(table, list(TYPES), "train.csv")
+    train, test = (_renumbered(part) for part in split_blocks(table, "breath_id", test_size=0.1))
+    ensure(len(train) + len(test) == len(table), "train.csv has rows without a breath_id")
+    ensure_disjoint(train["breath_id"].unique(), test["breath_id"].unique(), "breaths of train and test")
+    write_csv(train, public / "train.csv", float_format=DIGITS)
+    write_csv(test.drop(columns="pressure"), public / "test.csv", float_format=DIGITS)
+    write_csv(test[["id"]].assign(pressure=0), public / "sample_submission.csv")
+    write_csv(test, private / "test.csv", float_format=DIGITS)
+
+
+def _renumbered(part: DataFrame) -> DataFrame:
+    return part.assign(id=range(1, len(part) + 1))
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    answers = read_answers(private / "test.csv", ["id", "u_out", "pressure"])
+    truth, guess = format.read(submission, answers)
+    scored = truth["u_out"] == 0
+    return mae(truth.loc[scored, "pressure"], _pressure(guess[scored]))
+
+
+@hookimpl
+def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    steps, guess = format.read(submission, read_answers(public / "test.csv", ["id", "u_out"]))
+    _pressure(guess[steps["u_out"] == 0])
+    return warnings
+
+
+def _pressure(scored: DataFrame) -> NDArray[np.float64]:
+    """Only rows that are scored must hold numbers."""
+    return numbers(scored, "pressure", from_text=True)
