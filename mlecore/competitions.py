@@ -112,8 +112,8 @@ class Competition:
         from mlecore.submissions.table import Table
 
         submission_csv, private = Path(submission_csv), Path(private)
-        if not private.is_dir():
-            raise GradingError(f"the answers of {self.id} are not there: {private} is not a folder")
+        if not private.is_dir() or not any(private.iterdir()):  # `mlecore data pull` brings the public part only
+            raise GradingError(f"the answers of {self.id} are not there: {private} is empty, or not a folder")
         guard(submission_csv, self._usual_bytes(private, public))
         try:
             score = self.loaded.call(

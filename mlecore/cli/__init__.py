@@ -15,6 +15,7 @@ _VERBS = {
     "competitions": "What competitions there are, and what is prepared.",
     "plugins": "What is installed, and what is wrong with it.",
     "prepare": "Make the data of competitions ready.",
+    "data": "Give prepared data to other machines.",
     "run": "Let agents work on competitions.",
     "runs": "Look at runs; resume, retry or cancel them.",
     "check": "Is a submission well-formed? Needs no answers.",

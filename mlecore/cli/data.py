@@ -1,0 +1,63 @@
+"""`mlecore data`: prepared data from one machine to another."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from mlecore.cli._shared import data_option, edition_option
+
+
+@click.group("data")
+def command() -> None:
+    """Give prepared data to other machines, over any place that fsspec reaches: a folder, NFS, s3://, gs:// ...
+
+    Only the public part goes there, never the answers. Needs 'mlecore[remote]'; s3 also s3fs, gs also gcsfs.
+    """
+
+
+_synthetic = click.option("--synthetic", is_flag=True, help="The synthetic data.")
+
+
+@command.command("push")
+@click.argument("url")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@_synthetic
+@data_option
+@edition_option
+def push(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...], edition: str) -> None:
+    """Copy the public data of competitions to URL."""
+    from mlecore.cli._progress import watching
+    from mlecore.competitions import competition
+    from mlecore.data import open_prepared
+    from mlecore.data.layout import DataDirs
+    from mlecore.sharing import data as sharing
+
+    dirs = DataDirs.of(data)
+    for id in ids:
+        prepared = open_prepared(competition(id, edition), dirs, synthetic=synthetic)
+        with watching() as observer:
+            done = sharing.push(prepared, dirs, url, partial(observer.progress, id))
+        click.echo(f"{id}: {'copied to' if done else 'is already at'} {url}")
+
+
+@command.command("pull")
+@click.argument("url")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@_synthetic
+@data_option
+@edition_option
+def pull(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...], edition: str) -> None:
+    """Copy the public data of competitions from URL, each file checked. Agents run on them; grading needs answers."""
+    from mlecore.cli._progress import watching
+    from mlecore.data.layout import DataDirs
+    from mlecore.sharing import data as sharing
+
+    dirs = DataDirs.of(data)
+    for id in ids:
+        with watching() as observer:
+            progress = partial(observer.progress, id)
+            done = sharing.pull(id, dirs, url, edition=edition, synthetic=synthetic, progress=progress)
+        click.echo(f"{id}: {'copied from' if done else 'is already as at'} {url}")

@@ -1,0 +1,130 @@
+"""Runs in MLflow, in a store of files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mle_ext_mlflow as extension
+import pytest
+from attrs import evolve
+from mlflow.tracking import MlflowClient
+
+from mlecore.agents import Usage
+from mlecore.grading.report import Report
+from mlecore.registry.loading import load_extensions
+from mlecore.runs.record import PluginUse, RunRecord
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "store").as_uri())
+    extension._client.cache_clear()
+    yield MlflowClient(tracking_uri=(tmp_path / "store").as_uri())
+    extension._client.cache_clear()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunRecord:
+    folder = tmp_path / "g" / "baseline--leaf-classification--0"
+    for name in ("run.json", "grade.json", "submission/submission.csv", "logs/agent.log"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    (folder / "logs" / "link").symlink_to("/etc/hostname")
+    return RunRecord(
+        uid="abc",
+        name=folder.name,
+        group="g",
+        group_uid="u",
+        folder=folder,
+        competition="leaf-classification",
+        agent=PluginUse(name="baseline", version="1.0", options={"depth": "3"}),
+        backend=PluginUse(name="vm"),
+        state="running",
+    )
+
+
+REPORT = Report(
+    competition_id="leaf-classification",
+    score=0.5,
+    score_text="0.5",
+    gold_threshold=0.1,
+    silver_threshold=0.4,
+    bronze_threshold=0.6,
+    median_threshold=0.7,
+    any_medal=True,
+    gold_medal=False,
+    silver_medal=False,
+    bronze_medal=True,
+    above_median=True,
+    submission_exists=True,
+    valid_submission=True,
+    is_lower_better=True,
+    created_at="2026-01-01T00:00:00+00:00",
+    submission_path="submission/submission.csv",
+    status="graded",
+)
+
+
+def only(client: MlflowClient):
+    experiment = client.get_experiment_by_name("g")
+    assert experiment is not None
+    (found,) = client.search_runs([experiment.experiment_id])
+    return found
+
+
+def names(client: MlflowClient, id: str, folder: str | None = None) -> set[str]:
+    return {item.path for item in client.list_artifacts(id, folder)}
+
+
+def test_the_life_of_a_run(client: MlflowClient, run: RunRecord) -> None:
+    extension.run_started(run)
+    found = only(client)
+    assert found.info.status == "RUNNING" and found.info.run_name == run.name
+    assert found.data.params["option depth"] == "3" and found.data.params["competition"] == "leaf-classification"
+    done = evolve(run, ended="finished", seconds=12.5, usage=Usage(input_tokens=7, cost_usd=0.25))
+    extension.run_finished(done)
+    extension.run_graded(done, REPORT)
+    found = only(client)
+    assert found.info.status == "FINISHED"
+    assert found.data.metrics == {
+        "seconds": 12.5,
+        "input_tokens": 7.0,
+        "cost_usd": 0.25,
+        "valid": 1.0,
+        "score": 0.5,
+        "any_medal": 1.0,
+        "above_median": 1.0,
+    }
+    assert found.data.tags["mlecore.medal"] == "bronze"
+    assert names(client, found.info.run_id) == {"run.json", "grade.json", "submission", "logs"}
+    assert names(client, found.info.run_id, "logs") == {"logs/agent.log"}  # no link
+
+
+def test_events_that_come_twice_make_one_run(client: MlflowClient, run: RunRecord) -> None:
+    for _ in range(2):
+        extension.run_started(run)
+        extension.run_finished(evolve(run, ended="crashed"))
+        extension.run_graded(run, REPORT)
+    assert only(client).info.status == "FAILED"
+
+
+def test_no_medals_are_no_zeros(client: MlflowClient, run: RunRecord) -> None:
+    none = dict.fromkeys(f"{name}_threshold" for name in ("gold", "silver", "bronze", "median"))
+    extension.run_graded(run, evolve(REPORT, any_medal=False, bronze_medal=False, synthetic=True, **none))
+    found = only(client)
+    assert found.data.metrics == {"valid": 1.0, "score": 0.5} and "mlecore.medal" not in found.data.tags
+
+
+def test_nowhere_to_log(run: RunRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.chdir(tmp_path)
+    for hook in (extension.run_started, extension.run_finished):
+        hook(run)
+    extension.run_graded(run, REPORT)
+    assert not (tmp_path / "mlruns").exists() and not (tmp_path / "mlflow.db").exists()
+
+
+def test_it_is_found_and_used() -> None:
+    manager, problems = load_extensions()
+    assert not problems and manager.has_plugin("extension:mlflow")
