@@ -1,10 +1,10 @@
 """What a report of two big groups costs: 75 competitions x 3 seeds each, compared, as text and as a page.
 
-    python benchmarks/report.py [--out FOLDER] [--run]
+    python benchmarks/report.py [--out FOLDER] [--run [ID...]]
 
 The results are drawn, since a report reads the same files whoever wrote them. With --run, the agents baseline and dummy
-really work on every installed competition, on synthetic data: that takes an hour or more. With --out, groups and page
-are kept there.
+really work on these competitions (default: every installed one) on synthetic data: an hour or more for all of them.
+With --out, groups and page are kept there.
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ sys.path.insert(0, str(ROOT / "tests" / "reports"))
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--run", action="store_true")
+    parser.add_argument("--run", nargs="*", metavar="ID")
     options = parser.parse_args()
     with nullcontext(options.out) if options.out else scratch() as folder:
-        (run_groups if options.run else draw_groups)(folder)
+        if options.run is None:
+            draw_groups(folder)
+        else:
+            run_groups(folder, options.run)
         page = folder / "report.html"
         report = [*mlecore("report", "baseline", "dummy", "--runs", str(folder / "runs"), "--mix")]
         steps = {
@@ -51,12 +54,12 @@ def draw_groups(folder: Path) -> None:
         write_group(folder / "runs", agent, agent=agent, skill=skill)
 
 
-def run_groups(folder: Path) -> None:
-    """Both agents on all that is installed, three seeds each."""
+def run_groups(folder: Path, names: list[str]) -> None:
+    """Both agents on these competitions, or on all that are installed, three seeds each."""
     from mlecore.competitions import installed
 
     data = ["--data", str(folder / "data"), "--synthetic"]
-    names = [competition.id for competition in installed()]
+    names = names or [competition.id for competition in installed()]
     subprocess.run(mlecore("prepare", *names, *data), check=True)
     for agent in ("baseline", "dummy"):
         wanted = [word for name in names for word in ("--competition", name)]

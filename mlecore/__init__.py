@@ -3,6 +3,7 @@
 >>> import mlecore
 >>> digits = mlecore.competition("optical-digits")       # facts, prepare, check, grade, report
 >>> mlecore.run(agent="baseline", competitions=["optical-digits"], seeds=3)
+>>> mlecore.report("my-group")                           # a data frame, a row a run
 >>> mlecore.plugins("agent")                             # what is installed; imports none of it
 
 Errors: ``mlecore.InvalidSubmission`` (the agent's fault), all others below ``mlecore.MlecoreError``.
@@ -18,9 +19,20 @@ if TYPE_CHECKING:
     from mlecore.errors import InvalidSubmission, MlecoreError
     from mlecore.hookspecs import hookimpl
     from mlecore.registry.discovery import plugins
+    from mlecore.reports.tidy import report
     from mlecore.submissions.table import Table
 
-__all__ = ["Competition", "InvalidSubmission", "MlecoreError", "Table", "competition", "hookimpl", "plugins", "run"]
+__all__ = [
+    "Competition",
+    "InvalidSubmission",
+    "MlecoreError",
+    "Table",
+    "competition",
+    "hookimpl",
+    "plugins",
+    "report",
+    "run",
+]
 
 # Names are imported when first asked for, so that `mlecore --help` and listings pay for none of them.
 _HOMES = {
@@ -31,6 +43,7 @@ _HOMES = {
     "competition": "mlecore.competitions",
     "hookimpl": "mlecore.hookspecs",
     "plugins": "mlecore.registry.discovery",
+    "report": "mlecore.reports.tidy",
     "run": "mlecore.controller.api",
 }
 

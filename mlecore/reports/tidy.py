@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import asdict
@@ -38,6 +39,20 @@ def to_csv(document: Document) -> str:
     writer.writeheader()
     writer.writerows(found)
     return out.getvalue()
+
+
+def report(*groups: str | Path, runs: str | Path = "runs", mix: bool = False) -> DataFrame:
+    """A row a run of these groups, by name or path: what ``mlecore report --csv`` prints. Raises UsageError.
+
+    ``frame.attrs["report"]`` is the whole report, as ``--json`` has it.
+    """
+    from mlecore.reports.model import summarise
+    from mlecore.reports.sources import read_sources
+
+    document = summarise(read_sources([str(group) for group in groups], [], Path(runs)), mix=mix)
+    frame = to_frame(document)
+    frame.attrs["report"] = document.to_json()
+    return frame
 
 
 def to_frame(document: Document) -> DataFrame:

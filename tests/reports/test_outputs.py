@@ -54,6 +54,17 @@ def test_csv_has_a_row_a_run(two_groups) -> None:
     assert {row["medal"] for row in rows} == {"gold", "silver", "bronze", "none"}
 
 
+def test_from_a_notebook(two_groups) -> None:
+    import mlecore
+
+    frame = mlecore.report("good", two_groups / "bad", runs=two_groups)
+    assert len(frame) == 450 and set(frame.setup) == {"A", "B"}
+    rates = frame.attrs["report"]["setups"][0]["rates"][-1]["rates"]["rates"]
+    assert rates["any_medal"]["mean"] == pytest.approx(100 * (frame[frame.setup == "A"].medal != "none").mean())
+    with pytest.raises(mlecore.MlecoreError, match="there is no group"):
+        mlecore.report("nothing", runs=two_groups)
+
+
 def test_a_data_frame(graded) -> None:
     frame = to_frame(summarise([graded(medal="gold"), graded(seed=1)]))
     assert list(frame.medal) == ["gold", "none"] and list(frame.seed) == [0, 1]
