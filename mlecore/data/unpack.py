@@ -243,6 +243,4 @@ def _packed(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[b
 
 
 def _damaged(archive: Path, why: str) -> DataError:
-    return DataError(
-        f"{archive} is truncated or damaged: {why}", fix="Remove it and download it again; mlecore does so with --force"
-    )
+    return DataError(f"{archive} is truncated or damaged: {why}", fix="Remove it, and have it downloaded again.")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
 import socket
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
@@ -16,7 +18,8 @@ from mlecore import files
 from mlecore.backends import Handle, Job
 from mlecore.errors import BackendError, BackendUnreachable
 
-_ABANDONED = 24 * 3600.0  # seconds
+_ABANDONED = 24 * 3600.0  # seconds, where a disk has no locks that say who is at work
+_LOCKED = 10.0  # seconds until the maker of a folder surely holds its lock
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
 
 
@@ -70,10 +73,25 @@ def folder_of(handle: Handle) -> Path:
     return folder
 
 
-def lay_out(root: Path, job: Job, owner: int | None) -> Path:
-    """All that a job's sandbox shows, beside where it will lie; ``owner`` is the user that the agent becomes."""
-    folder = make_private(root / "new") / f"{job.name}.{uuid4().hex[:8]}"
+@contextlib.contextmanager
+def new(root: Path, name: str) -> Iterator[Path]:
+    """A folder to lay out a job in. It is removed where it has not been renamed; ``sweep`` finds it after a kill."""
+    folder = make_private(root / "new") / f"{name}.{uuid4().hex[:8]}"
     folder.mkdir()
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        try:
+            files.remove(folder)
+        finally:
+            os.close(lock)
+
+
+def lay_out(folder: Path, job: Job, owner: int | None) -> None:
+    """All that a job's sandbox shows; ``owner`` is the user that the agent becomes."""
     home = folder / "home"
     for name in ("", "data", "submission", "code", "logs", ".mlecore"):
         (home / name).mkdir()
@@ -93,7 +111,6 @@ def lay_out(root: Path, job: Job, owner: int | None) -> Path:
                 for name in ("", *names):
                     os.chown(os.path.join(path, name), owner, owner, follow_symlinks=False)  # noqa: PTH118
     (folder / "tmp").chmod(0o1777)
-    return folder
 
 
 def _relative(name: str) -> PurePosixPath:
@@ -123,8 +140,23 @@ def sweep(root: Path) -> None:
         erase(folder)
     for folder in (root / "new").glob("*"):
         with contextlib.suppress(FileNotFoundError):
-            if time.time() - folder.stat().st_mtime > _ABANDONED:
+            if _abandoned(folder):
                 erase(folder)
+
+
+def _abandoned(folder: Path) -> bool:
+    """Has its maker died? The kernel frees the lock of a process that ends."""
+    age = time.time() - folder.stat().st_mtime
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # this disk has no locks
+        return age > _ABANDONED
+    finally:
+        os.close(descriptor)
+    return age > _LOCKED
 
 
 def erase(folder: Path) -> None:

@@ -19,9 +19,10 @@ from mlecore.backends import TOOLS, Handle, Job, environment, secret_values
 from mlecore.errors import BackendError
 from mlecore.model_access import Process, gateway
 from mlecore.vm import bubblewrap, environments, folders, gpus
+from mlecore.vm.status import is_startable
 from mlecore.vm.supervise import cgroups, relaying
-from mlecore.vm.supervise.files import LOCK, SPEC, STATE, write_json
-from mlecore.vm.supervise.processes import MARK
+from mlecore.vm.supervise.files import LOCK, SPEC, STATE, read_json, write_json
+from mlecore.vm.supervise.processes import MARK, boot_id
 
 _SUPERVISED = 20.0  # seconds until a supervisor must have taken a job
 _NOTHING: Mapping[str, object] = MappingProxyType({"secrets": {}, "gateway": None})
@@ -35,15 +36,18 @@ def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Han
     given = {"secrets": secret_values(job), "gateway": model.settings.decode() if model else None}
     folders.make_private(folder.parent)
     if not folder.exists():
-        made = _make(job, folder, root, gpu_ids, isolated, model.argv if model else ())
+        with folders.new(root, job.name) as made:
+            _lay_out(job, made, folder, root, gpu_ids, isolated, model.argv if model else ())
+            try:
+                made.rename(folder)
+            except OSError:
+                if not folder.exists():
+                    raise
+    if not (folder / STATE).exists() and is_startable(read_json(str(folder / SPEC)), boot_id()):
         try:
-            made.rename(folder)
-        except OSError:
-            folders.erase(made)
-            if not folder.exists():
-                raise
-    if not (folder / STATE).exists():
-        supervise(folder, root, given)
+            supervise(folder, root, given)
+        except BackendError as error:
+            _never_began(folder, str(error))
     return folders.handle(folder)
 
 
@@ -55,21 +59,30 @@ def _gateway(job: Job, root: Path) -> Process | None:
     return gateway(job.demand.model, job.name, listen=f"unix:{relaying.GATEWAY}", folder=".", slots=slots)
 
 
-def _make(job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated: bool, model: Sequence[str]) -> Path:
+def _never_began(folder: Path, why: str) -> None:
+    """Note that no supervisor could be started: this job is over, and another one may fare better."""
+    with (folder / LOCK).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # one has come after all
+            return
+        if not (folder / STATE).exists():
+            state = {"phase": "exited", "boot": boot_id(), "exit_code": None, "infra_failure": True, "reason": why}
+            write_json(str(folder / STATE), state, durable=True)
+
+
+def _lay_out(
+    job: Job, made: Path, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated: bool, model: Sequence[str]
+) -> None:
     if not Path(job.data).is_dir():
         raise BackendError(f"the data of {job.dataset.competition} are not at {job.data}")
     user = bubblewrap.sandbox_user(job.name) if isolated else None
-    made = folders.lay_out(root, job, user)
-    try:
-        bubblewrap.write_etc(made, user)
-        if not isolated:
-            (made / "home" / "data").rmdir()
-            (made / "home" / "data").symlink_to(job.data)
-        write_json(str(made / SPEC), _spec(job, folder, root, gpu_ids, isolated, model))
-    except BaseException:
-        folders.erase(made)
-        raise
-    return made
+    folders.lay_out(made, job, user)
+    bubblewrap.write_etc(made, user)
+    if not isolated:
+        (made / "home" / "data").rmdir()
+        (made / "home" / "data").symlink_to(job.data)
+    write_json(str(made / SPEC), _spec(job, folder, root, gpu_ids, isolated, model), durable=True)
 
 
 def _spec(
@@ -84,6 +97,7 @@ def _spec(
         "group": job.group,
         "labels": dict(job.labels),
         "created": time.time(),
+        "boot": boot_id(),
         "home": str(home),
         "home_outside": str(folder / "home"),
         "env": _environment(job, home, tools, folder, root, isolated),

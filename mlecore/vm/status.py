@@ -22,6 +22,11 @@ def status(folder: Path, boot: str) -> JobStatus:
     if state is None:
         if (folder / STATE).exists():  # torn: only a crash of the machine does that
             return _lost("the machine stopped while it ran")
+        spec = read_json(str(folder / SPEC))
+        if spec is None and not folder.is_dir():  # removed meanwhile
+            return GONE
+        if not is_startable(spec, boot):
+            return _lost("the machine stopped before it began")
         return JobStatus(phase="pending", reason="no supervisor has taken it yet")
     if state["phase"] != "exited" and not _supervised(state, boot):
         state = read_json(str(folder / STATE)) or state  # it may have ended between the two looks
@@ -40,6 +45,11 @@ def status(folder: Path, boot: str) -> JobStatus:
         clean_up_after(folder, state)
         return _lost("its supervisor was killed")
     return JobStatus(phase=state["phase"], reason=str(state.get("reason", "")))
+
+
+def is_startable(spec: dict[str, Any] | None, boot: str) -> bool:
+    """May what was laid out be started? Of a layout from before a power loss, any file may be empty."""
+    return spec is not None and spec["boot"] == boot
 
 
 def _supervised(state: dict[str, Any], boot: str) -> bool:

@@ -299,3 +299,19 @@ def test_data_are_on_disk_before_the_manifest_says_that_they_are_complete(tiny, 
         prepare(tiny, dirs, Synthetic())
     assert seen.index(("sync tree", "prepared.partial")) < seen.index(("write", ".manifest.files.tmp"))
     assert seen.index(("write", ".manifest.files.tmp")) < seen.index(("write", ".manifest.json.tmp"))
+
+
+def test_data_that_are_marked_as_complete_survive_a_power_loss(tiny, disk, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    build = tiny.prepare
+
+    def with_many_files(raw: Path, public: Path, private: Path) -> None:
+        build(raw, public, private)
+        for number in range(700):
+            (public / f"{number}.txt").write_text(f"{number}\n")
+
+    monkeypatch.setattr(tiny, "prepare", with_many_files)
+    dirs = DataDirs((disk.at / "data",))
+    before = contents(prepare(tiny, dirs, Synthetic()).prepared.root)
+    disk.lose_power()
+    again = prepare(tiny, dirs, Synthetic())
+    assert not again.done and contents(again.prepared.root) == before and len(before) > 700

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -298,8 +299,21 @@ def test_a_name_that_is_none_is_refused(lab: Any, name: str) -> None:
 
 def test_what_killed_controllers_left_is_swept(any_lab: Any, state: Path) -> None:
     (state / "trash/mle-a-1.x/home").mkdir(parents=True)
-    (state / "new/mle-b-1.old").mkdir(parents=True)
+    (state / "new/mle-b-1.of-a-dead-one").mkdir(parents=True)
+    minute_ago = time.time() - 60
+    os.utime(state / "new/mle-b-1.of-a-dead-one", (minute_ago, minute_ago))
     (state / "new/mle-c-1.fresh").mkdir()
-    os.utime(state / "new/mle-b-1.old", (0, 0))
-    any_lab.vm.preflight()
-    assert [path.name for path in state.glob("*/mle-*")] == ["mle-c-1.fresh"]
+    with folders.new(state, "mle-d-1") as at_work:
+        os.utime(at_work, (minute_ago, minute_ago))
+        any_lab.vm.preflight()
+        assert {path.name for path in state.glob("*/mle-*")} == {"mle-c-1.fresh", at_work.name}
+
+
+def test_a_layout_that_fails_is_removed(any_lab: Any, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(folders, "_put", full)
+    with pytest.raises(OSError, match="No space left"):
+        any_lab.start("/bin/true")
+    assert list((state / "new").iterdir()) == []

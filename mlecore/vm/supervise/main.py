@@ -14,7 +14,7 @@ from typing import Any
 
 from . import claims, processes, relaying, terminal
 from .cgroups import Group
-from .files import LOCK, OUTPUT, SPEC, STATE, STOP, read_json, write_json
+from .files import LOCK, OUTPUT, SPEC, STATE, STOP, read_json, sync_disk, write_json
 from .launch import Started, launch
 from .output import Output
 from .watch import Disk, Memory, Processes
@@ -58,7 +58,7 @@ class Supervisor:
 
     def save(self, **changes: Any) -> None:
         self.state.update(changes)
-        write_json(f"{self.folder}/{STATE}", self.state)
+        write_json(f"{self.folder}/{STATE}", self.state, durable=self.state["phase"] == "exited")
 
     def run(self) -> None:
         self._catch_signals()
@@ -278,6 +278,12 @@ class Supervisor:
         if self.group:
             self.group.remove()
         outcome = self._outcome(code, group_kills, _oom_kills() - kills)
+        try:
+            sync_disk(self.folder)  # the word "exited" must not survive a power loss that what the job left does not
+        except OSError as error:
+            outcome.update(
+                infra_failure=True, reason=f"what it left could not be written to the disk: {error.strerror}"
+            )
         while True:
             try:
                 self.save(phase="exited", **outcome)

@@ -1,0 +1,59 @@
+"""A disk of a test's own, ext4 on an image, that can lose power and be unplugged. Needs root and loop devices."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+import subprocess
+from pathlib import Path
+
+EXT4_IOC_SHUTDOWN = 0x8004587D
+NO_LOG_FLUSH = 2  # what the journal has not written yet is lost, as when the power goes
+
+
+class NoDisk(Exception):
+    """None can be made here."""
+
+
+class Disk:
+    """Mounted at ``at`` from the beginning, until ``close``."""
+
+    def __init__(self, folder: Path, size: int = 256 << 20) -> None:
+        """``folder`` is made; ``size``: bytes. Raises NoDisk."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.image, self.at = folder / "image", folder / "disk"
+        self.at.mkdir()
+        with self.image.open("wb") as out:
+            out.truncate(size)
+        try:
+            _call("mkfs.ext4", "-q", "-F", str(self.image))
+            self.mount()
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise NoDisk(f"no disk of its own can be made here: {error}") from None
+
+    def mount(self) -> None:
+        _call("mount", "-o", "loop", str(self.image), str(self.at))
+        self.at.chmod(0o755)
+
+    def unplug(self) -> None:
+        """Away, with what was written; files that are open stay so."""
+        _call("umount", "--lazy", str(self.at))
+
+    def lose_power(self) -> None:
+        """What is not on the disk by now never will be. It is mounted again afterwards."""
+        descriptor = os.open(self.at, os.O_RDONLY)
+        try:
+            fcntl.ioctl(descriptor, EXT4_IOC_SHUTDOWN, struct.pack("I", NO_LOG_FLUSH))
+        finally:
+            os.close(descriptor)
+        self.unplug()
+        self.mount()
+
+    def close(self) -> None:
+        subprocess.run(["umount", "--lazy", str(self.at)], capture_output=True, check=False)
+        self.image.unlink(missing_ok=True)
+
+
+def _call(*command: str) -> None:
+    subprocess.run(command, capture_output=True, check=True)
