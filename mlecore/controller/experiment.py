@@ -56,7 +56,7 @@ class Inputs:
     data: Prepared
     description: str
     sample_bytes: int
-    own_check: bool = False
+    form: str  # what a submission looks like, for the sandbox's `validate`
 
     @property
     def description_digest(self) -> str:
@@ -171,7 +171,7 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
         data=prepared,
         description=read_description(prepared.public, target.facts),
         sample_bytes=sample_bytes(target.facts, prepared.public),
-        own_check=target.loaded.implements("check"),
+        form=target.format.to_json(own_check=target.loaded.implements("check")),
     )
 
 

@@ -154,13 +154,11 @@ def _check(loaded_agent: LoadedAgent, launch: object) -> None:
 
 def tools(inputs: Inputs, cache: Path) -> dict[str, bytes | Path]:
     """What stands in /opt/mlecore."""
-
-    table = inputs.facts.submission.to_json(own_check=inputs.own_check)
     return {
         "init": SANDBOX / "init",
         "validate": SANDBOX / "validate",
         "sample.csv": sample_file(inputs, cache),
-        "submission.json": table.encode(),
+        "submission.json": inputs.form.encode(),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +43,19 @@ def _by_polars(path: Path) -> DataFrame | None:
                 table = pl.read_csv(path, schema_overrides=dict(zip(head.columns, types, strict=True)))
                 if not all(map(_certain, table)):
                     return None
-                return pd.DataFrame({column.name: column.to_numpy() for column in table}, copy=False)
+                return _frame(table)
     return None
+
+
+def _frame(table: Any) -> DataFrame:
+    """As pandas holds it; the cells of a row lie side by side, so that a shuffle moves rows, not cells."""
+    import pandas as pd
+
+    pieces = []
+    for _, neighbours in groupby(table.columns, key=lambda name: table[name].dtype):
+        names = list(neighbours)
+        pieces.append(pd.DataFrame(table.select(names).to_numpy(order="c"), columns=names, copy=False))
+    return pd.concat(pieces, axis=1, copy=False)
 
 
 def _small(column: Any) -> Any:

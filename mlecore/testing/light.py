@@ -14,7 +14,8 @@ HEAVY = ("sklearn", "scipy", "PIL", "polars", "pyarrow", "cv2", "torch", "tensor
 _SCRIPT = """
 import importlib, sys
 before = set(sys.modules)
-importlib.import_module(sys.argv[1])
+for name in sys.argv[1:]:
+    importlib.import_module(name)
 print(" ".join(sorted({name.partition(".")[0] for name in set(sys.modules) - before})))
 """
 
@@ -22,7 +23,7 @@ print(" ".join(sorted({name.partition(".")[0] for name in set(sys.modules) - bef
 def light(plugin: Plugin) -> Iterator[Broken]:
     path = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(
-        [sys.executable, "-c", _SCRIPT, plugin.module],
+        [sys.executable, "-c", _SCRIPT, *(name for name, _ in plugin.modules)],
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,

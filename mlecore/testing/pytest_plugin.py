@@ -33,7 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    return Package.from_parent(parent, path=file_path) if file_path.name == "competition.toml" else None
+    # below the session: setting up the folder, a package, would import it from here instead of where it is installed
+    return Package.from_parent(parent.session, path=file_path) if file_path.name == "competition.toml" else None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -89,6 +89,11 @@ BROKEN = {
     "an unknown modality": ("facts", {FACTS: ('"tabular"', '"smell"')}, "modality = 'smell'"),
     "answers among public data": ("facts", {FACTS: ('"private/test.csv"', '"public/test.csv"')}, "under private/"),
     "an MD5 that is none": ("facts", {FACTS: ("", '[md5]\nzip = "12345"\n')}, "is no MD5"),
+    "a heavy import of the synthetic data": (
+        "light",
+        {RAW: ("from pathlib", "import sklearn\nfrom pathlib")},
+        "it imports sklearn",
+    ),
     "a heavy import": ("light", {CODE: ("from pathlib", "import sklearn\nfrom pathlib")}, "it imports sklearn"),
     "no metric in the description": ("description", {TEXT: ("accuracy", "a number")}, "does not name the metric"),
     "a local path in the description": ("description", {TEXT: ("", "\nSee /tmp/my/notes.txt.\n")}, "/tmp/my/notes.txt"),
@@ -182,7 +187,7 @@ BROKEN = {
                 "    truth, guess",
             )
         },
-        "names a place on this machine",
+        "names a folder of this machine",
     ),
     "the answers in test.csv": (
         "leaks",
@@ -304,7 +309,7 @@ def test_an_agent_that_is_not_done_in_time_leaves_it_open(
 def test_an_agent_that_crashes_breaks_the_rule(
     ready: Harness, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What crashed is to be mended, not to be taken for a lack of a model."""
+    """A crash is a bug to fix, and does not mean that the agent has no model."""
     [broken] = _let_work(ready, install, monkeypatch, "print('hello'); raise SystemExit('no column x')")
     assert str(broken) == "the agent lazy: it crashes, exit code 1:\nhello\nno column x"
 

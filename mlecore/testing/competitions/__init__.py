@@ -29,7 +29,11 @@ def _light(harness: Harness) -> Iterator[Broken]:
 RULES: tuple[Rule[Harness], ...] = (
     Rule(name="facts", says="competition.toml is complete and makes sense", test=facts),
     Rule(name="light", says="importing the plugin brings in nothing heavy", test=_light),
-    Rule(name="description", says="description.md names the metric, and no place on this machine", test=description),
+    Rule(
+        name="description",
+        says="description.md names the metric, and no folder of a machine",
+        test=description,
+    ),
     Rule(name="raw", says="the same raw data twice, in another process, at another time", test=data.raw),
     Rule(name="prepare", says="the same prepared data twice, from read-only raw", test=data.prepare, needs=("raw",)),
     Rule(name="raw-untouched", says="preparing leaves raw data alone", test=data.raw_untouched, needs=("prepare",)),

@@ -26,7 +26,7 @@ def description(harness: Harness) -> Iterator[Broken]:
     if not _names_metric(text, harness.facts.metric):
         yield Broken(f"it does not name the metric, {harness.facts.metric}", "description.md")
     for found in dict.fromkeys(_LOCAL.findall(text)):
-        yield Broken(f"it names a place on somebody's machine: {found}", "description.md")
+        yield Broken(f"it names a folder of somebody's machine: {found}", "description.md")
 
 
 def description_fits(harness: Harness) -> Iterator[Broken]:

@@ -59,5 +59,5 @@ def _flaw(reason: str, places: tuple[str, ...]) -> str | None:
     if not reason.replace("\n", "").isprintable():
         return "holds characters that can upset a terminal"
     if any(place in reason for place in places):
-        return "names a place on this machine"
+        return "names a folder of this machine"
     return None
