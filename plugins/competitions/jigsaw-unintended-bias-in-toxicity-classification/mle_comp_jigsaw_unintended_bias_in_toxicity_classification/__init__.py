@@ -1,0 +1,98 @@
+"""Jigsaw Unintended Bias in Toxicity Classification: toxic comments, fairly told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.errors import InvalidSubmission
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import roc_auc
+from mlecore.prepare import ensure, link_file, read_csv, write_csv
+from mlecore.submissions import Table, columns_of, numbers, read_answers, same_count, sorted_alike
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+
+IDENTITIES = [
+    "male",
+    "female",
+    "homosexual_gay_or_lesbian",
+    "christian",
+    "jewish",
+    "muslim",
+    "black",
+    "white",
+    "psychiatric_or_mental_illness",
+]
+POWER = -5
+COLUMNS = 45
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    # no split: Kaggle's own test set was labelled later
+    test = read_csv(raw / "test_private_expanded.csv")
+    ensure(test.shape[1] == COLUMNS, f"test_private_expanded.csv has {test.shape[1]} columns, expected {COLUMNS}")
+    link_file(raw / "train.csv", public / "train.csv")
+    link_file(raw / "test_private_expanded.csv", private / "test.csv")
+    write_csv(test[["id", "comment_text"]], public / "test.csv")
+    write_csv(test[["id"]].assign(prediction=0.0), public / "sample_submission.csv")
+
+
+@hookimpl
+def grade(submission: Table, private: Path) -> float:
+    answers = read_answers(private / "test.csv", ["id", "toxicity", *IDENTITIES])
+    truth, scores = _paired(submission, answers)
+    guess = scores >= 0.5  # before any AUC is taken, as published; False where missing
+    toxic = (truth["toxicity"] >= 0.5).to_numpy()
+
+    def auc(rows: NDArray[np.bool_], what: str) -> float:
+        if not rows.any():
+            raise InvalidSubmission(f"the answers have no rows for the {what}: every submission fails")
+        return roc_auc(toxic[rows], guess[rows])
+
+    subgroup, positive, negative = [], [], []
+    for name in IDENTITIES:
+        about = (truth[name] >= 0.5).to_numpy()
+        subgroup.append(auc(about, f"subgroup AUC of {name}"))
+        positive.append(auc(toxic != about, f"BPSN AUC of {name}"))
+        negative.append(auc(toxic == about, f"BNSP AUC of {name}"))
+    biases = [
+        _power_mean(kind, aucs) for kind, aucs in (("subgroup", subgroup), ("BPSN", positive), ("BNSP", negative))
+    ]
+    return 0.25 * roc_auc(toxic, guess) + 0.25 * sum(biases)
+
+
+def _power_mean(kind: str, aucs: Sequence[float]) -> float:
+    if 0 in aucs:
+        name = IDENTITIES[aucs.index(0)]
+        raise InvalidSubmission(f"the {kind} AUC of {name} is 0, of which there is no power {POWER}")
+    return float((sum(auc**POWER for auc in aucs) / len(aucs)) ** (1 / POWER))
+
+
+@hookimpl
+def check(submission: Table, sample: Table) -> Sequence[str]:
+    _, scores = _paired(submission, sample.frame())
+    gaps = int((scores != scores).sum())
+    return [f"missing predictions count as 0; there are {gaps:,}"] if gaps else []
+
+
+@hookimpl
+def perfect(private: Path) -> DataFrame:
+    return read_answers(private / "test.csv", ["id", "toxicity"]).rename(columns={"toxicity": "prediction"})
+
+
+def _paired(submission: Table, answers: DataFrame) -> tuple[DataFrame, NDArray[np.float64]]:
+    """The answers, and what was predicted for each row."""
+    frame = columns_of(submission, ["id"])
+    named = [name for name in ("prediction", "toxicity") if name in frame.columns]
+    if len(named) != 1:
+        found = "both" if named else "neither"
+        raise InvalidSubmission(f"the submission needs a column prediction, or one called toxicity; it has {found}")
+    same_count(frame, answers)
+    truth, guess = sorted_alike(frame, answers, "id")
+    return truth, numbers(guess, named[0], missing=True, infinite=True)
