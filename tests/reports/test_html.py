@@ -14,11 +14,9 @@ from PIL import Image
 
 from mlecore.errors import MlecoreError
 from mlecore.reports.graded import Suspicion
-from mlecore.reports.html import page, write_page
+from mlecore.reports.html import page, plots, write_page
 from mlecore.reports.model import summarise
 from mlecore.reports.sources import read_sources
-
-pytest.importorskip("matplotlib", reason="pip install 'mlecore[html]'")
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +58,14 @@ def test_it_is_whole(path: Path) -> None:
     assert len(reader.ids) == len(set(reader.ids))
     assert reader.links <= set(reader.ids)
     assert len([id for id in reader.ids if id.startswith("run-")]) == 450
-    assert not re.search(r"#0[12]0[12]0\w", text), "a plot's colour was left that the page does not know"
+    assert not re.search(r"#010[123]0\d", text), "a plot's colour was left that the page does not know"
+
+
+def test_a_setup_has_its_own_colour(document) -> None:
+    drawn = plots.draw(document)
+    for name in ("headline", "positions-low", "progress", "comparison-0", "published"):
+        assert "var(--series-0)" in drawn[name] and "var(--series-1)" in drawn[name], name
+    assert "var(--failed)" in drawn["ends"] and "series" not in drawn["ends"]
 
 
 def test_it_is_small(path: Path) -> None:

@@ -211,25 +211,35 @@ def _comparison(comparison: Comparison, number: int) -> str:
     return _svg(figure, f"comparison-{number}", f"How likely a run of {a} beats one of {b}, by competition")
 
 
-_RESULTS = ("valid", "invalid", "none", "not graded", "not run")
+_RESULTS = {
+    "valid": ("valid", "#010301"),
+    "invalid": ("invalid", "#010302"),
+    "none": ("no submission", "#010303"),
+    "not graded": ("not graded", "#010304"),
+    "not run": ("not run", "#010305"),
+}
+_COLOURS |= {
+    colour: f"var(--{name})"
+    for (_, colour), name in zip(_RESULTS.values(), ("above", "failed", "bronze", "gold", "silver"), strict=True)
+}
 
 
 def _results(setups: Sequence[SetupSummary]) -> str:
     figure, axes = _figure(0.35 * len(setups))
     for row, setup in enumerate(setups):
+        known = [line.submission if line.submission in _RESULTS else "not run" for line in setup.runs]
         left = 0
-        for number, kind in enumerate(_RESULTS):
-            known = [line.submission if line.submission in _RESULTS else "not run" for line in setup.runs]
-            count = known.count(kind)
-            if count:
-                axes.barh([row], [count], left=left, color=_SERIES[number], alpha=0.8, height=0.6)
-                label = f"{count} {'no submission' if kind == 'none' else kind}"
-                if count > 0.06 * len(setup.runs):
-                    axes.text(left + count / 2, row, label, ha="center", va="center", size=7)
+        for kind, (name, colour) in _RESULTS.items():
+            if count := known.count(kind):
+                label = "" if name in axes.get_legend_handles_labels()[1] else name
+                axes.barh([row], [count], left=left, color=colour, height=0.6, label=label or None)
+                if count > 0.03 * len(setup.runs):
+                    axes.text(left + count / 2, row, str(count), ha="center", va="center", size=7)
             left += count
     axes.set_yticks(range(len(setups)), [setup.key for setup in setups])
     axes.set_ylim(len(setups) - 0.5, -0.5)
     axes.set_xlabel("runs")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=5, fontsize=7)
     return _svg(figure, "ends", "What became of the runs")
 
 
