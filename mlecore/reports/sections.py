@@ -57,7 +57,7 @@ def _of_setup(setup: SetupSummary) -> Iterator[Section]:
     yield _run_table(setup)
     yield _rate_table(setup)
     yield _differences(setup)
-    goal = RATE_NAMES[setup.goal]
+    goal, medals = RATE_NAMES[setup.goal], setup.no_medals is None
     if len(setup.pass_at_k) > 1:
         yield _section(
             setup,
@@ -106,16 +106,21 @@ def _of_setup(setup: SetupSummary) -> Iterator[Section]:
         setup,
         "costs",
         "What it took",
-        ("WHAT", "TOTAL", "KNOWN OF", "PER MEDAL"),
+        ("WHAT", "TOTAL", "KNOWN OF", *(["PER MEDAL"] * medals)),
         [
-            (cost.what, quantity(cost.total), f"{cost.known} of {cost.runs} runs", quantity(cost.per_medal))
+            (
+                cost.what,
+                quantity(cost.total),
+                f"{cost.known} of {cost.runs} runs",
+                *([quantity(cost.per_medal)] * medals),
+            )
             for cost in setup.costs
         ],
     )
     yield _section(
         setup,
         "failures",
-        "Runs without a valid submission",
+        "How the runs ended",
         ("WHAT", "WHY", "RUNS", "SUCH AS"),
         [(failure.what, failure.why, str(len(failure.runs)), failure.runs[0]) for failure in setup.failures],
         (f"How the agents' processes ended: {', '.join(f'{n} {how}' for how, n in setup.ends.items())}.",)
@@ -226,7 +231,9 @@ def _comparison(found: Comparison) -> Iterator[Section]:
         for row in found.differences
     )
     a, b = found.a.split(":")[0], found.b.split(":")[0]
-    notes = [f"Over the {found.competitions} competitions that both ran; p by a paired permutation test over them."]
+    notes = [
+        f"Over what both ran ({_competitions(found.competitions)}); p by a paired permutation test over competitions."
+    ]
     if found.a_wins is not None:
         where = f" ({LEVEL} % interval {interval(found.a_wins_interval, 2)})" if found.a_wins_interval else ""
         notes.append(f"A run of {a} beats one of {b} with a probability of {found.a_wins:.2f}{where}, by score.")
@@ -260,6 +267,10 @@ def _comparison(found: Comparison) -> Iterator[Section]:
             for pair in found.pairs
         ),
     )
+
+
+def _competitions(count: int) -> str:
+    return f"{count} competition{'' if count == 1 else 's'}"
 
 
 def _published(document: Document) -> Section:
