@@ -13,9 +13,10 @@ from mlecore.prepare.files import link_file, link_files, link_tree
 from mlecore.prepare.media import dicom, encode, wav
 from mlecore.prepare.numbers import read_numbers
 from mlecore.prepare.paths import safe_name
+from mlecore.prepare.shuffles import rows_in_order
 from mlecore.prepare.splits import split, split_blocks, split_groups, split_positions
 from mlecore.prepare.synthetic import hex_ids, picture
-from mlecore.prepare.tables import read_csv, write_csv
+from mlecore.prepare.tables import read_csv, read_pieces, write_csv
 from mlecore.prepare.zips import ZipWriter, move_members, open_member, open_zip
 
 __all__ = [
@@ -40,7 +41,9 @@ __all__ = [
     "read_csv",
     "read_json",
     "read_numbers",
+    "read_pieces",
     "renumber",
+    "rows_in_order",
     "safe_name",
     "split",
     "split_blocks",

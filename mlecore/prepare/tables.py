@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
@@ -32,10 +32,30 @@ def read_csv(
     """
     import pandas as pd
 
-    source = open_member(path, member) if member else nullcontext(path)
+    with _reading(path, member) as source:
+        return cast("DataFrame", pd.read_csv(source, float_precision=float_precision, **options))
+
+
+def read_pieces(path: Path, *, member: str | None = None, rows: int = 200_000, **options: Any) -> Iterator[DataFrame]:
+    """``read_csv`` of a table too large for memory, ``rows`` of it at a time; its index counts on.
+
+    Each piece is typed by itself, as pandas does with blocks of a large table. Raises DataError as ``read_csv`` does.
+    """
+    import pandas as pd
+
+    options |= {"float_precision": "round_trip", "chunksize": rows}
+    with _reading(path, member) as source, pd.read_csv(source, **options) as pieces:
+        yield from pieces
+
+
+@contextmanager
+def _reading(path: Path, member: str | None) -> Iterator[Path | IO[bytes]]:
+    """What pandas reads from; its errors become DataError."""
+    import pandas as pd
+
     try:
-        with source as stream:
-            return cast("DataFrame", pd.read_csv(stream, float_precision=float_precision, **options))
+        with open_member(path, member) if member else nullcontext(path) as source:
+            yield source
     except FileNotFoundError:
         raise DataError(f"{path} is missing") from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:

@@ -1,0 +1,100 @@
+"""H&M Personalized Fashion Recommendations: what will each customer buy next?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.errors import InvalidSubmission
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import map_at_k
+from mlecore.prepare import ensure, ensure_columns, ensure_unique, link_file, link_tree, read_pieces, write_csv
+from mlecore.submissions import Table, columns_of, read_answers
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+TRANSACTIONS = ["t_dat", "customer_id", "article_id", "price", "sales_channel_id"]
+ANSWER = ["customer_id", "prediction"]
+DAYS = 7  # back from the last day, which makes eight
+RANKS = 12
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    import pandas as pd
+
+    path = raw / "transactions_train.csv"
+    last = max(piece["t_dat"].max() for piece in read_pieces(path, usecols=["t_dat"]))
+    first = (pd.Timestamp(last) - pd.Timedelta(days=DAYS)).strftime("%Y-%m-%d")
+    bought: list[DataFrame] = []
+
+    def before() -> Iterator[DataFrame]:
+        """What was bought before the test days; what was bought on those is put by."""
+        for piece in read_pieces(path):
+            ensure_columns(piece, TRANSACTIONS, "transactions_train.csv")
+            late = piece["t_dat"] >= first
+            bought.append(piece.loc[late, ["customer_id", "article_id"]])
+            yield piece[~late]
+
+    write_csv(before(), public / "transactions_train.csv")
+    answers = _answers(pd.concat(bought))
+    ensure(len(answers), f"nothing was bought from {first} on")
+    ensure_unique(answers["customer_id"], "customers of the answers")
+    write_csv(answers, private / "answers.csv")
+    for name in ("sample_submission.csv", "articles.csv", "customers.csv"):
+        link_file(raw / name, public / name)
+    link_tree(raw / "images", public / "images")
+
+
+def _answers(bought: DataFrame) -> DataFrame:
+    """A row a customer: the articles in file order, repeats kept."""
+    articles = bought["article_id"].astype(str).groupby(bought["customer_id"]).agg(" ".join)
+    return articles.rename("prediction").reset_index()[ANSWER]
+
+
+@hookimpl
+def grade(submission: Table, private: Path) -> float:
+    frame = columns_of(submission, ANSWER, only=True)
+    truth = read_answers(private / "answers.csv", ANSWER).sort_values("customer_id")
+    guess = frame[frame["customer_id"].isin(truth["customer_id"])]
+    missing = truth.loc[~truth["customer_id"].isin(guess["customer_id"]), "customer_id"]
+    if len(missing):
+        raise InvalidSubmission(f"the submission lacks {len(missing):,} of the customers, such as {missing.iloc[0]}")
+    # sorted and paired by position, also where customers are repeated, as published
+    guess = guess.sort_values("customer_id").head(len(truth))
+    return map_at_k(map(set, _articles(truth)), _articles(guess), RANKS)
+
+
+def _articles(frame: DataFrame) -> list[list[str]]:
+    return [text.split(" ") for text in _texts(frame)]
+
+
+def _texts(frame: DataFrame) -> Series[str]:
+    """As pandas typed the column: a missing cell is the article `nan`."""
+    return frame["prediction"].astype(str)
+
+
+@hookimpl
+def check(submission: Table, sample: Table) -> Sequence[str]:
+    frame = columns_of(submission, ANSWER, only=True)
+    warnings = []
+    if again := int(frame["customer_id"].duplicated().sum()):
+        warnings.append(
+            f"rows that repeat a customer: {again:,}; customers after such a row are compared with the wrong answers"
+        )
+    if zeros := int(_texts(frame).str.contains(r"(?:^| )0\d").sum()):
+        warnings.append(
+            f"rows that have articles with a leading zero: {zeros:,}; those never match, so write nine digits"
+        )
+    absent = int((~sample.frame()["customer_id"].isin(frame["customer_id"])).sum())
+    if absent:
+        warnings.append(f"customers that are missing: {absent:,}; the submission is invalid if one of them is scored")
+    return warnings
+
+
+@hookimpl
+def perfect(private: Path) -> DataFrame:
+    answers = read_answers(private / "answers.csv", ANSWER)
+    return answers.assign(prediction=[" ".join(dict.fromkeys(articles)) for articles in _articles(answers)])

@@ -1,0 +1,66 @@
+"""H&M: eight days, lost zeros, and rows that are paired by position."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from mlecore import InvalidSubmission
+from mlecore.testing import Trial
+
+pytestmark = pytest.mark.trial(size=0.1)
+
+
+@pytest.fixture
+def best(answers: pd.DataFrame) -> pd.DataFrame:
+    """Every customer's articles, each once."""
+    return answers.assign(prediction=[" ".join(dict.fromkeys(text.split())) for text in answers["prediction"]])
+
+
+def test_the_last_eight_days_are_the_test_period(trial: Trial, answers: pd.DataFrame) -> None:
+    raw = pd.read_csv(trial.raw / "transactions_train.csv", dtype=str)
+    train = pd.read_csv(trial.public / "transactions_train.csv", dtype=str)
+    assert raw["t_dat"].max() == "2020-09-22"
+    assert train["t_dat"].max() == "2020-09-14"
+    late = raw[raw["t_dat"] >= "2020-09-15"]
+    bought = late["article_id"].str[1:].groupby(late["customer_id"]).agg(" ".join)
+    assert answers.set_index("customer_id")["prediction"].to_dict() == bought.to_dict()
+    assert answers["customer_id"].is_monotonic_increasing
+    assert set(answers["customer_id"]) - set(train["customer_id"])
+    assert set(train["article_id"].str.len()) == {9}
+    assert "8.47e-05" in set(train["price"])
+
+
+def test_scores(trial: Trial, answers: pd.DataFrame, best: pd.DataFrame) -> None:
+    assert trial.grade(best) == 1
+    assert trial.grade(answers) < 1  # repeats use up ranks
+    zeros = best.assign(prediction=["0" + text.replace(" ", " 0") for text in best["prediction"]])
+    assert trial.grade(zeros) == 0
+    assert "leading zero" in trial.check(zeros)[0]
+    behind = best.assign(prediction=[f" x {text}" for text in best["prediction"]])  # two parts before the first hit
+    assert 1 / 3 <= trial.grade(behind) < 0.75
+    far = best.assign(prediction=["x " * 12 + text for text in best["prediction"]])
+    assert trial.grade(far) == 0
+
+
+def test_a_column_of_single_numbers_loses_its_zeros(trial: Trial, best: pd.DataFrame) -> None:
+    firsts = best["prediction"].str.split().str[0]
+    expected = (1 / best["prediction"].str.split().str.len().clip(upper=12)).mean()
+    assert math.isclose(trial.grade(best.assign(prediction="0" + firsts)), expected)
+    gap = "0" + firsts
+    gap[0] = ""
+    assert trial.grade(best.assign(prediction=gap)) == 0  # with a gap they are read as decimals
+
+
+def test_customers(trial: Trial, best: pd.DataFrame) -> None:
+    more = pd.DataFrame({"customer_id": ["a stranger"], "prediction": ["1"]})
+    assert trial.grade(pd.concat([more, best.sample(frac=1, random_state=1)])) == 1
+    again = pd.concat([best, best.head(1)])
+    assert trial.grade(again) < 0.5
+    assert "rows that repeat a customer: 1" in trial.check(again)[0]
+    with pytest.raises(InvalidSubmission, match="lacks 1 of the customers"):
+        trial.grade(best.iloc[1:])
+    with pytest.raises(InvalidSubmission, match="'more'"):
+        trial.grade(best.assign(more=1))
