@@ -14,7 +14,9 @@ from mlecore.prepare import read_pieces, rows_in_order, write_csv
 
 @pytest.fixture
 def table() -> pd.DataFrame:
-    return pd.DataFrame({"id": range(1000), "text": [f'"{i}"\r\nétude, {i}' if i % 7 else None for i in range(1000)]})
+    return pd.DataFrame(
+        {"id": range(1000), "text": [f'"{i}"\r\nétude, {i}' if i % 7 else float("nan") for i in range(1000)]}
+    )
 
 
 @pytest.mark.parametrize(("rows", "wanted"), [(1, 5), (13, 1000), (100, 400), (5000, 999), (10, 0)])

@@ -85,9 +85,7 @@ def check(submission: Table, sample: Table) -> Sequence[str]:
             f"rows that repeat a customer: {again:,}; customers after such a row are compared with the wrong answers"
         )
     if zeros := int(_texts(frame).str.contains(r"(?:^| )0\d").sum()):
-        warnings.append(
-            f"rows that have articles with a leading zero: {zeros:,}; those never match, so write nine digits"
-        )
+        warnings.append(f"rows with leading zeros in articles: {zeros:,}; those never match, so write nine digits")
     absent = int((~sample.frame()["customer_id"].isin(frame["customer_id"])).sum())
     if absent:
         warnings.append(f"customers that are missing: {absent:,}; the submission is invalid if one of them is scored")
