@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import re
+import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from mlecore.errors import MlecoreError
+from mlecore.errors import MlecoreError, UsageError
 from mlecore.reports.graded import Suspicion
 from mlecore.reports.html import page, plots, write_page
 from mlecore.reports.model import summarise
@@ -131,6 +132,12 @@ def browser() -> Iterator:
 def brightness(png: bytes) -> float:
     image = Image.open(io.BytesIO(png)).convert("L")
     return sum(i * n for i, n in enumerate(image.histogram())) / (image.width * image.height)
+
+
+def test_libraries_that_are_not_installed(document, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(UsageError, match=r"pip install 'mlecore\[html\]'"):
+        page(document)
 
 
 class TestInBrowser:
