@@ -17,6 +17,7 @@ class Cost:
     total: float
     known: int
     runs: int
+    measured: int | None  # of the known ones, by the gateway; the others are what agents' logs say. None: of hours
     per_medal: float | None  # None: no medal was earned, or none can be
 
 
@@ -29,8 +30,23 @@ def costs(runs: Sequence[Graded]) -> tuple[Cost, ...]:
         if known:
             total = sum(known)
             per_medal = total / medals if medals else None
-            found.append(Cost(what=what, total=total, known=len(known), runs=len(runs), per_medal=per_medal))
+            measured = None if what == "hours" else _measured(runs, values)
+            found.append(
+                Cost(
+                    what=what,
+                    total=total,
+                    known=len(known),
+                    runs=len(runs),
+                    measured=measured,
+                    per_medal=per_medal,
+                )
+            )
     return tuple(found)
+
+
+def _measured(runs: Sequence[Graded], values: Sequence[float | None]) -> int:
+    usages = [item.run.usage for item, value in zip(runs, values, strict=True) if value is not None]
+    return sum(usage is not None and usage.measured for usage in usages)
 
 
 def _values(runs: Sequence[Graded]) -> dict[str, list[float | None]]:

@@ -111,7 +111,8 @@ def _of_setup(setup: SetupSummary) -> Iterator[Section]:
             (
                 cost.what,
                 quantity(cost.total),
-                f"{cost.known} of {cost.runs} runs",
+                f"{cost.known} of {cost.runs} runs"
+                + ("" if cost.measured is None else f", {cost.measured} measured by the gateway"),
                 *([quantity(cost.per_medal)] * medals),
             )
             for cost in setup.costs

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from mlecore.agents import Usage
 from mlecore.reports.benchmark import split_ids
 from mlecore.reports.graded import Moment, Suspicion
 from mlecore.reports.model import summarise
@@ -97,6 +98,14 @@ def test_costs(document, grades) -> None:
     assert costs["US dollars"].total == pytest.approx(sum(usage["cost_usd"] for usage in mine.usage))
     assert costs["input tokens"].total == sum(usage["input_tokens"] for usage in mine.usage)
     assert all((cost.known, cost.runs) == (225, 225) for cost in costs.values())
+
+
+def test_what_the_gateway_measured(graded) -> None:
+    told, measured = Usage(input_tokens=5), Usage(input_tokens=7, measured=True)
+    items = [graded(usage=told), graded(seed=1, usage=measured), graded(seed=2)]
+    costs = {cost.what: cost for cost in summarise(items).setups[0].costs}
+    assert (costs["input tokens"].total, costs["input tokens"].known, costs["input tokens"].measured) == (12, 2, 1)
+    assert costs["hours"].measured is None and "output tokens" not in costs
 
 
 def test_failures(document, grades) -> None:
