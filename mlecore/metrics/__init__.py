@@ -6,6 +6,7 @@ All are exact to the published benchmark (pandas 2.3, scikit-learn 1.9), whichev
 from mlecore.metrics.accuracy import accuracy
 from mlecore.metrics.edit_distance import edit_distance
 from mlecore.metrics.f1 import macro_f1, micro_f1
+from mlecore.metrics.jaccard import word_jaccard
 from mlecore.metrics.kappa import quadratic_weighted_kappa
 from mlecore.metrics.log_loss import log_loss
 from mlecore.metrics.map_at_k import map_at_k
@@ -30,4 +31,5 @@ __all__ = [
     "rmse",
     "rmsle",
     "roc_auc",
+    "word_jaccard",
 ]

@@ -1,11 +1,12 @@
 """MAP@k and edit distance, against slow and plain versions."""
 
+import math
 import random
 import time
 
 import pytest
 
-from mlecore.metrics import edit_distance, map_at_k
+from mlecore.metrics import edit_distance, map_at_k, word_jaccard
 
 
 def table_distance(a, b):
@@ -42,3 +43,10 @@ def test_map_at_k():
     assert map_at_k([{"a"}], [["b", "b", "b", "b", "b", "a"]], k=5) == 0
     assert map_at_k([{"a", "b"}], [["a", "a", "b"]], k=12) == pytest.approx((1 + 2 / 3) / 2)
     assert map_at_k([{"a", "b", "c"}, {"a"}], [["a", "b"], []], k=2) == 0.5
+
+
+def test_words_are_sets():
+    assert word_jaccard("One  two two", "ONE\tthree") == 1 / 3
+    assert word_jaccard("one, two", "one two") == 1 / 3
+    assert word_jaccard("", "one") == 0
+    assert math.isnan(word_jaccard(" ", ""))

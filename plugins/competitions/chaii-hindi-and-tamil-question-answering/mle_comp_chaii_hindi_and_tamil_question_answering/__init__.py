@@ -1,0 +1,31 @@
+"""Hindi and Tamil Question Answering: find the answer to a question in a Wikipedia article."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlecore.errors import InvalidSubmission
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import word_jaccard
+from mlecore.prepare import read_csv, split, write_csv
+from mlecore.submissions import Format, Table, texts
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    train, test = split(read_csv(raw / "train.csv"), test_size=0.1)
+    answers = test[["id", "answer_text"]].set_axis(["id", "PredictionString"], axis=1)
+    write_csv(train, public / "train.csv")
+    write_csv(test[["id", "context", "question", "language"]], public / "test.csv")
+    write_csv(answers, private / "test.csv")
+    write_csv(answers.assign(PredictionString="dummy text"), public / "sample_submission.csv")
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "test.csv")
+    asked, given = texts(truth, "PredictionString", missing=""), guess["PredictionString"].tolist()
+    if len(set(" ".join([*asked, *given]).lower().split())) < 2:
+        raise InvalidSubmission("answers and predictions hold fewer than two words in all, which cannot be scored")
+    scores = [word_jaccard(a, b) for a, b in zip(asked, given, strict=True)]
+    return sum(score for score in scores if score == score) / len(scores)  # two empty texts score 0

@@ -1,0 +1,93 @@
+"""Google QUEST Q&A Labeling: how do people rate a question and its answer in thirty aspects?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare import ensure, read_csv, split_positions, write_csv
+from mlecore.submissions import Format, Table, read_answers
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame, Series
+
+TARGETS = [
+    *(
+        f"question_{name}"
+        for name in (
+            "asker_intent_understanding body_critical conversational expect_short_answer fact_seeking "
+            "has_commonly_accepted_answer interestingness_others interestingness_self multi_intent "
+            "not_really_a_question opinion_seeking type_choice type_compare type_consequence type_definition "
+            "type_entity type_instructions type_procedure type_reason_explanation type_spelling well_written"
+        ).split()
+    ),
+    *(
+        f"answer_{name}"
+        for name in (
+            "helpful level_of_information plausible relevance satisfaction type_instructions type_procedure "
+            "type_reason_explanation well_written"
+        ).split()
+    ),
+]
+RARE = "question_type_spelling"
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    import numpy as np
+
+    table = read_csv(raw / "train.csv")
+    ensure(len(table.columns) == 41, f"train.csv has {len(table.columns)} columns; expected 41")
+    train, test = _split(table)
+    answers = test[["qa_id", *TARGETS]]
+    for target in TARGETS:
+        ensure(answers[target].nunique() > 1, f"the test part has one value only of {target}")
+    write_csv(answers, private / "test.csv")
+    write_csv(train, public / "train.csv")
+    write_csv(test.drop(columns=TARGETS), public / "test.csv")
+    ramp = np.linspace(0, 1, len(test))
+    write_csv(test[["qa_id"]].assign(**dict.fromkeys(TARGETS, ramp)), public / "sample_submission.csv")
+
+
+def _split(table: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """At random; where the rare target is constant in the test part, two rows then change places."""
+    train, test = split_positions(len(table), 0.1)
+    if table[RARE].iloc[test].nunique() == 1:
+        other = (table[RARE].iloc[train] != 0).to_numpy()
+        ensure(other.any(), f"{RARE} is 0 in every row of train.csv, or nearly")
+        place = other.argmax()  # the first
+        train[place], test[0] = test[0], train[place]
+    return table.iloc[train], table.iloc[test]
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    import numpy as np
+
+    truth, guess = format.read(submission, read_answers(private / "test.csv", ["qa_id", *TARGETS]))
+    return float(np.mean([spearman(truth[target], guess[target]) for target in TARGETS]))
+
+
+def spearman(truth: Series, guess: Series) -> float:
+    """Pearson's correlation of the ranks; NaN where a column is constant or has a missing value."""
+    import numpy as np
+
+    if truth.hasnans or guess.hasnans:
+        return float("nan")
+    x, y = (ranks - ranks.mean() for ranks in (_ranks(truth), _ranks(guess)))
+    norms = np.sqrt((x @ x) * (y @ y))
+    return float(x @ y / norms) if norms else float("nan")
+
+
+def _ranks(column: Series) -> NDArray[np.float64]:
+    """From 1; equal values share the mean of theirs. Numbers are compared as doubles, a column with text as text."""
+    import numpy as np
+
+    values = column.to_numpy()
+    values = values.astype(str) if values.dtype == object else values.astype(np.float64)
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2)[places])

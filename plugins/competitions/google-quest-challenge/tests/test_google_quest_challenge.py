@@ -1,0 +1,53 @@
+"""Google QUEST: the two rows that change places, and everything that can be ranked."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from mle_comp_google_quest_challenge import RARE, TARGETS
+
+from mlecore.prepare import split
+from mlecore.testing import Trial
+
+pytestmark = pytest.mark.trial(size=0.2)
+
+
+def test_rows_change_places_where_the_rare_target_is_constant(trial: Trial, answers: pd.DataFrame) -> None:
+    train, test = split(pd.read_csv(trial.raw / "train.csv"), test_size=0.1)
+    assert test[RARE].nunique() == 1
+    place = int((train[RARE] != 0).argmax())
+    public = pd.read_csv(trial.public / "train.csv")
+    assert public["qa_id"].iloc[place] == test["qa_id"].iloc[0]
+    assert answers["qa_id"].tolist() == [train["qa_id"].iloc[place], *test["qa_id"].iloc[1:]]
+
+
+def test_nothing_changes_places_otherwise(tmp_path: Path) -> None:
+    other = Trial("google-quest-challenge", tmp_path, seed=1, size=0.2)
+    test = split(pd.read_csv(other.raw / "train.csv"), test_size=0.1)[1]
+    assert pd.read_csv(other.private / "test.csv")["qa_id"].tolist() == test["qa_id"].tolist()
+
+
+def test_what_makes_no_difference(trial: Trial, answers: pd.DataFrame) -> None:
+    far = answers.assign(qa_id=answers["qa_id"].rank() - 1e6).iloc[::-1]  # ids are sorted, not compared
+    assert math.isclose(trial.grade(far), 1)
+    assert math.isclose(trial.grade(answers.assign(**{RARE: np.where(answers[RARE] > 0, np.inf, -np.inf)})), 1)
+    assert math.isclose(trial.grade(answers.assign(**{RARE: np.where(answers[RARE] > 0, "b", "a")})), 1)
+
+
+def test_text_is_ranked_as_text(trial: Trial, answers: pd.DataFrame) -> None:
+    target = TARGETS[0]
+    tens = answers.assign(**{target: (answers[target] * 12).round().astype(int)})
+    words = tens.astype({target: object})
+    words.loc[0, target] = "word"
+    assert trial.grade(words) < trial.grade(tens) - 1e-3  # 10 comes before 2
+
+
+@pytest.mark.parametrize("cells", ["0.5", ""])
+def test_undefined_and_valid(trial: Trial, answers: pd.DataFrame, cells: str) -> None:
+    assert math.isnan(trial.grade(answers.assign(answer_helpful=cells)))
+    comma_at_the_end = answers.to_csv(index=False).replace("\n", ",\n").replace(",\n", "\n", 1)
+    assert math.isnan(trial.grade(comma_at_the_end))
