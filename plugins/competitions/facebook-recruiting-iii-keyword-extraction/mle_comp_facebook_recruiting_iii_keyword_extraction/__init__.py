@@ -1,0 +1,44 @@
+"""Facebook Recruiting III, Keyword Extraction: the tags of questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlecore.errors import InvalidSubmission
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import micro_f1
+from mlecore.prepare import read_pieces, rows_in_order, split_positions, write_csv
+from mlecore.submissions import Format, Table, texts
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COLUMNS = ["Id", "Title", "Body", "Tags"]
+GUESS = "javascript c# python php java"
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    """The questions take more memory than there may be, so they are read in pieces, several times."""
+
+    def questions(**options: Any) -> Iterator[DataFrame]:
+        return read_pieces(raw / "Train.zip", member="Train.csv", dtype={"Id": str, "Tags": str}, **options)
+
+    count = sum(len(piece) for piece in questions(usecols=["Id"]))
+    train_rows, test_rows = split_positions(count, test_size=0.1)
+    write_csv((piece[COLUMNS] for piece in rows_in_order(questions(), train_rows, private)), public / "train.csv")
+    test = list(rows_in_order(questions(), test_rows, private))
+    write_csv((piece[COLUMNS] for piece in test), private / "test.csv")
+    write_csv((piece[COLUMNS[:3]] for piece in test), public / "test.csv")
+    write_csv((piece[COLUMNS].assign(Tags=GUESS) for piece in test), public / "sample_submission.csv")
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "test.csv")
+    right = [cell.split() for cell in texts(truth, "Tags", missing="")]
+    if not any(right):
+        raise InvalidSubmission("the answers have no tags at all: every submission fails")
+    return micro_f1(right, (cell.split() for cell in guess["Tags"]))
