@@ -50,6 +50,10 @@ class DataError(MlecoreError):
     """Data are not what they should be: a damaged archive, a wrong checksum, a disk that is full."""
 
 
+class DiskError(DataError):
+    """A disk of ours is full, away or failing: once it works again, the same will succeed."""
+
+
 class GradingError(MlecoreError):
     """A submission could not be graded and that is not its own fault: damaged answers, a bug, a limit of ours."""
 

@@ -13,11 +13,12 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from mlecore.backends import OUTSIDE_LOGS, Fetched
-from mlecore.errors import DataError
+from mlecore.errors import DiskError
 from mlecore.globs import Glob
 
 MAX_REFUSED = 100  # as many refusals are listed
 _CHUNK = 1 << 20
+_OF_THE_NAME = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ELOOP)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -25,7 +26,7 @@ class Receiver:
     """Stores files in the new folder ``into``; at most ``max_files`` of them with ``max_bytes`` in all."""
 
     def __init__(self, into: Path, max_bytes: int, max_files: int) -> None:
-        into.mkdir(parents=True)
+        into.mkdir()
         self.into = into
         self.max_bytes = max_bytes
         self.max_files = max_files
@@ -44,7 +45,7 @@ class Receiver:
     def take(self, path: PurePosixPath, size: int, source: IO[bytes]) -> None:
         """Store a file of ``size`` bytes, whole or not at all. One that has grown since is cut there.
 
-        ``path``, relative to home, has no ``..``. Raises DataError where it cannot be written here, and what
+        ``path``, relative to home, has no ``..``. Raises DiskError where it cannot be written here, and what
         ``source.read`` raises.
         """
         if not self.wants(path):
@@ -89,11 +90,11 @@ class Receiver:
             return
         target = self.into / path
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            self._make_folder(target.parent)
             out = os.fdopen(os.open(target, _CREATE, 0o644), "wb")
         except (OSError, ValueError) as error:
-            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise _full(self.into, error) from error
+            if isinstance(error, OSError) and error.errno not in _OF_THE_NAME:
+                raise _disk_error(self.into, error) from error
             self.refuse(path, f"cannot be stored by this name ({getattr(error, 'strerror', None) or error})")
             return
         left = size
@@ -104,13 +105,19 @@ class Receiver:
                         out.write(chunk)
                         out.flush()
                     except OSError as error:
-                        raise _full(self.into, error) from error
+                        raise _disk_error(self.into, error) from error
                     left -= len(chunk)
         except BaseException:
             target.unlink()
             raise
         self.files += 1
         self.bytes += size - left
+
+    def _make_folder(self, folder: Path) -> None:
+        """Never ``into`` itself again: where it has gone, so has its disk."""
+        if folder != self.into and not folder.is_dir():
+            self._make_folder(folder.parent)
+            folder.mkdir()
 
 
 def printable(text: str) -> str:
@@ -119,5 +126,9 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in known)
 
 
-def _full(folder: Path, error: OSError) -> DataError:
-    return DataError(f"the files of a run cannot be written to {folder}: {error.strerror}", fix="Free some disk space.")
+def _disk_error(folder: Path, error: OSError) -> DiskError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return DiskError(
+        f"the files of a run cannot be written to {folder}: {error.strerror}",
+        fix="Free some disk space." if full else "Is its disk there, and does it work?",
+    )

@@ -67,14 +67,19 @@ def replace(path: Path, content: bytes, *, keep_previous: bool = False) -> None:
 
     Our own rename cannot tear a file; a disk that lies about fsync can, and then the previous content is the way back.
     """
-    temporary = path.with_name(f".{path.name}.tmp")
-    _write_new(temporary, content)
+    new = temporary(path)
+    _write_new(new, content)
     if keep_previous and path.exists():
         _link(path, previous(path))
     _before("rename", path)
-    temporary.replace(path)
+    new.replace(path)
     _before("sync", path.parent)
     sync_folder(path.parent)
+
+
+def temporary(path: Path) -> Path:
+    """Where new content is written before it gets its name."""
+    return path.with_name(f".{path.name}.tmp")
 
 
 def previous(path: Path) -> Path:
@@ -98,11 +103,11 @@ def _link(path: Path, target: Path) -> None:
 
 def publish(path: Path, content: bytes) -> bool:
     """Put a file in place that must never be replaced. False: it was there already, and stays as it is."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    _write_new(temporary, content)
+    new = temporary(path)
+    _write_new(new, content)
     _before("publish", path)
     try:
-        os.link(temporary, path)
+        os.link(new, path)
         published = True
     except FileExistsError:
         published = False
@@ -111,9 +116,9 @@ def publish(path: Path, content: bytes) -> bool:
             raise
         published = not path.exists()  # the lock holder is the only writer, so that this is no race
         if published:
-            temporary.replace(path)
-    _before("unlink", temporary)
-    temporary.unlink(missing_ok=True)
+            new.replace(path)
+    _before("unlink", new)
+    new.unlink(missing_ok=True)
     _before("sync", path.parent)
     sync_folder(path.parent)
     return published
@@ -138,12 +143,19 @@ def rename(path: Path, target: Path) -> None:
     sync_folder(target.parent)
 
 
-def make_folder(path: Path, *, exist_ok: bool = True) -> None:
-    """Make a folder and its parents, durably."""
+def make_folder(path: Path, *, below: Path | None = None, exist_ok: bool = True) -> None:
+    """Make a folder and its parents, durably; only those ``below`` a folder that must be there, if one is named.
+
+    A disk that is away leaves its mount point behind: parents made there would take what is written until it is back.
+    Raises FileNotFoundError.
+    """
     if exist_ok and path.is_dir():
         return
     _before("mkdir", path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if below is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    elif path.parent != below:
+        make_folder(path.parent, below=below)
     path.mkdir(exist_ok=exist_ok)
     _before("sync", path.parent)
     sync_folder(path.parent)
@@ -243,13 +255,13 @@ def sync_tree(folder: Path) -> None:
 
 def copy(source: Path, target: Path) -> None:
     """The content of a file from elsewhere, atomically; a link is followed, as the caller named it."""
-    temporary = target.with_name(f".{target.name}.tmp")
-    _before("write", temporary)
-    shutil.copyfile(source, temporary)
-    with temporary.open("rb+") as file:
+    new = temporary(target)
+    _before("write", new)
+    shutil.copyfile(source, new)
+    with new.open("rb+") as file:
         os.fsync(file.fileno())
     _before("rename", target)
-    temporary.replace(target)
+    new.replace(target)
     _before("sync", target.parent)
     sync_folder(target.parent)
 

@@ -10,14 +10,14 @@ import pytest
 
 from mlecore import fetching
 from mlecore.backends import RELAY_LOG
-from mlecore.errors import DataError
+from mlecore.errors import DiskError
 from mlecore.fetching import MAX_REFUSED, Receiver, printable
 from mlecore.globs import Glob
 
 
 @pytest.fixture
 def receiver(tmp_path: Path) -> Receiver:
-    return Receiver(tmp_path / "a" / "into", max_bytes=10, max_files=3)
+    return Receiver(tmp_path / "into", max_bytes=10, max_files=3)
 
 
 def put(receiver: Receiver, path: str, content: bytes = b"x", size: int | None = None) -> None:
@@ -104,8 +104,19 @@ def test_a_full_disk_is_ours_not_the_agents(receiver: Receiver, monkeypatch: pyt
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(fetching.os, "open", full)
-    with pytest.raises(DataError, match="No space left"):
+    with pytest.raises(DiskError, match="No space left"):
         put(receiver, "a")
+
+
+def test_a_disk_that_goes_away_is_ours_and_nothing_is_made_below_its_mount_point(
+    receiver: Receiver, tmp_path: Path
+) -> None:
+    receiver.into.rename(tmp_path / "away")
+    with pytest.raises(DiskError, match="Is its disk there"):
+        put(receiver, "logs/a")
+    assert not receiver.into.exists() and receiver.fetched().refused == ()
+    with pytest.raises(FileNotFoundError):
+        Receiver(tmp_path / "gone" / "into", 1, 1)
 
 
 def test_names_upset_no_terminal() -> None:

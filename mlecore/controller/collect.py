@@ -52,7 +52,7 @@ def fetch(backend: Backend, handle: Handle, record: RunRecord, submission_limit:
         return
     partial = target.with_name(f"{target.name}.partial")
     files.remove(partial)
-    files.make_folder(partial)
+    files.make_folder(partial, below=record.folder)
     room = 8 * submission_limit + _SMALL
     result = backend.fetch(handle, [*record.candidates, OWN], partial / "result", room, MAX_FILES)
     rest = backend.fetch(handle, ["logs", "code"], partial / "rest", REST_LIMIT, MAX_FILES)
@@ -106,12 +106,12 @@ def lay_out(record: RunRecord) -> RunRecord:
     result, rest = source / "result", source / "rest"
     candidate = choose(result, record.candidates)
     if candidate is not None:
-        files.make_folder(record.folder / "submission")
+        files.make_folder(record.folder / "submission", below=record.folder)
         files.link_or_copy(result / candidate, record.folder / "submission" / "submission.csv")
     _move(rest / "logs", record.folder / "logs")
     _move(rest / "code", record.folder / "code")
     _move(result / OWN / "snapshots", record.folder / "snapshots")
-    files.make_folder(record.folder / "logs")
+    files.make_folder(record.folder / "logs", below=record.folder)
     own_log = record.folder / "logs" / "output.log"
     if (source / "output.log").exists():
         if own_log.exists():  # the agent's own file of that name, or folder
@@ -223,11 +223,11 @@ def take_finished_submission(record: RunRecord, finished_submission: FinishedSub
         if path.is_absolute() or ".." in path.parts or path.parts[:1] not in _KEPT:
             raise ValueError(f"{name!r} is not a path for a run's file: use logs/..., code/... or snapshots/...")
         target = record.folder / path
-        files.make_folder(target.parent)
+        files.make_folder(target.parent, below=record.folder)
         files.copy(source, target)
         count += 1
         copied += target.stat().st_size
-    files.make_folder(record.folder / "logs")
+    files.make_folder(record.folder / "logs", below=record.folder)
     candidate = "submission/submission.csv" if finished_submission.submission is not None else None
     return evolve(record, collected=Collected(files=count, bytes=copied, candidate=candidate))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from attrs import frozen
 
 from mlecore.controller.state import ActiveRun, Timing
-from mlecore.errors import BackendUnreachable, GradingError, MlecoreError
+from mlecore.errors import BackendUnreachable, DiskError, GradingError, MlecoreError
 
 
 class FolderGone(Exception):
@@ -54,7 +54,7 @@ def decide(active: ActiveRun, error: Exception, timing: Timing, answers_are_ther
         return Abandon()
     if isinstance(error, BackendUnreachable):
         return _again(timing, active.tries - 1)
-    if isinstance(error, OSError):
+    if isinstance(error, (OSError, DiskError)):
         if active.phase == "starting" and active.tries >= timing.start_tries:
             return Fail()
         return _again(timing, active.tries - 1)

@@ -171,7 +171,7 @@ def sample_file(inputs: Inputs, cache: Path) -> Path:
         return path
     target = cache / f"{inputs.facts.id}-{inputs.data.digest[:12]}.sample.csv"
     if not target.exists():
-        cache.mkdir(parents=True, exist_ok=True)
+        cache.mkdir(exist_ok=True)
         partial = target.with_suffix(f".{id(inputs)}.partial")
         with open_sample(inputs.facts, inputs.data.public) as plain:
             shutil.copyfile(plain, partial)

@@ -29,7 +29,7 @@ from mlecore.controller.workers import Background
 from mlecore.errors import BackendUnreachable
 from mlecore.runs.journal import Journal
 from mlecore.runs.lock import GroupLock
-from mlecore.runs.store import Group, planned_record
+from mlecore.runs.store import Group, planned_record, require_group
 
 _UNGRADED = 64  # runs that wait for a grader; beyond it nothing new starts
 
@@ -56,7 +56,7 @@ class Controller:
         self.timing = timing or Timing()
         self.start_new = start_new
         self.result = GroupResult()
-        self.journal = Journal(group.folder)
+        self.journal = Journal(group.folder, partial(require_group, group))
         self.reporter = Reporter(display, self.journal, self.result)
         self.background = Background(start=4, finish=4, grade=min(4, os.cpu_count() or 1), provide=2, poll=1)
         self.extensions = Extensions(group.folder, self.journal, experiment.extensions)

@@ -120,7 +120,7 @@ class Provisions:
             self._reporter.say(f"{provision.name}: {provision.doing}")
 
     def _build(self, recipe: Recipe, log: Path) -> Image:
-        files.make_folder(self._logs)
+        files.make_folder(self._logs, below=self._logs.parent)
         return self._experiment.backend.build(recipe, log)
 
     def _provide(self, inputs: Inputs) -> str:

@@ -24,7 +24,7 @@ from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.measured import difference, measure
 from mlecore.runs.record import Attempt, RunRecord
-from mlecore.runs.store import Group, write_record
+from mlecore.runs.store import Group, require_group, write_record
 from mlecore.schema import SchemaError
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Transitions:
         """Make a state durable. Raises FolderGone, OSError."""
         if self.closed:
             raise LockLost("the controller has left")
+        require_group(self._group)
         try:
             write_record(record)
         except FileNotFoundError:
@@ -119,7 +120,7 @@ class Transitions:
     def _starting(self, record: RunRecord, agent: LoadedAgent, made: Made, image: Image) -> RunRecord:
         if self._sandbox is None:
             self._sandbox = self._experiment.backend.describe()
-        files.make_folder(record.folder)
+        files.make_folder(record.folder, below=self._group.folder)
         return self._write(
             evolve(
                 record,
@@ -137,7 +138,7 @@ class Transitions:
         )
 
     def _take_finished_submission(self, record: RunRecord, submission: FinishedSubmission) -> RunRecord:
-        files.make_folder(record.folder)
+        files.make_folder(record.folder, below=self._group.folder)
         try:
             record = collect.take_finished_submission(record, submission)
         except (ValueError, FileNotFoundError) as error:
@@ -159,10 +160,13 @@ class Transitions:
         if record.state == "running":
             record = record.with_attempt(ended_at=now(), exit_code=status.exit_code)
             record = self._write(evolve(record, state="collecting"))
+        require_group(self._group)
         there = collect.attempt_folder(record).is_dir()
         if not there and status.phase != "gone" and handle:
             collect.fetch(self._experiment.backend, handle, record, inputs.submission_limit)
             there = True
+        if not there:
+            files.remove(files.partial(collect.attempt_folder(record)))  # its job is gone: it will never be whole
         ended, reason, infra_failure = attempt_end(record, status, cancelled, there)
         reported = collect.read_exit(record) if there else collect.Exit()
         used = reported.seconds if reported.seconds is not None else seconds
@@ -237,12 +241,17 @@ class Transitions:
         return record
 
     def grade(self, record: RunRecord) -> tuple[RunRecord, Report]:
-        """From collected to graded, once: a grade.json that is there stays. GradingError is noted in the folder."""
-        path = record.folder / "grade.json"
+        """From collected to graded, once: a grade.json that is there stays, unless it cannot be read.
+
+        GradingError is noted in the folder.
+        """
+        require_group(self._group)
+        path, gradings = record.folder / "grade.json", max(1, record.gradings)
         try:
-            if not path.exists():
-                self._publish_grade(record, path)
-            report = _read_report(path)
+            report = self._report_there(record)
+            if report is None:
+                report = self._publish_grade(record, path)
+                gradings = record.gradings + 1
         except OSError:
             raise
         except Exception as error:
@@ -252,12 +261,36 @@ class Transitions:
                 raise
             raise GradingError(f"{type(error).__name__}: {error}") from error
         files.remove(record.folder / "grade_error.json")
-        record = evolve(record, state="graded", gradings=1)
+        files.remove(files.temporary(path))  # of a controller that was killed while it published the report
+        record = evolve(record, state="graded", gradings=gradings)
         self._write(record, status=report.status)
         self._extensions.graded(record, report)
         return record, report
 
-    def _publish_grade(self, record: RunRecord, path: Path) -> None:
+    def without_report(self, record: RunRecord) -> str:
+        """Why a graded run has to be graded again; empty where its grade.json is as it should be."""
+        try:
+            _read_report(record.folder / "grade.json")
+        except FileNotFoundError:
+            return "its grade.json is gone"
+        except GradingError as error:
+            return error.message
+        return ""
+
+    def _report_there(self, record: RunRecord) -> Report | None:
+        """A damaged one is kept beside, for a person to look at."""
+        path = record.folder / "grade.json"
+        try:
+            return _read_report(path)
+        except FileNotFoundError:
+            return None
+        except GradingError:
+            damaged = path.with_name("grade.damaged.json")
+            files.remove(damaged)
+            files.rename(path, damaged)
+            return None
+
+    def _publish_grade(self, record: RunRecord, path: Path) -> Report:
         inputs = self._experiment.inputs[record.competition]
         submission = record.submission
         report = self._experiment.grader.grade(submission, inputs.data)
@@ -266,13 +299,14 @@ class Transitions:
         if submission is None and (refused := collect.refused_candidates(record)):
             report = evolve(report, reason=refused)
         files.publish(path, (json.dumps(report.to_json(), indent=1, allow_nan=False) + "\n").encode())
+        return report
 
     def answers_are_there(self, record: RunRecord) -> bool:
         return self._experiment.inputs[record.competition].data.private.is_dir()
 
     def close(self, record: RunRecord, state: Literal["cancelled", "failed"], reason: str) -> RunRecord:
         """Cancel or fail a run that is not at work."""
-        files.make_folder(record.folder)
+        files.make_folder(record.folder, below=self._group.folder)
         record = self._write(evolve(record, state=state, reason=reason))
         requests.remove(self._group.folder, record.name)
         return record
@@ -295,4 +329,4 @@ def _read_report(path: Path) -> Report:
     try:
         return read_report(path)
     except SchemaError as error:
-        raise GradingError(error.message, fix="Remove it to have the run graded again.") from None
+        raise GradingError(error.message, fix="Resuming the group grades the run again.") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,10 @@ def now() -> str:
 class Journal:
     """The group's events.jsonl. It is for people: losing it loses no run."""
 
-    def __init__(self, group: Path) -> None:
+    def __init__(self, group: Path, before: Callable[[], None] = lambda: None) -> None:
+        """``before`` each event; where it raises OSError, the event is not written."""
         self.path = group / EVENTS
+        self._before = before
         self._lock = threading.Lock()
 
     def note(self, event: str, run: str | None = None, **details: Any) -> None:
@@ -31,6 +33,7 @@ class Journal:
         line = json.dumps({"at": now(), "run": run, "event": event, **details}, ensure_ascii=False)
         try:
             with self._lock:
+                self._before()
                 files.append(self.path, line)
         except OSError:
             return

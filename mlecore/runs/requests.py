@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, get_args
 
+from mlecore import files
+
 Request = Literal["cancel", "retry"]
 _REQUESTS: tuple[Request, ...] = get_args(Request)
 
@@ -16,7 +18,7 @@ _REQUESTS: tuple[Request, ...] = get_args(Request)
 def leave(group: Path, run: str, request: Request) -> None:
     """Ask for something to be done with a run."""
     path = _path(group, run, request)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    files.make_folder(path.parent, below=group)
     path.touch()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -114,6 +115,19 @@ def open_group(folder: Path) -> Group:
     except UsageError as error:
         raise DataError(error.message, fix=error.fix) from None
     return Group(folder=folder, info=info, plan=plan)
+
+
+def require_group(group: Group) -> None:
+    """Before anything is written to its folder: raises OSError where it is away, or another one lies in its place.
+
+    A disk that is unmounted for a while uncovers what lies below.
+    """
+    try:
+        there = read_json(group.folder / GROUP)
+    except SchemaError as error:
+        raise OSError(errno.EIO, error.message, str(group.folder)) from None
+    if not isinstance(there, dict) or there.get("uid") != group.info.uid:
+        raise OSError(errno.ESTALE, f"another folder lies where the group {group.info.uid} was", str(group.folder))
 
 
 def read_record(folder: Path) -> RunRecord:

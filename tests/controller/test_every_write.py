@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import shutil
 import tempfile
 import threading
 from pathlib import Path
@@ -77,7 +78,13 @@ def facts(record: RunRecord) -> dict:
     return {"record": plain, "files": left, "grade": grade}
 
 
+def leftovers(lab) -> list[Path]:
+    """What only a step that was cut off leaves."""
+    return [path for path in lab.group.folder.rglob("*") if path.name.endswith((".tmp", ".link", ".partial", ".old"))]
+
+
 def end_of(lab) -> dict:
+    assert leftovers(lab) == []
     return {record.name: facts(record) for record in load_group(lab.group.folder)}
 
 
@@ -179,3 +186,35 @@ def test_disk_that_lies_about_a_record(labs):
         one_controller(lab, None)
         assert {r.state for r in load_group(lab.group.folder)} == {"graded"}
         assert len(lab.grader.calls) <= 2
+
+
+def test_disk_away_at_every_write(labs):
+    """Only its mount point is there for a moment: nothing is written below it, and all goes on when it is back."""
+    undisturbed = labs()
+    counting = Counting()
+    with files.faults(counting):
+        one_controller(undisturbed, None)
+    expected = end_of(undisturbed)
+    for n in range(1, counting.count + 1, 2):
+        lab = labs()
+        away, stray = lab.runs.with_name("away"), []
+
+        def come_back(lab=lab, away=away, stray=stray) -> None:
+            stray += lab.runs.rglob("*")
+            shutil.rmtree(lab.runs)
+            away.rename(lab.runs)
+
+        timer = threading.Timer(0.05, come_back)
+
+        def vanish(operation: str, path: Path, here=Counting(), n=n, lab=lab, away=away, timer=timer) -> None:
+            here(operation, path)
+            if here.count == n:
+                lab.runs.rename(away)
+                lab.runs.mkdir()
+                timer.start()
+
+        with files.faults(vanish):
+            one_controller(lab, None)
+        timer.join()
+        assert stray == [], f"away at operation {n}"
+        assert end_of(lab) == expected, f"away at operation {n}"

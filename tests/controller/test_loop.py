@@ -163,6 +163,50 @@ def test_a_grade_that_is_there_stays(lab):
     assert (folder / "grade.json").read_bytes() == before and len(lab.grader.calls) == calls
 
 
+@pytest.mark.parametrize("content", [None, "", '{"score": 0.', "null", "[1]", '{"score": "much"}'])
+def test_a_graded_run_whose_report_is_damaged_or_gone_is_graded_again(lab, content):
+    lab.make(("worker", {}), seeds=2)
+    lab.run()
+    folder = lab.folder("worker--coins--1")
+    before = (folder / "grade.json").read_text()
+    (folder / "grade.json").unlink() if content is None else (folder / "grade.json").write_text(content)
+    assert lab.run().complete
+    assert (folder / "grade.json").read_text() == before and len(lab.grader.calls) == 3
+    assert {name: record.gradings for name, record in records(lab).items()} == {
+        "worker--coins--0": 1,
+        "worker--coins--1": 2,
+    }
+    assert any("worker--coins--1" in said and "grading it again" in said for said in lab.display.said)
+    assert (folder / "grade.damaged.json").exists() == (content is not None)
+    assert lab.run().complete and len(lab.grader.calls) == 3
+
+
+def test_nothing_is_written_where_another_group_lies(lab):
+    """Its disk was taken away, and another one with a group of this name mounted there."""
+    first = lab.make(("worker", {"seconds": "0.05"}))
+    lab.runs.rename(lab.root / "first")
+    second = lab.make(("worker", {}))
+    lab.runs.rename(lab.root / "second")
+    (lab.root / "first").rename(lab.runs)
+    lab.group = first
+    before = sorted(path.name for path in (lab.root / "second" / "g").iterdir())
+
+    def swap() -> None:
+        while not any(state == "running" for _, state in lab.display.changes):
+            time.sleep(0.002)
+        lab.runs.rename(lab.root / "first")
+        (lab.root / "second").rename(lab.runs)
+        time.sleep(0.3)
+        lab.runs.rename(lab.root / "second")
+        (lab.root / "first").rename(lab.runs)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    assert lab.run().complete
+    thread.join()
+    assert sorted(path.name for path in (lab.root / "second" / "g").iterdir()) == before and second.name == "g"
+
+
 def test_an_unreachable_backend_is_waited_for_and_starts_no_retry(lab):
     lab.make(("worker", {"seconds": "0.05"}), seeds=2)
     away = lab.backend_root / "unreachable"

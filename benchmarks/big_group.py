@@ -1,0 +1,99 @@
+"""How long commands take on a group of many runs: planned ones, which have no folder, and settled ones.
+
+    python benchmarks/big_group.py [--runs 10000]
+
+The backend is the imagined one of the tests; no run is started.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import ModuleType
+
+from attrs import evolve
+
+TESTS = Path(__file__).resolve().parent.parent / "tests" / "controller"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=10_000)
+    options = parser.parse_args()
+    sys.path.insert(0, str(TESTS))
+    import processes
+
+    with tempfile.TemporaryDirectory() as folder:
+        shell = processes.Shell(Path(folder), Path(folder) / "data")
+        code, output = shell.call(*shell.run_arguments("first", 1))
+        assert code == 0, output
+        make_group(shell, "settled", options.runs)
+        settle(shell, options.runs)
+        make_group(shell, "planned", options.runs)
+        for words in (
+            ["runs", "list"],
+            ["runs", "list", "settled"],
+            ["runs", "list", "planned"],
+            ["runs", "list", "settled", "--json"],
+            ["runs", "list", "planned", "--json"],
+            ["runs", "resume", "settled"],
+            ["report", "settled"],
+            ["runs", "cancel", "planned"],
+        ):
+            call(shell, *words)
+        print(f"{options.runs} runs in each group")
+
+
+def make_group(shell: ModuleType, name: str, runs: int) -> None:
+    from mlecore.runs.plan import make_plan
+    from mlecore.runs.store import create_group
+
+    plan = make_plan(
+        {
+            "agents": [{"name": "worker"}],
+            "competitions": ["coins"],
+            "seeds": runs,
+            "backend": {"name": "folders", "options": {"root": str(shell.backend_root)}},
+        }
+    )
+    create_group(shell.runs, name, plan, (str(shell.data),))
+
+
+def settle(shell: ModuleType, runs: int) -> None:
+    """Folders as graded runs leave them, after the one that was really run."""
+    from mlecore.runs.store import load_group, open_group, planned_records
+
+    [model] = load_group(shell.runs / "first")
+    grade = json.loads((model.folder / "grade.json").read_text())
+    for record in planned_records(open_group(shell.runs / "settled")):
+        made = evolve(
+            model, **{name: getattr(record, name) for name in ("uid", "name", "group", "group_uid", "folder", "seed")}
+        )
+        record.folder.mkdir()
+        (record.folder / "run.json").write_bytes(made.dumps())
+        (record.folder / "grade.json").write_text(json.dumps({**grade, "run": record.uid}, indent=1))
+        for part in ("logs", "submission", "attempts"):
+            (record.folder / part).mkdir()
+    assert len(load_group(shell.runs / "settled")) == runs
+
+
+def call(shell: ModuleType, *words: str) -> None:
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", "from mlecore.cli import main; main()", *words],
+        env=shell.env,
+        cwd=shell.root,
+        capture_output=True,
+        check=False,
+    )
+    seconds = time.monotonic() - began
+    print(f"mlecore {' '.join(words):28} {seconds:7.2f} s  exit {done.returncode}  {len(done.stdout) / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
