@@ -326,7 +326,9 @@ class Backend(ABC):
 
     @abstractmethod
     def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
-        """Bring files of a running or exited job into the new folder ``into`` (whose parent is there), under their paths relative to home.
+        """Bring files of a running or exited job into the new folder ``into``, under their paths relative to home.
+
+        The parent of ``into`` is there, and must not be made: where it is not, its disk is away for a while.
 
         ``globs`` are read by ``mlecore.globs.Glob``, whose ValueError is raised, and served in their order, so that
         what the first ones match comes first. Each file comes once. Nothing comes of ``data/``. Only regular files

@@ -83,9 +83,7 @@ class Lifecycle:
             self._watch(record)
         elif record.state == "collected":
             self._grade(record)
-        elif (
-            record.state == "graded" and not record.imported_from and (why := self._transitions.without_report(record))
-        ):
+        elif record.state == "graded" and (why := self._transitions.without_report(record)):
             self._reporter.say(f"{record.name}: {why}; grading it again")
             self._grade(record)
         else:

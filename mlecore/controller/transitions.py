@@ -268,7 +268,9 @@ class Transitions:
         return record, report
 
     def without_report(self, record: RunRecord) -> str:
-        """Why a graded run has to be graded again; empty where its grade.json is as it should be."""
+        """Why a graded run has to be graded again; empty where its grade.json is as it should be, or never was ours."""
+        if record.imported_from:
+            return ""
         try:
             _read_report(record.folder / "grade.json")
         except FileNotFoundError:

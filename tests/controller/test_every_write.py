@@ -206,7 +206,9 @@ def test_disk_away_at_every_write(labs):
 
         timer = threading.Timer(0.05, come_back)
 
-        def vanish(operation: str, path: Path, here=Counting(), n=n, lab=lab, away=away, timer=timer) -> None:
+        here = Counting()
+
+        def vanish(operation: str, path: Path, here=here, n=n, lab=lab, away=away, timer=timer) -> None:
             here(operation, path)
             if here.count == n:
                 lab.runs.rename(away)
