@@ -6,7 +6,7 @@ MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
 
 .PHONY: demo test types env lock generate clean
 
-demo: env  ## the whole thing, on real practice data and synthetic data
+demo: env  ## the whole thing, on practice data and synthetic data
 	@scripts/demo.sh
 
 test: env  ## style, types, tests

@@ -86,7 +86,7 @@ class CompetitionSpec:
 
     @hookspec(firstresult=True)
     def make_raw(self, raw: Path, seed: int, size: float) -> None:
-        """Write a small synthetic data for the download into ``raw``, which is empty.
+        """Write synthetic data in the form of the download into ``raw``, which is empty.
 
         Same names, columns, formats and corner cases; the same bytes for the same seed and size; about a second at
         size 1; a model can beat the sample submission on it. Optional where ``fetch`` needs no network.

@@ -11,7 +11,7 @@ from mlecore.prepare import encode, hex_ids, picture, write_csv
 
 @hookimpl
 def make_raw(raw: Path, seed: int, size: float) -> None:
-    """Of six breeds only, so that a small synthetic data has several photographs of each."""
+    """Of six breeds only, so that even a small set has several photographs of each."""
     import pandas as pd
     from numpy.random import RandomState
 

@@ -11,7 +11,7 @@ from mlecore.prepare import ZipWriter, encode, write_csv
 
 @hookimpl
 def make_raw(raw: Path, seed: int, size: float) -> None:
-    """Of eleven species only, so that a small synthetic data has several leaves of each."""
+    """Of eleven species only, so that even a small set has several leaves of each."""
     import numpy as np
     import pandas as pd
     from numpy.random import RandomState
