@@ -136,7 +136,8 @@ class Job:
     stream, is the job's output. It is never root where the backend can help it.
 
     ``init`` (mlecore/sandbox/init) keeps the time limit and writes to ``.mlecore/`` in home. It exits with the exit
-    code of ARGV, 124 when the time was up, 125 when it was called wrongly; SIGTERM makes it end ARGV.
+    code of ARGV (see ``SUBSTITUTES``), 124 when the time was up, 125 when it was called wrongly; SIGTERM,
+    SIGINT and SIGHUP make it end ARGV.
 
     Files are given as bytes or as the path of a regular file. They are executable if they begin with ``#!`` or, as a
     path, are so already.
@@ -237,13 +238,27 @@ class Handle:
 
 Phase = Literal["pending", "running", "exited", "gone"]
 
+INIT_KILLED = 137
+"""Exit code of an init that was ended by SIGKILL. It never exits so by itself, and as the first process of a PID
+namespace nothing inside can send it that signal: where a backend has such namespaces, somebody outside did."""
+
+LOST_SIGHT = 255
+"""What container engines report of a container that vanished from their sight; init never exits so, either."""
+
+ARGV_KILLED = 247
+SUBSTITUTES = {ARGV_KILLED: INIT_KILLED, 254: LOST_SIGHT}
+"""What init exits with -> the exit code of ARGV that it stands for."""
+
 
 @frozen(kw_only=True)
 class JobStatus:
     """What a backend knows about a job. ``gone`` is positive knowledge: the backend answers, and has no such job.
 
-    ``infra_failure``: it ended for the backend's reasons (killed engine, evicted pod, reboot), so a retry is fair. It
-    needs evidence from outside the sandbox: what a job could also bring about itself, or forge, is the agent's doing.
+    ``infra_failure``: it ended for reasons that lie outside of its sandbox, so a retry is fair: the engine or the
+    machine stopped, in whatever order; somebody other than ``Backend.stop()`` asked the job to end, or killed its init
+    or what holds it; others filled the disk. It needs evidence from outside the sandbox: what a job could also bring
+    about itself, or forge, is the agent's doing. So init's word that it was asked to end is none: any process of the
+    job can send it SIGTERM.
     """
 
     phase: Phase

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlecore.backends import JobStatus
+from mlecore.backends import SUBSTITUTES, JobStatus
 from mlecore.controller import collect
 from mlecore.runs.record import Ended, RunRecord
 
@@ -40,5 +40,8 @@ def attempt_end(record: RunRecord, status: JobStatus, cancelled: bool, fetched: 
 
 
 def exit_code(status: JobStatus, reported: collect.Exit) -> int | None:
-    """The backend's word, else what init reported."""
-    return status.exit_code if status.exit_code is not None else reported.exit_code
+    """Of the agent's process: the backend's word, else what init reported."""
+    code = status.exit_code
+    if reported.exit_code is not None and (code is None or code in SUBSTITUTES):
+        return reported.exit_code
+    return code if code is None else SUBSTITUTES.get(code, code)

@@ -89,7 +89,8 @@ def _spec(
     job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated: bool, model: Sequence[str]
 ) -> Mapping[str, Any]:
     demand = job.demand
-    disk = demand.disk or shutil.disk_usage(folder.parent).free // 2
+    room = shutil.disk_usage(folder.parent).free
+    disk = demand.disk or room // 2
     home = HOME if isolated else PurePosixPath(folder / "home")
     tools = TOOLS if isolated else PurePosixPath(folder / "opt")
     spec: dict[str, Any] = {
@@ -110,6 +111,7 @@ def _spec(
         "memory": demand.memory,
         "processes": demand.processes,
         "disk": disk,
+        "room": room,
         "disk_every": 5.0,
         "disk_folders": [str(folder / "home"), str(folder / "tmp")],
         "file_size": disk,

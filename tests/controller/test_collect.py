@@ -13,7 +13,7 @@ from attrs import evolve
 from mlecore.agents import FinishedSubmission
 from mlecore.backends import Fetched, Handle, JobStatus
 from mlecore.controller import collect
-from mlecore.controller.ending import attempt_end
+from mlecore.controller.ending import attempt_end, exit_code
 from mlecore.globs import Glob
 from mlecore.runs.record import Attempt, PluginUse, RunRecord
 
@@ -237,3 +237,12 @@ def test_a_time_limit_of_which_init_left_no_word(record, how):
     status = JobStatus(phase="exited", reason="init did not end the job", **how)
     expected = ("timed_out", "its time limit of 86400 s was up; init did not end the job", False)
     assert attempt_end(record, status, cancelled=False, fetched=False) == expected
+
+
+@pytest.mark.parametrize(
+    ("seen", "reported", "code"),
+    [(247, None, 137), (254, 255, 255), (254, 254, 254), (3, 5, 3), (None, 5, 5), (None, None, None)],
+)
+def test_the_agents_exit_code_is_told_from_inits(seen, reported, code):
+    status = JobStatus(phase="exited", exit_code=seen)
+    assert exit_code(status, collect.Exit(exit_code=reported)) == code

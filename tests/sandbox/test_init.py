@@ -106,7 +106,15 @@ def test_a_signal_is_told(shell: list[str], home: Path, number: int) -> None:
     if number == 17:  # SIGCHLD ends nothing
         assert (code, ended(home)["signal"]) == (5, None)
     else:
-        assert (code, ended(home)["signal"]) == (128 + number, number)
+        assert (code, ended(home)["signal"]) == (247 if number == 9 else 128 + number, number)
+
+
+@pytest.mark.parametrize(("code", "seen"), [(137, 247), (255, 254), (247, 247), (136, 136)])
+def test_an_exit_code_is_never_that_of_an_init_that_was_killed(
+    shell: list[str], home: Path, code: int, seen: int
+) -> None:
+    found, _ = run(shell, home, "sh", "-c", f"exit {code}")
+    assert (found, ended(home)["exit_code"]) == (seen, code)
 
 
 def test_the_limit_ends_what_listens(shell: list[str], home: Path) -> None:

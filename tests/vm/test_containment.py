@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from mlecore.backends import ARGV_KILLED
 from mlecore.vm.supervise import processes
 
 
@@ -153,6 +154,6 @@ def test_output_without_end_is_cut_and_does_not_block(tmp_path: Path) -> None:
 
 def test_init_reports_the_end(any_lab: Any) -> None:
     status, _ = any_lab.run("/bin/sh", "-c", "kill -9 $$")
-    assert status.exit_code == 137 and not status.infra_failure and not status.oom
+    assert status.exit_code == ARGV_KILLED and not status.infra_failure and not status.oom
     _, into = any_lab.fetch(any_lab.handles[0], ".mlecore/exit.json")
     assert json.loads((into / ".mlecore/exit.json").read_text())["signal"] == 9

@@ -8,6 +8,7 @@ import json
 import os
 import select
 import signal
+import stat
 import sys
 import time
 from typing import Any
@@ -17,13 +18,15 @@ from .cgroups import Group
 from .files import LOCK, OUTPUT, SPEC, STATE, STOP, read_json, sync_disk, write_json
 from .launch import Started, launch
 from .output import Output
-from .watch import Disk, Memory, Processes
+from .watch import Disk, Memory, Processes, others_filled
 
 BACKSTOP = 30.0  # seconds after limit and grace, when init should have ended the job by itself
 LOOK = 0.25  # seconds between two looks at memory where no cgroup limits it
 TICK = 2.0
 RETRY = 5.0  # seconds until what could not be written is written again
 SETTLE = 10.0  # seconds that a killed job may take to vanish
+SHUTDOWN = 1.0  # seconds between the SIGTERM that a machine going down sends to init and the one that it sends to us
+INIT_KILLED, ARGV_KILLED = 137, 247  # as in mlecore/backends.py, which is not imported here
 
 
 class Supervisor:
@@ -274,6 +277,8 @@ class Supervisor:
             processes.end(self.init, self.init_began, SETTLE)
             code = code if self.exit_code is None else self.exit_code
         processes.end_tree(self.spec, None if self.spec["outer"] else os.getpid(), SETTLE)
+        if b'"stopped": true' in self._report() and self._stop_grace() is None:
+            time.sleep(SHUTDOWN)
         group_kills = self.group.oom_kills() if self.group else 0
         if self.group:
             self.group.remove()
@@ -294,7 +299,6 @@ class Supervisor:
 
     def _outcome(self, code: int, group_kills: int, host_kills: int) -> dict[str, Any]:
         spec = self.spec
-        reported = os.path.exists(f"{spec['home_outside']}/.mlecore/exit.json")  # noqa: PTH110
         out: dict[str, Any] = {"exit_code": code, "oom": False, "infra_failure": False, "reason": ""}
         out["timed_out"] = self.killed == "time"
         if self.killed == "memory" or (group_kills and code):
@@ -315,14 +319,29 @@ class Supervisor:
             out.update(reason="stopped")
         elif spec["outer"] and self.exit_code is None:
             out.update(infra_failure=True, reason=f"the sandbox could not be made or was killed: {self._last_words()}")
-        elif host_kills and code == 137:  # the machine as a whole was short of memory
+        elif host_kills and code in (INIT_KILLED, ARGV_KILLED):  # the machine as a whole was short of memory
             words = "the machine ran out of memory and its kernel killed the job's processes"
             out.update(oom=spec["memory"] is None, infra_failure=spec["memory"] is not None, reason=words)
-        elif code == 137 and not reported:
-            out.update(reason="its first process was killed from outside the sandbox")
+        elif code == INIT_KILLED and spec["outer"]:  # nothing inside can do that, see mlecore/backends.py
+            out.update(infra_failure=True, reason="its first process was killed from outside the sandbox")
+        elif (code or not self._report()) and others_filled(spec["disk_folders"], spec["room"]):
+            words = "the disk is full, though this job wrote less than was free when it began"
+            out.update(infra_failure=True, reason=words)
         if self.killed:
-            out["exit_code"] = 137
+            out["exit_code"] = INIT_KILLED
         return out
+
+    def _report(self) -> bytes:
+        """What init wrote at its end, as far as the agent let it: only the beginning of a regular file is read."""
+        try:
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            file = os.open(f"{self.spec['home_outside']}/.mlecore/exit.json", flags)
+        except OSError:
+            return b""
+        try:
+            return os.read(file, 4096) if stat.S_ISREG(os.fstat(file).st_mode) else b""
+        finally:
+            os.close(file)
 
     def _last_words(self) -> str:
         try:

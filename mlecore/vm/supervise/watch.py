@@ -9,6 +9,8 @@ import time
 
 from .processes import below, send
 
+_FULL = 1 << 20  # bytes: with fewer left, a disk is full
+
 
 class Processes:
     """The processes of a sandbox as its own /proc lists them; without one, those that descend from ``root``."""
@@ -103,20 +105,25 @@ class Disk:
 
     def over(self) -> bool:
         """Never waits: starts a count or looks whether the last one is done."""
+        count = self.count()
+        return count is not None and count > self._limit
+
+    def count(self) -> int | None:
+        """Bytes, each time that a count is done."""
         now = time.monotonic()
         if not self._child:
             if now >= self._next:
                 self._start(now)
-            return False
-        with contextlib.suppress(ChildProcessError):  # buried among adopted orphans
+            return None
+        with contextlib.suppress(ChildProcessError):  # waited for already, among adopted orphans
             if not os.waitpid(self._child, os.WNOHANG)[0]:
-                return False
+                return None
         self._child = 0
         text = os.read(self._pipe, 1 << 16)
         self.close()
         self._next = now + max(self._every, 20 * (now - self._began))
         rows = [line.split()[0] for line in text.splitlines() if line.split()]
-        return sum(int(row) for row in rows if row.isdigit()) * 1024 > self._limit
+        return sum(int(row) for row in rows if row.isdigit()) * 1024
 
     def _start(self, now: float) -> None:
         self._pipe, out = os.pipe2(os.O_CLOEXEC)
@@ -138,3 +145,16 @@ class Disk:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(self._child, 0)
         self._child, self._pipe = 0, -1
+
+
+def others_filled(folders: list[str], room: int, patience: float = 60.0) -> bool:
+    """Is the disk full, and not by a job that has ended? ``room`` bytes were free on it when that began."""
+    there = os.statvfs(folders[0])
+    if there.f_bavail * there.f_frsize > _FULL:
+        return False
+    disk = Disk(folders, room, 0.0)
+    limit = time.monotonic() + patience
+    while (count := disk.count()) is None and time.monotonic() < limit:
+        time.sleep(0.02)
+    disk.close()
+    return count is not None and count + _FULL < room

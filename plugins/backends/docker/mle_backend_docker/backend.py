@@ -6,12 +6,11 @@ looks like and where its files live, network.py for what it can reach, watching.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from mle_backend_docker import describing, fetching, images, logs, names, preflight, removing, watching
+from mle_backend_docker import describing, fetching, images, logs, preflight, removing, stopping, watching
 from mle_backend_docker.backstop import Backstop
 from mle_backend_docker.data import provide
 from mle_backend_docker.engine import Engine
@@ -34,8 +33,6 @@ from mlecore.backends import (
     Sandbox,
 )
 from mlecore.options import Option
-
-STOP_MORE = 3.0  # seconds on top of the grace, for init to note down how it ended
 
 
 class DockerBackend(Backend):
@@ -76,14 +73,7 @@ class DockerBackend(Backend):
         return fetching.fetch(self.engine, handle, globs, into, max_bytes, max_files)
 
     def stop(self, handle: Handle, grace: float) -> None:
-        import docker.errors
-
-        for name in (names.container(handle) or handle.name, names.relay(handle.name)):
-            with self.engine.request(f"stopping {handle.name}"):
-                try:
-                    self.engine.api.stop(name, timeout=math.ceil(grace + STOP_MORE))
-                except docker.errors.NotFound:
-                    continue
+        stopping.stop(self.engine, handle, grace)
 
     def remove(self, handle: Handle) -> None:
         removing.remove_job(self.engine, handle.name)

@@ -1,8 +1,9 @@
 """What became of jobs: who is there, how they do, how they ended and whose doing that was.
 
 The engine keeps an exit code and whether the memory limit was hit. init's exit.json (as reported by the sandbox) says
-whether it was asked to end. That an end was an infrastructure failure is believed only on the engine's own evidence,
-which no agent can make up: it started anew after the job had ended, or it notes down that it was told to kill it.
+whether it was asked to end. That an end was an infrastructure failure is believed only on evidence that no agent can
+make up: the engine started anew after the job had ended, it sent the job a signal that we did not ask for (also while
+it stops itself), or init was killed.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from mle_backend_docker import names
+from mle_backend_docker import names, stopping
 from mle_backend_docker.backstop import REASON, Backstop, overran
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.starting import moment
-from mlecore.backends import Handle, JobStatus
+from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, Handle, JobStatus
 from mlecore.errors import BackendError
 
 EXIT = "/home/.mlecore/exit.json"
@@ -98,37 +99,45 @@ def _not_started(state: Mapping[str, Any]) -> JobStatus:
 
 
 def _ended(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
+    """In the order of the evidence: what the engine knows it did, then what the kernel did, then init's own word."""
     state = inspected["State"]
     code = int(state["ExitCode"])
     ended = moment(str(state["FinishedAt"]))
-    if state.get("OOMKilled") and code not in (0, 124):
+    oom = bool(state.get("OOMKilled")) and code not in (0, 124)
+    report = _report(engine, str(inspected["Id"])) or {}
+    stopped, timed_out = (report.get(key) is True for key in ("stopped", "timed_out"))
+    asked_to_end = stopped or not (report or oom)
+    if asked_to_end and _engine_started_after(engine, ended):
+        return _lost(code, "the Docker engine (or this machine) stopped while it ran")
+    if overran(inspected) and not timed_out:
+        return JobStatus(phase="exited", exit_code=code, timed_out=True, reason=REASON)
+    signals = _signals(engine, inspected, ended) if asked_to_end else ()
+    if str(stopping.SIGNAL) in signals:
+        return JobStatus(phase="exited", exit_code=code, reason="stopped by mlecore")
+    if signals:
+        return _lost(code, "the engine was stopping, or somebody had it end the job (docker stop, kill or rm)")
+    if oom:
         limit = inspected["HostConfig"].get("Memory") or 0
         reason = f"out of memory: the limit was {limit / 2**30:.2f} GiB" if limit else "out of memory"
         return JobStatus(phase="exited", exit_code=code, oom=True, reason=reason)
-    report = _report(engine, str(inspected["Id"]))
-    asked_to_end = report is None or report.get("stopped") is True
-    if asked_to_end and _engine_started_after(engine, ended):
-        reason = "the Docker engine (or this machine) stopped while it ran"
-        return JobStatus(phase="exited", exit_code=code, infra_failure=True, reason=reason)
-    if code == 255 and report is None:
-        reason = "the engine lost sight of it: this machine or the container's runtime stopped"
-        return JobStatus(phase="exited", exit_code=code, infra_failure=True, reason=reason)
-    if overran(inspected) and (report is None or report.get("timed_out") is not True):
-        return JobStatus(phase="exited", exit_code=code, timed_out=True, reason=REASON)
-    if code == 137 and report is None:
-        if _killed_by_request(engine, inspected, ended):
-            reason = "somebody had the engine kill it (docker kill, docker rm)"
-            return JobStatus(phase="exited", exit_code=code, infra_failure=True, reason=reason)
-        reason = "killed by signal 9, and the engine was not asked to do it"
+    if code == LOST_SIGHT:
+        return _lost(code, "the engine lost sight of it: this machine or the container's runtime stopped")
+    if code == INIT_KILLED:
+        return _lost(code, "its first process or its container's runtime was killed from outside the sandbox")
+    if stopped:
+        reason = "its first process was asked to end, which the engine did not do and any of the job's processes can"
         return JobStatus(phase="exited", exit_code=code, reason=reason)
-    if report is not None and report.get("stopped") is True:
-        return JobStatus(phase="exited", exit_code=code, reason="asked to end from outside (SIGTERM)")
-    if report is not None and report.get("timed_out") is True:
+    if timed_out:
         return JobStatus(phase="exited", exit_code=code, reason="its time was up")
-    if report is None and code in (125, 126, 127):
+    if not report and code in (125, 126, 127):
         reason = f"init could not start (exit code {code}); the image may lack /bin/sh"
         return JobStatus(phase="exited", exit_code=code, reason=reason)
-    return JobStatus(phase="exited", exit_code=code, reason="" if code == 0 else f"exit code {code}")
+    words = {0: "", ARGV_KILLED: "killed by signal 9, by another process of the job or the kernel"}
+    return JobStatus(phase="exited", exit_code=code, reason=words.get(code, f"exit code {code}"))
+
+
+def _lost(code: int, reason: str) -> JobStatus:
+    return JobStatus(phase="exited", exit_code=code, infra_failure=True, reason=reason)
 
 
 def _report(engine: Engine, container: str) -> dict[str, Any] | None:
@@ -162,13 +171,13 @@ def _engine_started_after(engine: Engine, ended: datetime) -> bool:
     return moment(made) > ended
 
 
-def _killed_by_request(engine: Engine, inspected: Mapping[str, Any], ended: datetime) -> bool:
-    """Does the engine remember that it was told to kill it? It forgets after some hundred events."""
+def _signals(engine: Engine, inspected: Mapping[str, Any], ended: datetime) -> tuple[str, ...]:
+    """What signals the engine remembers to have sent it, as numbers; it forgets after some hundred events."""
     since = moment(str(inspected["Created"])).timestamp()
-    events = engine.api.events(
-        since=int(since), until=int(ended.timestamp()) + 2, filters={"container": inspected["Id"], "event": ["kill"]}
-    )
+    filters = {"container": inspected["Id"], "event": ["kill"]}
+    # A moment that has passed: else the engine keeps the answer open until then, and one that stops never ends it.
+    events = engine.api.events(since=int(since), until=int(ended.timestamp()) + 1, filters=filters, decode=True)
     try:
-        return any(True for _ in events)
+        return tuple(str(event["Actor"]["Attributes"].get("signal")) for event in events)
     finally:
         events.close()

@@ -93,6 +93,35 @@ def test_a_restart_without_live_restore_is_an_infrastructure_failure(own: OwnEng
     assert set(own_lab.backend.find(own_lab.group)) == {before.name, handle.name}
 
 
+def test_an_engine_that_stops_in_order_is_never_the_agents_crash(own: OwnEngine, own_lab: Lab) -> None:
+    """While it stops, it still answers who is connected, and its containers end one by one."""
+    handle = own_lab.start("trap 'exit 1' TERM; echo up; while :; do sleep 0.1; done")
+    stubborn = own_lab.start("trap '' TERM; echo up; while :; do sleep 0.1; done", grace=5.0)
+    for each in (handle, stubborn):
+        own_lab.said(each, "up")
+    assert own.process is not None
+    own.process.send_signal(signal.SIGTERM)
+    answers = []
+    while own.process.poll() is None:
+        with contextlib.suppress(BackendUnreachable):
+            answers.append(own_lab.backend.status([handle])[handle])
+    own.end()
+    own.start()
+    answers += own_lab.backend.status([handle, stubborn]).values()
+    ended = [status for status in answers if status.phase != "running"]
+    assert len(ended) > 1 and all(status.infra_failure for status in ended), ended
+
+
+def test_a_containers_runtime_that_is_killed_is_an_infrastructure_failure(own: OwnEngine, own_lab: Lab) -> None:
+    handle = own_lab.start("echo up; sleep 100")
+    own_lab.said(handle, "up")
+    init = own_lab.engine.api.inspect_container(handle.name)["State"]["Pid"]
+    shim = int(Path(f"/proc/{init}/stat").read_text().rpartition(")")[2].split()[1])
+    assert b"shim" in Path(f"/proc/{shim}/cmdline").read_bytes()
+    os.kill(shim, signal.SIGKILL)
+    assert own_lab.wait(handle).infra_failure
+
+
 class Toxic:
     """A socket in front of an engine's that passes everything on until it is told otherwise."""
 

@@ -16,7 +16,7 @@ import pytest
 from mle_backend_docker import backstop, names, starting
 from mle_backend_docker.backend import DockerBackend
 
-from mlecore.backends import Handle, Job
+from mlecore.backends import ARGV_KILLED, Handle, Job
 from mlecore.errors import BackendError
 
 if TYPE_CHECKING:
@@ -111,6 +111,9 @@ def test_what_a_killed_start_left_without_a_container_is_found_and_removed(lab: 
     assert lab.left() == {}
 
 
+CHILD_OOM = """python3 -c 'x = bytearray(10**9)'"""
+
+
 def test_how_jobs_end_is_told_apart(lab: Lab) -> None:
     backend = lab.backend
     jobs = {
@@ -121,15 +124,20 @@ def test_how_jobs_end_is_told_apart(lab: Lab) -> None:
         "signalled": lab.start("kill -9 $$"),
         "killed": lab.start("echo up; sleep 100"),
         "host": lab.start("echo up; sleep 100"),
+        "docker stop": lab.start("trap 'exit 3' TERM; echo up; while :; do sleep 0.1; done"),
+        "grown": lab.start(f"{CHILD_OOM}; trap 'exit 3' TERM; echo up; while :; do sleep 0.1; done", memory=64 << 20),
+        "itself": lab.start("trap '' TERM; kill -TERM 1; sleep 100", grace=0.2),
         "stopped": lab.start("echo up; sleep 100"),
         "removed": lab.start("sleep 100"),
         "running": lab.start("sleep 100"),
     }
-    for name in ("killed", "host", "stopped"):
+    for name in ("killed", "host", "docker stop", "grown", "stopped"):
         lab.said(jobs[name], "up")
     assert backend.status([jobs["running"]])[jobs["running"]].phase == "running"
     lab.engine.api.kill(jobs["killed"].name)
     os.kill(lab.engine.api.inspect_container(jobs["host"].name)["State"]["Pid"], signal.SIGKILL)
+    lab.engine.api.stop(jobs["docker stop"].name)
+    lab.engine.api.stop(jobs["grown"].name)
     backend.stop(jobs["stopped"], 20.0)
     lab.engine.api.remove_container(jobs["removed"].name, force=True, v=True)
     ended = {name: lab.wait(handle, "gone" if name == "removed" else "exited")
@@ -138,19 +146,24 @@ def test_how_jobs_end_is_told_apart(lab: Lab) -> None:
         "good": (0, False, False),
         "bad": (7, False, False),
         "late": (124, False, False),
-        "large": (137, True, False),
-        "signalled": (137, False, False),
+        "large": (ARGV_KILLED, True, False),
+        "signalled": (ARGV_KILLED, False, False),
         "killed": (137, False, True),
-        "host": (137, False, False),
+        "host": (137, False, True),
+        "docker stop": (3, False, True),
+        "grown": (3, False, True),
+        "itself": (ARGV_KILLED, False, False),
         "stopped": (143, False, False),
         "removed": (None, False, False),
     }
     words = {
         "late": "time",
         "large": "out of memory",
-        "killed": "docker kill",
-        "host": "was not asked",
-        "stopped": "SIGTERM",
+        "killed": "docker stop, kill",
+        "host": "killed from outside",
+        "docker stop": "docker stop",
+        "itself": "the job's processes can",
+        "stopped": "by mlecore",
     }
     for name, word in words.items():
         assert word in ended[name].reason
@@ -161,8 +174,12 @@ def test_how_jobs_end_is_told_apart(lab: Lab) -> None:
 def test_no_agent_can_pass_its_own_end_off_as_an_infrastructure_failure(lab: Lab) -> None:
     handle = lab.start("rm -rf .mlecore/* ; chmod 0 .mlecore; kill -9 $$")
     assert not lab.wait(handle).infra_failure
-    forged = lab.start("""echo '{"stopped": true}' >.mlecore/exit.json; chmod 0555 .mlecore; exit 137""")
-    assert not lab.wait(forged).infra_failure
+    for script in (
+        """echo '{"stopped": true}' >.mlecore/exit.json; chmod 0555 .mlecore; exit 137""",
+        "chmod 0 .mlecore; exit 255",
+        "trap '' TERM INT; kill -INT 1; chmod 0 .mlecore; sleep 100",
+    ):
+        assert not lab.wait(lab.start(script, grace=0.2)).infra_failure, script
 
 
 def test_a_job_whose_init_does_not_end_it_is_ended_from_outside(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +230,7 @@ def test_stop_ends_the_whole_tree_within_its_grace_and_can_be_repeated(lab: Lab)
     lab.backend.stop(handle, 20.0)
     lab.backend.stop(handle, 20.0)
     status = lab.wait(handle)
-    assert status.exit_code == 137 and "SIGTERM" in status.reason  # as init reports, which lives through it
+    assert (status.exit_code, status.reason) == (ARGV_KILLED, "stopped by mlecore")
     lab.backend.remove(handle)
     lab.backend.remove(handle)
     lab.backend.stop(handle, 0.5)
