@@ -6,6 +6,7 @@ installed: in a container beside the run, or on a bare machine behind a Unix soc
     python relay.py --listen 0.0.0.0:3128 --allow api.example.com:443 --log relay.jsonl
     python relay.py --listen unix:/run/relay.sock --allow '*.example.com'
     python relay.py --listen 127.0.0.1:3128 --to /run/relay.sock      # only forwards: the end inside a sandbox
+    python relay.py --listen 0.0.0.0:3128 --forward 0.0.0.0:3129=/run/gateway.sock      # both
 
 A pattern is ``host``, ``host:port``, ``*.domain`` or ``*.domain:port`` (subdomains, not the domain itself); without
 a port it means 80 and 443. What is behind an allowed host and port is not judged. A name leads to public addresses
@@ -325,13 +326,26 @@ async def relay(
 
 
 async def _main(options: argparse.Namespace, patterns: list[Pattern], out: IO[str]) -> None:
-    task = asyncio.ensure_future(
-        relay(options.listen, patterns, Log(out), to=options.to, ready=lambda at: sys.stderr.write(f"relay on {at}\n"))
-    )
+    log, ends, listening = Log(out), [(options.listen, options.to), *options.forward], []
+
+    def ready(at: Any) -> None:
+        listening.append(str(at))
+        if len(listening) == len(ends):
+            sys.stderr.write(f"relay on {', '.join(listening)}\n")
+            sys.stderr.flush()
+
+    task = asyncio.gather(*(relay(listen, patterns, log, to=to, ready=ready) for listen, to in ends))
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     with contextlib.suppress(asyncio.CancelledError):
         await task
+
+
+def _forward(text: str) -> tuple[str, str]:
+    listen, equals, socket_path = text.partition("=")
+    if not equals or not socket_path:
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT=SOCKET")
+    return listen, socket_path
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -341,6 +355,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--allow", action="append", default=[], metavar="HOST[:PORT]", help="may be given many times")
     parser.add_argument("--log", metavar="FILE", help="where the JSON lines go; standard output by default")
     parser.add_argument("--to", metavar="SOCKET", help="only forward, to the Unix socket of a relay")
+    parser.add_argument(
+        "--forward", action="append", default=[], type=_forward, metavar="HOST:PORT=SOCKET",
+        help="listen there, too, and only forward to this Unix socket; may be given many times",
+    )  # fmt: skip
     options = parser.parse_args(argv)
     try:
         patterns = [Pattern(text) for text in options.allow]

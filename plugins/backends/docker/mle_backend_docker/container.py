@@ -40,7 +40,9 @@ def command(job: Job) -> list[str]:
     return ["/bin/sh", "-c", f'{read}exec /bin/sh "$@"{stdin}', "start", *start[1:]]
 
 
-def environment(job: Job, user: User, gpus: Sequence[str], proxy: str | None) -> dict[str, str]:
+def environment(
+    job: Job, user: User, gpus: Sequence[str], proxy: str | None, gateway: str | None = None
+) -> dict[str, str]:
     """What the process gets besides its secrets. Of the GPUs it sees its own only, counted from 0."""
     return backends.environment(
         job,
@@ -48,6 +50,7 @@ def environment(job: Job, user: User, gpus: Sequence[str], proxy: str | None) ->
         user_home=PurePosixPath(user.home),
         gpus=[str(number) for number in range(len(gpus))],
         proxy=proxy,
+        gateway=gateway,
     )
 
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
-from mle_backend_docker import names
+from mle_backend_docker import gateway, names
 from mle_backend_docker.engine import Engine
 from mlecore.backends import RELAY_LOG, Fetched, Handle
 from mlecore.errors import BackendError
@@ -36,6 +36,7 @@ def fetch(engine: Engine, handle: Handle, globs: Sequence[str], into: Path, max_
     wanted = [Glob(text) for text in globs]
     container = _container(engine, handle)
     receiver = Receiver(into, max_bytes, max_files)
+    gateway.fetch_logs(engine, handle, wanted, receiver)
     _relay_log(engine, handle, wanted, receiver)
     for glob in wanted:
         if receiver.full:

@@ -11,7 +11,7 @@ from mlecore.errors import BackendError
 
 JOB = "org.mlecore.job"
 GROUP = "org.mlecore.group"
-ROLE = "org.mlecore.role"  # agent, relay, fetch, fill, volume, network, image
+ROLE = "org.mlecore.role"  # agent, relay, gateway, fetch, fill, volume, network, image
 GPUS = "org.mlecore.gpus"  # ids, with commas
 SECONDS = "org.mlecore.seconds"  # seconds, on an agent's container: time limit and grace
 RECIPE = "org.mlecore.recipe"  # on images: digest of all that went into it
@@ -30,6 +30,11 @@ def check(job: Job) -> None:
 
 def relay(job_name: str) -> str:
     return f"{job_name}-relay"
+
+
+def gateway(job_name: str) -> str:
+    """Its container, and the volume of what it writes."""
+    return f"{job_name}-gateway"
 
 
 def tools(job_name: str) -> str:

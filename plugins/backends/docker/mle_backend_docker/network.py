@@ -3,7 +3,8 @@
 ``none`` is a container without any interface but loopback. ``open`` is a bridge of its own: the internet, and what
 this machine offers on its addresses, but no other run. ``llm`` is an internal bridge on which this machine has no
 address, with the relay's container as the only neighbour; the relay has a second leg to the outside and lets through
-what the job's list names. It is the core's ``mlecore/relay.py``, given to the base image's Python as its program.
+what the job's list names. It is the core's ``mlecore/relay.py``, given to the base image's Python as its program. For a
+job with a model it also forwards to the gateway, which is in a container of its own.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from typing import Any
 from attrs import frozen
 
 import mlecore
-from mle_backend_docker import names
+from mle_backend_docker import gateway, names
 from mle_backend_docker.container import hardened, log_config
 from mle_backend_docker.engine import Engine
-from mlecore.backends import Job
+from mlecore.backends import GATEWAY_PORT, Job
 from mlecore.errors import BackendError
 
 PORT = 3128
@@ -36,6 +37,7 @@ class Attachment:
 
     mode: str  # HostConfig.NetworkMode
     proxy: str | None = None
+    gateway: str | None = None
     hosts: tuple[str, ...] = ()  # lines for its hosts file, "name:address"
 
 
@@ -49,7 +51,12 @@ def provide(engine: Engine, job: Job, relay_image: str, labels: Mapping[str, str
     if job.demand.network == "open":
         return Attachment(mode=job.name)
     address = _relay(engine, job, network, relay_image, labels, selinux)
-    return Attachment(mode=job.name, proxy=f"http://{_bracketed(address)}:{PORT}", hosts=(f"relay:{address}",))
+    return Attachment(
+        mode=job.name,
+        proxy=f"http://{_bracketed(address)}:{PORT}",
+        gateway=f"http://gateway:{GATEWAY_PORT}" if job.demand.model else None,
+        hosts=(f"relay:{address}", f"gateway:{address}"),
+    )
 
 
 def _bracketed(address: str) -> str:
@@ -104,6 +111,8 @@ def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[s
     argv = ["python3", "-I", "-S", "-c", relay_program(), "--listen", f"0.0.0.0:{PORT}"]
     for pattern in job.demand.allow:
         argv += ["--allow", pattern]
+    if job.demand.model is not None:
+        argv += ["--forward", f"0.0.0.0:{GATEWAY_PORT}={gateway.SOCKET}"]
     host: dict[str, Any] = {
         **hardened(selinux),
         "NetworkMode": "bridge",
@@ -111,6 +120,7 @@ def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[s
         "PidsLimit": 128,
         "Memory": 256 * 1024 * 1024,
         "LogConfig": log_config(engine.is_podman, LOG_BYTES, 1),
+        "Mounts": [gateway.mount(job, labels)] if job.demand.model else [],
     }
     if any(pattern.partition(":")[0].lower() == HOST_GATEWAY for pattern in job.demand.allow):
         host["ExtraHosts"] = [f"{HOST_GATEWAY}:host-gateway"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from mle_backend_docker import gateway
 from mle_backend_docker.disk import limits_disk
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
@@ -22,7 +23,13 @@ def problems(engine: Engine, settings: Settings, gpus: Gpus, demands: Sequence[D
         engine.info, engine.version  # noqa: B018
     except BackendError as error:
         return [Problem(what=error.message, fix=error.fix or "")]
-    return [*_engine(engine, settings), *gpus.problems(demands), *_limits(engine, demands), *_network(engine, demands)]
+    return [
+        *_engine(engine, settings),
+        *gpus.problems(demands),
+        *_limits(engine, demands),
+        *_network(engine, demands),
+        *_gateway(engine, settings, demands),
+    ]
 
 
 def _engine(engine: Engine, settings: Settings) -> Iterator[Problem]:
@@ -86,8 +93,8 @@ def _network(engine: Engine, demands: Sequence[Demand]) -> Iterator[Problem]:
     for demand in demands:
         if demand.network != "llm":
             continue
-        if not demand.allow:
-            yield Problem(what="network llm, and no host that the relay may let through", fix="--endpoint URL")
+        if not demand.allow and demand.model is None:
+            yield Problem(what="network llm, and neither a model nor a host to be reached", fix="--endpoint URL")
         for text in demand.allow:
             try:
                 pattern = Pattern(text)
@@ -101,3 +108,12 @@ def _network(engine: Engine, demands: Sequence[Demand]) -> Iterator[Problem]:
                     what=f"{text} is this machine's own loopback address, which no container reaches",
                     fix=f"Have the model listen on all addresses; its endpoint is then http://host.docker.internal{port}.",
                 )
+
+
+def _gateway(engine: Engine, settings: Settings, demands: Sequence[Demand]) -> Iterator[Problem]:
+    """Its image is built before anything starts."""
+    if any(demand.model for demand in demands):
+        try:
+            gateway.image(engine, settings)
+        except BackendError as error:
+            yield Problem(what=f"the gateway's image cannot be made: {error.message}", fix=error.fix or "")

@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import evolve
 
-from mle_backend_docker import archive, container, images, names, network
+from mle_backend_docker import archive, container, gateway, images, names, network
 from mle_backend_docker.disk import limits_disk
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
@@ -103,12 +103,14 @@ class Starter:
         selinux = self.engine.security("selinux")
         try:
             relay = images.relay_image(self.engine, self.settings) if demand.network == "llm" else ""
+            if demand.model is not None:
+                gateway.start(self.engine, self.settings, job, labels, selinux)
             attachment = network.provide(self.engine, job, relay, labels, selinux)
             with self.gpus.claim(job) as ids:
                 if ids:
                     labels[names.GPUS] = ",".join(ids)
                 size = demand.disk if demand.disk is not None and limits_disk(self.engine) else None
-                variables = container.environment(job, user, ids, attachment.proxy)
+                variables = container.environment(job, user, ids, attachment.proxy, attachment.gateway)
                 config = {
                     "Image": image,
                     "Entrypoint": [],

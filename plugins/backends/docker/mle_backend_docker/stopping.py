@@ -14,12 +14,12 @@ MORE = 3.0  # seconds on top of the grace, for init to note down how it ended
 
 
 def stop(engine: Engine, handle: Handle, grace: float) -> None:
-    """End a job and then its relay. Idempotent."""
+    """End a job, then its relay and its gateway. Idempotent."""
     import docker.errors
 
     agent = names.container(handle) or handle.name
     with engine.request(f"stopping {handle.name}"), contextlib.suppress(docker.errors.APIError):
         engine.api.kill(agent, SIGNAL)  # refused where it does not run
-    for name in (agent, names.relay(handle.name)):
+    for name in (agent, names.relay(handle.name), names.gateway(handle.name)):
         with engine.request(f"stopping {handle.name}"), contextlib.suppress(docker.errors.NotFound):
             engine.api.stop(name, timeout=math.ceil(grace + MORE))
