@@ -325,7 +325,10 @@ class Backend(ABC):
 
     @abstractmethod
     def start(self, job: Job) -> Handle:
-        """Start a job; idempotent by ``job.name``: started already, by whomever, gives that one's handle."""
+        """Start a job; idempotent by ``job.name``: started already, by whomever, gives that one's handle.
+
+        Raises ImageGone where ``job.image`` was removed since it was built: it is built again.
+        """
 
     @abstractmethod
     def find(self, group: str) -> dict[str, Handle]:

@@ -62,5 +62,9 @@ class BackendError(MlecoreError):
     """A backend cannot do what was asked; asking again will not help, the fix will."""
 
 
+class ImageGone(BackendError):
+    """What a backend built for an agent is no longer there: somebody removed it. Building it again helps."""
+
+
 class BackendUnreachable(BackendError):
     """A backend does not answer, so nothing is known about its jobs; ask again later."""

@@ -44,6 +44,13 @@ class Provision(Generic[T]):
                 self._made.append(self._make())
             return self._made[0]
 
+    def remake(self, gone: T) -> T:
+        """Makes it again, as ``gone`` is no longer there; once, however many find it gone."""
+        with self._lock:
+            if self._made == [gone]:
+                self._made.clear()
+        return self.get()
+
 
 class Provisions:
     """An image for each recipe and the data of each competition, made in the background when a run first needs them."""
@@ -82,6 +89,10 @@ class Provisions:
     def image(self, label: str) -> Image:
         """What the agent of this label starts from. Blocks; for worker threads."""
         return self._images[label].get()
+
+    def rebuild(self, label: str, gone: Image) -> Image:
+        """What the agent of this label starts from, now that ``gone`` was removed. Blocks; for worker threads."""
+        return self._images[label].remake(gone)
 
     def data(self, competition: str) -> str:
         """What ``Job.data`` wants. Blocks; for worker threads."""

@@ -18,7 +18,7 @@ from mlecore.controller.extensions import Extensions
 from mlecore.controller.failures import FolderGone
 from mlecore.controller.job import Made, make_job
 from mlecore.controller.provisions import Provisions
-from mlecore.errors import BackendError, GradingError, MlecoreError, PluginError
+from mlecore.errors import BackendError, GradingError, ImageGone, MlecoreError, PluginError
 from mlecore.runs import requests
 from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
@@ -91,7 +91,12 @@ class Transitions:
 
     def launch(self, record: RunRecord, job: Job) -> RunRecord:
         """From starting to running. A job of this name that somebody has started already is taken over."""
-        handle = self._experiment.backend.start(job)
+        try:
+            handle = self._experiment.backend.start(job)
+        except ImageGone:
+            image = self._provisions.rebuild(record.label, job.image)
+            record = evolve(record, image_digest=image.digest)
+            handle = self._experiment.backend.start(evolve(job, image=image))
         record = evolve(record.with_attempt(handle=handle, started_at=now()), state="running")
         self._write(record, attempt=record.attempts[-1].number, id=handle.id)
         self._extensions.started(record)

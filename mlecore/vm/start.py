@@ -16,7 +16,7 @@ from typing import Any
 import mlecore
 from mlecore.agents import HOME
 from mlecore.backends import TOOLS, Handle, Job, environment, secret_values
-from mlecore.errors import BackendError
+from mlecore.errors import BackendError, ImageGone
 from mlecore.model_access import Process, gateway
 from mlecore.vm import bubblewrap, environments, folders, gpus
 from mlecore.vm.status import is_startable
@@ -36,6 +36,8 @@ def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Han
     given = {"secrets": secret_values(job), "gateway": model.settings.decode() if model else None}
     folders.make_private(folder.parent)
     if not folder.exists():
+        if job.image.ref and not (Path(job.image.ref) / "made.json").is_file():
+            raise ImageGone(f"the environment {job.image.ref} is no longer there")
         with folders.new(root, job.name) as made:
             _lay_out(job, made, folder, root, gpu_ids, isolated, model.argv if model else ())
             try:

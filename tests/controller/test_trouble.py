@@ -10,8 +10,9 @@ import pluggy
 import pytest
 from attrs import evolve
 
+from mlecore.backends import Image
 from mlecore.controller import extensions
-from mlecore.errors import GradingError
+from mlecore.errors import GradingError, ImageGone
 from mlecore.hookspecs import ExtensionSpec, hookimpl
 from mlecore.runs import journal
 from mlecore.runs.journal import Journal
@@ -222,3 +223,35 @@ def test_a_long_installation_is_reported(lab, monkeypatch):
     [words] = [said for said in lab.display.said if "installing" in said]
     log = lab.group.folder / "builds" / f"{experiment.agents['worker'].recipe.digest()[:16]}.log"
     assert words == f"agent worker: installing what it needs; the log: {log}"
+
+
+def test_an_image_that_was_removed_between_two_runs_is_built_again(lab):
+    lab.make(("worker", {}), seeds=3, execution={"max_parallel": 1})
+    builds = []
+
+    def prepare(controller):
+        backend = controller.transitions._experiment.backend
+        start = backend.start
+
+        def build(recipe, log):
+            builds.append(Image(ref=f"image-{len(builds)}", digest=f"sha256:{len(builds)}"))
+            return builds[-1]
+
+        def start_unless_removed(job):
+            if job.image != builds[-1] or (len(builds) == 1 and job.name != first):
+                raise ImageGone(f"{job.image.ref} was removed")
+            return start(job)
+
+        first = ""
+
+        def remember_first(job):
+            nonlocal first
+            first = first or job.name
+            return start_unless_removed(job)
+
+        backend.build, backend.start = build, remember_first
+
+    outcome = lab.run(prepare)
+    assert outcome.complete and outcome.counts == {"graded": 3} and len(builds) == 2
+    digests = [record.image_digest for record in load_group(lab.group.folder)]
+    assert digests == ["sha256:0", "sha256:1", "sha256:1"]

@@ -83,7 +83,7 @@ def _without_data(engine: Engine, container: dict[str, Any]) -> Iterator[str]:
         yield str(id)
     finally:
         with engine.request("removing what was made to look at home"):
-            engine.api.remove_container(id, force=True)
+            engine.api.remove_container(id, v=True, force=True)  # with the volumes that its image asks for
 
 
 def _fetch_glob(engine: Engine, container: str, glob: Glob, receiver: Receiver) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 import io
+import json
+import os
 import shlex
+import sys
 import tarfile
 import tempfile
 from collections import deque
@@ -45,6 +49,15 @@ class Context:
     @property
     def tag(self) -> str:
         return f"{REPOSITORY}:{self.digest[:12]}"
+
+
+def owner() -> str:
+    """Whose images are ours: this user's, built by this installation (environment) of mlecore."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a user id without a name, as in containers
+        user = str(os.getuid())
+    return f"{user}:{sys.prefix}".replace("$", "")  # a Dockerfile would take it for a variable
 
 
 def context(recipe: Recipe, settings: Settings) -> Context:
@@ -210,7 +223,11 @@ def _build(engine: Engine, made: Context, out: IO[str]) -> dict[str, Any]:
     out.write(f"building {made.tag}\n{made.dockerfile}\n")
     problem = None
     client = engine.streaming()
-    with io.BytesIO(_tar({"Dockerfile": made.dockerfile.encode(), **made.files})) as packed:
+    # The owner is no part of the digest: what several users want is built once. It comes first, so that half-built
+    # images have it too.
+    first, _, rest = made.dockerfile.partition("\n")
+    dockerfile = f"{first}\nLABEL {names.OWNER}={json.dumps(owner())}\n{rest}"
+    with io.BytesIO(_tar({"Dockerfile": dockerfile.encode(), **made.files})) as packed:
         try:
             with engine.request(f"building {made.tag}"):
                 events = client.build(
@@ -252,56 +269,3 @@ def _tar(files: Mapping[str, bytes]) -> bytes:
             info.mode = 0o755 if content.startswith(b"#!") else 0o644
             tar.addfile(info, io.BytesIO(content))
     return into.getvalue()
-
-
-@frozen(kw_only=True)
-class Built:
-    """One image that was built here."""
-
-    id: str
-    tags: tuple[str, ...]
-    size: int
-    created: int  # seconds since 1970
-    used: bool
-
-
-def listing(engine: Engine) -> list[Built]:
-    """Images that mlecore built at this engine, newest first."""
-    with engine.request("listing images"):
-        containers = engine.api.containers(all=True)
-        images = engine.api.images(filters={"label": names.RECIPE})
-    used = {each["ImageID"] for each in containers}
-    found = [
-        Built(
-            id=each["Id"],
-            tags=tuple(each.get("RepoTags") or ()),
-            size=int(each["Size"]),
-            created=int(each["Created"]),
-            used=each["Id"] in used,
-        )
-        for each in images
-    ]
-    return sorted(found, key=lambda each: -each.created)
-
-
-def prune(engine: Engine) -> tuple[list[Built], int]:
-    """Remove images built here that no container uses, and what builds left half done; those removed, bytes freed."""
-    import docker.errors
-
-    removed = []
-    for each in listing(engine):
-        if each.used:
-            continue
-        with engine.request(f"removing the image {each.id[:19]}"):
-            try:
-                engine.api.remove_image(each.id, force=len(each.tags) > 1)
-            except docker.errors.NotFound:
-                continue
-            except docker.errors.APIError as error:
-                if error.status_code == 409:  # a container has just begun to use it
-                    continue
-                raise
-        removed.append(each)
-    with engine.request("removing half-built images"):
-        left = engine.api.prune_images(filters={"dangling": True, "label": f"{names.ROLE}=image"})
-    return removed, sum(each.size for each in removed) + int(left.get("SpaceReclaimed") or 0)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from mlecore.options import pairs
+from mlecore.submissions.messages import counted
+
+if TYPE_CHECKING:
+    from mle_backend_docker.built import Built
 
 
 @click.group()
@@ -19,22 +24,26 @@ def command() -> None:
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def list_(as_json: bool) -> None:
-    """What is there, newest first."""
+    """What is there, whoever built it, newest first. Sizes leave out what an image shares with others."""
     from attrs import asdict
 
+    from mle_backend_docker.built import listing
     from mle_backend_docker.engine import Engine
-    from mle_backend_docker.images import listing
 
     found = listing(Engine())
     if as_json:
         click.echo(json.dumps([asdict(each) for each in found], indent=1))
         return
     for each in found:
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.created))
-        name = ", ".join(each.tags) or each.id[:19]
-        click.echo(f"{name:40} {when} {each.size / 1e6:8.0f} MB {'in use' if each.used else ''}".rstrip())
+        _show(each)
     if not found:
         click.echo("none")
+
+
+def _show(image: Built) -> None:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(image.created))
+    marks = ["in use"] * image.used + [f"of {image.owner or 'an unknown owner'}"] * (not image.ours)
+    click.echo(f"{image.name:40} {when} {image.size / 1e6:8.1f} MB {', '.join(marks)}".rstrip())
 
 
 @command.command()
@@ -64,10 +73,21 @@ def build(agent: str, agent_options: tuple[str, ...], backend_options: tuple[str
 
 
 @command.command()
-def prune() -> None:
-    """Remove those that no container uses."""
-    from mle_backend_docker.engine import Engine
-    from mle_backend_docker.images import prune as prune_images
+@click.option("--all", "everyones", is_flag=True, help="Also those that other users or installations built.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def prune(everyones: bool, yes: bool) -> None:
+    """Remove those that this user's installation of mlecore built and that no container uses.
 
-    removed, freed = prune_images(Engine())
-    click.echo(f"removed {len(removed)} images, {freed / 1e6:.0f} MB")
+    It shows them and asks first. A run that needs one later builds it again.
+    """
+    from mle_backend_docker import built
+    from mle_backend_docker.engine import Engine
+
+    engine = Engine()
+    chosen = built.prunable(engine, everyones=everyones)
+    for each in chosen:
+        _show(each)
+    if chosen and not yes:
+        click.confirm(f"Remove {counted(len(chosen), 'image')}?", abort=True)
+    removed, freed = built.prune(engine, chosen)
+    click.echo(f"removed {counted(len(removed), 'image')}, {freed / 1e6:.1f} MB")

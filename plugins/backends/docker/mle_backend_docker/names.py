@@ -15,6 +15,7 @@ ROLE = "org.mlecore.role"  # agent, relay, gateway, fetch, fill, volume, network
 GPUS = "org.mlecore.gpus"  # ids, with commas
 SECONDS = "org.mlecore.seconds"  # seconds, on an agent's container: time limit and grace
 RECIPE = "org.mlecore.recipe"  # on images: digest of all that went into it
+OWNER = "org.mlecore.owner"  # on images: which user's installation of mlecore built it
 
 TOOLS = str(backends.TOOLS)
 INIT = f"{TOOLS}/init"

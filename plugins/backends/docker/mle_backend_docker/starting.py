@@ -21,7 +21,7 @@ from mle_backend_docker.removing import remove_job
 from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import User, user_of
 from mlecore.backends import Handle, Job, secret_values
-from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.errors import BackendError, BackendUnreachable, ImageGone
 
 PATIENCE = 20.0  # seconds after which whoever created a container and has not started it counts as dead
 
@@ -85,9 +85,8 @@ class Starter:
             try:
                 image: Mapping[str, Any] = self.engine.api.inspect_image(job.image.ref)
             except docker.errors.NotFound:
-                raise BackendError(
-                    f"the image {job.image.ref} is no longer there",
-                    fix="It was removed after it was built; start again (mlecore runs resume), which builds it anew.",
+                raise ImageGone(
+                    f"the image {job.image.ref} was removed again and again", fix=f"mlecore runs retry {job.group}"
                 ) from None
         user = self._users.get(image["Id"])
         if user is None:
@@ -140,7 +139,7 @@ class Starter:
                         self.engine.api.create_container_from_config(config, name=job.name)
                         made = True
                     except docker.errors.NotFound as error:
-                        raise BackendError(f"the image {job.image.ref} has just been removed: {error}") from None
+                        raise ImageGone(f"the image {job.image.ref} has just been removed: {error}") from None
                     except docker.errors.APIError as error:
                         if error.status_code != 409:
                             raise
@@ -200,7 +199,7 @@ class Starter:
         import docker.errors
 
         with self.engine.request(f"removing {filler}"), contextlib.suppress(docker.errors.NotFound):
-            self.engine.api.remove_container(filler, force=True)
+            self.engine.api.remove_container(filler, v=True, force=True)  # with the volumes that its image asks for
 
     @contextmanager
     def _starting(self, job: Job) -> Iterator[None]:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
-from mle_backend_docker import images
+from mle_backend_docker import built, images, names
 from mle_backend_docker.images_command import command
 from mle_backend_docker.settings import BASE, Settings
 
 from mlecore.agents import Recipe
 from mlecore.backends import Image
-from mlecore.errors import BackendError, MlecoreError
+from mlecore.errors import BackendError, ImageGone, MlecoreError
 
 if TYPE_CHECKING:
     from conftest import Lab
@@ -27,13 +27,18 @@ pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
 
 
 @pytest.fixture
-def nonce(lab: Lab) -> Iterator[dict[str, bytes]]:
-    """Files that no other recipe has; images with them are removed afterwards."""
-    before = {each.id for each in images.listing(lab.engine)}
+def owner(monkeypatch: pytest.MonkeyPatch) -> str:
+    """An owner of images of the test's own, so that it touches no others."""
+    name = f"test:{uuid.uuid4().hex}"
+    monkeypatch.setattr(images, "owner", lambda: name)
+    return name
+
+
+@pytest.fixture
+def nonce(lab: Lab, owner: str) -> Iterator[dict[str, bytes]]:
+    """Files that no other recipe has; images that the test built are removed afterwards."""
     yield {"/etc/nonce": uuid.uuid4().hex.encode()}
-    for each in images.listing(lab.engine):
-        if each.id not in before and not each.used:
-            lab.engine.api.remove_image(each.id, force=True)
+    built.prune(lab.engine, built.prunable(lab.engine))
 
 
 def dangling(lab: Lab) -> set[str]:
@@ -125,7 +130,8 @@ def test_a_base_image_that_is_nowhere_is_told_in_words(make_lab: Callable[..., L
 
 def test_a_bundle_of_authorities_is_trusted_in_what_is_built(make_lab: Callable[..., Lab], tmp_path: Path) -> None:
     bundle = tmp_path / "ca.pem"
-    bundle.write_text("-----BEGIN CERTIFICATE-----\nmarker\n-----END CERTIFICATE-----\n")
+    # Unlike any other test's that runs at the same engine, as the image is removed in the end.
+    bundle.write_text(f"{uuid.uuid4().hex}\n-----BEGIN CERTIFICATE-----\nmarker\n-----END CERTIFICATE-----\n")
     lab = make_lab(ca_bundle=str(bundle))
     try:
         said = lab.run('cat "$SSL_CERT_FILE" | tail -n 2; [ "$PIP_CERT" = "$REQUESTS_CA_BUNDLE" ] && echo same')
@@ -165,18 +171,111 @@ def test_an_image_of_mle_bench_runs_unchanged_as_its_user_nonroot(lab: Lab, tmp_
         lab.engine.api.remove_image(tag)
 
 
+def tags(lab: Lab) -> set[str]:
+    return {tag for each in built.listing(lab.engine) for tag in each.tags}
+
+
 def test_images_are_listed_and_pruned_by_the_command(lab: Lab, nonce: dict[str, bytes], tmp_path: Path) -> None:
     used = lab.backend.build(Recipe(files={**nonce, "/used": b""}), tmp_path / "log")
     lab.start("true", image=used)
     unused = lab.backend.build(Recipe(files=nonce), tmp_path / "log")
     listed = CliRunner().invoke(command, ["list", "--json"])
-    tags = {tag: each["used"] for each in json.loads(listed.output) for tag in each["tags"]}
-    assert tags[used.ref] is True and tags[unused.ref] is False
+    in_use = {tag: each["used"] for each in json.loads(listed.output) for tag in each["tags"]}
+    assert in_use[used.ref] is True and in_use[unused.ref] is False
     assert unused.ref in CliRunner().invoke(command, ["list"]).output
-    pruned = CliRunner().invoke(command, ["prune"])
-    assert pruned.exit_code == 0 and "removed" in pruned.output
-    assert {used.ref} <= {tag for each in images.listing(lab.engine) for tag in each.tags}
-    assert unused.ref not in {tag for each in images.listing(lab.engine) for tag in each.tags}
+    for no in ("n\n", ""):
+        declined = CliRunner().invoke(command, ["prune"], input=no)
+        assert declined.exit_code == 1 and unused.ref in declined.output and used.ref not in declined.output
+        assert "Remove 1 image?" in declined.output and unused.ref in tags(lab)
+    pruned = CliRunner().invoke(command, ["prune"], input="y\n")
+    assert pruned.exit_code == 0 and "removed 1 image," in pruned.output
+    assert used.ref in tags(lab) and unused.ref not in tags(lab)
+
+
+def test_others_images_are_pruned_only_when_all_are_asked_for(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = images.owner()
+    others = lab.backend.build(Recipe(files=nonce), tmp_path / "log")
+    labels = lab.engine.api.inspect_image(others.ref)["Config"]["Labels"]
+    assert labels[names.OWNER] == mine
+    with monkeypatch.context() as patch:
+        patch.setattr(images, "owner", lambda: "another:installation")
+        assert CliRunner().invoke(command, ["prune", "--yes"]).output == "removed 0 images, 0.0 MB\n"
+        assert others.ref in tags(lab)
+        assert f"of {mine}" in CliRunner().invoke(command, ["list"]).output
+        assert others.ref in {tag for each in built.prunable(lab.engine, everyones=True) for tag in each.tags}
+
+
+def test_what_a_failed_build_leaves_is_pruned_by_its_owner_only(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = dangling(lab)
+    with pytest.raises(BackendError):
+        lab.backend.build(Recipe(files=nonce, programs=("no-such-program",)), tmp_path / "log")
+    left = {
+        id
+        for id in dangling(lab) - before
+        if (lab.engine.api.inspect_image(id)["Config"]["Labels"] or {}).get(names.OWNER) == images.owner()
+    }
+    assert left
+    with monkeypatch.context() as patch:
+        patch.setattr(images, "owner", lambda: "another:installation")
+        built.prune(lab.engine, [])
+        assert left <= dangling(lab)
+    built.prune(lab.engine, [])
+    assert not left & dangling(lab)
+
+
+def test_layers_that_images_share_are_counted_once(lab: Lab, nonce: dict[str, bytes], tmp_path: Path) -> None:
+    made = [
+        lab.backend.build(Recipe(files={**nonce, "/srv/big": bytes([n]) * 3_000_000}), tmp_path / "log") for n in (1, 2)
+    ]
+    sizes = {tag: each.size for each in built.listing(lab.engine) for tag in each.tags}
+    whole = lab.engine.api.inspect_image(made[0].ref)["Size"]
+    assert all(3_000_000 <= sizes[each.ref] < 4_000_000 < whole for each in made)
+
+
+def test_an_image_that_was_removed_is_reported_as_gone(lab: Lab, nonce: dict[str, bytes], tmp_path: Path) -> None:
+    recipe = Recipe(files=nonce)
+    image = lab.backend.build(recipe, tmp_path / "log")
+    lab.engine.api.remove_image(image.ref)
+    with pytest.raises(ImageGone):
+        lab.start("true", image=image)
+    again = lab.backend.build(recipe, tmp_path / "log")
+    assert lab.run("cat /etc/nonce", image=again) == nonce["/etc/nonce"].decode()
+
+
+def test_an_image_with_volumes_of_its_own_leaves_none(lab: Lab, tmp_path: Path) -> None:
+    """The backend makes containers of it that no job's label finds: to fill, to fetch, to look for users."""
+    tag, marker = f"mlecore-test/volume:{uuid.uuid4().hex[:12]}", f"/srv/{uuid.uuid4().hex}"
+    dockerfile = io.BytesIO(f"FROM {BASE}\nRUN mkdir {marker}\nVOLUME {marker}\n".encode())
+    problems = [
+        event for event in lab.engine.api.build(fileobj=dockerfile, tag=tag, rm=True, decode=True) if "error" in event
+    ]
+    assert not problems
+    anonymous: list[str] = []
+    create = lab.engine.api.create_container_from_config
+    try:
+        image = lab.backend.build(Recipe(image=tag), tmp_path / "log")
+
+        def note(*args: object, **options: object) -> dict[str, str]:
+            made: dict[str, str] = create(*args, **options)
+            mounts = lab.engine.api.inspect_container(made["Id"])["Mounts"]
+            anonymous.extend(mount["Name"] for mount in mounts if mount["Destination"] == marker)
+            return made
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(lab.engine.api), "create_container_from_config", lambda self, *a, **k: note(*a, **k))
+            handle = lab.start("echo 1 >table.csv", image=image)
+            lab.wait(handle)
+            lab.backend.fetch(handle, ["*.csv"], tmp_path / "out", 1000, 1000)
+        lab.clear()
+        there = {each["Name"] for each in lab.engine.api.volumes()["Volumes"] or ()}
+        assert len(anonymous) >= 3 and not there & set(anonymous)
+    finally:
+        lab.clear()
+        lab.engine.api.remove_image(tag)
 
 
 def test_the_command_builds_an_agent_s_image(lab: Lab) -> None:
