@@ -78,8 +78,8 @@ class Edition:
 class Facts:
     """One competition's facts.
 
-    ``answers`` and ``sample`` are relative to the prepared folder, such as "private/test.csv"; inside an archive,
-    "public/x.csv.zip!x.csv".
+    ``answers`` and ``sample`` are relative to the prepared folder, such as "private/test.csv"; inside an archive (zip,
+    7z), "public/x.csv.zip!x.csv".
     """
 
     id: str  # as Kaggle spells it, and as the entry point is named

@@ -5,10 +5,10 @@ Raw files are read-only: everything here writes new files, and refuses to write 
 
 from __future__ import annotations
 
-from mlecore.prepare.archives import extract, members
+from mlecore.prepare.archives import extract, members, write_7z
 from mlecore.prepare.asserts import ensure, ensure_columns, ensure_disjoint, ensure_unique
 from mlecore.prepare.columns import one_hot, renumber
-from mlecore.prepare.documents import read_json, write_json
+from mlecore.prepare.documents import read_json, read_json_objects, write_json
 from mlecore.prepare.files import link_file, link_files, link_tree
 from mlecore.prepare.media import dicom, encode, wav
 from mlecore.prepare.numbers import read_numbers
@@ -40,6 +40,7 @@ __all__ = [
     "picture",
     "read_csv",
     "read_json",
+    "read_json_objects",
     "read_numbers",
     "read_pieces",
     "renumber",
@@ -50,6 +51,7 @@ __all__ = [
     "split_groups",
     "split_positions",
     "wav",
+    "write_7z",
     "write_csv",
     "write_json",
 ]

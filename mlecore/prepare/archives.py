@@ -20,6 +20,7 @@ from typing import IO, Any, Literal
 from mlecore.errors import DataError
 from mlecore.prepare.files import link_file
 from mlecore.prepare.paths import safe_name
+from mlecore.prepare.tables import new_file
 from mlecore.prepare.zips import find, open_zip
 
 _BLOCK = 1 << 20
@@ -53,6 +54,18 @@ def extract(archive: Path, into: Path, names: Mapping[str, str] | None = None) -
     if kind == "tar":
         return _extract_tar(archive, into, names)
     return _extract_7z(archive, into, names)
+
+
+def write_7z(target: Path, name: str, data: bytes) -> None:
+    """A new 7z archive of one member with this content, py7zr's default compression; its time stamps are fixed."""
+    import py7zr
+    from py7zr.helpers import ArchiveTimestamp
+
+    with new_file(target) as stream, py7zr.SevenZipFile(stream, "w") as archive:
+        archive.writestr(data, safe_name(name))
+        for member in archive.files.files_list:  # as the same input must give the same bytes
+            for time in ("creationtime", "lastwritetime", "lastaccesstime"):
+                member[time] = ArchiveTimestamp.from_datetime(0)
 
 
 def _kind(archive: Path) -> Literal["zip", "tar", "7z"]:

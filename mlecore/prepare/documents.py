@@ -3,17 +3,54 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from mlecore.errors import DataError
 from mlecore.prepare.tables import new_file
 
+_BLOCK = 1 << 20  # characters
+_MARK = re.compile(r"\s*(\[\s*\]|[\[,\]])")
+_SPACE = re.compile(r"\s*")
+
 
 def read_json(path: Path, encoding: str = "utf-8") -> Any:
     """The value of a JSON file; DataError where it is missing or no JSON."""
     try:
         return json.loads(path.read_text(encoding=encoding))
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing") from None
+    except ValueError as error:
+        raise DataError(f"{path} cannot be read as JSON: {error}") from None
+
+
+def read_json_objects(path: Path) -> Iterator[Any]:
+    """The objects of a JSON file that is a list of them, one at a time, so that the file may be larger than memory.
+
+    Raises DataError where it is missing or not such a list, perhaps only when some have been read.
+    """
+    decoder = json.JSONDecoder()
+    try:
+        with path.open(encoding="utf-8") as file:
+            text, at = file.read(_BLOCK), 0
+            mark = _MARK.match(text)
+            while mark and mark[1] in ("[", ","):
+                at = mark.end()
+                while True:
+                    try:
+                        value, at = decoder.raw_decode(text, _SPACE.match(text, at).end())  # type: ignore[union-attr]
+                        break
+                    except json.JSONDecodeError:
+                        if not (block := file.read(_BLOCK)):
+                            raise
+                        text, at = text[at:] + block, 0
+                yield value
+                while not (mark := _MARK.match(text, at)) and (block := file.read(_BLOCK)):
+                    text, at = text[at:] + block, 0
+            if not mark or not mark[1].endswith("]") or (text[mark.end() :] + file.read(_BLOCK)).strip():
+                raise ValueError("it is no list of objects")
     except FileNotFoundError:
         raise DataError(f"{path} is missing") from None
     except ValueError as error:

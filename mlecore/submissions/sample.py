@@ -1,10 +1,8 @@
-"""The sample submission's public copy, which may lie inside an archive: ``public/x.csv.zip!x.csv``."""
+"""The sample submission's public copy, which may lie inside an archive: ``public/x.csv.zip!x.csv``, a zip or a 7z."""
 
 from __future__ import annotations
 
-import shutil
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,14 +19,8 @@ def sample_place(facts: Facts, public: Path) -> tuple[Path, str | None]:
 
 def sample_bytes(facts: Facts, public: Path) -> int:
     """Size of the sample in bytes, unpacked. Raises DataError where it is missing."""
-    path, member = sample_place(facts, public)
-    try:
-        if member is None:
-            return path.stat().st_size
-        with zipfile.ZipFile(path) as archive:
-            return archive.getinfo(member).file_size
-    except (OSError, KeyError, zipfile.BadZipFile) as error:
-        raise _missing(facts, path, error) from None
+    with open_sample(facts, public) as plain:
+        return plain.stat().st_size
 
 
 @contextmanager
@@ -40,14 +32,14 @@ def open_sample(facts: Facts, public: Path) -> Iterator[Path]:
             raise _missing(facts, path, FileNotFoundError("no such file"))
         yield path
         return
+    from mlecore.prepare.archives import extract
+
     with tempfile.TemporaryDirectory(prefix="mlecore-sample-") as folder:
-        plain = Path(folder) / "sample.csv"
         try:
-            with zipfile.ZipFile(path) as archive, archive.open(member) as source, plain.open("wb") as target:
-                shutil.copyfileobj(source, target, 1 << 20)
-        except (OSError, KeyError, zipfile.BadZipFile) as error:
+            extract(path, Path(folder), {member: "sample.csv"})
+        except DataError as error:
             raise _missing(facts, path, error) from None
-        yield plain
+        yield Path(folder, "sample.csv")
 
 
 def _missing(facts: Facts, path: Path, error: Exception) -> DataError:

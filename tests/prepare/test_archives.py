@@ -14,7 +14,7 @@ import py7zr
 import pytest
 
 from mlecore.errors import DataError
-from mlecore.prepare import ZipWriter, extract, members, move_members, open_member, open_zip
+from mlecore.prepare import ZipWriter, extract, members, move_members, open_member, open_zip, write_7z
 
 CONTENT = {"top/a.txt": b"a" * 1000, "top/deep/b.txt": b"bee", "c.txt": b""}
 
@@ -218,3 +218,16 @@ def test_a_member_is_read_as_a_stream(tmp_path: Path) -> None:
         assert stream.read(2) == b"be"
     with pytest.raises(DataError, match="no member nope"), open_member(source, "nope"):
         pass
+
+
+def test_write_7z_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_7z(tmp_path / f"{name}.7z", "deep/a.txt", CONTENT["top/a.txt"])
+    assert members(tmp_path / "one.7z") == ["deep/a.txt"]
+    assert extract(tmp_path / "one.7z", tmp_path / "out") == 1
+    assert (tmp_path / "out/deep/a.txt").read_bytes() == CONTENT["top/a.txt"]
+    with py7zr.SevenZipFile(tmp_path / "one.7z") as archive:
+        assert archive.list()[0].creationtime.year == 1970
+    assert (tmp_path / "one.7z").read_bytes() == (tmp_path / "two.7z").read_bytes()
+    with pytest.raises(DataError, match="is there already"):
+        write_7z(tmp_path / "one.7z", "a", b"")

@@ -1,0 +1,85 @@
+"""Synthetic data in the form of the download."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import encode_mask
+from mlecore.prepare import encode, hex_ids, write_csv, write_json
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_OUTLINE = [[0, 0], [0, 9], [9, 9], [0, 0]]
+
+
+@hookimpl
+def make_raw(raw: Path, seed: int, size: float) -> None:
+    """Always 15 images, whose sides grow with ``size``; glomeruli are round and purple."""
+    import numpy as np
+    import pandas as pd
+    from numpy.random import RandomState
+
+    rng = RandomState(seed)
+    ids = hex_ids(20, 9, seed=seed)
+    side = 40 + round(100 * size**0.5)
+    (raw / "train").mkdir()
+    (raw / "test").mkdir()
+    masks, rows = [], []
+    for number, id in enumerate(ids):
+        width, height = side + rng.randint(1, 40), side - rng.randint(1, 20)
+        mask = np.zeros((height, width), dtype=bool)
+        y, x = np.ogrid[:height, :width]
+        for _ in range(rng.randint(1, 4)):
+            mask |= (x - rng.randint(width)) ** 2 + (y - rng.randint(height)) ** 2 <= rng.randint(4, 15) ** 2
+        mask[height - 2 :, 3:5] = mask[:2, 4] = True  # a run that goes on in the next column
+        masks.append(encode_mask(mask, "columns"))
+        pixels = np.where(mask[..., None], [120, 60, 140], [220, 190, 210]) + rng.randint(0, 30, (height, width, 3))
+        folder = raw / ("train" if number < 15 else "test")
+        (folder / f"{id}.tiff").write_bytes(encode(pixels.astype(np.uint8), "TIFF"))
+        write_json([_feature("Cortex")], folder / f"{id}-anatomical-structure.json")
+        if number < 15:
+            write_json([_feature("glomerulus")], folder / f"{id}.json")
+        age = np.nan if number == 17 else 30 + rng.randint(50)
+        rows.append((id, width, height, number, age, round(rng.uniform(50, 120), 1)))
+    table = pd.DataFrame({"id": ids[:15], "encoding": masks[:15]})
+    write_csv(table, raw / "train.csv")
+    write_csv(pd.DataFrame({"id": ids[15:], "predicted": ""}), raw / "sample_submission.csv")
+    _information(rows).iloc[rng.permutation(20)].to_csv(raw / "HuBMAP-20-dataset_information.csv", index=False)
+
+
+def _feature(name: str) -> dict[str, object]:
+    return {
+        "type": "Feature",
+        "id": "PathAnnotationObject",
+        "geometry": {"type": "Polygon", "coordinates": [_OUTLINE]},
+        "properties": {"classification": {"name": name, "colorRGB": -3140401}, "isLocked": True, "measurements": []},
+    }
+
+
+def _information(rows: list[tuple[str, int, int, int, float, float]]) -> DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "image_file": f"{id}.tiff",
+            "width_pixels": width,
+            "height_pixels": height,
+            "anatomical_structures_segmention_file": f"{id}-anatomical-structure.json",
+            "glomerulus_segmentation_file": f"{id}.json",
+            "patient_number": 60000 + number,
+            "race": ["White", "Black or African American"][number % 2],
+            "ethnicity": "Not Hispanic or Latino",
+            "sex": ["Male", "Female"][number % 2],
+            "age": age,
+            "weight_kilograms": weight,
+            "height_centimeters": 150 + number,
+            "bmi_kg/m^2": round(weight / 2.9, 1),
+            "laterality": ["Left", "Right"][number % 2],
+            "percent_cortex": 55 + number,
+            "percent_medulla": 45 - number,
+        }
+        for id, width, height, number, age, weight in rows
+    )

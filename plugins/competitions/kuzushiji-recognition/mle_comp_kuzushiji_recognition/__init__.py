@@ -1,0 +1,101 @@
+"""Kuzushiji Recognition: find and read the characters on pages of historical Japanese script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mlecore.errors import InvalidSubmission
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare import ensure, link_file, move_members, open_zip, read_csv, split, write_csv
+from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions.messages import shown
+
+Point = tuple[str, float, float]
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    train, test = split(read_csv(raw / "train.csv"), test_size=0.1)
+    write_csv(train, public / "train.csv")
+    write_csv(test, private / "test.csv")
+    with open_zip(raw / "train_images.zip") as images:
+        for name, part in (("train_images.zip", train), ("test_images.zip", test)):
+            move_members(images, public / name, {f"{page}.jpg": f"{page}.jpg" for page in part["image_id"]})
+    link_file(raw / "unicode_translation.csv", public / "unicode_translation.csv")
+    write_csv(test[["image_id"]].assign(labels="U+003F 1 1 U+FF2F 2 2"), public / "sample_submission.csv")
+    points = [_corners(page, labels) for page, labels in zip(test["image_id"], test["labels"], strict=True)]
+    write_csv(test[["image_id"]].assign(labels=points), private / "gold_submission.csv")
+
+
+def _corners(page: str, labels: str | float) -> str:
+    """A point just inside of the top left corner of each box."""
+    ensure(isinstance(labels, str), f"train.csv: page {page} has no labels, and falls into the test part")
+    parts = str(labels).split(" ")
+    ensure(len(parts) % 5 == 0, f"train.csv: the labels of page {page} are not groups of five")
+    groups = zip(parts[::5], parts[1::5], parts[2::5], strict=True)
+    return " ".join(f"{character} {int(x) + 1} {int(y) + 1}" for character, x, y in groups)
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "test.csv")
+    hits = asked = given = 0
+    for boxes, points in zip(truth["labels"].fillna(""), _pages(guess["image_id"], guess["labels"]), strict=True):
+        parts = boxes.split(" ") if boxes else []
+        hits += count_hits(parts, points)
+        asked += len(parts) // 5
+        given += len(points)
+    if not hits:
+        return 0.0
+    precision, recall = hits / given, hits / asked
+    return 2 * precision * recall / (precision + recall)
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    _, guess = format.read(submission, sample.frame())
+    for _ in _pages(guess["image_id"], guess["labels"]):
+        pass
+    return warnings
+
+
+def _pages(ids: Sequence[str], cells: Sequence[str]) -> Iterator[list[Point]]:
+    """Each page's predictions."""
+    for page, cell in zip(ids, cells, strict=True):
+        parts = cell.split(" ") if cell else []
+        if len(parts) % 3:
+            raise InvalidSubmission(
+                f"image_id {shown(page)}: labels must be groups of code, X and Y with single blanks between; "
+                f"found {len(parts)} parts: {shown(cell)}"
+            )
+        try:
+            yield [(parts[i], float(parts[i + 1]), float(parts[i + 2])) for i in range(0, len(parts), 3)]
+        except ValueError as error:
+            raise InvalidSubmission(
+                f"image_id {shown(page)}: X and Y of labels must be numbers ({error}); found {shown(cell)}"
+            ) from None
+
+
+def count_hits(boxes: Sequence[str], points: Sequence[Point]) -> int:
+    """How many boxes (``code x y width height``, part after part) have a point of their own code within.
+
+    Boxes in their order take the first such point that is left; a point on the edge is not within.
+    """
+    import numpy as np
+
+    found: dict[str, list[tuple[float, float]]] = {code: [] for code in boxes[::5]}
+    for code, x, y in points:
+        if code in found:
+            found[code].append((x, y))
+    left = {code: np.array(pairs, dtype=np.float64).reshape(-1, 2) for code, pairs in found.items()}
+    hits = 0
+    for i in range(0, len(boxes), 5):
+        code, (x, y, width, height) = boxes[i], map(float, boxes[i + 1 : i + 5])
+        places = left[code]
+        within = (x < places[:, 0]) & (places[:, 0] < x + width) & (y < places[:, 1]) & (places[:, 1] < y + height)
+        if within.any():
+            left[code] = np.delete(places, within.argmax(), axis=0)
+            hits += 1
+    return hits

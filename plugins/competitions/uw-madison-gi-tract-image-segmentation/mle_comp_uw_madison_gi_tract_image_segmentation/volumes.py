@@ -1,0 +1,122 @@
+"""The score's two parts: overlap of single masks, and distance of whole volumes.
+
+A volume is what one scan shows: the slices of one day, one above the other, the organs of a slice joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from attrs import frozen
+
+from mlecore.errors import InvalidSubmission
+from mlecore.metrics import dice
+from mlecore.submissions.messages import shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mlecore.submissions.masks import Runs
+
+Size = tuple[int, int]  # height, width
+_NEIGHBOURS = [(axis, step) for axis in range(3) for step in (-1, 1)]
+
+
+@frozen
+class Volume:
+    """Slices of one size, each the masks that are joined in it."""
+
+    size: Size
+    slices: Sequence[Sequence[Runs]]
+
+    def voxels(self) -> NDArray[np.bool_]:
+        """(slices, width, height): pixels run down the columns."""
+        height, width = self.size
+        flat = np.zeros((len(self.slices), width * height), dtype=bool)
+        for place, masks in enumerate(self.slices):
+            for start, end in (run for mask in masks for run in mask.tolist()):
+                flat[place, start:end] = True
+        return flat.reshape(len(self.slices), width, height)
+
+
+def mean_dice(truth: Sequence[Runs], guess: Sequence[Runs]) -> float:
+    """Over the pairs in which not both are empty; NaN without one. What one side has beyond the other is left out."""
+    scores = [score for score in map(dice, truth, guess) if score == score]
+    return sum(scores) / len(scores) if scores else float("nan")
+
+
+def volumes(ids: Sequence[str], masks: Sequence[Runs], sizes: Sequence[Size]) -> list[Volume]:
+    """One a day, in the order of the ids as text; ``sizes`` may be longer.
+
+    Raises InvalidSubmission where a day has slices of two sizes.
+    """
+    days: dict[str, dict[str, list[int]]] = {}
+    for row in sorted(range(len(ids)), key=ids.__getitem__):
+        day = ids[row].split("_slice_")[0]
+        days.setdefault(day, {}).setdefault(ids[row], []).append(row)
+    for day, slices in days.items():
+        found = {sizes[row] for rows in slices.values() for row in rows}
+        if len(found) > 1:
+            raise InvalidSubmission(
+                f"slices of {shown(day)} meet images of {len(found)} sizes in the answers: rows are paired by their "
+                "place in the file, so keep the sample's order"
+            )
+    return [
+        Volume(sizes[next(iter(slices.values()))[0]], [[masks[row] for row in rows] for rows in slices.values()])
+        for slices in days.values()
+    ]
+
+
+def mean_distance(truth: Sequence[Volume], guess: Sequence[Volume]) -> float:
+    """Over the pairs in which not both are empty; NaN without one."""
+    pairs = zip(truth, guess, strict=False)
+    distances = [d for a, b in pairs if (d := distance(a.voxels(), b.voxels())) is not None]
+    return sum(distances) / len(distances) if distances else float("nan")
+
+
+def distance(truth: NDArray[np.bool_], guess: NDArray[np.bool_]) -> float | None:
+    """The symmetric Hausdorff distance of two volumes in units of the true volume's diagonal; None: both are empty.
+
+    Each axis is divided by the size of the true volume. 1 where one is empty, or the guess more than ten times the
+    truth.
+    """
+    true, guessed = int(truth.sum()), int(guess.sum())
+    if not true and not guessed:
+        return None
+    if not true or not guessed or guessed > 10 * true:
+        return 1.0
+    if truth.shape == guess.shape and (truth == guess).all():
+        return 0.0
+    shape = tuple(map(max, truth.shape, guess.shape))
+    a, b = (_padded(volume, shape) for volume in (truth, guess))
+    return max(_farthest(a & ~b, b, truth.shape), _farthest(b & ~a, a, truth.shape)) / 3**0.5
+
+
+def _padded(volume: NDArray[np.bool_], shape: Sequence[int]) -> NDArray[np.bool_]:
+    return np.pad(volume, [(0, there - here) for here, there in zip(volume.shape, shape, strict=True)])
+
+
+def _farthest(points: NDArray[np.bool_], others: NDArray[np.bool_], unit: Sequence[int]) -> float:
+    """The largest distance of one of ``points``, none of which is in ``others``, to the nearest of these.
+
+    That one always lies on the surface: from any other a step towards the point would come nearer.
+    """
+    from scipy.spatial import cKDTree
+
+    if not points.any():
+        return 0.0
+    tree = cKDTree(np.argwhere(others & ~_inside(others)) / unit)
+    distances, _ = tree.query(np.argwhere(points) / unit)
+    return float(distances.max())
+
+
+def _inside(volume: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Voxels of which all six neighbours are set."""
+    inside = np.ones_like(volume)
+    for axis, step in _NEIGHBOURS:
+        neighbour = np.roll(volume, step, axis)
+        neighbour[tuple(slice(None) if i != axis else (0 if step == 1 else -1) for i in range(3))] = False
+        inside &= neighbour
+    return inside
