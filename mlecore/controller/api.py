@@ -157,7 +157,7 @@ def _run_group(
     wanted = plan or (group.plan if group else None)
     assert wanted is not None
     with IsolatedGrader() as grader:
-        experiment = load_experiment(wanted, folders, grader, display.say)
+        experiment = load_experiment(wanted, folders, grader, display.say, resumed=group is not None)
         finished: frozenset[str] = frozenset()
         if start_new:
             with tempfile.TemporaryDirectory(prefix="mlecore-preflight-") as scratch:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from attrs import evolve, field, frozen
 
 from mlecore.agents import Agent, Recipe
 from mlecore.backends import Backend, Dataset
 from mlecore.data.prepared import Prepared
-from mlecore.errors import NotPrepared, UsageError
+from mlecore.errors import MlecoreError, NotPrepared, UsageError
 from mlecore.facts import Facts
 from mlecore.options import resolve as resolve_options
 from mlecore.runs.plan import Plan, PlannedAgent
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from mlecore.registry.loading import Loaded
 
 Say = Callable[[str], None]
+T = TypeVar("T")
+_SUBMISSION_LIMIT = 10**9  # bytes, where the competition cannot say
 _RANK = {"none": 0, "llm": 1, "open": 2}
 
 
@@ -86,29 +89,79 @@ class Experiment:
     grader: Grader
     core: PluginUse = field(factory=core_use)
     extensions: PluginManager | None = None
+    missing_agents: Mapping[str, str] = field(factory=dict)  # label -> why it cannot be used
+    missing_inputs: Mapping[str, str] = field(factory=dict)  # competition -> why it cannot be used
+
+    def missing(self, label: str, competition: str) -> str:
+        """Why such a run cannot start; empty where all is there."""
+        return self.missing_agents.get(label) or self.missing_inputs.get(competition, "")
+
+    def agent_of(self, label: str) -> LoadedAgent:
+        """Raises Missing."""
+        if why := self.missing_agents.get(label):
+            raise Missing(why)
+        return self.agents[label]
+
+    def inputs_of(self, competition: str) -> Inputs:
+        """Raises Missing."""
+        if why := self.missing_inputs.get(competition):
+            raise Missing(why)
+        return self.inputs[competition]
+
+    def submission_limit(self, competition: str) -> int:
+        """Bytes that a submission may have; what a run left is fetched whether or not its competition can be used."""
+        there = self.inputs.get(competition)
+        return there.submission_limit if there else _SUBMISSION_LIMIT
 
 
-def load_experiment(plan: Plan, data: Sequence[str | Path], grader: Grader, say: Say = lambda text: None) -> Experiment:
+class Missing(MlecoreError):
+    """An agent or a competition of a group that is resumed cannot be used: its runs stay as they are."""
+
+
+def load_experiment(
+    plan: Plan, data: Sequence[str | Path], grader: Grader, say: Say = lambda text: None, *, resumed: bool = False
+) -> Experiment:
     """Load all plugins and find all data that a plan names, making synthetic data that are missing.
 
-    Raises UsageError, NotPrepared, PluginError: nothing has started then.
+    Raises UsageError, NotPrepared, PluginError: nothing has started then. Where a group is ``resumed``, an agent or a
+    competition that cannot be used keeps only its own runs from going on.
     """
     from mlecore.registry import load_extensions, open_backend
 
     extensions, errors = load_extensions()
     for error in errors:
         say(f"warning: {error}")
-    agents = {planned.label: _load_agent(planned, plan) for planned in plan.agents}
+    agents, missing_agents = _load_each(
+        {planned.label: partial(_load_agent, planned, plan) for planned in plan.agents}, resumed
+    )
+    inputs, missing_inputs = _load_each(
+        {id: partial(read_inputs, id, plan, data, say) for id in plan.competitions}, resumed
+    )
     opened = open_backend(plan.backend.name, plan.backend.options)
     return Experiment(
         plan=plan,
         agents=agents,
         backend=opened.backend,
         backend_use=plugin_use(opened.plugin, opened.options),
-        inputs={id: read_inputs(id, plan, data, say) for id in plan.competitions},
+        inputs=inputs,
         grader=grader,
         extensions=extensions,
+        missing_agents=missing_agents,
+        missing_inputs=missing_inputs,
     )
+
+
+def _load_each(loads: Mapping[str, Callable[[], T]], resumed: bool) -> tuple[dict[str, T], dict[str, str]]:
+    """What could be loaded, and why the rest could not."""
+    loaded, missing = {}, {}
+    for name, load in loads.items():
+        try:
+            loaded[name] = load()
+        except MlecoreError as error:
+            if not resumed:
+                raise
+            missing[name] = str(error)
+    return loaded, missing
 
 
 def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from attrs import frozen
 
+from mlecore.controller.experiment import Missing
 from mlecore.controller.state import ActiveRun, Timing
 from mlecore.errors import BackendUnreachable, DiskError, GradingError, MlecoreError
 
@@ -52,6 +53,8 @@ def decide(active: ActiveRun, error: Exception, timing: Timing, answers_are_ther
     """
     if isinstance(error, FolderGone):
         return Abandon()
+    if isinstance(error, Missing):
+        return Leave()
     if isinstance(error, BackendUnreachable):
         return _again(timing, active.tries - 1)
     if isinstance(error, (OSError, DiskError)):

@@ -20,8 +20,10 @@ def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None)
     as they hand in finished files.
     """
     plan, demands, finished = experiment.plan, [], set()
+    inputs = next(iter(experiment.inputs.values()), None)
+    if inputs is None:  # nothing can start
+        return frozenset()
     for label, loaded_agent in experiment.agents.items():
-        inputs = experiment.inputs[plan.competitions[0]]
         made = make_job(experiment, loaded_agent, inputs, plan.seeds[0], "mle-preflight-1", "preflight", cache)
         if isinstance(made, FinishedSubmission):
             finished.add(label)

@@ -100,10 +100,13 @@ class Provisions:
 
     def ready(self, label: str, competition: str) -> bool:
         """May a run of this agent on this competition start?"""
-        return all(provision.ready for provision in self._needed(label, competition))
+        missing = self._experiment.missing(label, competition)
+        return not missing and all(provision.ready for provision in self._needed(label, competition))
 
     def request(self, label: str, competition: str) -> str:
         """Have made what such a run needs, if nobody has asked for it. Why it cannot be made, or an empty text."""
+        if why := self._experiment.missing(label, competition):
+            return why
         needed = self._needed(label, competition)
         for provision in needed:
             if not provision.requested:

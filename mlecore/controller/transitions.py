@@ -62,7 +62,8 @@ class Transitions:
 
     def begin(self, record: RunRecord) -> tuple[RunRecord, Job | None]:
         """From planned to starting, with the job to start; finished files go straight to collected, without a job."""
-        agent, inputs = self._experiment.agents[record.label], self._experiment.inputs[record.competition]
+        agent = self._experiment.agent_of(record.label)
+        inputs = self._experiment.inputs_of(record.competition)
         fresh = record.state == "planned"
         if fresh:
             number = self._next_attempt(record)
@@ -161,14 +162,15 @@ class Transitions:
         """From running, its job being at its end, to collected; or back to planned, or to cancelled or failed."""
         assert record.attempt
         handle = record.attempt.handle
-        inputs = self._experiment.inputs[record.competition]
         if record.state == "running":
             record = record.with_attempt(ended_at=now(), exit_code=status.exit_code)
             record = self._write(evolve(record, state="collecting"))
         require_group(self._group)
         there = collect.attempt_folder(record).is_dir()
         if not there and status.phase != "gone" and handle:
-            collect.fetch(self._experiment.backend, handle, record, inputs.submission_limit)
+            collect.fetch(
+                self._experiment.backend, handle, record, self._experiment.submission_limit(record.competition)
+            )
             there = True
         if not there:
             files.remove(files.partial(collect.attempt_folder(record)))  # its job is gone: it will never be whole
@@ -251,6 +253,7 @@ class Transitions:
         GradingError is noted in the folder.
         """
         require_group(self._group)
+        self._experiment.inputs_of(record.competition)
         path, gradings = record.folder / "grade.json", max(1, record.gradings)
         try:
             report = self._report_there(record)

@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import socket
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -44,7 +45,7 @@ class GroupLock:
         self._descriptor: int | None = None
         self._claimed = False
         self._held = False
-        self._me = {"host": socket.gethostname(), "pid": os.getpid(), "boot": _boot(), "token": secrets.token_hex(8)}
+        self._me = {**_this_process(), "token": secrets.token_hex(8)}
         self._beats = 0
         self._next = 0.0
 
@@ -95,7 +96,7 @@ class GroupLock:
             except FileExistsError:
                 holder = _read(self.claim)
                 if holder.get("host") == self._me["host"]:
-                    if _alive(holder, self._me):
+                    if _alive(holder):
                         raise _locked(self.path.parent, holder) from None
                 else:
                     self._watch_other_host(self.claim)
@@ -193,7 +194,8 @@ def holder(group: Path) -> dict[str, Any] | None:
     except OSError as error:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
             return _read(path) or {"host": "?", "pid": "?"}
-        return _read(group / "controller.claim") or None
+        claim = _read(group / "controller.claim")
+        return claim if claim and (claim.get("host") != socket.gethostname() or _alive(claim)) else None
     finally:
         os.close(descriptor)
     return None
@@ -215,17 +217,26 @@ def _boot() -> str:
         return ""
 
 
-def _alive(holder: dict[str, Any], me: dict[str, Any]) -> bool:
-    pid = holder.get("pid")
-    if holder.get("boot") != me["boot"] or not isinstance(pid, int):
-        return False
+def _this_process() -> dict[str, Any]:
+    return {"host": socket.gethostname(), "pid": os.getpid(), "boot": _boot(), "began": _began(os.getpid())}
+
+
+def _began(pid: int) -> str:
+    """When a process began: with its number, its identity. A number alone is given out again. Empty: it is gone."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
+    except OSError:
+        if Path("/proc/self/stat").exists():
+            return ""
+    words = ["ps", "-o", "lstart=", "-p", str(pid)]
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def _alive(holder: dict[str, Any]) -> bool:
+    """A holder on this host."""
+    pid = holder.get("pid")
+    same_boot = holder.get("boot") == _boot() and isinstance(pid, int)
+    return same_boot and holder.get("began") == _began(int(str(pid))) != ""
 
 
 def _who(holder: dict[str, Any]) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from attrs import evolve
 from click.testing import CliRunner
 
 from mlecore.cli import main
 from mlecore.runs import requests
+from mlecore.runs.lock import GroupLock
+from mlecore.runs.plan import make_plan
 from mlecore.runs.store import create_group, load_group
 
 
@@ -64,3 +67,52 @@ def test_a_run_that_was_moved_out_of_its_group_takes_no_request(runs, lab, tmp_p
     shutil.copytree(lab.folder("worker--coins--0"), alone)
     code, output = runs("retry", str(alone))
     assert code == 3 and "is not a group" in output and not (alone.parent / "requests").exists()
+
+
+@pytest.fixture
+def with_missing(lab):
+    """A group of which one agent and one competition are no longer installed."""
+    plan = make_plan(
+        {
+            "agents": [{"name": "worker"}, {"name": "uninstalled"}],
+            "competitions": ["coins", "nowhere"],
+            "seeds": 1,
+            "backend": {"name": "folders", "options": {"root": str(lab.backend_root)}},
+        }
+    )
+    return create_group(lab.runs, "g", plan, (str(lab.data),))
+
+
+def test_what_is_not_installed_keeps_only_its_own_runs_from_being_resumed(runs, with_missing):
+    code, output = runs("resume", "g")
+    assert code == 3, output
+    assert {record.name: record.state for record in load_group(with_missing.folder)} == {
+        "worker--coins--0": "graded",
+        "worker--nowhere--0": "planned",
+        "uninstalled--coins--0": "planned",
+        "uninstalled--nowhere--0": "planned",
+    }
+    assert "cannot start" in output and "'uninstalled'" in output and "'nowhere'" in output
+
+
+def test_what_is_not_installed_keeps_nothing_from_being_cancelled(runs, with_missing):
+    code, output = runs("cancel", "g")
+    assert code == 0, output
+    assert states(with_missing.folder) == ["cancelled"] * 4
+
+
+def test_a_run_whose_competition_is_missing_is_collected_and_graded_later(lab, monkeypatch):
+    lab.make(("worker", {"seconds": "0.2"}))
+    whole, changed = lab.experiment(), lab.display.changed
+    lab.experiment = lambda: whole
+    with monkeypatch.context() as patched, GroupLock(lab.group.folder) as lock:
+        controller = lab.controller(lock)
+        patched.setattr(lab.display, "changed", lambda *what: (changed(*what), controller.stop()))
+        controller.run()
+    assert states(lab.group.folder) == ["running"]
+    why = {"coins": "no competition 'coins' is installed"}
+    lab.experiment = lambda: evolve(whole, inputs={}, missing_inputs=why)
+    assert "not graded: no competition 'coins' is installed" in lab.run().unfinished[0]
+    assert states(lab.group.folder) == ["collected"] and not lab.grader.calls
+    lab.experiment = lambda: whole
+    assert lab.run().complete and states(lab.group.folder) == ["graded"]

@@ -156,6 +156,30 @@ def test_without_flock_a_process_of_before_the_boot_is_no_holder(group, no_flock
         pass
 
 
+def test_without_flock_another_process_with_the_number_of_a_dead_holder_is_no_holder(group, no_flock):
+    dead = {**locking._this_process(), "began": "1", "token": "t"}
+    (group / "controller.claim").write_text(json.dumps(dead))
+    (group / "controller.lock").touch()
+    assert holder(group) is None
+    with GroupLock(group):
+        assert holder(group)["pid"] == os.getpid()
+
+
+def test_a_process_has_the_same_beginning_where_there_is_no_proc(monkeypatch):
+    """As on macOS."""
+
+    class NoProc(type(Path())):
+        def read_text(self, *_, **__):
+            raise FileNotFoundError
+
+        def exists(self):
+            return False
+
+    monkeypatch.setattr(locking, "Path", NoProc)
+    assert locking._began(os.getpid()) == locking._began(os.getpid()) != ""
+    assert locking._began(2**22 + 5) == ""
+
+
 def test_without_flock_another_hosts_claim_is_watched(group, no_flock, impatient):
     _write_other_host(group / "controller.claim", 3)
     with GroupLock(group) as lock:
