@@ -229,7 +229,7 @@ def append(path: Path, line: str) -> None:
     """Add one line to a journal. Not synced: a journal may lose its last lines in a power loss, a record may not."""
     _before("append", path)
     with path.open("ab", buffering=0) as out:
-        out.write(line.encode() + b"\n")
+        out.write(line.encode("utf-8", "backslashreplace") + b"\n")
 
 
 def sync_tree(folder: Path) -> None:

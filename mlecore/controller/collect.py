@@ -6,7 +6,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -58,6 +58,8 @@ def fetch(backend: Backend, handle: Handle, record: RunRecord, submission_limit:
     rest = backend.fetch(handle, ["logs", "code"], partial / "rest", REST_LIMIT, MAX_FILES)
     cut = _save_output(backend, handle, partial / "output.log")
     refused = [*result.refused, *rest.refused, *scrub(partial / "result"), *scrub(partial / "rest")]
+    refused += _only_folders(partial / "result", (OWN, f"{OWN}/snapshots"))
+    refused += _only_folders(partial / "rest", ("logs", "code"))
     if cut:
         refused.append(f"output: more than {OUTPUT_LIMIT} bytes, cut")
     facts = {
@@ -97,6 +99,16 @@ def scrub(folder: Path) -> list[str]:
             else:
                 path.unlink()
                 found.append(f"{path.relative_to(folder)}: not a regular file")
+    return found
+
+
+def _only_folders(root: Path, names: Sequence[str]) -> list[str]:
+    """Remove a file that lies where a folder belongs: a run's own files go below it."""
+    found = []
+    for name in names:
+        if (root / name).is_file():
+            files.remove(root / name)
+            found.append(f"{name}: a file, not a folder")
     return found
 
 
@@ -191,9 +203,12 @@ def _json(path: Path) -> dict[str, Any] | None:
     try:
         with path.open("rb") as file:
             value = json.loads(file.read(_SMALL), parse_constant=_no_constant)
+        if not isinstance(value, dict) or _infinite(value):
+            return None
+        json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is text that no file takes
     except (OSError, ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) and not _infinite(value) else None
+    return value
 
 
 def _no_constant(name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 
 from attrs import frozen
@@ -9,6 +10,18 @@ from attrs import frozen
 from mlecore.controller.experiment import Missing
 from mlecore.controller.state import ActiveRun, Timing
 from mlecore.errors import BackendUnreachable, DiskError, GradingError, MlecoreError
+
+
+_LASTING = {
+    errno.EEXIST,
+    errno.EINVAL,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.ENOTDIR,
+    errno.ENOTEMPTY,
+}
+"""Errors of what lies there, not of the disk: another try meets the same."""
 
 
 class FolderGone(Exception):
@@ -48,7 +61,7 @@ Decision = Retry | Fail | CountAsLost | Leave | Abandon
 def decide(active: ActiveRun, error: Exception, timing: Timing, answers_are_there: Callable[[], bool]) -> Decision:
     """After the ``active.tries``-th failure of its step.
 
-    Disk and backend are waited for as long as it takes, since they come back; only a run that the disk keeps from
+    Disk and backend are waited for as long as it takes, since they come back, but not what lies in a wrong place; only a run that the disk keeps from
     starting fails in the end. Anything else is tried a few times, as far as another try can help.
     """
     if isinstance(error, FolderGone):
@@ -57,7 +70,7 @@ def decide(active: ActiveRun, error: Exception, timing: Timing, answers_are_ther
         return Leave()
     if isinstance(error, BackendUnreachable):
         return _again(timing, active.tries - 1)
-    if isinstance(error, (OSError, DiskError)):
+    if isinstance(error, DiskError) or (isinstance(error, OSError) and error.errno not in _LASTING):
         if active.phase == "starting" and active.tries >= timing.start_tries:
             return Fail()
         return _again(timing, active.tries - 1)

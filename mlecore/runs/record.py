@@ -156,7 +156,8 @@ class RunRecord:
         return plain(self)
 
     def dumps(self) -> bytes:
-        return (json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n").encode()
+        """What run.json holds; half of a surrogate pair, which an agent may have written, as JSON's escape of it."""
+        return (json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
     @classmethod
     def from_json(cls, data: object, folder: Path) -> RunRecord:

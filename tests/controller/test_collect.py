@@ -182,6 +182,16 @@ def test_output_has_its_limit(sandbox, record, monkeypatch):
     assert not done.collected.complete and "output: more than 10 bytes" in done.collected.refused[-1]
 
 
+@pytest.mark.parametrize("name", ["logs", "code", ".mlecore", ".mlecore/snapshots"])
+def test_a_file_in_the_place_of_a_folder(sandbox, record, name):
+    sandbox.put("submission/submission.csv", "x")
+    sandbox.put(name)
+    done = collected(sandbox, record)
+    assert f"{name}: a file, not a folder" in done.collected.refused and done.submission.read_text() == "x"
+    assert (record.folder / "logs" / "output.log").read_text() == "hello\n"
+    assert collect.lay_out(record).collected == done.collected
+
+
 def test_an_output_log_of_the_agents_own(sandbox, record):
     sandbox.put("logs/output.log", "mine")
     collected(sandbox, record)
@@ -202,6 +212,7 @@ def test_an_output_log_of_the_agents_own(sandbox, record):
         '{"seconds": 1' + "0" * 5000 + "}",
         '{"a":' * 5000,
         '{"x": "' + "x" * 200_000 + '"}',
+        r'{"exit_code": "\ud800", "gpu": "\ud800"}',
     ],
 )
 def test_a_forged_exit_says_nothing(sandbox, record, text):
@@ -210,7 +221,7 @@ def test_a_forged_exit_says_nothing(sandbox, record, text):
     collected(sandbox, record)
     reported = collect.read_exit(record)
     assert (reported.exit_code, reported.timed_out, reported.seconds) == (None, False, None)
-    json.dumps(collect.read_hardware(record), allow_nan=False)
+    json.dumps(collect.read_hardware(record), allow_nan=False, ensure_ascii=False).encode()
 
 
 def test_what_init_says(sandbox, record):

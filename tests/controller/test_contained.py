@@ -101,6 +101,22 @@ def test_what_is_no_submission(attempt, script, words):
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "rm -rf /home/logs; echo x > /home/logs",
+        "rm -rf /home/code; ln -s / /home/code",
+        "mkdir -p /home/logs/relay.jsonl/x /home/logs/gateway.jsonl /home/logs/output.log",
+        r"""mkdir -p /home/.mlecore; printf '{"gpu": "\\ud800"}' > /home/.mlecore/hardware.json""",
+        "n=$(printf %0200d 0); cd /home/logs; for i in $(seq 60); do mkdir $n && cd $n || break; done; echo > x",
+    ],
+)
+def test_whatever_lies_there_collecting_ends(attempt, script):
+    record = attempt(f"{GOOD}{script}\n")
+    assert record.state == "graded" and status(record) == "graded", record
+    assert (record.folder / "logs" / "output.log").is_file()
+
+
 def test_ten_thousand_files_and_forks(attempt):
     script = GOOD + "i=0; while [ $i -lt 10000 ]; do : > /home/logs/$i; i=$((i+1)); done\n"
     record = attempt(script + "for i in 1 2 3 4 5 6 7 8; do (sleep 100 &) ; done\n")

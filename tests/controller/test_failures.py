@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from mlecore.backends import JobStatus
@@ -34,6 +36,14 @@ def test_a_disk_is_waited_for_but_keeps_a_run_from_starting_only_so_often():
     assert after("grading", 10**6, DISK) == Retry(TIMING.step_delay_max)
     assert isinstance(after("starting", TIMING.start_tries - 1, DISK), Retry)
     assert after("starting", TIMING.start_tries, DISK) == Fail()
+
+
+@pytest.mark.parametrize("name", ["EEXIST", "ENAMETOOLONG", "ENOTDIR", "EISDIR", "ELOOP"])
+def test_what_lies_in_a_wrong_place_is_not_waited_for(name):
+    error = OSError(getattr(errno, name), "cannot be repeated away")
+    assert isinstance(after("collecting", 1, error, status=EXITED), Retry)
+    assert after("collecting", TIMING.step_tries, error, status=EXITED) == CountAsLost()
+    assert after("grading", TIMING.step_tries, error) == Leave()
 
 
 @pytest.mark.parametrize("error", [BackendError("no"), RuntimeError("a bug of the agent")])
