@@ -15,6 +15,7 @@ from typing import IO
 from mlecore.backends import OUTSIDE_LOGS, Fetched
 from mlecore.errors import DiskError
 from mlecore.globs import Glob
+from mlecore.printable import printable
 
 MAX_REFUSED = 100  # as many refusals are listed
 _CHUNK = 1 << 20
@@ -118,12 +119,6 @@ class Receiver:
         if folder != self.into and not folder.is_dir():
             self._make_folder(folder.parent)
             folder.mkdir()
-
-
-def printable(text: str) -> str:
-    """A name that an agent chose, in a form that upsets no terminal."""
-    known = os.fsencode(text).decode("utf-8", "backslashreplace")
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in known)
 
 
 def _disk_error(folder: Path, error: OSError) -> DiskError:

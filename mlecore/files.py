@@ -20,6 +20,8 @@ from mlecore.errors import DataError
 Fault = Callable[[str, Path], None]
 
 _fault: Fault | None = None
+_NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+_FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_CLOEXEC"))
 _MANY = 500  # files; beyond it one sync of everything is cheaper than one a file
 
 
@@ -56,10 +58,17 @@ def sync_folder(folder: Path) -> None:
 
 def _write_new(path: Path, content: bytes) -> None:
     _before("write", path)
-    with path.open("wb") as out:
+    _clear(path)
+    with path.open("xb") as out:
         out.write(content)
         out.flush()
         os.fsync(out.fileno())
+
+
+def _clear(temporary: Path) -> None:
+    """Make room for a temporary file: what a killed process left, or a link that would lead the writing astray."""
+    if os.path.lexists(temporary):
+        remove(temporary)
 
 
 def replace(path: Path, content: bytes, *, keep_previous: bool = False) -> None:
@@ -90,7 +99,7 @@ def previous(path: Path) -> Path:
 def _link(path: Path, target: Path) -> None:
     temporary = target.with_name(f".{target.name.lstrip('.')}.link")
     _before("link", target)
-    temporary.unlink(missing_ok=True)
+    _clear(temporary)
     try:
         os.link(path, temporary)
     except OSError as error:
@@ -226,9 +235,13 @@ def remove(path: Path) -> None:
 
 
 def append(path: Path, line: str) -> None:
-    """Add one line to a journal. Not synced: a journal may lose its last lines in a power loss, a record may not."""
+    """Add one line to a journal. Not synced: a journal may lose its last lines in a power loss, a record may not.
+
+    Raises DataError where something else than a file has its name, OSError.
+    """
     _before("append", path)
-    with path.open("ab", buffering=0) as out:
+    descriptor = open_regular(path, below=path.parent, flags=os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    with os.fdopen(descriptor, "ab", buffering=0) as out:
         out.write(line.encode("utf-8", "backslashreplace") + b"\n")
 
 
@@ -257,6 +270,7 @@ def copy(source: Path, target: Path) -> None:
     """The content of a file from elsewhere, atomically; a link is followed, as the caller named it."""
     new = temporary(target)
     _before("write", new)
+    _clear(new)
     shutil.copyfile(source, new)
     with new.open("rb+") as file:
         os.fsync(file.fileno())
@@ -266,17 +280,57 @@ def copy(source: Path, target: Path) -> None:
     sync_folder(target.parent)
 
 
-def read_regular(path: Path, limit: int) -> bytes:
-    """The content of a regular file. Raises DataError for anything else (a folder, a pipe, a device: never waited for)
-    and for more than ``limit`` bytes."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise DataError("it is not a regular file")
-        with open(descriptor, "rb", closefd=False) as file:
-            content = file.read(limit + 1)
-    finally:
-        os.close(descriptor)
+def read_regular(path: Path, limit: int, *, below: Path | None = None) -> bytes:
+    """The content of a regular file, see ``open_regular``. Raises DataError also for more than ``limit`` bytes."""
+    with os.fdopen(open_regular(path, below=below), "rb") as file:
+        content = file.read(limit + 1)
     if len(content) > limit:
         raise DataError(f"it has more than {limit} bytes")
     return content
+
+
+def open_regular(path: Path, *, below: Path | None = None, flags: int = os.O_RDONLY) -> int:
+    """A descriptor of a regular file. With ``below``, a folder that it lies in, no link is followed from there on.
+
+    Raises DataError for anything else (a folder, a pipe, a device: never waited for), OSError.
+    """
+    flags |= _NOT_WAITING
+    try:
+        if below is None:
+            descriptor = os.open(path, flags, 0o644)
+        else:
+            descriptor = _open_unlinked(below, path.relative_to(below), flags)
+    except OSError as error:
+        if error.errno in (errno.EISDIR, errno.ENXIO):  # a folder, or a pipe, that was to be written
+            raise DataError("it is not a regular file") from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise DataError("it is not a regular file")
+    return descriptor
+
+
+def _open_unlinked(top: Path, path: Path, flags: int) -> int:
+    if os.open not in os.supports_dir_fd:
+        if any((top / part).is_symlink() for part in (path, *path.parents)):
+            raise DataError("it is a symbolic link, or lies behind one")
+        return os.open(top / path, flags, 0o644)
+    *folders, name = path.parts
+    at = os.open(top, _FOLDER)
+    try:
+        for part in folders:
+            inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=at)
+            os.close(at)
+            at = inner
+        part = name
+        return os.open(name, flags | os.O_NOFOLLOW, 0o644, dir_fd=at)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(part, at):
+            raise DataError("it is a symbolic link, or lies behind one") from None
+        raise
+    finally:
+        os.close(at)
+
+
+def _is_link(name: str, folder: int) -> bool:
+    return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)

@@ -49,19 +49,20 @@ class Written:
     words: str
 
 
-def read_toml(path: Path, limit: int = _LIMIT) -> dict[str, Any]:
-    """A TOML file of at most ``limit`` bytes. Raises SchemaError that names it, OSError."""
-    return _read(path, parse_toml, limit)
+def read_toml(path: Path, limit: int = _LIMIT, *, below: Path | None = None) -> dict[str, Any]:
+    """A TOML file of at most ``limit`` bytes. With ``below``, a folder that it lies in, no link is followed from there
+    on. Raises SchemaError that names it, OSError."""
+    return _read(path, parse_toml, limit, below)
 
 
-def read_json(path: Path) -> Any:
-    """A JSON file. Raises SchemaError that names it, OSError."""
-    return _read(path, parse_json, _LIMIT)
+def read_json(path: Path, *, below: Path | None = None) -> Any:
+    """A JSON file; ``below`` as with ``read_toml``. Raises SchemaError that names it, OSError."""
+    return _read(path, parse_json, _LIMIT, below)
 
 
-def _read(path: Path, parse: Callable[[bytes], T], limit: int) -> T:
+def _read(path: Path, parse: Callable[[bytes], T], limit: int, below: Path | None) -> T:
     try:
-        return parse(files.read_regular(path, limit))
+        return parse(files.read_regular(path, limit, below=below))
     except DataError as error:
         raise SchemaError(f"{path}: {error.message}") from None
 
@@ -107,9 +108,9 @@ def structure_newer(cls: type[T], values: object) -> T:
     return kept
 
 
-def read_newer(cls: type[T], path: Path) -> T:
+def read_newer(cls: type[T], path: Path, *, below: Path | None = None) -> T:
     """A JSON file as ``cls``, unknown keys kept. Raises SchemaError that names it, OSError."""
-    values = read_json(path)
+    values = read_json(path, below=below)
     try:
         return structure_newer(cls, values)
     except SchemaError as error:

@@ -11,8 +11,9 @@ import pytest
 from mlecore import fetching
 from mlecore.backends import RELAY_LOG
 from mlecore.errors import DiskError
-from mlecore.fetching import MAX_REFUSED, Receiver, printable
+from mlecore.fetching import MAX_REFUSED, Receiver
 from mlecore.globs import Glob
+from mlecore.printable import printable
 
 
 @pytest.fixture

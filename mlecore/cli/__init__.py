@@ -52,11 +52,12 @@ class _Verbs(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         from mlecore.errors import MlecoreError
+        from mlecore.printable import printable
 
         try:
             return super().invoke(ctx)
         except MlecoreError as error:
-            click.echo(f"Error: {error}", err=True)
+            click.echo(printable(f"Error: {error}", lines=True), err=True)
             ctx.exit(error.exit_code)
 
 

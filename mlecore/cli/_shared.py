@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mlecore.printable import printable
+
 if TYPE_CHECKING:
     from mlecore.runs.record import RunRecord
 
@@ -57,6 +59,11 @@ def record_json(record: RunRecord) -> dict[str, Any]:
     return {**record.to_json(), "folder": str(record.folder)}
 
 
+def echo(text: str, *, err: bool = False) -> None:
+    """Print lines that hold what others chose."""
+    click.echo(printable(text, lines=True), err=err)
+
+
 def print_json(value: object) -> None:
     """To standard output, indented."""
     click.echo(json.dumps(value, indent=2, default=str))
@@ -64,7 +71,7 @@ def print_json(value: object) -> None:
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Columns as wide as their widest cell, nothing cut: fit for a terminal, grep and a log alike."""
-    lines = [list(header), *(list(row) for row in rows)]
+    lines = [list(header), *(list(map(printable, row)) for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     for number, line in enumerate(lines):
         text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._shared import json_option, print_json, print_table, runs_option
+from mlecore.cli._shared import echo, json_option, print_json, print_table, runs_option
 from mlecore.errors import UsageError
+from mlecore.printable import printable
 
 if TYPE_CHECKING:
     from mlecore.reports.model import Document
@@ -92,11 +93,11 @@ def _print(document: Document, form: str | None) -> None:
     elif form == "markdown":
         from mlecore.reports.text import markdown
 
-        click.echo(markdown(document), nl=False)
+        click.echo(printable(markdown(document), lines=True), nl=False)
     elif form == "csv":
         from mlecore.reports.tidy import to_csv
 
-        click.echo(to_csv(document), nl=False)
+        click.echo(printable(to_csv(document), lines=True), nl=False)
     else:
         _print_text(document)
 
@@ -107,10 +108,10 @@ def _print_text(document: Document) -> None:
     for title, section in lines(document):
         click.echo()
         if section is None:
-            click.secho(title, bold=True, underline=True)
+            click.secho(printable(title), bold=True, underline=True)
             continue
-        click.secho(title, bold=True)
+        click.secho(printable(title), bold=True)
         if section.rows:
             print_table(section.header, section.rows)
         for note in section.notes:
-            click.echo(note)
+            echo(note)

@@ -11,6 +11,7 @@ import click
 
 from mlecore.cli._shared import (
     data_option,
+    echo,
     edition_option,
     json_option,
     print_json,
@@ -157,7 +158,7 @@ def conclude(done: Done, runs: Path) -> int:
     counts = ", ".join(f"{number} {state}" for state, number in sorted(outcome.counts.items()) if number)
     click.echo(f"{name}: {counts or 'nothing has ended yet'}", err=True)
     for words in outcome.unfinished:
-        click.echo(f"  {words}", err=True)
+        echo(f"  {words}", err=True)
     if outcome.interrupted:
         click.echo(
             f"Stopped; what runs goes on running. To resume the group: mlecore runs resume {name}{folder}", err=True

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from mlecore.controller.lifecycle import Lifecycle
 from mlecore.controller.reporter import Reporter
+from mlecore.errors import DataError
 from mlecore.runs import requests
+from mlecore.runs.contents import check_run
 from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import RecordError
 from mlecore.runs.store import Group, recover_record
 
 
@@ -51,9 +52,10 @@ def _retry(group: Group, planned: PlannedRun, lifecycle: Lifecycle) -> str:
     if active and active.phase == "closing":
         return ""
     try:
+        check_run(group.folder / planned.name)
         record, _ = recover_record(group.folder / planned.name)
-    except (RecordError, OSError):
-        return "its record cannot be read: there is nothing to retry"
+    except (DataError, OSError) as error:
+        return f"its record cannot be read, so there is nothing to retry: {error}"
     if active or record.state not in ("failed", "cancelled"):
         return f"it is {record.state}: only failed and cancelled runs are retried"
     lifecycle.retry(record)

@@ -10,6 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from mlecore import files
+from mlecore.errors import DataError
+from mlecore.printable import printable
 from mlecore.runs.record import RunRecord
 from mlecore.units import show_duration
 
@@ -61,7 +64,7 @@ class Lines:
             self.say(standing(active, counts, waiting, self.total))
 
     def say(self, text: str) -> None:
-        print(f"{time.strftime('%H:%M:%S')} {text}", file=self.out, flush=True)
+        print(f"{time.strftime('%H:%M:%S')} {printable(text, lines=True)}", file=self.out, flush=True)
 
 
 class Table:
@@ -88,7 +91,7 @@ class Table:
             self.say(line)
 
     def say(self, text: str) -> None:
-        self.console.print(text, markup=False, highlight=False)
+        self.console.print(printable(text, lines=True), markup=False, highlight=False)
 
     def tick(self, active: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None:
         if time.monotonic() >= self._next:
@@ -139,10 +142,11 @@ def describe(record: RunRecord, report: Report | None) -> str:
 def last_words(folder: Path) -> str:
     """The last line that a run's agent printed, as it may be shown; empty where there is none."""
     try:
-        with (folder / "logs" / "output.log").open("rb") as log:
+        path = folder / "logs" / "output.log"
+        with os.fdopen(files.open_regular(path, below=folder.parent), "rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - 4096))
             lines = log.read().decode(errors="replace").split("\n")
-    except OSError:
+    except (OSError, DataError):
         return ""
     lines = ["".join(filter(str.isprintable, line)).strip() for line in lines]
     return next((line[:200] for line in reversed(lines) if line), "")

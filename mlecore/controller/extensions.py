@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlecore import files
-from mlecore.errors import MlecoreError
+from mlecore.errors import DataError, MlecoreError
 from mlecore.runs.journal import Journal
 from mlecore.runs.record import RunRecord
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mlecore.grading.report import Report
 
 DELIVERED = "extensions.log"
+_MOST = 1 << 28  # bytes that are read; 10,000 runs write some 2 MB
 
 
 class Extensions:
@@ -39,9 +40,10 @@ class Extensions:
 
     def _read(self) -> set[str]:
         try:
-            lines = self._path.read_text(encoding="utf-8", errors="replace").split("\n")
-        except FileNotFoundError:
+            content = files.read_regular(self._path, _MOST, below=self._path.parent)
+        except (OSError, DataError):  # then they are delivered once more
             return set()
+        lines = content.decode(errors="replace").split("\n")
         return set(lines[:-1])  # what follows the last newline is torn or empty
 
     def started(self, run: RunRecord) -> None:
@@ -87,7 +89,7 @@ class Extensions:
             self._call(hook, run, report)
             try:
                 files.append(self._path, _key(hook, run))
-            except OSError:  # then it is delivered once more
+            except (OSError, DataError):  # then it is delivered once more
                 continue
 
     def _call(self, hook: str, run: RunRecord, report: Report | None) -> None:

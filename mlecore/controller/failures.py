@@ -11,7 +11,6 @@ from mlecore.controller.experiment import Missing
 from mlecore.controller.state import ActiveRun, Timing
 from mlecore.errors import BackendUnreachable, DiskError, GradingError, MlecoreError
 
-
 _LASTING = {
     errno.EEXIST,
     errno.EINVAL,
@@ -61,8 +60,9 @@ Decision = Retry | Fail | CountAsLost | Leave | Abandon
 def decide(active: ActiveRun, error: Exception, timing: Timing, answers_are_there: Callable[[], bool]) -> Decision:
     """After the ``active.tries``-th failure of its step.
 
-    Disk and backend are waited for as long as it takes, since they come back, but not what lies in a wrong place; only a run that the disk keeps from
-    starting fails in the end. Anything else is tried a few times, as far as another try can help.
+    Disk and backend are waited for as long as it takes, since they come back (what lies in a wrong place does not go
+    away); only a run that the disk keeps from starting fails in the end. Anything else is tried a few times, as far as
+    another try can help.
     """
     if isinstance(error, FolderGone):
         return Abandon()

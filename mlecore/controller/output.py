@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from mlecore import files
 from mlecore.backends import Backend
-from mlecore.errors import BackendUnreachable, UsageError
+from mlecore.errors import BackendUnreachable, DataError, UsageError
 from mlecore.registry import open_backend
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import recover_record
@@ -30,7 +32,7 @@ def output(record: RunRecord, follow: bool) -> Iterator[bytes]:
     path = saved(record)
     if path is None:
         raise UsageError(f"{record.name} is {record.state} and left no output")
-    with path.open("rb") as file:
+    with os.fdopen(files.open_regular(path, below=record.folder.parent), "rb") as file:
         while chunk := file.read(_CHUNK):
             yield chunk
 
@@ -41,7 +43,15 @@ def saved(record: RunRecord) -> Path | None:
         record.folder / "attempts" / str(attempt.number) / "output.log" for attempt in reversed(record.attempts)
     ]
     paths = [record.folder / "logs" / "output.log", *attempts]
-    return next((path for path in paths if path.is_file() and not path.is_symlink()), None)
+    return next((path for path in paths if _is_regular(path, record.folder.parent)), None)
+
+
+def _is_regular(path: Path, below: Path) -> bool:
+    try:
+        os.close(files.open_regular(path, below=below))
+    except (OSError, DataError):
+        return False
+    return True
 
 
 def _read_again(record: RunRecord) -> RunRecord:

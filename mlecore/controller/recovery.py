@@ -8,9 +8,11 @@ from pathlib import Path
 from attrs import frozen
 
 from mlecore.backends import Handle
+from mlecore.errors import DataError
+from mlecore.runs.contents import check_run
 from mlecore.runs.journal import Journal
 from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import RecordError, RunRecord
+from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, recover_record
 
 
@@ -26,12 +28,12 @@ class FoundRun:
 
 def find_runs(group: Group, journal: Journal, only: frozenset[str] | None) -> Iterator[FoundRun]:
     """Every run of the plan, or those named. Folders are read one by one, as the caller asks for the next."""
-    folders = {path.name for path in group.folder.iterdir() if path.is_dir()}
+    names = {path.name for path in group.folder.iterdir()}
     started = {str(event["run"]) for event in journal.read() if event.get("event") == "starting"}
     for planned in group.plan.runs():
         if only is not None and planned.name not in only:
             continue
-        if planned.name in folders:
+        if planned.name in names:
             yield _read(group, planned)
         elif planned.name in started:
             remark = f"{planned.name} had begun and its folder is gone: it begins anew"
@@ -42,10 +44,11 @@ def find_runs(group: Group, journal: Journal, only: frozenset[str] | None) -> It
 
 def _read(group: Group, planned: PlannedRun) -> FoundRun:
     try:
+        check_run(group.folder / planned.name)
         record, remark = recover_record(group.folder / planned.name)
     except FileNotFoundError:  # a controller died before the first record
         return FoundRun(planned=planned)
-    except (RecordError, OSError) as error:
+    except (DataError, OSError) as error:
         return _unusable(planned, str(error))
     if record.uid != planned.uid(group.info.uid):
         return _unusable(planned, "its record belongs to another run")

@@ -337,6 +337,6 @@ def _read_report(path: Path) -> Report:
     from mlecore.grading.report import read_report
 
     try:
-        return read_report(path)
+        return read_report(path, below=path.parent.parent)
     except SchemaError as error:
         raise GradingError(error.message, fix="Resuming the group grades the run again.") from None

@@ -85,9 +85,10 @@ class Report:
         return structure_newer(cls, values)
 
 
-def read_report(path: Path) -> Report:
-    """The report in a grade.json. Raises SchemaError that names the file, OSError."""
-    return read_newer(Report, path)
+def read_report(path: Path, *, below: Path | None = None) -> Report:
+    """The report in a grade.json; no link is followed from the folder ``below`` on. Raises SchemaError that names the
+    file, OSError."""
+    return read_newer(Report, path, below=below)
 
 
 def _has_no_number(value: object) -> bool:

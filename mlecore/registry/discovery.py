@@ -17,6 +17,7 @@ from attrs import evolve
 
 from mlecore.entry_points import GROUPS, Point, headers, name_of, points, version
 from mlecore.errors import UsageError
+from mlecore.printable import printable
 from mlecore.registry.plugin import Plugin
 
 KINDS = ("competition", "agent", "backend", "detector", "extension")
@@ -131,7 +132,7 @@ def _described(point: Point, kind: str) -> tuple[Plugin, list[str]]:
 def _shown(text: str) -> str:
     """On one line, of bounded length, and without characters that a terminal would obey."""
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape", "replace").decode() for sign in cut)
+    return printable(cut)
 
 
 def _owners(found: Sequence[Plugin]) -> dict[str, str]:

@@ -87,7 +87,7 @@ def read_graded(run: RunRecord) -> Graded:
 
 def _report(path: Path) -> Report | None:
     try:
-        return read_report(path)
+        return read_report(path, below=path.parent.parent)
     except (OSError, SchemaError):
         return None
 
@@ -96,12 +96,12 @@ def _suspicions(folder: Path) -> list[Suspicion]:
     """From findings/<detector>.json, a Detection as JSON each: those that are neither clean nor undecided."""
     found = []
     try:
-        paths = sorted(path for path in folder.iterdir() if path.suffix == ".json")
+        paths = sorted(path for path in folder.iterdir() if path.suffix == ".json" and not folder.is_symlink())
     except OSError:
         return []
     for path in paths:
         try:
-            values = read_json(path)
+            values = read_json(path, below=folder.parent.parent)
             for finding in values["findings"]:
                 if finding["verdict"] not in get_args(Verdict):
                     raise ValueError(f"{finding['verdict']!r} is no verdict")
@@ -121,7 +121,7 @@ def _suspicions(folder: Path) -> list[Suspicion]:
 
 def _history(path: Path) -> tuple[Moment, ...]:
     try:
-        values = read_json(path)
+        values = read_json(path, below=path.parent.parent)
         return tuple(sorted((_moment(point) for point in values["points"]), key=lambda moment: moment.seconds))
     except (OSError, SchemaError, ValueError, TypeError, KeyError):
         return ()

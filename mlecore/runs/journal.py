@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -10,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from mlecore import files
+from mlecore.errors import DataError
 
 EVENTS = "events.jsonl"
+_LONGEST = 1 << 20  # bytes of one line
+_MOST = 1 << 30  # bytes that are read; 10,000 runs write some 10 MB
 
 
 def now() -> str:
@@ -35,23 +39,25 @@ class Journal:
             with self._lock:
                 self._before()
                 files.append(self.path, line)
-        except OSError:
+        except (OSError, DataError):
             return
 
     def read(self, run: str | None = None) -> Iterator[dict[str, Any]]:
-        """All events, or those of one run; torn lines are left out."""
+        """All events, or those of one run; torn lines are left out, and so is a journal that is no file."""
         try:
-            lines = self.path.open("rb")
-        except FileNotFoundError:
+            lines = os.fdopen(files.open_regular(self.path, below=self.path.parent), "rb")
+        except (OSError, DataError):
             return
         wanted = None if run is None else json.dumps(run).encode()
         with lines:
-            for line in lines:
+            while line := lines.readline(_LONGEST):
+                if lines.tell() > _MOST:
+                    return
                 if wanted is not None and wanted not in line:
                     continue
                 try:
                     event = json.loads(line)
-                except ValueError:
+                except (ValueError, RecursionError):
                     continue
                 if isinstance(event, dict) and (run is None or event.get("run") == run):
                     yield event

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from mlecore import files
-from mlecore.errors import MlecoreError
+from mlecore.errors import DataError, MlecoreError
 
 BEAT = 5.0  # seconds between heartbeats
 PATIENCE = 3.5 * BEAT  # without a heartbeat its holder is dead; counted by our own clock, as others may be wrong
 
+_LONGEST = 4096  # bytes of what a holder writes
 _RETRIES = 4  # of a lock that is found taken: somebody may only be looking whether it is held, see holder()
 
 
@@ -57,8 +58,11 @@ class GroupLock:
         self.release()
 
     def acquire(self) -> None:
-        """Raises GroupLocked, naming the holder, if it lives."""
-        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        """Raises GroupLocked, naming the holder, if it lives; DataError where the lock file is no file."""
+        try:
+            self._descriptor = files.open_regular(self.path, below=self.path.parent, flags=os.O_RDWR | os.O_CREAT)
+        except DataError as error:
+            raise DataError(f"{self.path}: {error.message}", fix="Remove it.") from None
         try:
             if self._flock():
                 self._watch_other_host(self.path)
@@ -182,11 +186,11 @@ def holder(group: Path) -> dict[str, Any] | None:
     """Who holds the group now, as far as can be seen without taking the lock for more than a moment."""
     path = group / "controller.lock"
     try:
-        descriptor = os.open(path, os.O_RDWR)
-    except FileNotFoundError:
-        return None
+        descriptor = files.open_regular(path, below=group, flags=os.O_RDWR)
     except PermissionError:
         return _read(path) or None
+    except (OSError, DataError):  # none is there, or nothing that a controller could hold
+        return None
     import fcntl
 
     try:
@@ -203,8 +207,8 @@ def holder(group: Path) -> dict[str, Any] | None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_bytes()[:4096] or b"{}")
-    except (OSError, ValueError):
+        value = json.loads(files.read_regular(path, _LONGEST, below=path.parent) or b"{}")
+    except (OSError, ValueError, RecursionError, DataError):
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -235,7 +239,7 @@ def _began(pid: int) -> str:
 def _alive(holder: dict[str, Any]) -> bool:
     """A holder on this host."""
     pid = holder.get("pid")
-    same_boot = holder.get("boot") == _boot() and isinstance(pid, int)
+    same_boot = holder.get("boot") == _boot() and isinstance(pid, int) and 0 < pid < 2**31
     return same_boot and holder.get("began") == _began(int(str(pid))) != ""
 
 

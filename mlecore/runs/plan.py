@@ -172,10 +172,11 @@ def parse_plan(text: str) -> Plan:
         raise UsageError(error.message) from None
 
 
-def read_plan(path: Path) -> Plan:
-    """From a TOML file. Raises UsageError that names the file and what is wrong in it."""
+def read_plan(path: Path, *, below: Path | None = None) -> Plan:
+    """From a TOML file; no link is followed from the folder ``below`` on. Raises UsageError that names the file and
+    what is wrong in it."""
     try:
-        values = read_toml(path)
+        values = read_toml(path, below=below)
     except FileNotFoundError:
         raise UsageError(f"there is no plan {path}") from None
     except OSError as error:

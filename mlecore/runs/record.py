@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from attrs import evolve, field, frozen
 
+from mlecore import files
 from mlecore.agents import Network, Usage
 from mlecore.backends import Handle, Sandbox
 from mlecore.errors import DataError
@@ -145,7 +147,13 @@ class RunRecord:
     def submission(self) -> Path | None:
         """The file that was handed in, where there is one."""
         path = self.folder / "submission" / "submission.csv"
-        return path if self.collected and self.collected.candidate and path.is_file() else None
+        if not (self.collected and self.collected.candidate):
+            return None
+        try:
+            os.close(files.open_regular(path, below=self.folder.parent))
+        except (DataError, OSError):
+            return None
+        return path
 
     def with_attempt(self, **changes: Any) -> RunRecord:
         """The record with its last attempt changed."""

@@ -102,7 +102,7 @@ def open_group(folder: Path) -> Group:
     if not folder.is_dir():
         raise UsageError(f"there is no group {folder.name} in {folder.parent}", fix="To see them: mlecore runs list")
     try:
-        info = read_newer(GroupInfo, folder / GROUP)
+        info = read_newer(GroupInfo, folder / GROUP, below=folder)
     except FileNotFoundError:
         raise DataError(
             f"{folder} has no {GROUP}: it is not a group, or its making was interrupted",
@@ -111,7 +111,7 @@ def open_group(folder: Path) -> Group:
     except OSError as error:
         raise DataError(f"{folder / GROUP} cannot be read: {error}") from None
     try:
-        plan = read_plan(folder / PLAN)
+        plan = read_plan(folder / PLAN, below=folder)
     except UsageError as error:
         raise DataError(error.message, fix=error.fix) from None
     return Group(folder=folder, info=info, plan=plan)
@@ -137,7 +137,7 @@ def read_record(folder: Path) -> RunRecord:
 
 def _read_record(path: Path, folder: Path) -> RunRecord:
     try:
-        values = read_json(path)
+        values = read_json(path, below=folder.parent)
     except SchemaError as error:
         raise RecordError(error.message) from None
     try:
@@ -259,7 +259,7 @@ def groups(runs: Path) -> list[Path]:
 def grade_of(folder: Path) -> dict[str, Any] | None:
     """grade.json of a run, if it is there and whole."""
     try:
-        value = read_json(folder / "grade.json")
+        value = read_json(folder / "grade.json", below=folder.parent)
     except (OSError, SchemaError):
         return None
     return value if isinstance(value, dict) else None

@@ -38,7 +38,7 @@ def regrade(group: Path, dirs: DataDirs) -> Iterator[Regraded]:
         for record in load_group(group):
             if record.state == "graded":
                 try:
-                    then = read_report(record.folder / "grade.json")
+                    then = read_report(record.folder / "grade.json", below=record.folder.parent)
                     yield Regraded(run=record.name, different=_differences(then, _grade(record, dirs, grader)))
                 except (MlecoreError, SchemaError, OSError) as error:
                     yield Regraded(run=record.name, undecided=str(error).splitlines()[0])

@@ -162,3 +162,12 @@ class Lab:
 @pytest.fixture
 def lab(tmp_path: Path, data: Path) -> Lab:
     return Lab(tmp_path, data)
+
+
+@pytest.fixture(scope="module")
+def finished_group(installed: Path, tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    """A group of two graded runs; tests take copies of it."""
+    lab = Lab(tmp_path_factory.mktemp("finished"), data)
+    group = lab.make(("worker", {}), seeds=2)
+    assert lab.run().complete
+    return group.folder

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from click.testing import CliRunner
 
 from mlecore.cli import main
+from mlecore.runs import lock, requests
+from mlecore.runs.store import read_record, write_record
 from mlecore.testing.hostile import in_time
 
 RUN, OTHER = "worker--coins--0", "worker--coins--1"
@@ -80,7 +84,6 @@ VERBS = (
     ("runs", "show", f"g/{RUN}"),
     ("runs", "show", f"g/{RUN}", "--json"),
     ("runs", "logs", f"g/{RUN}"),
-    ("runs", "verify", "g"),
     ("runs", "retry", "g"),
     ("runs", "retry", f"g/{RUN}"),
     ("runs", "cancel", "g"),
@@ -98,23 +101,12 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory, data):
-    """A group of two graded runs, in a folder of its own."""
-    from conftest import Lab  # type: ignore[attr-defined]
-
-    lab = Lab(tmp_path_factory.mktemp("whole"), data)
-    lab.make(("worker", {}), seeds=2)
-    assert lab.run().complete
-    return lab.root
-
-
 @pytest.fixture
-def verb(whole, data, monkeypatch):
-    """The whole group anew, and a function that calls a verb on it."""
+def verb(finished_group, data, monkeypatch):
+    """A function that calls a verb on the group; ``verb.group`` is its folder, which may be changed."""
     monkeypatch.setenv("MLECORE_DATA", str(data))
-    runs = whole / "runs"
-    kept = whole / "kept"
+    monkeypatch.setattr(lock, "PATIENCE", 0.2)
+    runs, kept = finished_group.parent, finished_group.parent.parent / "kept"
     if not kept.exists():
         shutil.copytree(runs, kept, symlinks=True)
     remove(runs)
@@ -122,7 +114,7 @@ def verb(whole, data, monkeypatch):
 
     def call(*words: str) -> tuple[int, str]:
         arguments = [words[0], *words[1:], "--runs", str(runs)]
-        result = in_time(lambda: CliRunner().invoke(main, arguments), 30)
+        result = in_time(lambda: CliRunner().invoke(main, arguments), 10)
         fine = result.exception is None or isinstance(result.exception, SystemExit)
         assert fine, f"{words}: {result.exc_info}"
         return result.exit_code, result.output
@@ -131,8 +123,12 @@ def verb(whole, data, monkeypatch):
     return call
 
 
-@pytest.mark.parametrize("how", TAMPERED)
-@pytest.mark.parametrize("file", FILES)
+OF_FOLDERS = ("null", "fifo", "zeros", "loop")
+
+
+@pytest.mark.parametrize(
+    ("file", "how"), [(file, how) for file in FILES for how in (TAMPERED if "." in file else OF_FOLDERS)]
+)
 def test_no_verb_breaks(verb, file, how):
     path = verb.group / file
     failed = []
@@ -146,3 +142,92 @@ def test_no_verb_breaks(verb, file, how):
         except Exception as error:
             failed.append(f"{words}: {error!r}")
     assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".run.json.tmp",
+        ".run.json.previous",
+        ".grade.json.tmp",
+        "run.json",
+        "grade.json",
+        "attempts",
+        "logs",
+        "submission",
+        "",
+    ],
+)
+def test_no_link_in_a_run_is_written_through(lab, tmp_path, name):
+    group = lab.make(("worker", {"faults": "9"}), execution={"retries": 0})
+    lab.run()
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    target = outside / "mine"
+    target.write_text("mine")
+    path = lab.folder(RUN) / name
+    is_folder = "." not in name
+    remove(path)
+    path.symlink_to(outside if is_folder else target)
+    requests.leave(group.folder, RUN, "retry")
+    lab.run()
+    assert target.read_text() == "mine" and [each.name for each in outside.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    "name", ["events.jsonl", "controller.lock", "controller.claim", ".cache", "builds", "requests", "requests/retry"]
+)
+@pytest.mark.parametrize("words", [("resume", "g"), ("retry", f"g/{RUN}")])
+def test_no_link_in_a_group_is_written_through(verb, tmp_path, name, words):
+    target = tmp_path / "mine"
+    if name in ("events.jsonl", "controller.lock", "controller.claim"):
+        target.write_text("mine")
+    else:
+        target.mkdir()
+    path = verb.group / name
+    remove(path)
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(target)
+    record = verb.group / RUN / "run.json"
+    record.write_text(record.read_text().replace('"state": "graded"', '"state": "failed"'))
+    code, output = verb("runs", *words)
+    assert code == 3 and f"{path} is a symbolic link" in output, output
+    assert target.read_text() == "mine" if target.is_file() else not list(target.iterdir())
+
+
+def test_a_link_is_no_submission_of_a_run(verb, tmp_path):
+    outside = tmp_path / "submission.csv"
+    outside.write_text("id,x\n")
+    submission = verb.group / RUN / "submission" / "submission.csv"
+    assert read_record(verb.group / RUN).submission == submission
+    submission.unlink()
+    submission.symlink_to(outside)
+    assert read_record(verb.group / RUN).submission is None
+    remove(submission.parent)
+    submission.parent.symlink_to(tmp_path)
+    assert read_record(verb.group / RUN).submission is None
+
+
+ESCAPE = "\x1b]0;owned\x07\x1b[2J\u202e"
+
+
+@pytest.mark.parametrize("words", [each for each in VERBS if each[1] not in ("retry", "cancel", "resume")])
+def test_no_escape_reaches_the_terminal(verb, words):
+    folder = verb.group / RUN
+    record = read_record(folder)
+    hardware = {"gpu": ESCAPE, ESCAPE: 1}
+    refused = evolve(record.collected, refused=(f"logs/{ESCAPE}: a link",))
+    use = evolve(record.agent, version=ESCAPE, options={ESCAPE: ESCAPE})
+    write_record(
+        evolve(record, label=ESCAPE, reason=ESCAPE, hardware=hardware, collected=refused, agent=use, model=ESCAPE)
+    )
+    (folder / "logs" / "output.log").write_text(f"before\r{ESCAPE}after\nlast\tline\n")
+    (folder / "logs" / ESCAPE).touch()
+    with (verb.group / "events.jsonl").open("a") as events:
+        events.write(json.dumps({"run": RUN, "event": ESCAPE, "why": ESCAPE}) + "\n")
+    code, output = verb(*words)
+    assert code in (0, 2) and not set(output) & set("\x1b\x07\r\u202e"), output
+    if words[1] == "logs":
+        assert output == "before\n\\x1b]0;owned\\x07\\x1b[2J\\u202eafter\nlast\tline\n"
+    elif words[1] == "show":
+        assert output.count("owned") >= 5

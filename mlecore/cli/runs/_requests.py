@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlecore.cli._shared import echo
 from mlecore.cli.runs._names import one_run
 from mlecore.errors import UsageError
 
@@ -46,7 +47,7 @@ def ask(
 def _ask_group(folder: Path, records: list[RunRecord], request: Request, of_group: tuple[str, ...]) -> int:
     """The exit code of one group, so that those after it are asked too."""
     if not records:
-        click.echo(f"{folder.name}: nothing to {request}: no run is {' or '.join(of_group)}", err=True)
+        echo(f"{folder.name}: nothing to {request}: no run is {' or '.join(of_group)}", err=True)
         return 0
     try:
         _hand_over(folder, records, request)
@@ -58,10 +59,12 @@ def _ask_group(folder: Path, records: list[RunRecord], request: Request, of_grou
 def _hand_over(folder: Path, records: list[RunRecord], request: Request) -> None:
     from mlecore.cli.run import perform
     from mlecore.runs import requests
+    from mlecore.runs.contents import check_group
     from mlecore.runs.lock import GroupLocked, holder
     from mlecore.runs.store import open_group
 
     plan = open_group(folder).plan
+    check_group(folder)
     for record in records:
         requests.leave(folder, record.name, request)
     held = holder(folder)
@@ -73,6 +76,6 @@ def _hand_over(folder: Path, records: list[RunRecord], request: Request) -> None
             held = holder(folder) or {}
     if held is not None:
         who = f"process {held.get('pid', '?')} on host {held.get('host', '?')}"
-        click.echo(f"{folder.name}: asked its controller ({who}) to {request} {len(records)} runs", err=True)
+        echo(f"{folder.name}: asked its controller ({who}) to {request} {len(records)} runs", err=True)
     elif request == "retry":
-        click.echo(f"To start them: mlecore runs resume {folder.name}", err=True)
+        echo(f"To start them: mlecore runs resume {folder.name}", err=True)

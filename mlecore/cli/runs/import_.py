@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._shared import runs_option
+from mlecore.cli._shared import echo, runs_option
 
 
 @click.command("import")
@@ -30,6 +30,6 @@ def command(folder: Path, reports: tuple[Path, ...], agent: str | None, name: st
 
     imported = import_group(folder, runs, reports=reports, agent=agent, name=name)
     for line in imported.left_out:
-        click.echo(f"left out: {line}", err=True)
-    click.echo(f"{imported.group}: {imported.runs} runs, {len(imported.without_grade)} of them without a grade")
-    click.echo(f"To see them: mlecore report {imported.group}")
+        echo(f"left out: {line}", err=True)
+    echo(f"{imported.group}: {imported.runs} runs, {len(imported.without_grade)} of them without a grade")
+    echo(f"To see them: mlecore report {imported.group}")

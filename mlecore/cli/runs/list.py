@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._shared import json_option, print_json, print_table, record_json, runs_option
+from mlecore.cli._shared import echo, json_option, print_json, print_table, record_json, runs_option
 from mlecore.cli.runs._names import group_folder
 from mlecore.errors import MlecoreError, UsageError
 
@@ -59,7 +59,7 @@ def command(
     else:
         _list_groups(found, as_json)
     for problem in problems:
-        click.echo(f"warning: {problem}", err=True)
+        echo(f"warning: {problem}", err=True)
 
 
 def _known_words(state: tuple[str, ...], ended: tuple[str, ...]) -> None:

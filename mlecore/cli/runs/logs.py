@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -16,9 +15,12 @@ from mlecore.cli.runs._names import one_run
 @click.option("-f", "--follow", is_flag=True, help="Go on until the process ends.")
 @runs_option
 def command(name: str, follow: bool, runs: Path) -> None:
-    """Print what the agent's process printed; of a run at work, from its backend."""
-    from mlecore.controller.output import output
+    """Print what the agent's process printed; of a run at work, from its backend.
 
-    for chunk in output(one_run(runs, name), follow):
-        sys.stdout.buffer.write(chunk)
-        sys.stdout.buffer.flush()
+    Escape sequences are spelled out. The bytes themselves lie in logs/output.log of the run's folder.
+    """
+    from mlecore.controller.output import output
+    from mlecore.printable import printable_output
+
+    for text in printable_output(output(one_run(runs, name), follow)):
+        click.echo(text, nl=False)

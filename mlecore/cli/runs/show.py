@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlecore.cli._shared import json_option, print_json, record_json, runs_option
+from mlecore.cli._shared import echo, json_option, print_json, record_json, runs_option
 from mlecore.cli.runs._names import one_run
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ def command(name: str, runs: Path, as_json: bool) -> None:
         details = " ".join(
             f"{k}={v}" for k, v in event.items() if k not in ("at", "run", "event") and v not in ("", None)
         )
-        click.echo(f"  {event.get('at')}  {event.get('event')} {details}".rstrip())
+        echo(f"  {event.get('at')}  {event.get('event')} {details}".rstrip())
     click.secho("\nfiles", bold=True)
     from mlecore.units import show_size
 
     for path, size in list(there.items())[:200]:
-        click.echo(f"  {show_size(size):>9}  {path}")
+        echo(f"  {show_size(size):>9}  {path}")
     if len(there) > 200:
-        click.echo(f"  ... {len(there) - 200} more below {record.folder}")
+        echo(f"  ... {len(there) - 200} more below {record.folder}")
 
 
 def _show_record(record: RunRecord) -> None:
@@ -80,12 +80,12 @@ def _show_record(record: RunRecord) -> None:
     }
     for name, value in lines.items():
         if value:
-            click.echo(f"{name + ':':13}{value}")
+            echo(f"{name + ':':13}{value}")
     for refused in collected.refused if collected else ():
-        click.echo(f"{'refused:':13}{refused}")
+        echo(f"{'refused:':13}{refused}")
     for attempt in record.attempts:
         how = f"{attempt.ended or 'at work'} {attempt.reason}".strip()
-        click.echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {attempt.started_at}, {how}")
+        echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {attempt.started_at}, {how}")
 
 
 def _usage_words(record: RunRecord) -> str:

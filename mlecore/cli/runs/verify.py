@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._shared import data_option
+from mlecore.cli._shared import data_option, echo
 
 
 @click.command("verify")
@@ -30,9 +30,9 @@ def command(bundle: Path, regrade: bool, data: tuple[Path, ...]) -> None:
             wrong = [error.message]
         if wrong:
             for line in wrong:
-                click.echo(line)
+                echo(line)
             raise click.exceptions.Exit(1)
-        click.echo(f"{found.group}: {found.runs} runs, all {len(found.files)} files are as they were exported")
+        echo(f"{found.group}: {found.runs} runs, all {len(found.files)} files are as they were exported")
         if regrade:
             with tempfile.TemporaryDirectory() as folder:
                 unpack(source, found, Path(folder, found.group))
@@ -46,12 +46,12 @@ def _regrade(group: Path, data: tuple[Path, ...]) -> None:
     results = list(regrade(group, DataDirs.of(data)))
     for result in results:
         for line in result.different:
-            click.echo(f"{result.run}: {line}")
+            echo(f"{result.run}: {line}")
         if result.undecided:
-            click.echo(f"{result.run}: could not be graded again: {result.undecided}", err=True)
+            echo(f"{result.run}: could not be graded again: {result.undecided}", err=True)
     undecided = sum(bool(result.undecided) for result in results)
     different = sum(bool(result.different) for result in results)
     same = len(results) - undecided - different
-    click.echo(f"graded again: {same} the same, {different} different, {undecided} undecided")
+    echo(f"graded again: {same} the same, {different} different, {undecided} undecided")
     if different or undecided:
         raise click.exceptions.Exit(1 if different else 3)
