@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+import struct
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,3 +25,20 @@ def disk(tmp_path: Path) -> Iterator[Any]:
         pytest.skip(str(error))
     yield made
     made.close()
+
+
+@pytest.fixture
+def make_bomb() -> Callable[..., Path]:
+    """Makes a zip that declares more than it holds: a bomb that costs a test nothing."""
+
+    def make(path: Path, declared: int, packed: int = 2_000_000, compression: int = zipfile.ZIP_DEFLATED) -> Path:
+        """One member that declares ``declared`` bytes and holds ``packed`` zeros."""
+        with zipfile.ZipFile(path, "w", compression) as archive:
+            archive.writestr("a.csv", bytes(packed))
+        data = bytearray(path.read_bytes())
+        entry = data.rfind(b"PK\x01\x02")
+        data[entry + 24 : entry + 28] = struct.pack("<I", declared)
+        path.write_bytes(data)
+        return path
+
+    return make

@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 from mlecore import files
 from mlecore.data.http import add_sources, archive_md5
 from mlecore.data.layout import DataDirs
+from mlecore.data.nested import refuse_nested_bombs
 from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic
 from mlecore.data.unpack import unpack
 from mlecore.errors import DataError, UsageError
@@ -126,6 +127,7 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
                 unpacked = None
                 unpack(archive, partial, progress)
             if unpacked is None:
+                refuse_nested_bombs(partial, competition.facts)
                 add_sources(competition.facts, folder, partial, progress)
                 _freeze(partial)
                 files.discard(raw)

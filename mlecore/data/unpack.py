@@ -18,10 +18,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mlecore.bombs import refuse_zip_bomb
 from mlecore.data.manifest import batched
 from mlecore.data.room import require
 from mlecore.errors import DataError
-from mlecore.units import show_size
 
 if TYPE_CHECKING:
     from mlecore.backends import Progress
@@ -30,8 +30,6 @@ _CHUNK = 1 << 20
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _PORTION = 4 << 20
 _WHEN = 946_684_800  # 2000-01-01, of every file: the time of unpacking would reveal its position in the archive
-_BOMB_RATIO = 250  # deflate reaches 1032; no data set as a whole comes near
-_BOMB_BYTES = 1 << 30  # small ones hurt nobody
 
 
 Job = tuple[zipfile.ZipInfo, str]
@@ -53,7 +51,7 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> int:
         raise _damaged(archive, str(error)) from None
     except OSError as error:
         raise DataError(f"{archive} cannot be read: {error.strerror or error}") from None
-    _refuse_bomb(archive, members)
+    refuse_zip_bomb(archive, members)
     paths = _paths(archive, members)
     made = _folders([*paths, *(f"{_safe(archive, name)}/" for name in folders)])
     if clash := made.intersection(paths):
@@ -147,23 +145,6 @@ def _safe(archive: Path, name: str) -> str:
     if not parts or name.startswith("/") or ".." in parts or foreign:
         raise DataError(f"{archive}: the member {name!r} would leave its folder; nothing was unpacked")
     return "/".join(parts)
-
-
-def _refuse_bomb(archive: Path, members: Sequence[zipfile.ZipInfo]) -> None:
-    """Members that share bytes of the archive, or that together are far larger than data can be."""
-    end = 0
-    for info in sorted(members, key=lambda info: info.header_offset):
-        if info.header_offset < end:
-            raise DataError(f"{archive}: the members overlap, as in a zip bomb; nothing was unpacked")
-        end = info.header_offset + info.compress_size
-    size, total = archive.stat().st_size, sum(info.file_size for info in members)
-    if end > size:
-        raise _damaged(archive, "it ends before its last member does")
-    if total > _BOMB_BYTES and total > _BOMB_RATIO * size:
-        raise DataError(
-            f"{archive} has {show_size(size)} and would unpack to {show_size(total)}: a zip bomb; nothing was unpacked",
-            fix="If it is not, unpack it yourself and use --raw DIR",
-        )
 
 
 def _extract(archive: Path, descriptor: int, info: zipfile.ZipInfo, target: str, count: Callable[[int], None]) -> None:

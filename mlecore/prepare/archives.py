@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from mlecore.bombs import refuse_bomb
 from mlecore.errors import DataError
 from mlecore.prepare.files import link_file
 from mlecore.prepare.paths import safe_name
@@ -34,7 +35,7 @@ def members(archive: Path) -> list[str]:
             return [member.filename for member in source.infolist() if not member.is_dir()]
     if kind == "tar":
         with _open_tar(archive) as source:
-            return [member.name for member in source if not member.isdir()]
+            return [member.name for member in _tar_members(archive, source) if not member.isdir()]
     with _open_7z(archive) as source:
         return [member.filename for member in source.list() if not member.is_directory]
 
@@ -98,7 +99,7 @@ def _extract_zip(archive: Path, into: Path, names: Mapping[str, str] | None) -> 
 def _extract_tar(archive: Path, into: Path, names: Mapping[str, str] | None) -> int:
     found: set[str] = set()
     with _open_tar(archive) as source:
-        for member in source:
+        for member in _tar_members(archive, source):
             if member.isdir() or (names is not None and member.name not in names):
                 continue
             reader = source.extractfile(member) if member.isreg() else None
@@ -142,6 +143,15 @@ def _ensure_all(archive: Path, there: set[str], names: Mapping[str, str] | None)
         raise DataError(f"{archive} has no member {missing[0]} ({len(missing)} are missing)")
 
 
+def _tar_members(archive: Path, source: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Its members, each refused before it is read where it makes the archive a bomb."""
+    total = 0
+    for member in source:
+        total += member.size
+        refuse_bomb(archive, total)
+        yield member
+
+
 @contextmanager
 def _open_tar(archive: Path) -> Iterator[tarfile.TarFile]:
     try:
@@ -159,6 +169,7 @@ def _open_7z(archive: Path) -> Iterator[Any]:
         raise DataError(f"{archive} is a 7z archive", fix="Install py7zr to read it.") from None
     try:
         with py7zr.SevenZipFile(archive) as source:
+            refuse_bomb(archive, sum(member.uncompressed for member in source.list()))
             yield source
     except (py7zr.exceptions.ArchiveError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise _damaged(archive, error) from None

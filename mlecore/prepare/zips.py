@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from mlecore.bombs import refuse_zip_bomb
 from mlecore.errors import DataError
 from mlecore.prepare.paths import safe_name
 
@@ -26,9 +27,10 @@ _BLOCK = 1 << 20
 
 @contextmanager
 def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A zip for reading. Raises DataError, also later, where it is missing or damaged."""
+    """A zip for reading. Raises DataError where it is a bomb; also later, where it is missing or damaged."""
     try:
         with zipfile.ZipFile(path) as archive:
+            refuse_zip_bomb(path, archive.infolist())
             yield archive
     except FileNotFoundError:
         raise DataError(f"{path} is missing") from None

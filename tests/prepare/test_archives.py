@@ -8,11 +8,13 @@ import subprocess
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import py7zr
 import pytest
 
+from mlecore import bombs
 from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter, extract, members, move_members, open_member, open_zip, write_7z
 
@@ -231,3 +233,27 @@ def test_write_7z_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "one.7z").read_bytes() == (tmp_path / "two.7z").read_bytes()
     with pytest.raises(DataError, match="is there already"):
         write_7z(tmp_path / "one.7z", "a", b"")
+
+
+def test_a_nested_bomb_is_refused_before_anything_of_it_is_unpacked(
+    tmp_path: Path, make_bomb: Callable[..., Path]
+) -> None:
+    archive = make_bomb(tmp_path / "nested.zip", 4_000_000_000)
+    with pytest.raises(DataError, match="a bomb"):
+        extract(archive, tmp_path / "out")
+    with pytest.raises(DataError, match="a bomb"), open_member(archive, "a.csv"):
+        pass
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["gz", "7z"])
+def test_other_kinds_are_refused_by_what_they_declare_too(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = make(kind, tmp_path / "archive", {"zeros": bytes(2_000_000), "more": bytes(2_000_000)})
+    extract(archive, tmp_path / "small ones hurt nobody")
+    monkeypatch.setattr(bombs, "SMALL", 3_000_000)
+    monkeypatch.setattr(bombs, "RATIO", 10)
+    with pytest.raises(DataError, match="a bomb"):
+        extract(archive, tmp_path / "out", {"more": "more"})
+    assert list((tmp_path / "out").iterdir()) == []

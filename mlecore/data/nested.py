@@ -1,0 +1,32 @@
+"""Archives within a download: together they may not unpack to far more than its known size."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+from mlecore.bombs import SMALL, refuse_zip_bomb
+from mlecore.errors import DataError
+from mlecore.facts import Facts
+from mlecore.units import show_size
+
+_RATIO = 100  # of all that is packed to the download; a whole data set deflates to a thirtieth at best
+
+
+def refuse_nested_bombs(raw: Path, facts: Facts) -> None:
+    """Raises DataError before a plugin unpacks what would fill the disk. Damaged zips are left to the plugin."""
+    total = 0
+    for path in sorted(raw.rglob("*.zip")):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                members = archive.infolist()
+        except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
+            continue
+        refuse_zip_bomb(path, members)
+        total += sum(info.file_size for info in members)
+    if facts.size_gb is not None and total > max(SMALL, _RATIO * facts.size_gb * 1e9):
+        raise DataError(
+            f"{facts.id}: the archives within the download would unpack to {show_size(total)}, but the download is "
+            f"known to have {show_size(facts.size_gb * 1e9)}: a zip bomb; nothing was prepared",
+            fix="If it is none, unpack it yourself and use --raw DIR",
+        )
