@@ -10,7 +10,7 @@ import pytest
 import mlecore
 from mlecore.testing.models import Answer, Script, Usage, scripted_model
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 KEY = "sk-real-0123456789abcdef"
 AGENT = """
