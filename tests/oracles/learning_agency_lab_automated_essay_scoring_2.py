@@ -23,4 +23,5 @@ def grade(submission, private):
     assert len(guess)
     guess, truth = guess.sort_values("essay_id"), truth.sort_values("essay_id")
     assert (guess["essay_id"].to_numpy() == truth["essay_id"].to_numpy()).all()
-    return cohen_kappa_score(truth["score"].to_numpy(), guess["score"].to_numpy(), weights="quadratic")
+    # the sheet does not say which comes first; only labels of 2^63 and more tell the difference
+    return cohen_kappa_score(guess["score"].to_numpy(), truth["score"].to_numpy(), weights="quadratic")
