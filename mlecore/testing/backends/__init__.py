@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mlecore.registry import load
-from mlecore.testing.backends import ends, harm, limits
+from mlecore.testing.backends import ends, harm, limits, model
 from mlecore.testing.backends.declares import build, declares, describes, preflight, provide
 from mlecore.testing.backends.harness import BackendBench
 from mlecore.testing.backends.life import found, life, logs, once, secrets, variables
@@ -57,6 +57,7 @@ RULES: tuple[Rule[BackendBench], ...] = (
     Rule(name="processes", says="a job gets the processes it was given", test=limits.processes, needs=("life",)),
     Rule(name="disk", says="a job gets the disk it was given", test=limits.disk, needs=("life",)),
     Rule(name="relay", says="the relay's log comes out, and no other one", test=harm.relay, needs=("life",)),
+    Rule(name="gateway", says="a job reaches its model, calls are counted", test=model.gateway, needs=("life",)),
 )
 
 
