@@ -41,8 +41,8 @@ class Finding:
     fix: str | None = None
 
 
-def examine(wanted: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
-    """Look at everything, for these competitions; findings come as they are made."""
+def examine(wanted: Sequence[Competition], dirs: DataDirs, clean: bool = False) -> Iterator[Finding]:
+    """Look at everything, for these competitions; findings come as they are made. ``clean`` removes leftovers."""
     missing = [
         competition
         for competition in wanted
@@ -53,6 +53,7 @@ def examine(wanted: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
         ("plugins", _plugins),
         ("kaggle", lambda: _kaggle(missing, dirs)),
         ("disk", lambda: _disk(missing, dirs)),
+        ("leftovers", lambda: _leftovers(dirs, clean)),
         ("backends", _backends),
     ):
         yield from _safely(area, look)
@@ -152,6 +153,26 @@ def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
         yield Finding(area="disk", state="problem", what=what, fix=fix)
     else:
         yield Finding(area="disk", state="ok", what=what)
+
+
+def _leftovers(dirs: DataDirs, clean: bool) -> Iterator[Finding]:
+    from mlecore.leftovers import leftovers
+
+    found = leftovers(dirs.first)
+    for left in found:
+        what = f"{left.path}, {show_size(left.bytes)}, was left by a command that was killed"
+        if not clean:
+            yield Finding(area="leftovers", state="warning", what=what, fix="mlecore doctor --clean")
+            continue
+        try:
+            left.remove()
+        except OSError as error:
+            what = f"{left.path} cannot be removed: {error.strerror or error}"
+            yield Finding(area="leftovers", state="problem", what=what, fix="Remove it.")
+        else:
+            yield Finding(area="leftovers", state="ok", what=f"removed {left.path}, {show_size(left.bytes)}")
+    if not found:
+        yield Finding(area="leftovers", state="ok", what="none of killed commands")
 
 
 def _existing(path: Path) -> Path:

@@ -11,6 +11,7 @@ import os
 import shutil
 import stat
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,8 @@ Fault = Callable[[str, Path], None]
 _fault: Fault | None = None
 _NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_CLOEXEC"))
+_ABANDONED = 24 * 3600.0  # seconds, where a disk has no locks that say who is at work
+_SURELY_HELD = 10.0  # seconds after which whoever made a folder surely holds it
 _MANY = 500  # files; beyond it one sync of everything is cheaper than one a file
 
 
@@ -232,6 +235,43 @@ def remove(path: Path) -> None:
         done = subprocess.run(["rm", "-rf", "--", path], capture_output=True, errors="replace", check=False)
         if done.returncode != 0:
             raise OSError(errno.EIO, done.stderr.strip()[-300:], str(path)) from None
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a folder while it is worked on, so that it is not ``abandoned``; the kernel frees it after a kill."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def abandoned(folder: Path) -> bool:
+    """Has the process died that held this folder? Raises OSError where it cannot be opened."""
+    age = time.time() - folder.stat().st_mtime
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        locked = _lock(descriptor)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return age > (_SURELY_HELD if locked else _ABANDONED)
+
+
+def _lock(descriptor: int) -> bool:
+    """False where a disk has no locks. Raises BlockingIOError where somebody else has it."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def append(path: Path, line: str) -> None:

@@ -48,6 +48,9 @@ class Disk:
         finally:
             os.close(descriptor)
         self.unplug()
+        before, self.image = self.image, self.image.with_name(f"{self.image.name}+")
+        _call("cp", "--sparse=always", str(before), str(self.image))  # who has a file open keeps the dead one mounted
+        before.unlink()
         self.mount()
 
     def close(self) -> None:

@@ -14,13 +14,15 @@ _COLOURS = {"ok": "green", "warning": "yellow", "problem": "red", "unknown": "re
 @click.command("doctor")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--split", help="Look at this split: lite, low, medium, high or dev.  [default: all installed]")
+@click.option("--clean", is_flag=True, help="Remove what killed commands left, and say what that is.")
 @data_option
 @json_option
-def command(ids: tuple[str, ...], split: str | None, data: tuple[Path, ...], as_json: bool) -> None:
+def command(ids: tuple[str, ...], split: str | None, clean: bool, data: tuple[Path, ...], as_json: bool) -> None:
     """Check that everything that runs need is here.
 
-    Looks at Python, the plugins, the Kaggle login and whose rules are not accepted yet, the space on the disk, and each
-    installed backend. Changes nothing. Ends with 1 for a problem, and with 3 if something could not be found out.
+    Looks at Python, the plugins, the Kaggle login and whose rules are not accepted yet, the space on the disk, what
+    killed commands left there, and each installed backend. Without --clean it changes nothing. Ends with 1 for a
+    problem, and with 3 if something could not be found out.
     """
     from attrs import asdict
 
@@ -30,7 +32,7 @@ def command(ids: tuple[str, ...], split: str | None, data: tuple[Path, ...], as_
 
     wanted = [competition(name) for name in ids] + (of_split(split) if split else [])
     findings = []
-    for finding in examine(wanted if ids or split else installed(), DataDirs.of(data)):
+    for finding in examine(wanted if ids or split else installed(), DataDirs.of(data), clean):
         findings.append(finding)
         if not as_json:
             click.echo(

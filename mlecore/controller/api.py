@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -151,6 +150,7 @@ def _run_group(
     from mlecore.controller.loop import Controller
     from mlecore.controller.preflight import preflight
     from mlecore.grading.isolated import IsolatedGrader
+    from mlecore.leftovers import scratch
     from mlecore.runs.lock import GroupLock
 
     group = existing(runs, name, plan)
@@ -161,8 +161,8 @@ def _run_group(
         experiment = load_experiment(wanted, folders, grader, display.say, resumed=group is not None)
         finished: frozenset[str] = frozenset()
         if start_new:
-            with tempfile.TemporaryDirectory(prefix="mlecore-preflight-") as scratch:
-                finished = preflight(experiment, Path(scratch), display.say)
+            with scratch() as folder:
+                finished = preflight(experiment, folder, display.say)
         group = group or _create(runs, name, wanted, tuple(folders))
         if start_new:
             display.say(f"group {group.name}: {len(wanted)} runs, in {group.folder}")

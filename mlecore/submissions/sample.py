@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,14 +31,15 @@ def open_sample(facts: Facts, public: Path) -> Iterator[Path]:
             raise _missing(facts, path, FileNotFoundError("no such file"))
         yield path
         return
+    from mlecore.leftovers import scratch
     from mlecore.prepare.archives import extract
 
-    with tempfile.TemporaryDirectory(prefix="mlecore-sample-") as folder:
+    with scratch() as folder:
         try:
-            extract(path, Path(folder), {member: "sample.csv"})
+            extract(path, folder, {member: "sample.csv"})
         except DataError as error:
             raise _missing(facts, path, error) from None
-        yield Path(folder, "sample.csv")
+        yield folder / "sample.csv"
 
 
 def _missing(facts: Facts, path: Path, error: Exception) -> DataError:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
 import socket
 import stat
-import time
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
@@ -18,8 +16,6 @@ from mlecore import files
 from mlecore.backends import Handle, Job
 from mlecore.errors import BackendError, BackendUnreachable
 
-_ABANDONED = 24 * 3600.0  # seconds, where a disk has no locks that say who is at work
-_LOCKED = 10.0  # seconds until the maker of a folder surely holds its lock
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
 
 
@@ -78,16 +74,11 @@ def new(root: Path, name: str) -> Iterator[Path]:
     """A folder to lay out a job in. It is removed where it has not been renamed; ``sweep`` finds it after a kill."""
     folder = make_private(root / "new") / f"{name}.{uuid4().hex[:8]}"
     folder.mkdir()
-    lock = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield folder
-    finally:
+    with files.held(folder):
         try:
-            files.remove(folder)
+            yield folder
         finally:
-            os.close(lock)
+            files.remove(folder)
 
 
 def lay_out(folder: Path, job: Job, owner: int | None) -> None:
@@ -140,23 +131,8 @@ def sweep(root: Path) -> None:
         erase(folder)
     for folder in (root / "new").glob("*"):
         with contextlib.suppress(FileNotFoundError):
-            if _abandoned(folder):
+            if files.abandoned(folder):
                 erase(folder)
-
-
-def _abandoned(folder: Path) -> bool:
-    """Has its maker died? The kernel frees the lock of a process that ends."""
-    age = time.time() - folder.stat().st_mtime
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # this disk has no locks
-        return age > _ABANDONED
-    finally:
-        os.close(descriptor)
-    return age > _LOCKED
 
 
 def erase(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -183,8 +184,9 @@ def supervise(folder: Path, root: Path, given: Mapping[str, object] = _NOTHING) 
         )
     with child:
         assert child.stdin and child.stdout
-        child.stdin.write(json.dumps(dict(given)).encode())
-        child.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # dead already: it says why in its log
+            child.stdin.write(json.dumps(dict(given)).encode())
+            child.stdin.close()
         child.stdout.read(1)  # one byte, or the end of it
     limit = time.monotonic() + _SUPERVISED
     while not (folder / STATE).exists():

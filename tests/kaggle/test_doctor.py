@@ -121,3 +121,17 @@ def test_a_disk_that_cannot_be_looked_at_hides_nothing_else(
     found = list(doctor.examine([], DataDirs((tmp_path,))))
     assert [finding.state for finding in found if finding.area == "disk"] == ["unknown"]
     assert [finding.state for finding in found if finding.area == "backend vm"] == ["ok"]
+
+
+def test_leftovers_are_shown_and_removed_when_asked(
+    cli: Any, raw_files: dict[str, bytes], kaggle: Any, dirs: DataDirs
+) -> None:
+    cli.install("tiny", kaggle.add("tiny", raw_files))
+    trash = dirs.first / "tiny" / "raw.trash"
+    trash.mkdir(parents=True)
+    _, found = findings(cli, "tiny", "--data", str(dirs.first))
+    (left,) = of("leftovers", found, "warning")
+    assert str(trash) in left["what"] and left["fix"] == "mlecore doctor --clean" and trash.is_dir()
+    _, found = findings(cli, "tiny", "--clean", "--data", str(dirs.first))
+    (left,) = of("leftovers", found, "ok")
+    assert f"removed {trash}" in left["what"] and not trash.exists()

@@ -13,6 +13,7 @@ import pytest
 from mlecore.backends import Handle
 from mlecore.vm import folders, start
 from mlecore.vm.supervise import files as small_files
+from mlecore.vm.supervise import processes
 
 
 @pytest.fixture
@@ -32,7 +33,9 @@ def test_what_an_ended_job_left_survives_a_power_loss(disk: Any, on_disk: Any) -
     script = "for i in $(seq 300); do echo $i > code/$i; done; echo id,y > submission/submission.csv"
     handle = on_disk.start("/bin/sh", "-c", script)
     on_disk.wait(handle)
+    state = json.loads((folders.folder_of(handle) / small_files.STATE).read_text())
     disk.lose_power()
+    processes.end(state["pid"], state["started"])  # as the machine that it ran on is dead
     status = on_disk.status(handle)
     assert (status.phase, status.exit_code, status.infra_failure) == ("exited", 0, False)
     _, into = on_disk.fetch(handle, "submission", "code", ".mlecore/exit.json")
@@ -85,7 +88,14 @@ def test_a_supervisor_that_is_dead_at_birth_loses_the_attempt_not_the_run(
 def test_a_disk_that_fails_at_the_end_is_no_fault_of_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlecore.vm.supervise import main
 
-    spec = {"name": "j", "outer": [], "home_outside": str(tmp_path), "memory": None}
+    spec = {
+        "name": "j",
+        "outer": [],
+        "home_outside": str(tmp_path),
+        "memory": None,
+        "disk_folders": [str(tmp_path)],
+        "room": 0,
+    }
     supervisor = main.Supervisor(str(tmp_path), str(tmp_path), {"secrets": {}, "gateway": None}, spec)
 
     def failing(folder: str) -> None:

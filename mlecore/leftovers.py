@@ -1,0 +1,85 @@
+"""What commands that were killed left on this machine: each is removed by the next of its kind, or all by `doctor`."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+
+from attrs import frozen
+
+from mlecore import files
+
+_SCRATCH = "mlecore-scratch-"
+
+
+@frozen(kw_only=True)
+class Leftover:
+    """A file or folder that nobody needs any more."""
+
+    path: Path
+    bytes: int
+    remove: Callable[[], None]  # raises OSError, and DataError where somebody is at work there
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A temporary folder."""
+    for left in _abandoned_scratch():
+        with suppress(OSError):
+            files.remove(left)
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH) as name, files.held(Path(name)):
+        yield Path(name)
+
+
+def leftovers(data: Path) -> list[Leftover]:
+    """Temporary folders, and those of a data directory. What a command is at work on is no leftover."""
+    found = [_leftover(path) for path in _abandoned_scratch()]
+    if data.is_dir():
+        found += [left for folder in sorted(data.iterdir()) if folder.is_dir() for left in _of_competition(folder)]
+    return found
+
+
+def _leftover(path: Path, competition: Path | None = None) -> Leftover:
+    def remove() -> None:
+        from mlecore.data.lock import lock
+
+        with lock(competition, "removing leftovers") if competition else nullcontext():
+            files.remove(path)
+
+    size = sum(found.lstat().st_size for found in [path, *path.rglob("*")])
+    return Leftover(path=path, bytes=size, remove=remove)
+
+
+def _abandoned_scratch() -> Iterator[Path]:
+    for path in sorted(Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*")):
+        with suppress(OSError):  # another user's, or gone meanwhile
+            if path.lstat().st_uid == os.getuid() and files.abandoned(path):
+                yield path
+
+
+def _of_competition(folder: Path) -> Iterator[Leftover]:
+    """Folders half made, replaced or discarded. Half a download is none: it is resumed."""
+    from mlecore.data.lock import Locked, lock
+
+    paths = [path for below in (folder, folder / "synthetic") if below.is_dir() for path in sorted(below.iterdir())]
+    paths = [path for path in paths if _is_left(path)]
+    if not paths:
+        return
+    try:
+        with lock(folder, "looking for leftovers"):
+            pass
+    except Locked:
+        return
+
+    for path in paths:
+        yield _leftover(path, folder)
+
+
+def _is_left(path: Path) -> bool:
+    if path.is_dir():
+        replaced = path.suffix == ".old" and path.with_suffix("").exists()
+        return replaced or path.suffix in (".partial", ".trash")
+    return path.name.startswith(".") and path.suffix == ".tmp"
