@@ -7,7 +7,6 @@ A decoded mask is an array of runs x 2 (first pixel, counted from 0; the one aft
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 Runs: TypeAlias = "NDArray[np.int64]"
 
+_MOST = 2**63 - 1
 _FAR = 2**62  # beyond every picture; keeps sums within 64 bits
 
 
@@ -44,22 +44,18 @@ def decode_masks(frame: DataFrame, cells: Iterable[str], sizes: Iterable[int | N
 
 
 def _decode(cell: str, size: int | None) -> Runs:
-    tokens = cell.split()
-    try:
-        numbers = [int(token) for token in tokens]
-    except ValueError:
-        raise ValueError("a mask must be whole numbers separated by blanks") from None
+    numbers = _numbers(cell)
     starts, lengths = numbers[::2], numbers[1::2]
-    if any(later < sooner for sooner, later in pairwise(starts)):
+    if (starts[1:] < starts[:-1]).any():
         raise ValueError("the starts of a mask must ascend")
-    if starts and (min(starts) < 1 or min(lengths, default=1) < 1):
+    if (numbers < 1).any():
         raise ValueError("starts and lengths of a mask must be 1 or more")
     if len(starts) != len(lengths):
         if len(starts) > 2:
             raise ValueError("a mask must be pairs of start and length, and this is an odd count of numbers")
-        starts, lengths = (starts, lengths * 2) if len(starts) == 2 else ([], [])
-    begin = np.array([min(start - 1, _FAR) for start in starts], dtype=np.int64)
-    end = begin + np.array([min(length, _FAR) for length in lengths], dtype=np.int64)
+        starts, lengths = (starts, lengths.repeat(2)) if len(starts) == 2 else (lengths, lengths)
+    begin = np.minimum(starts - 1, _FAR)
+    end = begin + np.minimum(lengths, _FAR)
     if size is None:
         return np.column_stack([begin, end])
     inside = begin < size
@@ -67,3 +63,14 @@ def _decode(cell: str, size: int | None) -> Runs:
     if (begin[1:] < end[:-1]).any():
         raise ValueError("runs of a mask overlap")
     return np.column_stack([begin, end])
+
+
+def _numbers(cell: str) -> NDArray[np.int64]:
+    """What ``int`` makes of each word, kept within 64 bits."""
+    words = cell.split()
+    if cell.isascii() and "".join(words).isdigit() and max(map(len, words)) < 19:  # plain digits are read at once
+        return np.fromstring(cell, dtype=np.int64, sep=" ")
+    try:
+        return np.array([max(-_MOST, min(int(word), _MOST)) for word in words], dtype=np.int64)
+    except ValueError:
+        raise ValueError("a mask must be whole numbers separated by blanks") from None

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mle_comp_google_quest_challenge import RARE, TARGETS
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import split_positions, write_csv
+
+if TYPE_CHECKING:
+    from numpy.random import RandomState
 
 _WORDS = "how do I use the loop in a database of birds, &quot;spell&quot; it?\n\nThanks café".split(" ")
 _TEXTS = ["question_title", "question_body", "question_user_name", "question_user_page"]
@@ -53,6 +57,6 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     write_csv(features[["qa_id"]].head(5).assign(**dict.fromkeys(TARGETS, 0.5)), raw / "sample_submission.csv")
 
 
-def _text(rng: object, telling: list[str]) -> str:
-    words = [_WORDS[i] for i in rng.randint(0, len(_WORDS), 8)] + telling  # type: ignore[attr-defined]
-    return " ".join(words[i] for i in rng.permutation(len(words)))  # type: ignore[attr-defined]
+def _text(rng: RandomState, telling: list[str]) -> str:
+    words = [_WORDS[i] for i in rng.randint(0, len(_WORDS), 8)] + telling
+    return " ".join(words[i] for i in rng.permutation(len(words)))

@@ -89,13 +89,13 @@ def count_hits(boxes: Sequence[str], points: Sequence[Point]) -> int:
     for code, x, y in points:
         if code in found:
             found[code].append((x, y))
-    left = {code: np.array(pairs, dtype=np.float64).reshape(-1, 2) for code, pairs in found.items()}
+    left = {code: np.array(pairs, dtype=np.float64).reshape(-1, 2).T for code, pairs in found.items()}
     hits = 0
     for i in range(0, len(boxes), 5):
-        code, (x, y, width, height) = boxes[i], map(float, boxes[i + 1 : i + 5])
-        places = left[code]
-        within = (x < places[:, 0]) & (places[:, 0] < x + width) & (y < places[:, 1]) & (places[:, 1] < y + height)
+        xs, ys = left[boxes[i]]
+        x, y, width, height = map(float, boxes[i + 1 : i + 5])
+        within = (x < xs) & (xs < x + width) & (y < ys) & (ys < y + height)
         if within.any():
-            left[code] = np.delete(places, within.argmax(), axis=0)
+            xs[within.argmax()] = np.nan  # used up
             hits += 1
     return hits

@@ -64,24 +64,19 @@ def _link_folders(raw: Path, public: Path, parts: Mapping[str, str], late: set[s
 
 def slice_sizes(folder: Path, ids: Sequence[str]) -> list[Size]:
     """(height, width) of each slice, from the one file of its name: ``slice_<number>_<width>_<height>_...png``."""
-    known: dict[Path, dict[str, list[Size]]] = {}
+    known: dict[Path, dict[str, list[str]]] = {}
     sizes = []
     for id in ids:
         case, day, *_, number = id.split("_")
         scans = folder / case / f"{case}_{day}" / "scans"
         if scans not in known:
-            known[scans] = _sizes_in(scans)
+            known[scans] = {}
+            for path in scans.glob("slice_*_*.png"):
+                known[scans].setdefault(path.name.split("_")[1], []).append(path.stem)
         found = known[scans].get(number, [])
         ensure(len(found) == 1, f"slice {id} has {len(found)} images in {case}/{case}_{day}/scans; expected 1")
-        sizes.append(found[0])
-    return sizes
-
-
-def _sizes_in(scans: Path) -> dict[str, list[Size]]:
-    sizes: dict[str, list[Size]] = {}
-    for path in scans.glob("slice_*_*.png"):
-        _, number, width, height, *_ = path.name.removesuffix(".png").split("_")
-        sizes.setdefault(number, []).append((int(height), int(width)))
+        _, _, width, height, *_ = found[0].split("_")
+        sizes.append((int(height), int(width)))
     return sizes
 
 
