@@ -14,7 +14,7 @@ from mlecore.prepare.media import dicom, encode, wav
 from mlecore.prepare.numbers import read_numbers
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.shuffles import rows_in_order
-from mlecore.prepare.splits import split, split_blocks, split_groups, split_positions
+from mlecore.prepare.splits import split, split_blocks, split_each, split_groups, split_positions
 from mlecore.prepare.synthetic import hex_ids, picture
 from mlecore.prepare.tables import read_csv, read_pieces, write_csv
 from mlecore.prepare.zips import ZipWriter, move_members, open_member, open_zip
@@ -48,6 +48,7 @@ __all__ = [
     "safe_name",
     "split",
     "split_blocks",
+    "split_each",
     "split_groups",
     "split_positions",
     "wav",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mlecore.errors import DataError
@@ -45,6 +45,28 @@ def split_groups(frame: DataFrame, by: str, *, test_size: float, seed: int = 0) 
     _, test = split(frame[by].unique(), test_size=test_size, seed=seed)
     in_test = frame[by].isin(test)
     return frame[~in_test], frame[in_test]
+
+
+def split_each(groups: Iterable[Hashable], *, test_size: float, few: int = 0) -> tuple[list[int], list[int]]:
+    """(train, test) positions, each group split by itself and with the same seed, 0; ``groups`` names each item's.
+
+    Groups come in order of first appearance, each part of a group in shuffled order. Of a group with fewer than ``few``
+    items the last one is for testing, and of one with a single item none. Raises DataError where a part of any other
+    group would be empty.
+    """
+    members: dict[Hashable, list[int]] = {}
+    for position, group in enumerate(groups):
+        members.setdefault(group, []).append(position)
+    train, test = [], []
+    for positions in members.values():
+        if len(positions) < few:
+            last = max(1, len(positions) - 1)
+            parts = positions[:last], positions[last:]
+        else:
+            parts = split(positions, test_size=test_size)
+        train += parts[0]
+        test += parts[1]
+    return train, test
 
 
 def split_blocks(frame: DataFrame, by: str, *, test_size: float, seed: int = 0) -> tuple[DataFrame, DataFrame]:

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mlecore.data.unpack import unpack
@@ -49,6 +50,15 @@ def test_times_do_not_tell_the_order_of_the_archive(tmp_path: Path) -> None:
     """Public files are links to these, and an archive's folders may be the labels."""
     unpack(make(tmp_path / "a.zip", CONTENT), tmp_path / "out")
     assert len({path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*") if path.is_file()}) == 1
+
+
+def test_inodes_do_not_tell_the_order_of_the_archive(tmp_path: Path) -> None:
+    """Nor the folder that a file lies in."""
+    unpack(make(tmp_path / "a.zip", {f"{i // 100}/{i:03}": b"" for i in range(400)}), tmp_path / "out")
+    numbers = [path.stat().st_ino for path in sorted((tmp_path / "out").rglob("???"))]
+    assert len(numbers) == 400
+    ranks = np.argsort(np.argsort(numbers))
+    assert abs(np.corrcoef(ranks, np.arange(400))[0, 1]) < 0.3  # six standard deviations
 
 
 def test_zip64_streamed_archives_and_folders_as_members(tmp_path: Path) -> None:

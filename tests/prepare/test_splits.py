@@ -8,7 +8,7 @@ import pytest
 from sklearn.model_selection import train_test_split
 
 from mlecore.errors import DataError
-from mlecore.prepare import split, split_blocks, split_groups, split_positions
+from mlecore.prepare import split, split_blocks, split_each, split_groups, split_positions
 
 SIZES = [
     {"test_size": 0.1},
@@ -99,3 +99,21 @@ def test_whole_groups_one_after_another() -> None:
         strict=True,
     ):
         pd.testing.assert_frame_equal(found, pd.concat(expected))
+
+
+def test_each_group_is_split_by_itself() -> None:
+    groups = list("ecbdcaedbdceaddeeeeecedee")
+    train, test = split_each(groups, test_size=0.2, few=5)
+    expected_train, expected_test = [], []
+    for group in "ecbda":
+        items = [i for i, name in enumerate(groups) if name == group]
+        parts = (items[:-1], items[-1:]) if len(items) < 5 else train_test_split(items, test_size=0.2, random_state=0)
+        expected_train += parts[0]
+        expected_test += parts[1]
+    assert (train, test) == (expected_train, expected_test)
+
+
+def test_a_group_of_one_is_for_training_or_refused() -> None:
+    assert split_each("aabb" "c", test_size=0.2, few=5) == ([0, 2, 4], [1, 3])
+    with pytest.raises(DataError, match="cannot split 1 items"):
+        split_each("aabbc", test_size=0.2)
