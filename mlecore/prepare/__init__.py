@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from mlecore.prepare.archives import extract, members, write_7z
 from mlecore.prepare.asserts import ensure, ensure_columns, ensure_disjoint, ensure_unique
+from mlecore.prepare.coco import file_names, split_pictures, with_pictures
 from mlecore.prepare.columns import one_hot, renumber
 from mlecore.prepare.documents import read_json, read_json_objects, write_json
 from mlecore.prepare.files import link_file, link_files, link_tree
@@ -28,6 +29,7 @@ __all__ = [
     "ensure_disjoint",
     "ensure_unique",
     "extract",
+    "file_names",
     "hex_ids",
     "link_file",
     "link_files",
@@ -50,8 +52,10 @@ __all__ = [
     "split_blocks",
     "split_each",
     "split_groups",
+    "split_pictures",
     "split_positions",
     "wav",
+    "with_pictures",
     "write_7z",
     "write_csv",
     "write_json",

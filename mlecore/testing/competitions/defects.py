@@ -82,8 +82,10 @@ def _cells(rule: Column) -> Iterator[tuple[str, str]]:
         yield from ((f"{cell}, below {rule.low},", cell) for cell in (repr(rule.low - 0.5), f"{rule.low - 1:.0f}"))
     if rule.high < float("inf"):
         yield from ((f"{cell}, above {rule.high},", cell) for cell in (repr(rule.high + 0.5), f"{rule.high + 1:.0f}"))
-    if rule.type in ("label", "integer"):
+    if rule.type == "label":
         yield "a fraction", "0.5"
+    if rule.type == "integer":
+        yield "a number of more than 64 bits", "9223372036854775808"
     if rule.type == "mask":
         yield "a run of no pixel", "1 0"
         yield "runs that descend", "9 1 2 1"

@@ -1,0 +1,37 @@
+"""Hotel-ID 2021: in which hotel was a photograph of a room taken?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import map_at_k
+from mlecore.prepare import ensure_disjoint, ensure_unique, link_files, read_csv, split, write_csv
+from mlecore.submissions import Format, Table
+
+TWICE = "ce27d36c9147cc19.jpg"  # listed in two chains
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    table = read_csv(raw / "train.csv")
+    train, test = split(table[table["image"] != TWICE], test_size=0.1)
+    ensure_disjoint(train["image"], test["image"], "images of train.csv")
+    ensure_unique(test["image"], "images of train.csv")
+    write_csv(train, public / "train.csv")
+    write_csv(test, private / "test.csv")
+    sample = test[["image"]].assign(hotel_id="36363 53586 18807 64314 60181")
+    write_csv(sample, public / "sample_submission.csv")
+    paths = [
+        [f"{chain}/{image}" for chain, image in zip(part["chain"], part["image"], strict=True)]
+        for part in (train, test)
+    ]
+    link_files(raw / "train_images", public / "train_images", paths[0])
+    link_files(raw / "train_images", public / "test_images", dict(zip(paths[1], test["image"], strict=True)))
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "test.csv")
+    right = ({hotel} for hotel in truth["hotel_id"].astype(str))
+    return map_at_k(right, (cell.split(" ") for cell in guess["hotel_id"].astype(str)), 5)

@@ -1,0 +1,32 @@
+"""iMet 2020: which attributes does a museum object have?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import micro_f1
+from mlecore.prepare import ensure_disjoint, ensure_unique, link_file, link_files, read_csv, split, write_csv
+from mlecore.submissions import Format, Table
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    table = read_csv(raw / "train.csv")
+    train, test = split(table, test_size=0.15)
+    ensure_disjoint(train["id"], test["id"], "ids of train.csv")
+    ensure_unique(table["id"], "ids of train.csv")
+    write_csv(train, public / "train.csv")
+    write_csv(test, private / "answers.csv")
+    write_csv(test.assign(attribute_ids="0 1 2"), public / "sample_submission.csv")
+    link_file(raw / "labels.csv", public / "labels.csv")
+    for part, folder in ((train, "train"), (test, "test")):
+        link_files(raw / "train", public / folder, [f"{id}.png" for id in part["id"]])
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "answers.csv")
+    return micro_f1(
+        (cell.split() for cell in truth["attribute_ids"]), (cell.split() for cell in guess["attribute_ids"])
+    )

@@ -1,0 +1,29 @@
+"""Plant Pathology 2021: which diseases does an apple leaf have?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import micro_f1
+from mlecore.prepare import ensure_disjoint, ensure_unique, link_files, read_csv, split, write_csv
+from mlecore.submissions import Format, Table
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    table = read_csv(raw / "train.csv")
+    train, test = split(table, test_size=0.2)
+    ensure_disjoint(train["image"], test["image"], "images of train.csv")
+    ensure_unique(table["image"], "images of train.csv")
+    write_csv(train, public / "train.csv")
+    write_csv(test, private / "answers.csv")
+    write_csv(test.assign(labels="healthy"), public / "sample_submission.csv")
+    for part, folder in ((train, "train_images"), (test, "test_images")):
+        link_files(raw / "train_images", public / folder, part["image"])
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "answers.csv")
+    return micro_f1((cell.split() for cell in truth["labels"]), (cell.split() for cell in guess["labels"]))
