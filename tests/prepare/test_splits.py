@@ -114,6 +114,6 @@ def test_each_group_is_split_by_itself() -> None:
 
 
 def test_a_group_of_one_is_for_training_or_refused() -> None:
-    assert split_each("aabb" "c", test_size=0.2, few=5) == ([0, 2, 4], [1, 3])
+    assert split_each("aabbc", test_size=0.2, few=5) == ([0, 2, 4], [1, 3])
     with pytest.raises(DataError, match="cannot split 1 items"):
         split_each("aabbc", test_size=0.2)
