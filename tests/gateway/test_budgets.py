@@ -190,6 +190,7 @@ def test_settings_name_what_is_wrong_and_no_key():
 def test_damaged_log_costs_one_line(tmp_path, gateway):
     front = gateway(HUNDRED)
     front.ask()
+    assert len(front.calls()) == 1
     log = tmp_path / LOG
     log.write_bytes(log.read_bytes() + b'{"torn')
     ledger = Ledger(tmp_path)
