@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,9 +37,9 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     write_parquet([test.drop(columns=ANGLES)], public / "test_meta.parquet")
     write_csv(test[["event_id", *ANGLES]], private / "test.csv")
     write_csv(test[["event_id"]].assign(azimuth=1, zenith=1), public / "sample_submission.csv")
-    events = np.sort(test["event_id"].to_numpy())
+    without_test = partial(_without, np.sort(test["event_id"].to_numpy()))
     del test
-    write_parquet((_without(part, events) for part in meta.parts(~tested)), public / "train_meta.parquet")
+    write_parquet(map(without_test, meta.parts(~tested)), public / "train_meta.parquet")
 
     link_file(raw / "sensor_geometry.csv", public / "sensor_geometry.csv")
     numbers = {path.name: int(path.stem.rpartition("_")[2]) for path in sorted((raw / "train").glob("*.parquet"))}
@@ -47,7 +48,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
         ensure(count == len(batches), f"{part}: {len(batches)} batches and {count} files of them")
 
 
-def _without(part: DataFrame, events: NDArray[np.int64]) -> DataFrame:
+def _without(events: NDArray[np.int64], part: DataFrame) -> DataFrame:
     """The part, once it is certain that none of these events (ascending) is in it."""
     ids = part["event_id"].to_numpy()
     nearest = events[events.searchsorted(ids).clip(max=len(events) - 1)]

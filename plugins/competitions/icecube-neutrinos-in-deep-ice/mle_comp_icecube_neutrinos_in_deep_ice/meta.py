@@ -75,3 +75,4 @@ def write_parquet(parts: Iterable[DataFrame], path: Path) -> None:
             part.to_parquet(path, index=False, engine="fastparquet")
         else:
             fastparquet.write(str(path), part, compression="SNAPPY", write_index=False, append=True)
+        del part  # before the next one is made
