@@ -14,6 +14,7 @@ from attrs import frozen
 from mlecore.controller.display import Silent
 from mlecore.errors import DataError, UsageError
 from mlecore.runs.contents import check_group
+from mlecore.runs.ownership import require_own
 from mlecore.runs.plan import Plan, Prices, difference, plan_of
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, create_group, is_group, load_group, open_group
@@ -189,6 +190,7 @@ def existing(runs: Path, name: str | None, plan: Plan | None) -> Group | None:
     if plan is not None and not is_group(folder):
         return None
     group = open_group(folder)
+    require_own(group)
     check_group(folder)
     if plan is not None and plan != group.plan:
         raise UsageError(

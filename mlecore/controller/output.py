@@ -26,6 +26,8 @@ def output(record: RunRecord, follow: bool) -> Iterator[bytes]:
         record = _read_again(record)
     attempt = record.attempt
     if record.state == "running" and attempt and attempt.handle:
+        if not record.own_jobs:
+            raise DataError(f"{record.name}: its record names a job that is not this run's; was it edited?")
         opened = open_backend(record.backend.name, record.backend.options)
         yield from _from_backend(opened.backend, record, follow)
         return

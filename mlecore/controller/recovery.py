@@ -55,6 +55,8 @@ def _read(group: Group, planned: PlannedRun) -> FoundRun:
     cell = (record.name, record.competition, record.seed, record.label)
     if cell != (planned.name, planned.competition, planned.seed, planned.label):
         return _unusable(planned, "its record does not fit the plan; was it edited?")
+    if not record.own_jobs:
+        return _unusable(planned, "its record names a job that is not this run's; was it edited?")
     return FoundRun(planned=planned, record=record, remark=remark)
 
 

@@ -23,7 +23,7 @@ from mlecore.runs import requests
 from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.measured import difference, measure
-from mlecore.runs.record import Attempt, RunRecord
+from mlecore.runs.record import FINISHED, Attempt, RunRecord
 from mlecore.runs.store import Group, require_group, write_record
 from mlecore.schema import SchemaError
 
@@ -150,7 +150,7 @@ class Transitions:
         except (ValueError, FileNotFoundError) as error:
             raise PluginError(f"agent {record.agent.name}: its finished files cannot be taken: {error}") from None
         record = evolve(
-            record.with_attempt(job="finished_submission", ended_at=now(), ended="finished"),
+            record.with_attempt(job=FINISHED, ended_at=now(), ended="finished"),
             state="collected",
             ended="finished",
         )

@@ -23,6 +23,7 @@ State = Literal["planned", "starting", "running", "collecting", "collected", "gr
 Ended = Literal["finished", "timed_out", "crashed", "oom", "stopped", "lost"]
 
 FORMAT = 1
+FINISHED = "finished_submission"  # in the place of a job's name, where an agent brought finished files
 STATES: tuple[str, ...] = get_args(State)
 ENDS: tuple[str, ...] = get_args(Ended)
 SETTLED = ("graded", "cancelled", "failed")  # nothing goes on by itself from here
@@ -154,6 +155,15 @@ class RunRecord:
         except (DataError, OSError):
             return None
         return path
+
+    @property
+    def own_jobs(self) -> bool:
+        """Does every attempt name a job of this very run, by the names that mlecore gives?"""
+        return all(
+            attempt.job in (f"mle-{self.uid}-{attempt.number}", FINISHED)
+            and (attempt.handle is None or attempt.handle.name == attempt.job)
+            for attempt in self.attempts
+        )
 
     def with_attempt(self, **changes: Any) -> RunRecord:
         """The record with its last attempt changed."""

@@ -18,6 +18,7 @@ from mlecore.errors import DataError, UsageError
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan, PlannedRun, read_plan, write_plan
 from mlecore.runs.record import PluginUse, RecordError, RunRecord
+from mlecore.runs.seals import seal
 from mlecore.schema import NOT_IN_FILE, SchemaError, plain, read_json, read_newer
 
 RECORD = "run.json"
@@ -34,6 +35,7 @@ class GroupInfo:
     name: str  # of the group's folder when it was made
     created_at: str  # ISO 8601, UTC
     data: tuple[str, ...] = ()  # data directories, so that resuming finds them
+    seal: str = ""  # of who made it, on which machine and in which place; without the right one it is read-only
     extra: Mapping[Any, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
 
@@ -78,12 +80,16 @@ def create_group(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...]
                 ) from None
     else:
         raise UsageError(f"{runs} has too many groups named {stem}", fix="Name the group: --group NAME")
-    info = GroupInfo(uid=secrets.token_hex(8), name=folder.name, created_at=now(), data=data)
+    uid = secrets.token_hex(8)
+    info = GroupInfo(uid=uid, name=folder.name, created_at=now(), data=data, seal=seal(uid, folder))
     files.replace(folder / PLAN, write_plan(plan).encode())
-    files.replace(
-        folder / GROUP, (json.dumps(plain(info), indent=1) + "\n").encode()
-    )  # last: it makes the folder a group
+    write_info(folder, info)  # last: it makes the folder a group
     return Group(folder=folder, info=info, plan=plan)
+
+
+def write_info(folder: Path, info: GroupInfo) -> None:
+    """A group's group.json."""
+    files.replace(folder / GROUP, (json.dumps(plain(info), indent=1) + "\n").encode())
 
 
 def _unfinished(folder: Path) -> bool:

@@ -66,6 +66,11 @@ def folder_of(handle: Handle) -> Path:
         raise BackendUnreachable(
             f"{handle.name} was started on {host}, and this is {socket.gethostname()}", fix=f"Resume it on {host}."
         )
+    if folder != job_folder(state_root(), handle.name):
+        raise BackendError(
+            f"{folder} is no job's folder below {state_root()}, where backend vm keeps its jobs",
+            fix="Set MLECORE_VM_STATE to the folder that it was started with.",
+        )
     return folder
 
 

@@ -12,6 +12,7 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 
+from mlecore.backends import Handle
 from mlecore.cli import main
 from mlecore.runs import lock, requests
 from mlecore.runs.store import read_record, write_record
@@ -231,3 +232,28 @@ def test_no_escape_reaches_the_terminal(verb, words):
         assert output == "before\n\\x1b]0;owned\\x07\\x1b[2J\\u202eafter\nlast\tline\n"
     elif words[1] == "show":
         assert output.count("owned") >= 5
+
+
+@pytest.mark.parametrize("words", [("resume", "g"), ("retry", f"g/{RUN}"), ("cancel", f"g/{RUN}")])
+def test_a_group_from_elsewhere_is_left_alone_until_it_is_adopted(verb, tmp_path, monkeypatch, words):
+    record = read_record(verb.group / RUN)
+    write_record(evolve(record, state="running" if words[0] == "cancel" else "failed"))
+    monkeypatch.setenv("MLECORE_STATE", str(tmp_path / "another-user"))
+    before = {path: path.read_bytes() for path in verb.group.rglob("*") if path.is_file()}
+    code, output = verb("runs", *words)
+    assert code == 2 and "read-only" in output and "mlecore runs adopt g" in output, output
+    assert {path: path.read_bytes() for path in verb.group.rglob("*") if path.is_file()} == before
+    assert verb("runs", "adopt", "g")[0] == 0
+    assert "read-only" not in verb("runs", *words)[1]
+
+
+@pytest.mark.parametrize("change", [{"name": "mle-other-1"}, {"job": "mle-other-1"}])
+def test_jobs_of_others_are_not_touched(verb, change):
+    record = read_record(verb.group / RUN)
+    job = change.get("job", record.attempt.job)
+    handle = Handle(name=change.get("name", job), id="/etc")
+    write_record(evolve(record.with_attempt(job=job, handle=handle), state="running"))
+    code, output = verb("runs", "resume", "g")
+    assert code == 3 and "a job that is not this run's" in output
+    code, output = verb("runs", "logs", f"g/{RUN}")
+    assert code == 3 and "a job that is not this run's" in output

@@ -7,7 +7,7 @@ import keyword
 
 import click
 
-_VERBS = ("list", "show", "logs", "resume", "retry", "cancel", "export", "verify", "import")
+_VERBS = ("list", "show", "logs", "resume", "retry", "cancel", "export", "verify", "import", "adopt")
 
 
 class _Verbs(click.Group):

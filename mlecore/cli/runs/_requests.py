@@ -61,17 +61,20 @@ def _hand_over(folder: Path, records: list[RunRecord], request: Request) -> None
     from mlecore.runs import requests
     from mlecore.runs.contents import check_group
     from mlecore.runs.lock import GroupLocked, holder
+    from mlecore.runs.ownership import require_own
     from mlecore.runs.store import open_group
 
-    plan = open_group(folder).plan
+    group = open_group(folder)
     check_group(folder)
+    held = holder(folder)
+    if held is None:
+        require_own(group)
     for record in records:
         requests.leave(folder, record.name, request)
-    held = holder(folder)
     if held is None:
         only = frozenset(record.name for record in records)
         try:
-            perform(plan, folder.name, folder.parent, (), False, only, start_new=False)
+            perform(group.plan, folder.name, folder.parent, (), False, only, start_new=False)
         except GroupLocked:  # a controller came in between: it finds the requests
             held = holder(folder) or {}
     if held is not None:

@@ -54,7 +54,7 @@ def _container(engine: Engine, handle: Handle) -> dict[str, Any]:
 
     with engine.request(f"looking for {handle.name}"):
         try:
-            found: dict[str, Any] = engine.api.inspect_container(names.container(handle) or handle.name)
+            found: dict[str, Any] = engine.api.inspect_container(handle.name)
         except docker.errors.NotFound:
             raise BackendError(
                 f"{handle.name} is no longer at this engine, so nothing can be fetched from it"

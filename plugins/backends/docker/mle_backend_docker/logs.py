@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING
 
-from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.watching import status
 from mlecore.backends import Handle
@@ -44,7 +43,7 @@ def _read(engine: Engine, handle: Handle, offset: int, follow: bool) -> Iterator
     client = engine.streaming() if follow else engine.api
     try:
         with engine.request(f"reading the output of {handle.name}"):
-            for chunk in _chunks(client, names.container(handle) or handle.name, follow, engine.is_podman):
+            for chunk in _chunks(client, handle.name, follow, engine.is_podman):
                 if offset >= len(chunk):
                     offset -= len(chunk)
                 else:

@@ -17,7 +17,7 @@ def stop(engine: Engine, handle: Handle, grace: float) -> None:
     """End a job, then its relay and its gateway. Idempotent."""
     import docker.errors
 
-    agent = names.container(handle) or handle.name
+    agent = handle.name
     with engine.request(f"stopping {handle.name}"), contextlib.suppress(docker.errors.APIError):
         engine.api.kill(agent, SIGNAL)  # refused where it does not run
     for name in (agent, names.relay(handle.name), names.gateway(handle.name)):

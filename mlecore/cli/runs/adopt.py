@@ -1,0 +1,36 @@
+"""`mlecore runs adopt`: make a group from elsewhere one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mlecore.cli._shared import echo, runs_option
+from mlecore.cli.runs._names import group_folder
+
+
+@click.command("adopt")
+@click.argument("name", metavar="GROUP")
+@runs_option
+def command(name: str, runs: Path) -> None:
+    """Make GROUP one's own, where it lies: it may then be resumed, retried and cancelled.
+
+    A group that was sent, copied, moved or made by another user is read-only until then, since its records name jobs
+    and folders to act on. `mlecore runs verify` shows what was changed in it.
+    """
+    from mlecore.runs.contents import check_group, check_run
+    from mlecore.runs.lock import GroupLock
+    from mlecore.runs.ownership import adopt, is_own
+    from mlecore.runs.store import open_group
+
+    group = open_group(group_folder(runs, name))
+    if is_own(group):
+        echo(f"{group.name} is yours already")
+        return
+    check_group(group.folder)
+    for run in group.plan.runs():
+        check_run(group.folder / run.name)
+    with GroupLock(group.folder):
+        adopt(group)
+    echo(f"{group.name} is yours now. To go on with it: mlecore runs resume {group.name}")

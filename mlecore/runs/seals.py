@@ -1,0 +1,54 @@
+"""Seals of groups, made with a key that only this user has on this machine."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from mlecore import files
+from mlecore.errors import DataError
+
+_KEY_BYTES = 32
+
+
+def state_folder() -> Path:
+    """What mlecore keeps for this user: ``MLECORE_STATE``, or the user's state folder."""
+    given = os.environ.get("MLECORE_STATE")
+    if given:
+        return Path(given).absolute()
+    from platformdirs import user_state_path
+
+    return user_state_path("mlecore", appauthor=False)
+
+
+def seal(uid: str, folder: Path) -> str:
+    """The seal of a group in this place. Raises DataError where this user's key cannot be kept."""
+    import hmac
+
+    return hmac.digest(_key(), f"{uid}\0{os.path.realpath(folder)}".encode("utf-8", "surrogateescape"), "sha256").hex()
+
+
+def _key() -> bytes:
+    path = state_folder() / "key"
+    try:
+        if not path.exists():
+            files.make_folder(path.parent)
+            fresh = path.with_name(f".key.{secrets.token_hex(4)}")
+            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(secrets.token_bytes(_KEY_BYTES))
+            try:
+                if not path.exists():
+                    fresh.rename(path)
+            finally:
+                fresh.unlink(missing_ok=True)
+        content = files.read_regular(path, _KEY_BYTES)
+    except (OSError, DataError) as error:
+        raise DataError(
+            f"the key that tells your groups from others' cannot be kept in {path}: {error}",
+            fix="Set MLECORE_STATE to a folder of yours.",
+        ) from None
+    if len(content) != _KEY_BYTES:
+        raise DataError(f"{path} is damaged", fix="Remove it; your groups are then to be adopted: mlecore runs adopt")
+    return content
