@@ -41,7 +41,7 @@ def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        ((0.333333, 0.333333, 0.333333), "sums found: id .*: 0.999999"),
+        ((0.333333, 0.333333, 0.333333), "sums found: row 1: 0.999999"),
         ((1.5, -0.5, 0), "numbers from 0 to 1"),
         ((True, 0.0, 0.0), "beside one of numbers"),
         ((None, 0.5, 0.5), "missing"),
