@@ -133,6 +133,7 @@ def perform(
     as_json: bool,
     only: frozenset[str] | None = None,
     start_new: bool = True,
+    with_installed: bool = False,
 ) -> None:
     """Run a plan, show how it goes, and end the command with its exit code."""
     from mlecore.controller.api import run_group
@@ -141,7 +142,9 @@ def perform(
     total = len(plan) if only is None else len(only)
     display = Table(total) if sys.stderr.isatty() and not as_json else Lines(total)
     with display:
-        done = run_group(plan, group, runs, data, display, only=only, start_new=start_new)
+        done = run_group(
+            plan, group, runs, data, display, only=only, start_new=start_new, with_installed=with_installed
+        )
     if as_json:
         from mlecore.runs.store import load_group
 

@@ -21,6 +21,7 @@ from mlecore.runs.store import Group, create_group, is_group, load_group, open_g
 
 if TYPE_CHECKING:
     from mlecore.agents import Network
+    from mlecore.controller.experiment import Experiment
     from mlecore.controller.loop import Controller
     from mlecore.controller.state import Display, GroupResult, Timing
 
@@ -121,15 +122,18 @@ def run_group(
     *,
     only: frozenset[str] | None = None,
     start_new: bool = True,
+    with_installed: bool = False,
     timing: Timing | None = None,
 ) -> Done:
     """Run a plan as a new group, or resume a group. ``plan`` None: the group's own, which must be there.
+
+    Its runs are graded by the plugins that it began with; ``with_installed``: by those that are installed.
 
     Raises what is wrong before anything starts, GroupLocked where another controller works on it, DataError where the
     group cannot be written to the disk.
     """
     try:
-        return _run_group(plan, name, runs, data, display or Silent(), only, start_new, timing)
+        return _run_group(plan, name, runs, data, display or Silent(), only, start_new, with_installed, timing)
     except OSError as error:
         raise DataError(
             f"the group cannot be written to the disk: {error}",
@@ -145,6 +149,7 @@ def _run_group(
     display: Display,
     only: frozenset[str] | None,
     start_new: bool,
+    with_installed: bool,
     timing: Timing | None,
 ) -> Done:
     from mlecore.controller.experiment import load_experiment
@@ -159,12 +164,16 @@ def _run_group(
     wanted = plan or (group.plan if group else None)
     assert wanted is not None
     with IsolatedGrader() as grader:
-        experiment = load_experiment(wanted, folders, grader, display.say, resumed=group is not None)
+        experiment = load_experiment(
+            wanted, folders, grader, display.say, resumed=group is not None, with_installed=with_installed
+        )
         finished: frozenset[str] = frozenset()
         if start_new:
             with scratch() as folder:
                 finished = preflight(experiment, folder, display.say)
-        group = group or _create(runs, name, wanted, tuple(folders))
+        group = group or _create(runs, name, wanted, tuple(folders), experiment)
+        if not with_installed:
+            _warn_of_other_plugins(group, experiment, display)
         if start_new:
             display.say(f"group {group.name}: {len(wanted)} runs, in {group.folder}")
         with GroupLock(group.folder, display.say) as lock:
@@ -173,9 +182,19 @@ def _run_group(
                 return Done(group, controller.run(only))
 
 
-def _create(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...]) -> Group:
+def _warn_of_other_plugins(group: Group, experiment: Experiment, display: Display) -> None:
+    for began in group.info.plugins:
+        inputs = experiment.inputs.get(began.name)
+        if inputs and not inputs.use.is_same_as(began):
+            display.say(
+                f"warning: {inputs.use} is installed and the group began with {began}: "
+                f"no run of {began.name} is graded (mlecore runs grade {group.name} --with-installed does it anyway)"
+            )
+
+
+def _create(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...], experiment: Experiment) -> Group:
     try:
-        return create_group(runs, name, plan, data)
+        return create_group(runs, name, plan, data, tuple(inputs.use for inputs in experiment.inputs.values()))
     except OSError as error:
         raise DataError(f"no group can be made in {runs}: {error}", fix="Name another folder: --runs DIR") from error
 

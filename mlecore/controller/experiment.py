@@ -36,7 +36,7 @@ _RANK = {"none": 0, "llm": 1, "open": 2}
 class Grader(Protocol):
     """What grades: see mlecore.grading.isolated."""
 
-    def grade(self, submission: Path | None, data: Prepared) -> Report: ...
+    def grade(self, submission: Path | None, data: Prepared, plugin: PluginUse | None = None) -> Report: ...
 
 
 @frozen(kw_only=True, eq=False)
@@ -57,6 +57,7 @@ class Inputs:
     facts: Facts
     use: PluginUse
     data: Prepared
+    reopen: Callable[[], Prepared]  # as they lie on disk now; raises NotPrepared, DataError
     description: str
     sample_bytes: int
     form: str  # what a submission looks like, for the sandbox's `validate`
@@ -87,6 +88,7 @@ class Experiment:
     backend_use: PluginUse
     inputs: Mapping[str, Inputs]  # by competition
     grader: Grader
+    with_installed: bool = False  # grade with the plugins that are installed, whatever the group began with
     core: PluginUse = field(factory=core_use)
     extensions: PluginManager | None = None
     missing_agents: Mapping[str, str] = field(factory=dict)  # label -> why it cannot be used
@@ -119,7 +121,13 @@ class Missing(MlecoreError):
 
 
 def load_experiment(
-    plan: Plan, data: Sequence[str | Path], grader: Grader, say: Say = lambda text: None, *, resumed: bool = False
+    plan: Plan,
+    data: Sequence[str | Path],
+    grader: Grader,
+    say: Say = lambda text: None,
+    *,
+    resumed: bool = False,
+    with_installed: bool = False,
 ) -> Experiment:
     """Load all plugins and find all data that a plan names, making synthetic data that are missing.
 
@@ -145,6 +153,7 @@ def load_experiment(
         backend_use=plugin_use(opened.plugin, opened.options),
         inputs=inputs,
         grader=grader,
+        with_installed=with_installed,
         extensions=extensions,
         missing_agents=missing_agents,
         missing_inputs=missing_inputs,
@@ -222,6 +231,7 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
         facts=target.facts,
         use=plugin_use(target.plugin),
         data=prepared,
+        reopen=partial(open_prepared, target, dirs, synthetic=synthetic),
         description=read_description(prepared.public, target.facts),
         sample_bytes=sample_bytes(target.facts, prepared.public),
         form=target.format.to_json(own_check=target.loaded.implements("check")),

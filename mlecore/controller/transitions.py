@@ -18,16 +18,18 @@ from mlecore.controller.extensions import Extensions
 from mlecore.controller.failures import FolderGone
 from mlecore.controller.job import Made, make_job
 from mlecore.controller.provisions import Provisions
-from mlecore.errors import BackendError, GradingError, ImageGone, MlecoreError, PluginError
+from mlecore.errors import BackendError, DataError, GradingError, ImageGone, MlecoreError, NotPrepared, PluginError
 from mlecore.runs import requests
 from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.measured import difference, measure
-from mlecore.runs.record import FINISHED, Attempt, RunRecord
+from mlecore.runs.record import FINISHED, Attempt, PluginUse, RunRecord
+from mlecore.runs.same import require_same_data
 from mlecore.runs.store import Group, require_group, write_record
 from mlecore.schema import SchemaError
 
 if TYPE_CHECKING:
+    from mlecore.data import Prepared
     from mlecore.grading.report import Report
 
 
@@ -117,11 +119,17 @@ class Transitions:
             record,
             agent=agent.use,
             backend=experiment.backend_use,
-            plugins=(experiment.core, inputs.use),
+            plugins=(experiment.core, self._grader(record.competition)),
             synthetic=inputs.data.synthetic,
             data_digest=inputs.data.digest,
+            answers_digest=inputs.data.private_digest,
             description_digest=inputs.description_digest,
         )
+
+    def _grader(self, competition: str) -> PluginUse:
+        """The competition's plugin that the group began with."""
+        began = (use for use in self._group.info.plugins if use.name == competition)
+        return next(began, self._experiment.inputs_of(competition).use)
 
     def _starting(self, record: RunRecord, agent: LoadedAgent, made: Made, image: Image) -> RunRecord:
         if self._sandbox is None:
@@ -301,15 +309,27 @@ class Transitions:
             return None
 
     def _publish_grade(self, record: RunRecord, path: Path) -> Report:
-        inputs = self._experiment.inputs[record.competition]
-        submission = record.submission
-        report = self._experiment.grader.grade(submission, inputs.data)
+        submission, any_plugin = record.submission, self._experiment.with_installed
+        data = self._same_data(record)
+        report = self._experiment.grader.grade(submission, data, None if any_plugin else record.grader)
+        self._same_data(record)  # nor were they exchanged meanwhile
         where = submission.relative_to(record.folder).as_posix() if submission else ""
         report = evolve(report, run=record.uid, submission_path=where)
+        if any_plugin and record.grader and report.plugin_source != record.grader.source:
+            report = evolve(report, began_with=str(record.grader))
         if submission is None and (refused := collect.refused_candidates(record)):
             report = evolve(report, reason=refused)
         files.publish(path, (json.dumps(report.to_json(), indent=1, allow_nan=False) + "\n").encode())
         return report
+
+    def _same_data(self, record: RunRecord) -> Prepared:
+        """The data as they lie on disk now. Raises GradingError where they are away, or not those of the run."""
+        try:
+            data = self._experiment.inputs_of(record.competition).reopen()
+            require_same_data(record, data)
+        except (NotPrepared, DataError) as error:
+            raise GradingError(error.message, fix=error.fix) from error
+        return data
 
     def answers_are_there(self, record: RunRecord) -> bool:
         return self._experiment.inputs[record.competition].data.private.is_dir()

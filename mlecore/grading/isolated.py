@@ -17,6 +17,8 @@ from typing import Any
 from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError
 from mlecore.grading.report import Report
+from mlecore.runs.record import PluginUse
+from mlecore.schema import plain
 
 
 class IsolatedGrader:
@@ -41,15 +43,21 @@ class IsolatedGrader:
         for worker in workers:
             _end(worker)
 
-    def grade(self, submission: Path | None, data: Prepared) -> Report:
+    def grade(self, submission: Path | None, data: Prepared, plugin: PluginUse | None = None) -> Report:
         """What ``mlecore.grading.grade`` makes of a submission (None: there is none).
 
-        Raises GradingError for what is not the submission's fault: a grader's bug, damaged answers, or going over the
-        competition's limits of time and memory.
+        ``plugin``: the only one that may grade it; None: whatever is installed. Raises GradingError for what is not the
+        submission's fault: another plugin, a grader's bug, damaged answers, or going over the competition's limits of
+        time and memory.
         """
-        answer = self._ask({"submission": None if submission is None else str(submission), "data": data.to_json()})
+        request = {
+            "submission": None if submission is None else str(submission),
+            "data": data.to_json(),
+            "plugin": None if plugin is None else plain(plugin),
+        }
+        answer = self._ask(request)
         if "error" in answer:
-            raise GradingError(answer["error"])
+            raise GradingError(answer["error"], fix=answer.get("fix"))
         return Report.from_json(answer["report"])
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:

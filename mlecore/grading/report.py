@@ -59,6 +59,8 @@ class Report:
     sample_score: float | None = None  # what the sample submission scores
     beats_sample: bool | None = None  # is the score better than that?
     plugin: str = ""  # distribution and version that graded
+    plugin_source: str = ""  # SHA-256 of that plugin's files
+    began_with: str = ""  # the plugin that the run's group began with, where another one graded on request
     rank: int | None = None  # on the whole human leaderboard, where that was fetched: 1 is the best
     teams: int | None = None  # on that leaderboard
     percentile: float | None = None  # share of them that are not better, in percent
@@ -137,6 +139,8 @@ def grade(competition: Competition, submission: Path | None, data: Prepared) -> 
     score to compare with, unless grading that too could break the time limit. An invalid or missing submission makes a
     report that says so; GradingError is raised only for what is not the submission's fault.
     """
+    from mlecore.runs.provenance import plugin_use
+
     facts = competition.facts
     thresholds = None if data.synthetic else thresholds_for(facts)
     score: float | None = None
@@ -166,6 +170,7 @@ def grade(competition: Competition, submission: Path | None, data: Prepared) -> 
         edition=competition.edition,
         synthetic=data.synthetic,
         plugin=f"{competition.plugin.distribution} {competition.plugin.version}",
+        plugin_source=plugin_use(competition.plugin).source,
         **result,
         **compared,
     )

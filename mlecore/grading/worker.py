@@ -44,6 +44,8 @@ def _graded(request: dict[str, Any]) -> dict[str, Any]:
         limits = target.facts.limits
     except MlecoreError as error:
         return {"error": str(error)}
+    if request["plugin"] and (refusal := _another(request["plugin"], target)):
+        return refusal
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -60,6 +62,20 @@ def _graded(request: dict[str, Any]) -> dict[str, Any]:
         return {"error": f"grading {target.id} ended without a result ({how})"}
     answer: dict[str, Any] = json.loads(text)
     return answer
+
+
+def _another(wanted: dict[str, Any], target: Competition) -> dict[str, Any] | None:
+    """Why the plugin that is loaded here must not grade: what counts is the code that runs, not what was listed."""
+    from mlecore.runs.provenance import plugin_use
+    from mlecore.runs.record import PluginUse
+
+    began, here = PluginUse(**wanted), plugin_use(target.plugin)
+    if here.is_same_as(began):
+        return None
+    return {
+        "error": f"another plugin of {target.id} is installed than its group began with: {here}, then {began}",
+        "fix": "Install that one again, or let this one grade: mlecore runs grade GROUP --with-installed",
+    }
 
 
 def _read(pipe: int, child: int, seconds: float) -> bytes | None:

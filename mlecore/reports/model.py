@@ -400,6 +400,9 @@ def _notes(setup: Setup, rates: Sequence[SplitSummary]) -> Iterable[str]:
             yield f"Over {where}, seeds that lack a graded run {what}: {seeds_}{more}."
         if row.unranked and row.split == "these" and goal_of(setup.runs) == "any_medal":
             yield f"No medal rate counts these, which have no human leaderboard: {_some(row.unranked)}."
+    others = [item.run.name for item in setup.counted if item.report and item.report.began_with]
+    if others:
+        yield f"Graded by another plugin than their group began with, as somebody asked for it: {_some(others)}."
     ungraded = [item.run.name for item in setup.counted if item.report is None]
     if ungraded:
         group = setup.counted[0].run.group

@@ -43,6 +43,16 @@ class PluginUse:
     source: str = ""  # SHA-256 of its package's files
     options: Mapping[str, str] = field(factory=dict)  # that it was given
 
+    def __str__(self) -> str:
+        return (
+            f"{self.distribution or self.name} {self.version} {f'({self.source[:12]})' if self.source else ''}".strip()
+        )
+
+    def is_same_as(self, other: PluginUse) -> bool:
+        """The same code, whatever options it was given."""
+        mine, others = ((use.distribution, use.version, use.source) for use in (self, other))
+        return mine == others
+
 
 @frozen(kw_only=True)
 class Limits:
@@ -119,12 +129,13 @@ class RunRecord:
     image_digest: str | None = None  # of what the recipe became at the backend
     recipe_digest: str | None = None  # SHA-256 of what the agent asks to have installed
     data_digest: str | None = None  # SHA-256 of the public data's manifest
+    answers_digest: str | None = None  # SHA-256 of the manifest of the answers and what else grades it
     description_digest: str | None = None  # SHA-256 of description.md as the agent read it
     instructions_digest: str | None = None  # SHA-256 of instructions.txt
     launch_digest: str | None = None  # SHA-256 of the files that the agent brought
     candidates: tuple[str, ...] = ()  # globs of the submission, best first
     grace: float = 10.0  # seconds between SIGTERM and SIGKILL
-    plugins: tuple[PluginUse, ...] = ()  # the core's and the competition's
+    plugins: tuple[PluginUse, ...] = ()  # the core's, and the competition's when the group began: it grades the run
     access: ModelAccess | None = None  # what its gateway let through
     calls: ModelCalls | None = None  # what its gateway counted
     usage: Usage | None = None  # of its models: as its gateway measured it, else as the agent's logs report it
@@ -139,6 +150,11 @@ class RunRecord:
     def attempt(self) -> Attempt | None:
         """The last attempt, the one that counts."""
         return self.attempts[-1] if self.attempts else None
+
+    @property
+    def grader(self) -> PluginUse | None:
+        """The competition's plugin that its group began with; None where nobody recorded it."""
+        return next((use for use in self.plugins if use.name == self.competition), None)
 
     @property
     def settled(self) -> bool:

@@ -14,6 +14,7 @@ from attrs import asdict, frozen
 from mlecore import files
 from mlecore.errors import GradingError
 from mlecore.runs.record import RunRecord
+from mlecore.runs.same import require_same_data
 from mlecore.runs.store import load_group
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
                 continue
             target = competition(record.competition, record.edition)
             data = open_prepared(target, dirs, synthetic=record.synthetic)
-            points = tuple(_points(record, partial(grader.grade, data=data)))
+            require_same_data(record, data)
+            points = tuple(_points(record, partial(grader.grade, data=data, plugin=record.grader)))
             history = History(run=record.name, competition=record.competition, seed=record.seed, points=points)
             content = json.dumps(history.to_json(), indent=1, ensure_ascii=False) + "\n"
             files.replace(record.folder / HISTORY, content.encode())

@@ -36,6 +36,7 @@ class GroupInfo:
     created_at: str  # ISO 8601, UTC
     data: tuple[str, ...] = ()  # data directories, so that resuming finds them
     seal: str = ""  # of who made it, on which machine and in which place; without the right one it is read-only
+    plugins: tuple[PluginUse, ...] = ()  # of the competitions, which grade all of its runs
     extra: Mapping[Any, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
 
@@ -60,7 +61,9 @@ class Listing:
     problems: list[str] = field(factory=list)
 
 
-def create_group(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...] = ()) -> Group:
+def create_group(
+    runs: Path, name: str | None, plan: Plan, data: tuple[str, ...] = (), plugins: tuple[PluginUse, ...] = ()
+) -> Group:
     """A new group's folder. Raises UsageError where the name is taken or is no name."""
     if name is not None and (not name or name.startswith(".") or "/" in name or "\\" in name or len(name) > 200):
         raise UsageError(f"{name!r} cannot be the name of a group")
@@ -81,7 +84,7 @@ def create_group(runs: Path, name: str | None, plan: Plan, data: tuple[str, ...]
     else:
         raise UsageError(f"{runs} has too many groups named {stem}", fix="Name the group: --group NAME")
     uid = secrets.token_hex(8)
-    info = GroupInfo(uid=uid, name=folder.name, created_at=now(), data=data, seal=seal(uid, folder))
+    info = GroupInfo(uid=uid, name=folder.name, created_at=now(), data=data, plugins=plugins, seal=seal(uid, folder))
     files.replace(folder / PLAN, write_plan(plan).encode())
     write_info(folder, info)  # last: it makes the folder a group
     return Group(folder=folder, info=info, plan=plan)

@@ -12,6 +12,7 @@ from mlecore.data.layout import DataDirs
 from mlecore.errors import MlecoreError
 from mlecore.grading.report import Report, read_report
 from mlecore.runs.record import RunRecord
+from mlecore.runs.same import require_same_data
 from mlecore.runs.store import load_group
 from mlecore.schema import SchemaError
 
@@ -49,10 +50,9 @@ def _grade(record: RunRecord, dirs: DataDirs, grader: IsolatedGrader) -> Report:
     from mlecore.data import open_prepared
 
     data = open_prepared(competition(record.competition, record.edition), dirs, synthetic=record.synthetic)
-    if record.data_digest and data.digest != record.data_digest:
-        raise MlecoreError(f"the data of {record.competition} here are not those of the run")
+    require_same_data(record, data)
     submission = record.folder / "submission" / "submission.csv"
-    return grader.grade(submission if submission.is_file() else None, data)
+    return grader.grade(submission if submission.is_file() else None, data, record.grader)
 
 
 def _differences(then: Report, now: Report) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from mlecore.grading.report import Report
 from mlecore.registry import discovery, loading
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.plan import Plan, make_plan
+from mlecore.runs.record import PluginUse
 from mlecore.runs.store import Group, create_group
 
 INSTALLED = Path(__file__).parent / "installed"
@@ -63,7 +64,7 @@ class Grader:
         self.calls: list[Path | None] = []
         self.error: Exception | None = None
 
-    def grade(self, submission: Path | None, data: Prepared) -> Report:
+    def grade(self, submission: Path | None, data: Prepared, plugin: PluginUse | None = None) -> Report:
         self.calls.append(submission)
         if self.error:
             raise self.error

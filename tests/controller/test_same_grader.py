@@ -1,0 +1,142 @@
+"""A run is graded by the plugin that its group began with, against the data that it worked on, or not at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mlecore.cli import main
+from mlecore.errors import GradingError
+from mlecore.grading.isolated import IsolatedGrader
+from mlecore.runs.record import PluginUse
+from mlecore.runs.snapshots import grade_snapshots
+from mlecore.runs.store import create_group, load_group
+
+RUN = "worker--coins--0"
+
+
+@pytest.fixture
+def collected(lab, tmp_path):
+    """A run that has been collected and not graded, with data of its own."""
+    if (lab.data / "coins").exists():
+        shutil.copytree(lab.data, tmp_path / "data")
+    lab.data = tmp_path / "data"
+    lab.make(("worker", {}))
+    lab.grader.error = GradingError("not now")
+    assert not lab.run().complete
+    lab.grader.error = None
+    return lab
+
+
+@pytest.fixture
+def replaced(tmp_path, monkeypatch, installed):
+    """Graders find another plugin `coins`, which finds everything perfect."""
+    there = tmp_path / "installed"
+    shutil.copytree(installed, there, ignore=shutil.ignore_patterns("__pycache__"))
+    module = there / "mle_test_coins/__init__.py"
+    text = module.read_text()
+    module.write_text(text.replace("return float(", "return 1.0 or float("))
+    assert module.read_text() != text
+    monkeypatch.setenv("PYTHONPATH", str(there))
+
+
+@pytest.fixture
+def verb(collected, monkeypatch):
+    monkeypatch.setenv("MLECORE_DATA", str(collected.data))
+
+    def call(*words: str) -> tuple[int, str]:
+        result = CliRunner().invoke(main, [words[0], *words[1:-1], "--runs", str(collected.runs), words[-1]])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.exit_code, result.output
+
+    return call
+
+
+def grade(lab) -> dict:
+    return json.loads((lab.folder(RUN) / "grade.json").read_text())
+
+
+def test_another_plugin_does_not_grade_unasked(collected, verb, replaced):
+    code, output = verb("runs", "grade", "g")
+    assert code == 3 and "another plugin of coins is installed" in output and "--with-installed" in output
+    assert [record.state for record in load_group(collected.group.folder)] == ["collected"]
+    assert not (collected.folder(RUN) / "grade.json").exists()
+    code, output = verb("runs", "grade", "--with-installed", "g")
+    assert code == 0, output
+    assert grade(collected)["score"] == 1.0 and grade(collected)["began_with"].startswith("mle-test")
+    assert "Graded by another plugin" in verb("report", "g")[1]
+
+
+def test_the_plugin_that_the_group_began_with_grades(collected, verb):
+    assert verb("runs", "grade", "g")[0] == 0
+    assert grade(collected)["began_with"] == "" and grade(collected)["plugin_source"]
+    code, output = verb("runs", "grade", "g")
+    assert code == 0 and "no run waits" in output
+
+
+def test_nothing_is_started_to_grade(collected, verb):
+    create_group(collected.runs, "new", collected.plan)
+    code, output = verb("runs", "grade", "new")
+    assert code == 0 and "no run waits" in output and not (collected.runs / "new" / RUN).exists()
+
+
+def test_a_run_that_begins_later_is_the_groups_all_the_same(lab):
+    lab.make(("worker", {}))
+    began = PluginUse(name="coins", version="0.1", distribution="mle-test-plugins", source="0" * 64)
+    shutil.rmtree(lab.group.folder)
+    lab.group = create_group(lab.runs, "g", lab.plan, plugins=(began,))
+    lab.run()
+    [record] = load_group(lab.group.folder)
+    assert record.grader == began
+
+
+@pytest.mark.parametrize("part", ["public", "private"])
+def test_other_data_than_it_worked_on_do_not_grade(collected, part):
+    path = next(collected.data.rglob("manifest.json"))
+    values = json.loads(path.read_text())
+    before = path.read_bytes()
+    values[part]["digest"] = "0" * 64
+    path.write_text(json.dumps(values))
+    assert not collected.run().complete
+    error = json.loads((collected.folder(RUN) / "grade_error.json").read_text())["error"]
+    assert "are not those that" in error and "mlecore prepare" not in error
+    assert not (collected.folder(RUN) / "grade.json").exists()
+    path.write_bytes(before)
+    assert collected.run().complete and grade(collected)["status"] == "graded"
+
+
+def test_data_that_are_exchanged_while_the_controller_runs_do_not_grade(lab, tmp_path):
+    collected = lab
+    collected.data = tmp_path / "data"
+    collected.make(("worker", {}))
+
+    def exchange(controller) -> None:
+        path = next(Path(collected.data).rglob("manifest.json"))
+        values = json.loads(path.read_text())
+        values["private"]["digest"] = "0" * 64
+        path.write_text(json.dumps(values))
+
+    assert not collected.run(exchange).complete
+    assert [record.state for record in load_group(collected.group.folder)] == ["collected"]
+
+
+def test_snapshots_are_graded_by_the_same_plugin(collected, replaced, verb):
+    from mlecore.data import DataDirs
+
+    assert verb("runs", "grade", "--with-installed", "g")[0] == 0
+    with pytest.raises(GradingError, match="another plugin"):
+        grade_snapshots(collected.group.folder, DataDirs.of([collected.data]))
+
+
+def test_a_grader_tells_plugins_apart(collected, data):
+    [record] = load_group(collected.group.folder)
+    inputs = collected.experiment().inputs["coins"]
+    with IsolatedGrader() as grader:
+        assert grader.grade(record.submission, inputs.data, inputs.use).status == "graded"
+        other = PluginUse(name="coins", version="9", distribution=inputs.use.distribution, source=inputs.use.source)
+        with pytest.raises(GradingError, match="coins"):
+            grader.grade(record.submission, inputs.data, other)
