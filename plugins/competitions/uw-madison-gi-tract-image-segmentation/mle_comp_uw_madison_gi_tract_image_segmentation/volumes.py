@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mlecore.submissions.masks import Runs
 
 Size = tuple[int, int]  # height, width
-_NEIGHBOURS = [(axis, step) for axis in range(3) for step in (-1, 1)]
+_BLOCK = (2, 16, 16)  # voxels looked at together
 
 
 @frozen
@@ -91,32 +91,42 @@ def distance(truth: NDArray[np.bool_], guess: NDArray[np.bool_]) -> float | None
         return 0.0
     shape = tuple(map(max, truth.shape, guess.shape))
     a, b = (_padded(volume, shape) for volume in (truth, guess))
+    box = _bounds(a | b)
+    a, b = a[box], b[box]
     return max(_farthest(a & ~b, b, truth.shape), _farthest(b & ~a, a, truth.shape)) / 3**0.5
 
 
 def _padded(volume: NDArray[np.bool_], shape: Sequence[int]) -> NDArray[np.bool_]:
+    if volume.shape == shape:
+        return volume
     return np.pad(volume, [(0, there - here) for here, there in zip(volume.shape, shape, strict=True)])
+
+
+def _bounds(volume: NDArray[np.bool_]) -> tuple[slice, ...]:
+    """The smallest box around the voxels that are set."""
+    others = ((1, 2), (0, 2), (0, 1))
+    places = [np.flatnonzero(volume.any(axis=axes)) for axes in others]
+    return tuple(slice(place[0], place[-1] + 1) for place in places)
 
 
 def _farthest(points: NDArray[np.bool_], others: NDArray[np.bool_], unit: Sequence[int]) -> float:
     """The largest distance of one of ``points``, none of which is in ``others``, to the nearest of these.
 
-    That one always lies on the surface: from any other a step towards the point would come nearer.
+    That one always lies on their surface: from any other a step towards the point would come nearer. And of ``points``
+    only those in blocks that may hold the farthest are looked at: no point of a block is farther than its centre by
+    more than half the block's diagonal, and none is nearer by more.
     """
+    from scipy.ndimage import binary_erosion
     from scipy.spatial import cKDTree
 
     if not points.any():
         return 0.0
-    tree = cKDTree(np.argwhere(others & ~_inside(others)) / unit)
-    distances, _ = tree.query(np.argwhere(points) / unit)
+    tree = cKDTree(np.argwhere(others & ~binary_erosion(others)) / unit)
+    found = np.argwhere(points)
+    shape = tuple(-(-side // block) for side, block in zip(points.shape, _BLOCK, strict=True))
+    codes, block_of = np.unique(np.ravel_multi_index(tuple((found // _BLOCK).T), shape), return_inverse=True)
+    centres = np.column_stack(np.unravel_index(codes, shape)) * _BLOCK + (np.array(_BLOCK) - 1) / 2
+    about, _ = tree.query(centres / unit)
+    reach = float(np.linalg.norm((np.array(_BLOCK) - 1) / 2 / unit)) + 1e-9
+    distances, _ = tree.query(found[(about >= about.max() - 2 * reach)[block_of]] / unit)
     return float(distances.max())
-
-
-def _inside(volume: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Voxels of which all six neighbours are set."""
-    inside = np.ones_like(volume)
-    for axis, step in _NEIGHBOURS:
-        neighbour = np.roll(volume, step, axis)
-        neighbour[tuple(slice(None) if i != axis else (0 if step == 1 else -1) for i in range(3))] = False
-        inside &= neighbour
-    return inside
