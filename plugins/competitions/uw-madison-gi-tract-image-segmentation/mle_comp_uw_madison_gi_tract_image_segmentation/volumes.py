@@ -121,7 +121,8 @@ def _farthest(points: NDArray[np.bool_], others: NDArray[np.bool_], unit: Sequen
 
     if not points.any():
         return 0.0
-    tree = cKDTree(np.argwhere(others & ~binary_erosion(others)) / unit)
+    surface = np.argwhere(others & ~binary_erosion(others)) / unit
+    tree = cKDTree(surface, balanced_tree=False)  # points of a grid balance themselves; built in a fraction of the time
     found = np.argwhere(points)
     shape = tuple(-(-side // block) for side, block in zip(points.shape, _BLOCK, strict=True))
     codes, block_of = np.unique(np.ravel_multi_index(tuple((found // _BLOCK).T), shape), return_inverse=True)
