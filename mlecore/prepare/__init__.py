@@ -5,7 +5,7 @@ Raw files are read-only: everything here writes new files, and refuses to write 
 
 from __future__ import annotations
 
-from mlecore.prepare.archives import extract, members, write_7z
+from mlecore.prepare.archives import extract, members, write_7z, write_tar
 from mlecore.prepare.asserts import ensure, ensure_columns, ensure_disjoint, ensure_unique
 from mlecore.prepare.coco import file_names, split_pictures, with_pictures
 from mlecore.prepare.columns import one_hot, renumber
@@ -17,7 +17,7 @@ from mlecore.prepare.paths import safe_name
 from mlecore.prepare.shuffles import rows_in_order
 from mlecore.prepare.splits import split, split_blocks, split_each, split_groups, split_positions
 from mlecore.prepare.synthetic import hex_ids, picture
-from mlecore.prepare.tables import read_csv, read_pieces, write_csv
+from mlecore.prepare.tables import new_file, read_csv, read_pieces, write_csv
 from mlecore.prepare.zips import ZipWriter, move_members, open_member, open_zip
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "link_tree",
     "members",
     "move_members",
+    "new_file",
     "one_hot",
     "open_member",
     "open_zip",
@@ -59,4 +60,5 @@ __all__ = [
     "write_7z",
     "write_csv",
     "write_json",
+    "write_tar",
 ]

@@ -7,6 +7,7 @@ and devices are refused.
 from __future__ import annotations
 
 import lzma
+import os
 import shutil
 import tarfile
 import tempfile
@@ -67,6 +68,25 @@ def write_7z(target: Path, name: str, data: bytes) -> None:
         for member in archive.files.files_list:  # as the same input must give the same bytes
             for time in ("creationtime", "lastwritetime", "lastaccesstime"):
                 member[time] = ArchiveTimestamp.from_datetime(0)
+
+
+def write_tar(source: Path, target: Path, names: Mapping[str, str]) -> None:
+    """A new uncompressed tar of files below folder ``source``, old name to new name, in the order of ``names``.
+
+    Their times, owners and modes do not come along, so that the same input gives the same bytes. Raises DataError when
+    one is missing, and when the target is there already.
+    """
+    with new_file(target) as file, tarfile.open(fileobj=file, mode="w:") as archive:
+        for old, new in names.items():
+            path = source / safe_name(old)
+            member = tarfile.TarInfo(safe_name(new))
+            try:
+                with path.open("rb") as reader:
+                    member.size = os.fstat(reader.fileno()).st_size
+                    archive.addfile(member, reader)
+            except FileNotFoundError:
+                raise DataError(f"{path} is missing") from None
+            archive.members = []  # type: ignore[attr-defined]  # else it remembers all
 
 
 def _kind(archive: Path) -> Literal["zip", "tar", "7z"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import stat
 import subprocess
 import tarfile
@@ -16,7 +17,7 @@ import pytest
 
 from mlecore import bombs
 from mlecore.errors import DataError
-from mlecore.prepare import ZipWriter, extract, members, move_members, open_member, open_zip, write_7z
+from mlecore.prepare import ZipWriter, extract, members, move_members, open_member, open_zip, write_7z, write_tar
 
 CONTENT = {"top/a.txt": b"a" * 1000, "top/deep/b.txt": b"bee", "c.txt": b""}
 
@@ -257,3 +258,22 @@ def test_other_kinds_are_refused_by_what_they_declare_too(
     with pytest.raises(DataError, match="a bomb"):
         extract(archive, tmp_path / "out", {"more": "more"})
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_tar_has_its_members_in_the_order_given_and_nothing_of_their_files(tmp_path: Path) -> None:
+    for name in ("a/1", "b"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    write_tar(tmp_path, tmp_path / "x.tar", {"b": "new/z", "a/1": "y"})
+    (tmp_path / "b").chmod(0o600)
+    os.utime(tmp_path / "a/1", (1, 1))
+    write_tar(tmp_path, tmp_path / "again.tar", {"b": "new/z", "a/1": "y"})
+    assert (tmp_path / "x.tar").read_bytes() == (tmp_path / "again.tar").read_bytes()
+    with tarfile.open(tmp_path / "x.tar", "r:") as archive:
+        assert [(member.name, archive.extractfile(member).read()) for member in archive] == [  # type: ignore[union-attr]
+            ("new/z", b"b"),
+            ("y", b"a/1"),
+        ]
+    for names, match in (({"c": "c"}, "missing"), ({"../b": "b"}, "outside")):
+        with pytest.raises(DataError, match=match):
+            write_tar(tmp_path, tmp_path / f"{match}.tar", names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy
@@ -58,7 +58,7 @@ def _places(column: Series[Any]) -> tuple[list[Any], list[Any]]:
     Its share is taken of train and test images, where "train" are all images: published so. A fifth becomes more.
     """
     train, test = (list(part) for part in split(column.unique(), test_size=SHARE))
-    sizes = column.value_counts().to_dict()
+    sizes: dict[Any, int] = column.value_counts().to_dict()
     size = sum(sizes[place] for place in test)
 
     def share() -> float:
@@ -77,7 +77,7 @@ def _places(column: Series[Any]) -> tuple[list[Any], list[Any]]:
 
 def _records(table: DataFrame) -> list[dict[Any, Any]]:
     """Each with all columns: what one lacks is NaN, and makes the column's integers floats. Published so."""
-    return table.to_dict(orient="records")
+    return cast("list[dict[Any, Any]]", table.to_dict(orient="records"))
 
 
 def _rest(metadata: dict[str, Any]) -> dict[str, Any]:

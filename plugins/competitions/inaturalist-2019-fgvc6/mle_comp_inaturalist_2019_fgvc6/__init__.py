@@ -1,0 +1,98 @@
+"""iNaturalist 2019: which of 1,010 species is on a photograph?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import accuracy
+from mlecore.prepare import (
+    ensure,
+    ensure_unique,
+    extract,
+    file_names,
+    link_file,
+    read_json,
+    split_pictures,
+    with_pictures,
+    write_csv,
+    write_json,
+    write_tar,
+)
+from mlecore.submissions import Format, Table, generic_check, refuse
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+
+KEYS = ["annotations", "categories", "images", "info", "licenses"]
+PHOTOGRAPHS = "train_val2019"
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    import pandas as pd
+
+    metadata = read_json(raw / "train2019.json")
+    ensure(sorted(metadata) == KEYS, f"train2019.json has the keys {', '.join(metadata)}; expected {', '.join(KEYS)}")
+    train, test = split_pictures(metadata, test_size=0.12, few=5)
+    names = {name: PurePosixPath(name).name for name in file_names(test)}
+    ensure_unique(names.values(), "names of photographs for testing")
+
+    write_json(with_pictures(metadata, train), public / "train2019.json", indent=4, sort_keys=True)
+    link_file(raw / "val2019.json", public / "val2019.json")
+    images = [{**image, "file_name": f"test2019/{names[image['file_name']]}"} for _, image in test]
+    unlabelled = {"images": images, "info": metadata["info"], "licenses": metadata["licenses"]}
+    write_json(unlabelled, public / "test2019.json", indent=4, sort_keys=True)
+
+    species = [annotation["category_id"] for annotation, _ in test]
+    answers = pd.DataFrame({"id": [image["id"] for _, image in test], "predicted": species})
+    write_csv(answers, private / "answers.csv")
+    write_csv(answers.assign(predicted=654), public / "kaggle_sample_submission.csv")
+
+    kept = {name: name.removeprefix(f"{PHOTOGRAPHS}/") for name in file_names(train)}
+    with tempfile.TemporaryDirectory(dir=private) as scratch:
+        source = raw
+        if not (raw / PHOTOGRAPHS).is_dir():
+            source = Path(scratch)
+            extract(raw / f"{PHOTOGRAPHS}.tar.gz", source, {name: name for name in [*kept, *names]})
+        write_tar(source, public / f"{PHOTOGRAPHS}.tar.gz", kept)
+        write_tar(source, public / "test2019.tar.gz", names)
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    _species(format.read(submission, sample.frame())[1])
+    return warnings
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "answers.csv")
+    return 1 - accuracy(truth["predicted"], _species(guess))
+
+
+def _species(guess: DataFrame) -> NDArray[np.int64]:
+    """The first number of each cell."""
+    import numpy as np
+
+    first = [_first(cell) for cell in guess["predicted"].astype(object)]
+    bad = np.fromiter((number is None for number in first), bool, len(first))
+    refuse(guess, "predicted", "whole numbers, such as 71, or 71 108 339 (not 71.0)", bad)
+    return np.array(first, dtype=np.int64)
+
+
+def _first(cell: Any) -> int | None:
+    """The category that a cell names first; None where it names none."""
+    if isinstance(cell, float):  # as all cells are where one is empty
+        return None
+    try:
+        number = int(cell.split()[0] if isinstance(cell, str) else cell)
+    except (ValueError, IndexError):
+        return None
+    return number if -(2**63) <= number < 2**63 else None
