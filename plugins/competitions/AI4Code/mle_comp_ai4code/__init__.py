@@ -1,0 +1,93 @@
+"""Google AI4Code: the order of the cells in a notebook."""
+
+from __future__ import annotations
+
+from bisect import bisect, insort
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.errors import InvalidSubmission
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare import ensure, link_files, read_csv, read_json, write_csv
+from mlecore.submissions import Format, Table, generic_check
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+TEST = 20_000  # notebooks
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    ancestors = read_csv(raw / "train_ancestors.csv").sample(frac=1, random_state=0).reset_index(drop=True)
+    tested = _tested(ancestors)
+    orders = read_csv(raw / "train_orders.csv")[["id", "cell_order"]]
+    in_test = orders["id"].isin(tested)
+    train = orders[~in_test & orders["id"].isin(ancestors["id"])]
+    test = orders[in_test]
+    ensure(len(test) == TEST, f"train_orders.csv has {len(test):,} of the {TEST:,} notebooks to judge")
+    write_csv(train, public / "train_orders.csv")
+    write_csv(test, private / "test_orders.csv")
+    write_csv(ancestors[~ancestors["id"].isin(tested)], public / "train_ancestors.csv")
+    for name, part in (("train", train), ("test", test)):
+        link_files(raw / "train", public / name, sorted(f"{id}.json" for id in part["id"]))
+    shown = [" ".join(read_json(raw / "train" / f"{id}.json")["cell_type"]) for id in test["id"]]
+    write_csv(test[["id"]].assign(cell_order=shown), public / "sample_submission.csv")
+
+
+def _tested(ancestors: DataFrame) -> set[str]:
+    """Notebooks of a common origin stay together: their groups join the test part one after the other, if they fit."""
+    tested: set[str] = set()
+    for _, ids in ancestors.groupby("ancestor_id", sort=False)["id"]:
+        if len(tested) + len(ids) <= TEST:
+            tested.update(ids)
+    ensure(len(tested) == TEST, f"the groups of notebooks make up {len(tested):,} to judge, expected {TEST:,}")
+    return tested
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    """Kendall's tau over all notebooks: 1 - 4 swaps / (sum of n(n - 1))."""
+    truth, guess = format.read(submission, private / "test_orders.csv")
+    swaps = pairs = 0
+    for ranks in _ranks(truth, guess):
+        swaps += _inversions(ranks)
+        pairs += len(ranks) * (len(ranks) - 1)
+    if not pairs:
+        raise InvalidSubmission("no notebook of the answers has two cells: every submission fails")
+    return 1 - 4 * swaps / pairs
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    _ranks(*format.read(submission, sample.frame()))
+    return warnings
+
+
+def _ranks(truth: DataFrame, guess: DataFrame) -> list[list[int]]:
+    """For each notebook, where the submission puts its cells. Raises InvalidSubmission where it has other cells."""
+    found = []
+    for id, right, said in zip(
+        truth["id"], *(table["cell_order"].astype(str) for table in (truth, guess)), strict=True
+    ):
+        wanted, given = right.split(), said.split()
+        if len(given) != len(wanted):
+            raise InvalidSubmission(
+                f"cell_order of {id} has another number of cells: {len(given)}, expected {len(wanted)}"
+            )
+        places = {cell: place for place, cell in reversed(list(enumerate(given)))}
+        if absent := next((cell for cell in wanted if cell not in places), None):
+            raise InvalidSubmission(f"cell_order of {id} lacks the cell {absent}: each must be there once")
+        found.append([places[cell] for cell in wanted])
+    return found
+
+
+def _inversions(ranks: Sequence[int]) -> int:
+    """Pairs in the wrong order."""
+    count, before = 0, list[int]()
+    for rank in ranks:
+        count += len(before) - bisect(before, rank)
+        insort(before, rank)
+    return count
