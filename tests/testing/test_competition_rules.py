@@ -204,6 +204,40 @@ BROKEN = {
         },
         "public/x.txt: it is private/test.csv, byte for byte",
     ),
+    "the answers under other names": (
+        "leaks",
+        {
+            CODE: (
+                "write_csv(train, public",
+                "write_csv(test[['id', 'inside']].set_axis(['row', 'y'], axis=1)[::-1], public / 'x.csv')\n"
+                "    write_csv(train, public",
+            )
+        },
+        "public/x.csv: its column 'y' is 'inside' of the answers",
+    ),
+    "the answers without names, as other numbers": (
+        "leaks",
+        {
+            CODE: (
+                "write_csv(train, public",
+                "write_csv(test[['inside']].astype(float).set_axis(['y'], axis=1), public / 'x.csv')\n"
+                "    write_csv(train, public",
+            )
+        },
+        "public/x.csv: its column 'y' is 'inside' of the answers",
+    ),
+    "answers with other names than a submission's": (
+        "leaks",
+        {
+            CODE: (
+                'write_csv(test[["id", "inside"]], private / "test.csv")',
+                "truth = test[['id', 'inside']].set_axis(['row', 'truth'], axis=1)\n"
+                "    write_csv(truth, private / 'test.csv')\n"
+                "    write_csv(truth.assign(z=1), public / 'x.csv')",
+            )
+        },
+        "public/x.csv: its column 'truth' is 'truth' of the answers",
+    ),
     "labels as folders": (
         "leaks",
         {

@@ -6,16 +6,19 @@ Known leaks of the published data stand in [[leaks]] of competition.toml, and co
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.competitions.tables import names, tables
 from mlecore.testing.rules import Broken, Undecided
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame, Index, Series
 
 _SHARE = 0.99  # of the test rows, above which values that agree are no accident
 _FEWEST = 10  # test rows with which a coincidence can be told from a leak
@@ -39,20 +42,56 @@ def _copies(harness: Harness) -> Iterator[tuple[str, str]]:
 
 
 def _columns(harness: Harness, truth: DataFrame) -> Iterator[tuple[str, str]]:
-    """A column of a public table that holds the answers of the test rows."""
+    """A column of a public table that holds the answers of the test rows, whatever it and its key are called."""
     for where, frame in tables(harness.prepared, harness.public):
-        for key in (column for column in frame.columns if column == truth.index.name):
+        found: set[tuple[str, str]] = set()
+        for key in _keys(frame, truth.index):
             rows = frame.drop_duplicates(key).set_index(key)
             shared = truth.index.intersection(rows.index)
-            if len(shared) < max(_FEWEST, _SHARE * len(truth)):
-                continue
-            for target in truth.columns:
-                answers = truth.loc[shared, target]
-                if answers.nunique() < 2:
-                    continue
-                for column in rows.columns:
-                    if (rows.loc[shared, column] == answers).mean() >= _SHARE:
-                        yield where, f"its column {column!r} is {target!r} of the answers"
+            if len(shared) >= max(_FEWEST, _SHARE * len(truth)):
+                found |= _equal(truth.loc[shared], rows.loc[shared])
+        if len(frame) == len(truth) >= _FEWEST:  # without names, in the order of the answers
+            found |= _equal(truth.reset_index(drop=True), frame)
+        for column, target in sorted(found):
+            yield where, f"its column {column!r} is {target!r} of the answers"
+
+
+def _keys(frame: DataFrame, ids: Index[Any]) -> Iterator[str]:
+    """Columns that name the test rows: the one called so, and those without repetitions that hold nearly all ids."""
+    for column in frame.columns:
+        values = frame[column]
+        if column == ids.name or (
+            values.isin(ids[:50]).any() and values.is_unique and ids.isin(values).mean() > _SHARE
+        ):
+            yield column
+
+
+def _equal(truth: DataFrame, frame: DataFrame) -> set[tuple[str, str]]:
+    """(column, answer) that agree row by row, also in the rows that do not have the most frequent answer."""
+    out = set()
+    for target in truth.columns:
+        answers = truth[target]
+        rare = (answers != answers.mode().iloc[0]).to_numpy()
+        if not rare.any():
+            continue
+        for column in frame.columns:
+            same = _same(answers, frame[column])
+            if same.mean() >= _SHARE and same[rare].mean() >= _SHARE:
+                out.add((column, target))
+    return out
+
+
+def _same(answers: Series[str], column: Series[str]) -> NDArray[np.bool_]:
+    """Where both have the same text or the same number."""
+    import pandas as pd
+
+    text: NDArray[np.bool_] = answers.to_numpy() == column.to_numpy()
+    for rows in (1000, len(text)):  # 1 and 1.0; all of it only where the beginning agrees
+        first, second = (pd.to_numeric(each[:rows], errors="coerce").to_numpy() for each in (answers, column))
+        same: NDArray[np.bool_] = text[:rows] | (first == second)
+        if same.mean() < _SHARE:
+            return text
+    return same
 
 
 def _names(harness: Harness, truth: DataFrame) -> Iterator[tuple[str, str]]:
@@ -77,22 +116,37 @@ def _tells(path: str, label: str) -> bool:
 
 
 def _truth(harness: Harness) -> DataFrame:
-    """The answers as text, by id; only rows whose id occurs once."""
+    """The answers as text, by id; only rows whose id occurs once.
+
+    Where none of its columns is called like one of a submission's, all of them may be answers.
+    """
+    import pandas as pd
+
+    try:
+        frame = pd.read_csv(harness.prepared / harness.facts.answers, dtype=str, keep_default_na=False)
+    except ValueError as error:
+        raise Undecided(f"{harness.facts.answers} cannot be read as a table: {error}") from None
+    key = _key_of(harness, frame)
+    targets = [column for column in harness.targets if column in frame.columns and column != key]
+    if not targets:
+        targets = [column for column in frame.columns if column != key]
+    unique: Series[bool] = ~frame[key].duplicated(keep=False)
+    return frame.loc[unique, [key, *targets]].set_index(key)
+
+
+def _key_of(harness: Harness, answers: DataFrame) -> str:
+    """The column of the answers that names their rows: called like the submission's, or with the same contents."""
     import pandas as pd
 
     key = harness.format.id
-    wanted = {key, *harness.targets}
-    try:
-        frame = pd.read_csv(
-            harness.prepared / harness.facts.answers, dtype=str, keep_default_na=False, usecols=wanted.__contains__
-        )
-    except ValueError as error:
-        raise Undecided(f"{harness.facts.answers} cannot be read as a table: {error}") from None
-    if key is None or key not in frame.columns:
-        raise Undecided(f"{harness.facts.answers} has no column that names its rows")
-    targets = [column for column in harness.targets if column in frame.columns and column != key]
-    unique: Series[bool] = ~frame[key].duplicated(keep=False)
-    return frame.loc[unique, [key, *targets]].set_index(key)
+    if key is not None and key in answers.columns:
+        return key
+    if key is not None:
+        sample = pd.read_csv(io.BytesIO(harness.sample), dtype=str, keep_default_na=False)
+        for column in answers.columns:
+            if sample[key].isin(answers[column]).mean() > _SHARE:
+                return str(column)
+    raise Undecided(f"{harness.facts.answers} has no column that names its rows")
 
 
 def _sha256(path: Path) -> str:
