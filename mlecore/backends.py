@@ -101,7 +101,8 @@ class Image:
     """What a backend made of a recipe."""
 
     ref: str  # what the backend starts: an image's name, an environment's folder
-    digest: str  # goes into the record
+    digest: str  # of what is in it; goes into the record
+    installed: tuple[str, ...] = ()  # interpreter, platform, packages with their versions, where the backend knows
 
 
 @frozen(kw_only=True)

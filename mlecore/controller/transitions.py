@@ -141,6 +141,7 @@ class Transitions:
                 state="starting",
                 sandbox=self._sandbox,
                 image_digest=image.digest,
+                installed=image.installed,
                 recipe_digest=agent.recipe.digest(),
                 instructions_digest=made.instructions_digest,
                 launch_digest=made.launch_digest,

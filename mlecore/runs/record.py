@@ -127,6 +127,7 @@ class RunRecord:
     sandbox: Sandbox | None = None  # how the backend keeps jobs apart and to their limits
     hardware: Mapping[str, Any] = field(factory=dict)  # as reported by the sandbox
     image_digest: str | None = None  # of what the recipe became at the backend
+    installed: tuple[str, ...] = ()  # interpreter, platform and packages with their versions, as the recipe resolved
     recipe_digest: str | None = None  # SHA-256 of what the agent asks to have installed
     data_digest: str | None = None  # SHA-256 of the public data's manifest
     answers_digest: str | None = None  # SHA-256 of the manifest of the answers and what else grades it

@@ -1,10 +1,15 @@
-"""From a recipe to an environment: a folder of pip and npm packages and files, built once, kept by its hash."""
+"""From a recipe to an environment: a folder of pip and npm packages and files, built once.
+
+It is kept by the recipe, the interpreter and the platform; its digest is that of what was installed.
+"""
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -26,7 +31,6 @@ def build(recipe: Recipe, root: Path, log: Path) -> Image:
     """See ``Backend.build``."""
     if recipe.image is not None:
         raise BackendError(f"backend vm starts no images ({recipe.image})", fix="Use the backend docker.")
-    digest = recipe.digest()
     if missing := missing_programs(recipe):
         raise BackendError(
             f"not installed on this machine, and backend vm installs no programs: {', '.join(missing)}",
@@ -37,10 +41,11 @@ def build(recipe: Recipe, root: Path, log: Path) -> Image:
             raise BackendError(f"backend vm cannot put a file at {path}", fix="Use the backend docker.")
     _plain_python(root)
     if not (recipe.pip or recipe.npm or recipe.files):
-        return Image(ref="", digest=digest)
-    target = root / "envs" / digest
+        return Image(ref="", digest=_digest(_machine()), installed=_machine())
+    key = _digest((recipe.digest(), base_python(), *_machine()))
+    target = root / "envs" / key
     folders.make_private(target.parent)
-    with (target.parent / f"{digest}.lock").open("w") as lock:
+    with (target.parent / f"{key}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (target / "made.json").exists():
             folders.erase(target)  # of a build that was cut off
@@ -51,7 +56,37 @@ def build(recipe: Recipe, root: Path, log: Path) -> Image:
             except BaseException:
                 folders.erase(target)
                 raise
-    return Image(ref=str(target), digest=digest)
+    made = json.loads((target / "made.json").read_text())
+    return Image(ref=str(target), digest=made["digest"], installed=tuple(made["installed"]))
+
+
+def _machine() -> tuple[str, ...]:
+    """What packages are installed for: the interpreter and the platform."""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return python, f"{platform.system()} {platform.machine()} {' '.join(platform.libc_ver())}".strip()
+
+
+def _digest(parts: Sequence[object]) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _installed(target: Path) -> dict[str, str]:
+    """Packages with their resolved versions -> a digest of their files, the same wherever the environment lies."""
+    out = {}
+    for path in sorted(target.glob("lib/python*/site-packages/*.dist-info/RECORD")):
+        own = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json")  # who installed it, and whence
+        rows = (line.rpartition(",")[0] for line in path.read_text(encoding="utf-8").splitlines())
+        kept = [row for row in rows if not row.startswith("..") and ".pyc," not in row]  # scripts name their folder
+        kept = [
+            row for row in kept if not row.partition(",")[0].startswith(tuple(f"{path.parent.name}/{n}" for n in own))
+        ]
+        name, _, version = path.parent.name.removesuffix(".dist-info").rpartition("-")
+        out[f"{name}=={version}"] = _digest(sorted(kept))
+    lock = target / "node_modules/.package-lock.json"
+    if lock.exists():
+        for where, package in sorted(json.loads(lock.read_text())["packages"].items()):
+            out[f"{where.removeprefix('node_modules/')}@{package.get('version')}"] = str(package.get("integrity"))
+    return out
 
 
 def missing_programs(recipe: Recipe) -> list[str]:
@@ -99,7 +134,15 @@ def _make(recipe: Recipe, target: Path, log: Path) -> None:
         file.write_bytes(content)
         file.chmod(0o755 if content.startswith(b"#!") else 0o644)
     marker = target / f".{uuid4().hex}"
-    marker.write_text(json.dumps({"files": sorted(recipe.files), "pip": recipe.pip, "npm": recipe.npm}))
+    packages = _installed(target)
+    files = [(path, hashlib.sha256(recipe.files[path]).hexdigest()) for path in sorted(recipe.files)]
+    made = {
+        "files": sorted(recipe.files),
+        "npm": recipe.npm,
+        "installed": [*_machine(), *packages],
+        "digest": _digest((_machine(), packages, files)),
+    }
+    marker.write_text(json.dumps(made))
     marker.replace(target / "made.json")
 
 
@@ -148,8 +191,13 @@ def node_prefix() -> Path | None:
 
 
 def _plain_python(root: Path) -> Path:
-    """A folder with ``python`` and ``python3`` and nothing else, for jobs that want no packages."""
-    folder = root / "python"
+    """A folder with ``python`` and ``python3`` and nothing else, for jobs that want no packages.
+
+    One for each interpreter, and never changed: jobs at work may use it.
+    """
+    folder = _plain_folder(root)
+    folder.parent.mkdir(exist_ok=True)
+    folder.parent.chmod(0o755)
     folder.mkdir(exist_ok=True)
     folder.chmod(0o755)
     for name in ("python", "python3"):
@@ -161,9 +209,13 @@ def _plain_python(root: Path) -> Path:
     return folder
 
 
+def _plain_folder(root: Path) -> Path:
+    return root / "python" / _digest((base_python(),))[:16]
+
+
 def binds(ref: str, root: Path) -> list[Path]:
     """What a job of this image must see of the machine, besides its system folders."""
-    out = [Path(sys.base_prefix).resolve(), root / "python"]
+    out = [Path(sys.base_prefix).resolve(), _plain_folder(root)]
     if ref:
         out.append(Path(ref))
         made = json.loads((Path(ref) / "made.json").read_text())
@@ -187,4 +239,4 @@ def search_path(ref: str, root: Path) -> str:
     own = [f"{ref}/bin", f"{ref}/node_modules/.bin"] if ref else []
     if ref and (node := shutil.which("node")) and not node.startswith("/usr/"):
         own.append(str(Path(node).resolve().parent))
-    return ":".join([*own, _SYSTEM_PATH, str(root / "python")])
+    return ":".join([*own, _SYSTEM_PATH, str(_plain_folder(root))])

@@ -24,7 +24,7 @@ def build(recipe: Recipe, root: Path) -> Any:
 
 def test_an_empty_recipe_needs_nothing(root: Path) -> None:
     image = build(Recipe(base="ignored"), root)
-    assert image.ref == "" and image.digest == Recipe(base="ignored").digest()
+    assert image.ref == "" and image.installed[0].startswith("CPython 3.")
     assert not (root / "envs").exists()
 
 
@@ -84,16 +84,61 @@ def test_a_build_that_was_cut_off_begins_again(root: Path, monkeypatch: pytest.M
     made: list[Recipe] = []
     monkeypatch.setattr(environments, "_make", lambda recipe, target, log: _pretend(made, recipe, target))
     recipe = Recipe(pip=("x",))
-    torn = root / "envs" / recipe.digest()
-    torn.mkdir(parents=True)
-    (torn / "half").touch()
+    torn = Path(build(recipe, root).ref)
+    (torn / "made.json").rename(torn / "half")
+    made.clear()
     build(recipe, root)
     assert len(made) == 1 and not (torn / "half").exists()
 
 
 def _pretend(made: list[Recipe], recipe: Recipe, target: Path) -> None:
     made.append(recipe)
-    (target / "made.json").write_text("{}")
+    (target / "made.json").write_text('{"digest": "d", "installed": []}')
+
+
+def test_another_interpreter_or_platform_has_another_environment(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Recipe] = []
+    monkeypatch.setattr(environments, "_make", lambda recipe, target, log: _pretend(made, recipe, target))
+    recipe = Recipe(pip=("x",))
+    images = [build(recipe, root)]
+    for name in ("python_version", "machine"):
+        monkeypatch.setattr(environments.platform, name, lambda: "other")
+        images.append(build(recipe, root))
+    assert len({image.ref for image in images}) == len(made) == 3
+    assert len({build(Recipe(), root).digest, images[0].digest}) == 2
+
+
+def test_another_interpreter_takes_none_away_from_jobs_at_work(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build(Recipe(), root)
+    before = Path(environments.search_path("", root).rpartition(":")[2])
+    link = (before / "python").readlink()
+    monkeypatch.setattr(environments, "base_python", lambda: "/usr/bin/python3.99")
+    build(Recipe(), root)
+    after = Path(environments.search_path("", root).rpartition(":")[2])
+    assert after != before and (before / "python").readlink() == link
+    assert (after / "python").readlink() == Path("/usr/bin/python3.99")
+
+
+def test_a_digest_is_that_of_the_content(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same recipe resolves to something else on another day."""
+    code = "a = 1"
+
+    def install(argv: list[str], out: int) -> int:
+        if "install" in argv:
+            info = Path(argv[argv.index("--python") + 1]).parents[1] / "lib/python3/site-packages/x-1.0.dist-info"
+            info.mkdir(parents=True)
+            (info / "RECORD").write_text(
+                f"x.py,sha256={code},5\n../../../bin/x,sha256={info},9\nx-1.0.dist-info/RECORD,,\n"
+            )
+        return 0
+
+    monkeypatch.setattr(environments, "_uv", lambda: "uv")
+    monkeypatch.setattr(environments, "_run", install)
+    first, again = build(Recipe(pip=("x",)), root), build(Recipe(pip=("x",)), root.with_name("elsewhere"))
+    assert first.digest == again.digest and first.ref != again.ref
+    assert first.installed[-1] == "x==1.0"
+    code = "a = 2"
+    assert build(Recipe(pip=("x",)), root.with_name("later")).digest != first.digest
 
 
 def test_packages_are_compiled_but_for_their_tests(tmp_path: Path) -> None:

@@ -118,7 +118,8 @@ def _tells(path: str, label: str) -> bool:
 def _truth(harness: Harness) -> DataFrame:
     """The answers as text, by id; only rows whose id occurs once.
 
-    Where none of its columns is called like one of a submission's, all of them may be answers.
+    Where none of its columns is called like one of a submission's, all of them may be answers but for texts that differ
+    from row to row, which the test set has, too.
     """
     import pandas as pd
 
@@ -129,9 +130,15 @@ def _truth(harness: Harness) -> DataFrame:
     key = _key_of(harness, frame)
     targets = [column for column in harness.targets if column in frame.columns and column != key]
     if not targets:
-        targets = [column for column in frame.columns if column != key]
+        targets = [column for column in frame.columns if column != key and not _is_prose(frame[column])]
     unique: Series[bool] = ~frame[key].duplicated(keep=False)
     return frame.loc[unique, [key, *targets]].set_index(key)
+
+
+def _is_prose(column: Series[str]) -> bool:
+    import pandas as pd
+
+    return column.nunique() > len(column) / 2 and bool(pd.to_numeric(column, errors="coerce").isna().mean() > 0.1)
 
 
 def _key_of(harness: Harness, answers: DataFrame) -> str:
