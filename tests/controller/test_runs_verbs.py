@@ -116,3 +116,19 @@ def test_a_run_whose_competition_is_missing_is_collected_and_graded_later(lab, m
     assert states(lab.group.folder) == ["collected"] and not lab.grader.calls
     lab.experiment = lambda: whole
     assert lab.run().complete and states(lab.group.folder) == ["graded"]
+
+
+def test_a_group_at_work_is_reported(lab, monkeypatch):
+    """Runs that have not ended do not differ in their limits from those that have."""
+    lab.make(("worker", {}), seeds=3, limits={"cpus": 0.2})
+    changed, experiment = lab.display.changed, lab.experiment()
+    lab.experiment = lambda: experiment
+    with GroupLock(lab.group.folder) as lock:
+        controller = lab.controller(lock)
+        controller.slots.count = 1
+        stop = lambda record, report: (changed(record, report), record.state == "graded" and controller.stop())  # noqa: E731
+        monkeypatch.setattr(lab.display, "changed", stop)
+        controller.run()
+    assert "graded" in states(lab.group.folder)
+    result = CliRunner().invoke(main, ["report", "--runs", str(lab.runs), "g"])
+    assert result.exit_code == 0, result.output
