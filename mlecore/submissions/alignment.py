@@ -73,6 +73,13 @@ def same_count(guess: DataFrame, truth: DataFrame) -> None:
         raise InvalidSubmission(f"the submission has {counted(len(guess), 'row')}; expected {len(truth):,}")
 
 
+def same_count_if_heavy(submission: Table, truth: DataFrame) -> None:
+    """Refuses another number of rows than the answers' before a large file is parsed; smaller ones are let through."""
+    rows = submission.heavy_rows()
+    if rows is not None and rows != len(truth):
+        raise InvalidSubmission(f"the submission has {counted(rows, 'row')}; expected {len(truth):,}")
+
+
 def same_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
     """Refuses an id that the answers lack, and lacking one of theirs; how often each comes is not looked at."""
     known_ids(guess, truth, on)

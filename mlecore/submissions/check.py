@@ -63,10 +63,14 @@ def _id_warnings(format: Format, ids: Any, asked: Any, submission: Table, sample
                 f"rows are paired by their place in the file, and the order is not the sample's: row {first + 1:,} is "
                 f"{shown(ids.iloc[first])}, expected {shown(asked.iloc[first])}"
             )
-    if ids.dtype.kind in "iuf" and _leading_zeros(submission, format.id) and not _leading_zeros(sample, format.id):
+    if (
+        ids.dtype.kind in "iuf"
+        and _leading_zeros(submission, str(format.id))
+        and not _leading_zeros(sample, str(format.id))
+    ):
         said.append(f"{format.id} is written with leading zeros and read as a number, so the zeros do not count")
     return said
 
 
-def _leading_zeros(table: Table, column: str | None) -> bool:
-    return bool(table.text()[column].str.match(r"\s*0\d").any())
+def _leading_zeros(table: Table, column: str) -> bool:
+    return bool(table.column_text(column).str.match(r"\s*0\d").any())

@@ -185,7 +185,7 @@ class Format:
 
         Raises InvalidSubmission, which names the first offending rows, and GradingError for answers that do not fit.
         """
-        from mlecore.submissions.alignment import columns_of, read_answers
+        from mlecore.submissions.alignment import columns_of, read_answers, same_count_if_heavy
         from mlecore.submissions.messages import ID
         from mlecore.submissions.values import rows_sum_to_one
 
@@ -195,6 +195,8 @@ class Format:
             every = "*" in self.columns and columns is None
             known_by = [name for column in self.columns.values() for name in column.known_by]
             answers = read_answers(answers, () if every else [*self._required(columns or ()), *known_by])
+        if self.rows == "same":
+            same_count_if_heavy(submission, answers)
         others = list(answers.columns) if columns is None else columns
         refuse = self.extra == "refused"
         frame = columns_of(submission, self._required(others), only=refuse, may=[self.id] if self.id else [])

@@ -176,3 +176,15 @@ def test_a_table_that_does_not_fit_its_sample_is_the_plugins_fault(check):
 def test_a_damaged_sample_is_not_the_submissions_fault(check):
     with pytest.raises(DataError, match="the sample submission is damaged"):
         check("id,p\na,1\n", form(), 'id,p\n"a')
+
+
+def test_another_number_of_rows_is_told_before_a_large_file_is_parsed(check, tmp_path, monkeypatch):
+    monkeypatch.setattr("mlecore.submissions.table.HEAVY", 10)
+    frames = []
+    monkeypatch.setattr(Table, "frame", lambda self: frames.append(self.path.name) or self._frame)
+    with pytest.raises(InvalidSubmission, match="the submission has 4 rows; expected 3"):
+        check("id,p\n" + "a,1\n" * 4, form())
+    assert frames == ["sample.csv"]
+    assert check("id,p\na,1\n\n b,1\n c,1\n".replace(" ", ""), form()) == []
+    with pytest.raises(InvalidSubmission, match="not asked for"):
+        check("id,p\n" + "x,1\n" * 4, form(ids="set", rows="any"))

@@ -1,5 +1,6 @@
 """A submission is read as pandas 2 reads it, and what is no table is refused."""
 
+import random
 from pathlib import Path
 
 import pandas as pd
@@ -67,3 +68,31 @@ def test_read_once(table):
     read = table("a\n1\n")
     assert read.frame() is read.frame()
     assert read.text() is read.text()
+
+
+LINES = ("1,2", "", " ", "\t \t", " 3,4 ", "5", "\v", "\f,\f", ",", "é,ü")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_rows_are_counted_without_parsing_as_pandas_counts_them(table, monkeypatch, seed):
+    draw = random.Random(seed)
+    text = "".join(draw.choice(LINES) + draw.choice(("\n", "\r\n")) for _ in range(draw.randrange(1, 30)))
+    whole = draw.choice(("", "\ufeff")) + draw.choice(("", "\n")) + "a,b\n" + text + draw.choice(("", "7,8", "  "))
+    monkeypatch.setattr("mlecore.submissions.table.HEAVY", 1)
+    for size in (1, 2, 1 << 20):
+        monkeypatch.setattr("mlecore.submissions.table._CHUNK", size)
+        assert table(whole).heavy_rows() == len(table(whole).frame())
+
+
+def test_rows_are_not_counted_where_that_takes_parsing(table, monkeypatch):
+    assert table("a\n1\n").heavy_rows() is None
+    monkeypatch.setattr("mlecore.submissions.table.HEAVY", 1)
+    assert table("a\n1\n").heavy_rows() == 1
+    assert table('a\n"1\n2"\n').heavy_rows() is None
+    assert table("a\n1\r2\n").heavy_rows() is None
+    assert table("\n\n").heavy_rows() is None
+
+
+def test_one_column_s_text_is_that_of_the_whole(table):
+    for text in ("a,b\n01,x\n,NA\n", "a,b\n01,x,y\n2,z,w\n"):
+        assert table(text).column_text("a").tolist() == table(text).text()["a"].tolist()
