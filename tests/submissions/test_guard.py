@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mlecore.errors import InvalidSubmission
+from mlecore.submissions import guard as guard_module
 from mlecore.submissions import guard as module
 from mlecore.submissions.guard import guard
 
@@ -125,6 +126,19 @@ def test_too_many_columns(submission, cell):
     submission.write_bytes(b"id,p\r" + b"a,1\n" * 400_000 + cell * 200_000)
     assert "line 400,002 of" in refused(submission)
     assert "more than 10,000 cells" in refused(submission)
+
+
+def test_wide_tables_pass_quickly(submission, monkeypatch):
+    """Cells are not looked at one by one where a line has too few commas to have too many cells."""
+    monkeypatch.setattr("mlecore.submissions.guard.MOST_COLUMNS", 10)
+
+    class Line(bytearray):
+        def replace(self, *arguments):
+            raise AssertionError("looked at cell by cell")
+
+    guard_module._line(submission, 1, Line(b"1,2,3,4,5,6,7,8,9,10"))
+    with pytest.raises(AssertionError, match="cell by cell"):
+        guard_module._line(submission, 1, Line(b"1,2,3,4,5,6,7,8,9,10,11"))
 
 
 def test_long_cells_pass(submission):
