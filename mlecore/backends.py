@@ -110,7 +110,7 @@ class Demand:
     """What a job asks of a backend: known before there is an image or data."""
 
     cpus: float | None = None  # None: no limit but the backend's own
-    memory: int | None = None  # bytes, no swap
+    memory: int | None = None  # bytes, no swap; beyond it the process with most memory is killed, and the job goes on
     gpus: int = 0  # how many; which, the backend decides. Two jobs never share one
     disk: int | None = None  # bytes that the job may write
     processes: int = 4096  # and threads, at once
@@ -264,7 +264,7 @@ class JobStatus:
 
     phase: Phase
     exit_code: int | None = None  # of init; None: it is not known
-    oom: bool = False  # it passed its memory limit
+    oom: bool = False  # it passed its memory limit and did not end well; one that got over a killed child is no oom
     timed_out: bool = False  # the backend ended it: its time limit and grace were over, and init had not ended it
     infra_failure: bool = False
     reason: str = ""  # why it is pending, or ended so; for people

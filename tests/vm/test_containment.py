@@ -77,8 +77,14 @@ def test_the_memory_limit_ends_the_job_as_out_of_memory(any_lab: Any) -> None:
         "import time\nkept = []\nfor _ in range(40):\n  kept.append(b'x' * 10_000_000); time.sleep(0.05)\ntime.sleep(9)"
     )
     status, _ = any_lab.run("python3", "-c", hog, memory=100_000_000)
-    assert (status.phase, status.exit_code, status.oom, status.infra_failure) == ("exited", 137, True, False)
+    assert (status.phase, status.exit_code, status.oom, status.infra_failure) == ("exited", ARGV_KILLED, True, False)
     assert "100000000 bytes of memory" in status.reason
+
+
+def test_a_child_beyond_the_memory_is_killed_and_the_job_goes_on(any_lab: Any) -> None:
+    hog = "python3 -c 'import time; x = b\"x\" * 250_000_000; time.sleep(9)'; echo went on"
+    status, output = any_lab.run("/bin/sh", "-c", hog, memory=100_000_000)
+    assert "went on" in output and (status.exit_code, status.oom) == (0, False)
 
 
 @pytest.mark.sandbox

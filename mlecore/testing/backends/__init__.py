@@ -54,6 +54,12 @@ RULES: tuple[Rule[BackendBench], ...] = (
     Rule(name="network", says="a job without a network has none", test=limits.network, needs=("life",)),
     Rule(name="cpus", says="a job gets the CPUs it was given", test=limits.cpus, needs=("life",)),
     Rule(name="memory", says="a job gets the memory it was given", test=limits.memory, needs=("life",)),
+    Rule(
+        name="child",
+        says="a child beyond the memory is killed, and its job goes on",
+        test=limits.child,
+        needs=("life",),
+    ),
     Rule(name="processes", says="a job gets the processes it was given", test=limits.processes, needs=("life",)),
     Rule(name="disk", says="a job gets the disk it was given", test=limits.disk, needs=("life",)),
     Rule(name="relay", says="the relay's log comes out, and no other one", test=harm.relay, needs=("life",)),

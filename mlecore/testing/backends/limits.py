@@ -11,6 +11,7 @@ from mlecore.testing.rules import Broken, Undecided
 _MEGABYTE = 1 << 20
 # Each goes far beyond its limit, stays there for a while, as a watched one may take some seconds, and says "beyond".
 _MEMORY = '[ "$( (head -c 600000000 /dev/zero; sleep 5) | tail -n 1 | wc -c )" -ge 600000000 ] && echo beyond'
+_CHILD = "(head -c 600000000 /dev/zero; sleep 5) | tail -n 1 | wc -c"
 _PROCESSES = "i=0; while [ $i -lt 120 ]; do sleep 20 & i=$((i+1)); done; sleep 5; echo beyond"
 # Four processes that work for three seconds; then those in truth, and their CPU time as `times` gives it.
 _BUSY = """
@@ -51,6 +52,17 @@ def cpus(bench: BackendBench) -> Iterator[Broken]:
 
 def memory(bench: BackendBench) -> Iterator[Broken]:
     yield from _beyond(bench, "memory", _MEMORY, memory=100 * _MEGABYTE)
+
+
+def child(bench: BackendBench) -> Iterator[Broken]:
+    _held_to(bench, "memory")
+    job = bench.job(f"{_CHILD}; echo went on", memory=100 * _MEGABYTE)
+    bench.require(job.demand)
+    handle, status = bench.run(job)
+    if b"went on" not in bench.output(handle):
+        yield Broken("a child that goes beyond the memory takes the whole job with it", "Demand.memory")
+    if status.exit_code != 0 or status.oom or status.infra_failure:
+        yield Broken(f"a job that got over a killed child did not end well: {status}", "status()")
 
 
 def processes(bench: BackendBench) -> Iterator[Broken]:

@@ -53,6 +53,7 @@ class Supervisor:
         self.init_began = ""
         self.exit_code: int | None = None  # as bubblewrap reports it
         self.killed = ""  # why we killed it
+        self.memory_kills = 0  # processes that we killed for their memory
         self.relay_error = ""  # why the relay did not start
         self.stop_at: float | None = None  # when a request to end turns into SIGKILL
         self.terminated = False  # we ourselves got SIGTERM
@@ -206,7 +207,10 @@ class Supervisor:
             if looks:
                 watched = watched or self._memory_watch()
                 if watched is not None and (what := watched.over()):
-                    self._kill(what)
+                    if what == "memory":
+                        self._end_largest()
+                    else:
+                        self._kill(what)
             if disk is not None and disk.over():
                 self._kill("disk")
 
@@ -263,6 +267,12 @@ class Supervisor:
         elif self.init:
             processes.send(self.init, signal.SIGTERM)
 
+    def _end_largest(self) -> None:
+        """As a cgroup does it: the process with most memory is killed, and the job goes on if it can."""
+        self.memory_kills += 1
+        if below := processes.below(self.init):
+            processes.send(max(below, key=processes.resident), signal.SIGKILL)
+
     def _kill(self, why: str) -> None:
         self.killed = self.killed or why
         target = self.init or int(self.state["sandbox"])
@@ -301,7 +311,7 @@ class Supervisor:
         spec = self.spec
         out: dict[str, Any] = {"exit_code": code, "oom": False, "infra_failure": False, "reason": ""}
         out["timed_out"] = self.killed == "time"
-        if self.killed == "memory" or (group_kills and code):
+        if (self.memory_kills or group_kills) and code not in (0, 124) and not self.killed:
             out.update(oom=True, reason=f"used more than its {spec['memory']} bytes of memory")
         elif self.killed == "processes":
             out.update(reason=f"had more than its {spec['processes']} processes")

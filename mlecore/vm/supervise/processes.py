@@ -36,6 +36,12 @@ def started(pid: int) -> str:
     return fields[19] if fields and fields[0] not in "ZX" else ""
 
 
+def resident(pid: int) -> int:
+    """Pages of memory that a process has."""
+    fields = stat_fields(pid)
+    return int(fields[21]) if fields else 0
+
+
 def alive(pid: int, began: str) -> bool:
     return bool(began) and started(pid) == began
 
