@@ -66,13 +66,13 @@ class Meta:
 
 
 def write_parquet(parts: Iterable[DataFrame], path: Path) -> None:
-    """A row group each; of one part the bytes of ``to_parquet(path, index=False, engine="fastparquet")``."""
+    """A row group each, in a new file; of one part the bytes of pandas' ``to_parquet(engine="fastparquet")``."""
     import fastparquet
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    for number, part in enumerate(parts):
-        if number == 0:
+    for part in parts:
+        if not path.exists():
             part.to_parquet(path, index=False, engine="fastparquet")
         else:
             fastparquet.write(str(path), part, compression="SNAPPY", write_index=False, append=True)
-        del part  # before the next one is made
+        del part  # before the next one is made; enumerate would keep it
