@@ -54,7 +54,7 @@ class Transitions:
             raise LockLost("the controller has left")
         require_group(self._group)
         try:
-            write_record(record)
+            record = write_record(record)
         except FileNotFoundError:
             if self._group.folder.is_dir() and not record.folder.is_dir():
                 raise FolderGone from None

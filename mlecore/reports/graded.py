@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,6 +11,7 @@ from attrs import frozen
 from mlecore.detectors import Verdict
 from mlecore.grading.report import Report, read_report
 from mlecore.reports.rates import Outcome
+from mlecore.runs.digests import problems
 from mlecore.runs.record import RunRecord
 from mlecore.runs.snapshots import HISTORY
 from mlecore.schema import SchemaError, read_json
@@ -80,7 +81,7 @@ def read_graded(run: RunRecord) -> Graded:
     return Graded(
         run=run,
         report=_report(folder / "grade.json") if run.state in ("graded", "collected") else None,
-        suspicions=tuple(_suspicions(folder / "findings")),
+        suspicions=(*_altered(run), *_suspicions(folder / "findings")),
         history=_history(folder / HISTORY),
     )
 
@@ -90,6 +91,11 @@ def _report(path: Path) -> Report | None:
         return read_report(path, below=path.parent.parent)
     except (OSError, SchemaError):
         return None
+
+
+def _altered(run: RunRecord) -> Iterator[Suspicion]:
+    for problem in problems(run):
+        yield Suspicion(detector="digests", rule="changed afterwards", verdict="violation", summary=problem)
 
 
 def _suspicions(folder: Path) -> list[Suspicion]:

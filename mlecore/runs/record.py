@@ -97,6 +97,16 @@ class Collected:
 
 
 @frozen(kw_only=True)
+class Digests:
+    """SHA-256 of what belongs to a run, see mlecore/runs/digests.py."""
+
+    record: str = ""  # of this run.json, with "" in the place of this one
+    previous: str | None = None  # of the run.json before it
+    submission: str | None = None  # of submission/submission.csv as it was collected
+    grade: str | None = None  # of grade.json as it was published
+
+
+@frozen(kw_only=True)
 class RunRecord:
     """One run. ``folder`` is where it lies now; everything else stands in its run.json."""
 
@@ -145,6 +155,8 @@ class RunRecord:
     checks: int = 0  # uses of the sandbox's validate, as reported by the sandbox
     gradings: int = 0  # of the submission
     collected: Collected | None = None  # what came out of the sandbox
+    digests: Digests | None = field(default=None, eq=False)  # that tell whether the run was changed afterwards
+    altered: bool = field(default=False, eq=False, metadata=NOT_IN_FILE)  # was read from a run.json that was changed
     extra: Mapping[Any, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
     @property

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import field, frozen, mutable
+from attrs import evolve, field, frozen, mutable
 
 from mlecore import files
 from mlecore.errors import DataError, UsageError
+from mlecore.runs.digests import is_altered, with_digests
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan, PlannedRun, read_plan, write_plan
 from mlecore.runs.record import PluginUse, RecordError, RunRecord
@@ -150,7 +151,7 @@ def _read_record(path: Path, folder: Path) -> RunRecord:
     except SchemaError as error:
         raise RecordError(error.message) from None
     try:
-        return RunRecord.from_json(values, folder)
+        return evolve(RunRecord.from_json(values, folder), altered=is_altered(values))
     except RecordError as error:
         raise RecordError(f"{path}: {error.message}", fix=error.fix) from None
 
@@ -172,9 +173,11 @@ def recover_record(folder: Path) -> tuple[RunRecord, str]:
         return record, f"{why}; going on from the record before it ({record.state})"
 
 
-def write_record(record: RunRecord) -> None:
-    """Durably; the folder must be there."""
+def write_record(record: RunRecord) -> RunRecord:
+    """Durably; the folder must be there. Returns what was written: the record with its digests."""
+    record = with_digests(record)
     files.replace(record.folder / RECORD, record.dumps(), keep_previous=True)
+    return record
 
 
 def read_group(folder: Path) -> Listing:

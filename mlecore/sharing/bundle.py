@@ -20,6 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 from attrs import evolve, frozen
 
 from mlecore.errors import DataError, UsageError
+from mlecore.runs.digests import with_own_digest
 from mlecore.runs.journal import now
 from mlecore.runs.record import RunRecord
 from mlecore.runs.snapshots import HISTORY
@@ -80,7 +81,9 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
         for record in records:
             for name, path in _files_of(record, logs):
                 if name == RECORD:
-                    add(f"{record.name}/{name}", [_public(record).dumps()])
+                    public = _public(record)
+                    whole = record.digests is not None and not record.altered
+                    add(f"{record.name}/{name}", [(with_own_digest(public) if whole else public).dumps()])
                 else:
                     add(f"{record.name}/{name}", _read(path))
         bundle = Bundle(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -85,6 +86,7 @@ VERBS = (
     ("runs", "show", f"g/{RUN}"),
     ("runs", "show", f"g/{RUN}", "--json"),
     ("runs", "logs", f"g/{RUN}"),
+    ("runs", "verify", "g"),
     ("runs", "retry", "g"),
     ("runs", "retry", f"g/{RUN}"),
     ("runs", "cancel", "g"),
@@ -227,7 +229,7 @@ def test_no_escape_reaches_the_terminal(verb, words):
     with (verb.group / "events.jsonl").open("a") as events:
         events.write(json.dumps({"run": RUN, "event": ESCAPE, "why": ESCAPE}) + "\n")
     code, output = verb(*words)
-    assert code in (0, 2) and not set(output) & set("\x1b\x07\r\u202e"), output
+    assert code in (0, 1, 2) and not set(output) & set("\x1b\x07\r\u202e"), output
     if words[1] == "logs":
         assert output == "before\n\\x1b]0;owned\\x07\\x1b[2J\\u202eafter\nlast\tline\n"
     elif words[1] == "show":
@@ -257,3 +259,38 @@ def test_jobs_of_others_are_not_touched(verb, change):
     assert code == 3 and "a job that is not this run's" in output
     code, output = verb("runs", "logs", f"g/{RUN}")
     assert code == 3 and "a job that is not this run's" in output
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (lambda run: edit(run / "run.json", '"seed": 0', '"seed": 7'), "run.json was changed"),
+        (lambda run: edit(run / "run.json", '"model": null', '"model": "better"'), "run.json was changed"),
+        (lambda run: edit(run / "grade.json", '"score": ', '"score": 1'), "grade.json is not the one"),
+        (lambda run: (run / "grade.json").unlink(), "grade.json is not the one"),
+        (lambda run: (run / "submission" / "submission.csv").write_text("id,x\n"), "submission.csv is not the one"),
+        (lambda run: shutil.copy(run.parent / OTHER / "run.json", run), "belongs to another run|is a copy of"),
+    ],
+)
+def test_what_was_changed_afterwards_is_told(verb, how, words):
+    assert verb("runs", "verify", "g") == (0, "g: 2 runs, all as they were written\n")
+    how(verb.group / RUN)
+    code, output = verb("runs", "verify", "g")
+    assert code == 1 and re.search(words, output) and f"{OTHER}: " not in output, output
+    if "changed" in words or "grade.json" in words:
+        assert "graded (altered)" in verb("runs", "list", "g")[1]
+    if "copy" not in words:
+        assert words in verb("report", "g", "--json")[1]
+
+
+def test_each_record_names_the_last_one(verb):
+    record = read_record(verb.group / RUN)
+    later = write_record(record)
+    assert later.digests.previous == record.digests.record and read_record(verb.group / RUN).digests == later.digests
+    assert verb("runs", "verify", "g")[0] == 0

@@ -14,6 +14,7 @@ from attrs import evolve
 from mlecore.agents import Usage
 from mlecore.grading.report import Report
 from mlecore.reports.benchmark import split_ids
+from mlecore.runs.digests import with_digests
 from mlecore.runs.plan import parse_plan
 from mlecore.runs.record import Collected, PluginUse, RunRecord
 from mlecore.runs.store import create_group, planned_records
@@ -62,8 +63,8 @@ def write_run(record: RunRecord, draw: random.Random, skill: float, medals: bool
         collected=Collected(files=1, bytes=1, candidate="submission/submission.csv") if fate != "none" else None,
     )
     record.folder.mkdir(exist_ok=True)
-    (record.folder / "run.json").write_bytes(record.dumps())
     (record.folder / "grade.json").write_text(json.dumps(report.to_json()))
+    (record.folder / "run.json").write_bytes(with_digests(record).dumps())
     write_history(record, report, used)
 
 

@@ -72,6 +72,7 @@ def _known_words(state: tuple[str, ...], ended: tuple[str, ...]) -> None:
 
 
 def _list_runs(records: list[RunRecord], as_json: bool) -> None:
+    from mlecore.runs import digests
     from mlecore.runs.store import grade_of
     from mlecore.units import show_duration
 
@@ -85,7 +86,8 @@ def _list_runs(records: list[RunRecord], as_json: bool) -> None:
         used = "" if record.seconds is None else show_duration(record.seconds)
         tries = str(len(record.attempts) or "")
         run = f"{record.folder.parent.name}/{record.folder.name}"
-        rows.append([run, record.state, record.ended or "", tries, used, _short(score), _first_line(record.reason)])
+        state = f"{record.state} (altered)" if digests.problems(record, submission=False) else record.state
+        rows.append([run, state, record.ended or "", tries, used, _short(score), _first_line(record.reason)])
     print_table(["RUN", "STATE", "ENDED", "ATTEMPTS", "TIME", "SCORE", "REASON"], rows)
 
 

@@ -1,4 +1,4 @@
-"""`mlecore runs verify`: is a bundle what was exported, and do its submissions earn what it says?"""
+"""`mlecore runs verify`: is a group what was written, or a bundle what was exported, and earns it what it says?"""
 
 from __future__ import annotations
 
@@ -7,18 +7,52 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._shared import data_option, echo
+from mlecore.cli._shared import data_option, echo, runs_option
+from mlecore.errors import UsageError
 
 
 @click.command("verify")
-@click.argument("bundle", type=click.Path(path_type=Path, exists=True))
+@click.argument("name", metavar="GROUP | BUNDLE")
 @click.option("--regrade", is_flag=True, help="Grade every submission again; needs the prepared data.")
 @data_option
-def command(bundle: Path, regrade: bool, data: tuple[Path, ...]) -> None:
-    """Check each file of BUNDLE, a folder or zip that `mlecore runs export` wrote, against its hash.
+@runs_option
+def command(name: str, regrade: bool, data: tuple[Path, ...], runs: Path) -> None:
+    """Check a group, or what `mlecore runs export` wrote of one (a folder or zip), against its digests.
 
-    Exit code 1 where a file or a grade is not what it should be, 3 where a run could not be graded again.
+    Of a group, every record, submission and grade. Exit code 1 where something is not what it should be, 3 where a run
+    could not be graded again.
     """
+    from mlecore.runs.store import is_group
+    from mlecore.sharing.bundle import HEAD
+
+    folder = runs / name if (runs / name).exists() else Path(name)
+    if not folder.exists():
+        raise UsageError(f"there is no group {name!r} in {runs}, nor a bundle", fix="To see groups: mlecore runs list")
+    if (folder / HEAD).is_file() or not is_group(folder):
+        _verify_bundle(folder, regrade, data)
+        return
+    _verify_group(folder)
+    if regrade:
+        _regrade(folder, data)
+
+
+def _verify_group(folder: Path) -> None:
+    from mlecore.runs.digests import problems
+    from mlecore.runs.store import load_group
+
+    wrong: list[str] = []
+    records = [record for record in load_group(folder, wrong) if record.attempts]
+    for record in records:
+        found = problems(record) if record.digests else ["its record has no digests, so that changes cannot be seen"]
+        wrong += [f"{folder.name}: {record.name}: {problem}" for problem in found]
+    for line in wrong:
+        echo(line)
+    if wrong:
+        raise click.exceptions.Exit(1)
+    echo(f"{folder.name}: {len(records)} runs, all as they were written")
+
+
+def _verify_bundle(bundle: Path, regrade: bool, data: tuple[Path, ...]) -> None:
     from mlecore.errors import DataError
     from mlecore.sharing.bundle import Source, problems, read_bundle, unpack
 
