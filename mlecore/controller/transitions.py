@@ -56,7 +56,8 @@ class Transitions:
         try:
             record = write_record(record)
         except FileNotFoundError:
-            if self._group.folder.is_dir() and not record.folder.is_dir():
+            require_group(self._group)  # it may have gone just now
+            if not record.folder.is_dir():
                 raise FolderGone from None
             raise
         self._journal.note(record.state, record.name, **details)
