@@ -24,6 +24,12 @@ from mlecore.vm import folders
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _FIXED = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/dev", "/sys", "/home", "/tmp", "/opt/mlecore")
+_MIRRORS = {
+    "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
+    "PIP_EXTRA_INDEX_URL": "UV_INDEX",
+    "PIP_TRUSTED_HOST": "UV_INSECURE_HOST",
+    "PIP_CERT": "SSL_CERT_FILE",
+}
 _END = 2000  # characters of a failed build's log that its error shows
 
 
@@ -165,13 +171,21 @@ def _step(argv: Sequence[str], out: int, log: Path) -> None:
 def _run(argv: Sequence[str], out: int) -> int:
     """The exit code of a program that writes to ``out``. Raises BackendError where it cannot be started."""
     os.write(out, f"$ {' '.join(argv)}\n".encode())
-    env = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
+    env = _environment(os.environ)
     try:
         return subprocess.run(
             argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=env, check=False, umask=0o022
         ).returncode
     except OSError as error:
         raise BackendError(f"cannot run {argv[0]}: {error}") from None
+
+
+def _environment(given: Mapping[str, str]) -> dict[str, str]:
+    """Variables of what installs: pip's settings of mirrors count for uv too, unless uv has its own."""
+    env = {key: value for key, value in given.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
+    if "UV_INDEX_URL" in env:  # its older name for the same, which the newer one would override
+        return env
+    return {uv: env[pip] for pip, uv in _MIRRORS.items() if pip in env} | env
 
 
 def _uv() -> str | None:

@@ -174,3 +174,34 @@ def test_node_packages_can_be_used_in_a_job(any_lab: Any) -> None:
         pytest.skip("no npm")
     status, output = any_lab.run("semver", "1.2.3", recipe=Recipe(npm=("semver@7.6.0",)))
     assert (status.exit_code, output) == (0, "1.2.3\n")
+
+
+def test_pip_s_mirrors_count_for_uv_unless_it_has_its_own() -> None:
+    given = {"PIP_INDEX_URL": "https://a.example/simple", "PIP_TRUSTED_HOST": "a.example", "PYTHONPATH": "/x"}
+    env = environments._environment({**given, "UV_INSECURE_HOST": "b.example"})
+    assert env["UV_DEFAULT_INDEX"] == env["PIP_INDEX_URL"] == "https://a.example/simple"
+    assert env["UV_INSECURE_HOST"] == "b.example" and "UV_INDEX" not in env and "PYTHONPATH" not in env
+    assert "UV_DEFAULT_INDEX" not in environments._environment({**given, "UV_INDEX_URL": "https://b.example/simple"})
+
+
+def test_an_environment_that_was_removed_is_reported_as_gone(root: Path) -> None:
+    from mlecore.backends import Dataset, Demand, Job
+    from mlecore.errors import ImageGone
+    from mlecore.vm import folders
+    from mlecore.vm.start import start
+
+    image = build(Recipe(files={"/srv/b": b"text"}), root)
+    folders.erase(Path(image.ref))
+    dataset = Dataset(competition="toy", edition="v1", public=root, digest="d")
+    job = Job(
+        name="mle-x-1",
+        group="g",
+        image=image,
+        dataset=dataset,
+        data=str(root),
+        argv=("true",),
+        demand=Demand(),
+        tools={},
+    )
+    with pytest.raises(ImageGone, match="no longer there"):
+        start(job, root, (), isolated=True)
