@@ -31,7 +31,7 @@ from mlecore.backends import (
     Progress,
     Sandbox,
 )
-from mlecore.errors import BackendError
+from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.options import Option
 from mlecore.units import show_size
 from mlecore.vm import bubblewrap, collect, environments, folders, gpus, start
@@ -143,7 +143,17 @@ class Vm(Backend):
 
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
         boot = processes.boot_id()
-        return {handle: status(folders.folder_of(handle), boot) for handle in handles}
+        return {handle: self._status_of(handle, boot) for handle in handles}
+
+    def _status_of(self, handle: Handle, boot: str) -> JobStatus:
+        """A handle that leads elsewhere (an edited record, another MLECORE_VM_STATE) must not hide the other jobs."""
+        try:
+            folder = folders.folder_of(handle)
+        except BackendUnreachable:
+            raise
+        except BackendError as error:
+            return JobStatus(phase="pending", reason=str(error))
+        return status(folder, boot)
 
     def logs(self, handle: Handle, offset: int = 0, follow: bool = False) -> Iterator[bytes]:
         folder = folders.folder_of(handle)

@@ -291,6 +291,16 @@ def test_a_forged_handle_is_refused(lab: Any, id_: str) -> None:
         lab.vm.remove(Handle(name="mle-a-1", id=id_.format(host=socket.gethostname())))
 
 
+def test_a_forged_handle_does_not_hide_the_status_of_other_jobs(lab: Any) -> None:
+    import socket
+
+    forged = Handle(name="mle-b-1", id=f"{socket.gethostname()}:/x/jobs/mle-b-1")
+    real = lab.start("/bin/true", name="mle-a-1")
+    statuses = lab.vm.status([forged, real])
+    assert statuses[forged].phase == "pending" and "no job's folder" in statuses[forged].reason
+    assert statuses[real].phase in ("pending", "running", "exited")
+
+
 @pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden", "x" * 200])
 def test_a_name_that_is_none_is_refused(lab: Any, name: str) -> None:
     with pytest.raises(BackendError):
