@@ -1,4 +1,4 @@
-"""What an agent declares, is told, asks to be started, and reports back. Plain values; nothing here does anything."""
+"""What an agent declares, gets to know, asks to start, and reports back. Plain values without behaviour."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Network = Literal["none", "llm", "open"]
 """What a process can reach: nothing, a relay to the model's endpoint (and allowed hosts), everything."""
 
 HOME = PurePosixPath("/home")
-"""Where the sandbox tree stands wherever there is a mount namespace."""
+"""Where the sandbox tree is if there is a mount namespace."""
 
 
 @frozen(kw_only=True)
@@ -45,7 +45,7 @@ class Recipe:
     ``files``, and looks for ``programs`` (those that apt would bring elsewhere), but installs none.
     """
 
-    image: str | None = None  # a finished image to use as it is; nothing else may be asked for then
+    image: str | None = None  # a finished image, used unchanged; then everything else must be empty
     base: str | None = None  # base image; None: the backend's default
     apt: tuple[str, ...] = ()
     pip: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Task:
 
     @property
     def submission(self) -> PurePosixPath:
-        """The file that is to be left."""
+        """The file that counts as the agent's result."""
         return self.home / "submission" / "submission.csv"
 
 
@@ -102,7 +102,7 @@ class Launch:
     stdin: bytes = b""
     terminal: bool = False
     # path relative to home -> content: the agent's own code, part of its identity in the record. What depends on the
-    # task goes to env or stdin: runs of differing files are not averaged.
+    # task goes to env or stdin: runs with different files are not averaged.
     files: Mapping[str, bytes | Path] = field(factory=dict)
     secrets: tuple[str, ...] = ()  # of those that it declared
     network: Network = "none"

@@ -5,8 +5,9 @@ A plugin is a module that an entry point names, in the group of its kind::
     [project.entry-points."mlecore.competitions"]
     aerial-cactus-identification = "mle_comp_aerial_cactus_identification"
 
-It implements hooks as plain functions marked with ``hookimpl``. Arguments go by name, and an implementation declares
-only those that it needs. An argument may not have a default and may not be keyword-only: pluggy would not pass it.
+It implements hooks as plain functions marked with ``hookimpl``. Arguments are passed by name, and an implementation
+declares only those that it needs. An argument may not have a default and may not be keyword-only: pluggy would not pass
+it.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ def required(spec: F) -> F:
 class CompetitionSpec:
     """A problem: how to prepare its data, how to check and grade a submission.
 
-    Its facts stand in ``competition.toml`` beside the module. Every key of it is a field of ``mlecore.facts.Facts``,
-    with its type, default and meaning; docs/schemas/competition.md is made from that class.
+    Its facts are in ``competition.toml`` next to the module. Every key is a field of ``mlecore.facts.Facts``, with its
+    type, default and meaning; docs/schemas/competition.md is made from that class.
     """
 
     @required
@@ -53,16 +54,16 @@ class CompetitionSpec:
     def prepare(self, raw: Path, public: Path, private: Path, edition: str) -> None:
         """Make what the agent gets and what grading needs from the unpacked download.
 
-        ``raw`` is read-only; archives inside it may still be packed. ``public`` and ``private`` are there and empty.
-        The same raw data give the same bytes.
+        ``raw`` is read-only; archives inside it may still be packed. ``public`` and ``private`` exist and are empty.
+        The same raw data must give the same bytes.
         """
 
     @required
     @hookspec(firstresult=True)
     def grade(self, submission: Table, private: Path, edition: str, format: Format) -> float:
-        """The score, unrounded; NaN and infinities where the competition's rules allow them.
+        """The score, unrounded; NaN and infinities if the competition's rules allow them.
 
-        ``format`` is the ``[submission]`` table of competition.toml (of the edition, where that has its own). It checks
+        ``format`` is the ``[submission]`` table of competition.toml (of the edition, if that has its own). It checks
         columns, ids and cells and pairs the rows, so that most graders are two lines::
 
             truth, guess = format.read(submission, private / "test.csv")
@@ -76,23 +77,23 @@ class CompetitionSpec:
         """Is the submission well-formed? Sees no answers. Replaces the generic check of the ``[submission]`` table.
 
         Raises InvalidSubmission; never refuses what ``grade`` accepts. Returns warnings about what is valid but surely
-        not meant. Needed only for what ``[submission]`` cannot say, after ``generic_check(format, submission, sample)``
-        of ``mlecore.submissions``.
+        not intended. Needed only for what ``[submission]`` cannot express; call
+        ``generic_check(format, submission, sample)`` of ``mlecore.submissions`` first.
         """
 
     @hookspec(firstresult=True)
     def fetch(self, raw: Path) -> None:
-        """Bring real data that is not Kaggle's into ``raw``, which is empty. Without this hook Kaggle is asked."""
+        """Put real data that is not Kaggle's into ``raw``, which is empty. Without this hook data come from Kaggle."""
 
     @hookspec(firstresult=True)
     def make_raw(self, raw: Path, seed: int, size: float) -> None:
         """Write synthetic data in the form of the download into ``raw``, which is empty.
 
         Same names, columns, formats and corner cases; the same bytes for the same seed and size; about a second at
-        size 1; a model can beat the sample submission on it. Optional where ``fetch`` needs no network.
+        size 1; a model can beat the sample submission on it. Optional if ``fetch`` needs no network.
 
-        It stands in ``synthetic.py`` beside the package's ``__init__.py``, which need not mention it: hooks are looked
-        for in both. So ``__init__.py`` says how the competition works, and nothing else.
+        It belongs in ``synthetic.py`` next to the package's ``__init__.py``, which need not mention it: mlecore looks
+        for hooks in both. So ``__init__.py`` says how the competition works, and nothing else.
         """
 
     @hookspec(firstresult=True)
@@ -135,7 +136,7 @@ class BackendSpec:
 
 
 class DetectorSpec:
-    """A judge of what runs left behind."""
+    """Checks the output of runs for broken rules."""
 
     @required
     @hookspec(firstresult=True)
@@ -152,19 +153,19 @@ class DetectorSpec:
         public: Path | None,
         options: Mapping[str, str],
     ) -> Detection:
-        """Judge one run, seeing all runs of its group. ``run.folder`` holds what it left; that may be hostile."""
+        """Judge one run, with all runs of its group. ``run.folder`` has its output, which may be hostile."""
 
 
 class ExtensionSpec:
-    """What listens in. Each event comes at least once, in the controller's process; what fails touches no run."""
+    """Reacts to events. Each event comes at least once, in the controller's process; errors affect no run."""
 
     @hookspec
     def run_started(self, run: RunRecord) -> None:
-        """The agent's process has been started (again: a retry is a new attempt)."""
+        """The agent's process has been started; a retry is a new attempt and gives a new event."""
 
     @hookspec
     def run_finished(self, run: RunRecord) -> None:
-        """What the agent left has been collected; ``run.ended`` says how it ended."""
+        """The agent's output has been collected; ``run.ended`` says how the process ended."""
 
     @hookspec
     def run_graded(self, run: RunRecord, report: Report) -> None:

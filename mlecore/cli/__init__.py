@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from mlecore.entry_points import Point
 
 _VERBS = {
-    "competitions": "What competitions there are, and what is prepared.",
-    "plugins": "What is installed, and what is wrong with it.",
-    "prepare": "Make the data of competitions ready.",
-    "data": "Give prepared data to other machines.",
+    "competitions": "Show the installed competitions, and which are prepared.",
+    "plugins": "Show the installed plugins, and their errors.",
+    "prepare": "Prepare the data of competitions.",
+    "data": "Copy prepared data to other machines.",
     "run": "Let agents work on competitions.",
     "runs": "Look at runs; resume, retry or cancel them.",
-    "check": "Is a submission well-formed? Needs no answers.",
+    "check": "Check that a submission is well-formed. Needs no answers.",
     "grade": "Grade submissions against the answers.",
-    "report": "Scores, medals and rates of groups of runs.",
+    "report": "Show scores, medals and rates of groups of runs.",
     "new": "Write a new plugin package.",
-    "doctor": "Check that everything that runs need is here.",
+    "doctor": "Check that everything that runs need is installed.",
 }
 
 
@@ -84,7 +84,7 @@ def _brought(point: Point) -> click.Command:
 def main() -> None:
     """Measure how well AI agents do machine-learning engineering.
 
-    Exit codes: 0 good, 1 the thing checked is bad, 2 wrong usage, 3 undecided (our error, a backend out of reach).
+    Exit codes: 0 good, 1 the thing checked is bad, 2 wrong usage, 3 undecided (our error, an unreachable backend).
     """
 
 

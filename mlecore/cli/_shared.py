@@ -23,7 +23,7 @@ def data_option(function: F) -> F:
         "--data",
         type=click.Path(path_type=Path, file_okay=False),
         multiple=True,
-        help="Data directory; may be given again, the first is written to. [env MLECORE_DATA; default: your data home]",
+        help="Data directory; repeatable, the first is written to. [env MLECORE_DATA; default: the user's data folder]",
     )(function)
 
 
@@ -55,7 +55,7 @@ def runs_option(function: F) -> F:
 
 
 def record_json(record: RunRecord) -> dict[str, Any]:
-    """A run's record, with the folder it lies in."""
+    """A run's record, and its folder."""
     return {**record.to_json(), "folder": str(record.folder)}
 
 

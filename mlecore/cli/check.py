@@ -20,9 +20,9 @@ from mlecore.errors import InvalidSubmission
 def command(
     submission: Path, competition_id: str, synthetic: bool, edition: str, data: tuple[Path, ...], as_json: bool
 ) -> None:
-    """Is SUBMISSION, a CSV file, a well-formed submission to the competition COMPETITION_ID?
+    """Check that SUBMISSION, a CSV file, is a well-formed submission to the competition COMPETITION_ID.
 
-    Reads public data only. Exit code 0: yes; 1: no, with the reason.
+    Reads public data only. Exit code 0: it is; 1: it is not, with the reason.
     """
     from mlecore.competitions import competition
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.group("competitions", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Which competitions are installed, and which are prepared."""
+    """Show the installed competitions, and which are prepared."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_competitions)
 
@@ -27,7 +27,7 @@ def command(ctx: click.Context) -> None:
 @data_option
 @json_option
 def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_json: bool = False) -> None:
-    """Every installed competition. Imports none of them."""
+    """List every installed competition. Imports none of them."""
     from mlecore.competitions import installed, of_split
     from mlecore.data.layout import DataDirs
 
@@ -72,7 +72,7 @@ def _row(competition: Competition, dirs: DataDirs) -> dict[str, Any]:
 @data_option
 @json_option
 def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
-    """Facts of one competition: metric, thresholds, known leaks, where its data are."""
+    """Show the facts of one competition: metric, thresholds, known leaks, where its data are."""
     from mlecore.competitions import competition
     from mlecore.data.layout import DataDirs
     from mlecore.grading.medals import thresholds_for

@@ -12,9 +12,9 @@ from mlecore.cli._shared import data_option, edition_option
 
 @click.group("data")
 def command() -> None:
-    """Give prepared data to other machines, over any place that fsspec reaches: a folder, NFS, s3://, gs:// ...
+    """Copy prepared data to other machines, through any storage that fsspec supports: a folder, NFS, s3://, gs:// ...
 
-    Only the public part goes there, never the answers. Needs 'mlecore[remote]'; s3 also s3fs, gs also gcsfs.
+    Only the public part is copied, never the answers. Needs 'mlecore[remote]'; s3 also s3fs, gs also gcsfs.
     """
 
 
@@ -50,7 +50,7 @@ def push(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...]
 @data_option
 @edition_option
 def pull(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...], edition: str) -> None:
-    """Copy the public data of competitions from URL, each file checked. Agents run on them; grading needs answers."""
+    """Copy the public data of competitions from URL, and check each file. Agents can use them; grading cannot."""
     from mlecore.cli._progress import watching
     from mlecore.data.layout import DataDirs
     from mlecore.sharing import data as sharing

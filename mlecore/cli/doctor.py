@@ -13,16 +13,16 @@ _COLOURS = {"ok": "green", "warning": "yellow", "problem": "red", "unknown": "re
 
 @click.command("doctor")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--split", help="Look at this split: lite, low, medium, high or dev.  [default: all installed]")
-@click.option("--clean", is_flag=True, help="Remove what killed commands left, and say what that is.")
+@click.option("--split", help="Check this split: lite, low, medium, high or dev.  [default: all installed]")
+@click.option("--clean", is_flag=True, help="Show and remove what killed commands left.")
 @data_option
 @json_option
 def command(ids: tuple[str, ...], split: str | None, clean: bool, data: tuple[Path, ...], as_json: bool) -> None:
-    """Check that everything that runs need is here.
+    """Check that everything that runs need is installed.
 
-    Looks at Python, the plugins, the Kaggle login and whose rules are not accepted yet, the space on the disk, what
-    killed commands left there, and each installed backend. Without --clean it changes nothing. Ends with 1 for a
-    problem, and with 3 if something could not be found out.
+    Checks Python, the plugins, the Kaggle login, competitions with rules that you have not accepted yet, disk space,
+    files that killed commands left, and each installed backend. Without --clean it changes nothing. Exit code 1: there
+    is a problem; 3: something could not be checked.
     """
     from attrs import asdict
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--jsonl",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Grade all that it lists.",
+    help="Grade all submissions that this file lists.",
 )
 @click.option("--snapshots", metavar="GROUP", help="Grade the snapshots of a group's finished runs: score over time.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON report here as well.")
@@ -56,8 +56,8 @@ def command(
 ) -> None:
     """Grade SUBMISSION, a CSV file, for the competition COMPETITION_ID; or all that a JSON-lines file lists.
 
-    A line of that file: {"competition_id": "...", "submission_path": "..."}. Exit code 1: a submission is invalid or
-    missing; 3: one could not be graded through no fault of its own.
+    Each line of that file: {"competition_id": "...", "submission_path": "..."}. Exit code 1: a submission is invalid or
+    missing; 3: one could not be graded because of another error.
     """
     from mlecore.data.layout import DataDirs
     from mlecore.grading.batch import Line, read_jsonl

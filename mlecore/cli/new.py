@@ -14,13 +14,13 @@ from mlecore.scaffold import KINDS, names, write
 @click.argument("kind", type=click.Choice(KINDS))
 @click.argument("name")
 @click.option(
-    "--into", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="The folder for it; default: here."
+    "--into", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Parent folder; default: here."
 )
 def command(kind: str, name: str, into: Path) -> None:
     """Write a new plugin package.
 
-    NAME is what users will type, such as `my-problem`; the package is called mle-comp-my-problem, mle-agent-..., and is
-    written to a folder of that name. It works as it is: install it, run its tests, then make it yours.
+    NAME is what users will type, such as `my-problem`. The package is called mle-comp-my-problem, mle-agent-..., and is
+    written to a folder of that name. It works at once: install it, run its tests, then change it.
     """
     folder = write(names(kind, name), into)
     shown = shlex.quote(str(folder))

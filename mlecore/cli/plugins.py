@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.group("plugins", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """What is installed, and what is wrong with it."""
+    """Show the installed plugins, and their errors."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_plugins)
 
@@ -27,7 +27,7 @@ def command(ctx: click.Context) -> None:
 @click.option("--kind", type=click.Choice(KINDS), help="Only plugins of this kind.")
 @json_option
 def list_plugins(kind: str | None = None, as_json: bool = False) -> None:
-    """Every installed plugin; those that cannot be used with their state and its reason. Imports none of them.
+    """List every installed plugin with its state, and the reason if it cannot be used. Imports none of them.
 
     MLECORE_DISABLE_PLUGINS=agent:dummy,competition:leaf-classification disables plugins by name.
     """
@@ -56,10 +56,10 @@ def _row(plugin: Plugin) -> dict[str, str]:
 
 @command.command("show")
 @click.argument("name")
-@click.option("--kind", type=click.Choice(KINDS), help="Needed where two kinds share a name.")
+@click.option("--kind", type=click.Choice(KINDS), help="Needed if two kinds share a name.")
 @json_option
 def show(name: str, kind: str | None, as_json: bool) -> None:
-    """Hooks, options, needs and origin of one plugin. Imports it."""
+    """Show hooks, options, needs and origin of one plugin. Imports it."""
     named = [plugin for plugin in plugins(kind) if plugin.name == name]
     if not named:
         raise UsageError(f"there is no plugin called {name!r}", fix="`mlecore plugins list` shows what is installed.")

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 @click.option("--raw", type=click.Path(path_type=Path), help="Use this folder: the download, unpacked. Only read.")
 @click.option("--archive", type=click.Path(path_type=Path), help="Use this file: the download. Only read.")
 @click.option("--keep-raw", is_flag=True, help="Keep the download and what was unpacked from it.")
-@click.option("--force", is_flag=True, help="Prepare again what is prepared already.")
+@click.option("--force", is_flag=True, help="Prepare again, even if the data are already prepared.")
 @click.option("--skip-verification", is_flag=True, help="Accept data that are not as published.")
-@click.option("--verify", is_flag=True, help="Read prepared data again, and say whether they are intact.")
+@click.option("--verify", is_flag=True, help="Read prepared data again, and report whether they are intact.")
 @click.option("--list", "listing", is_flag=True, help="List what is prepared.")
 @data_option
 @edition_option
@@ -57,8 +57,8 @@ def command(
     """Prepare the data of competitions: download, unpack, split, verify.
 
     Without --synthetic, --raw or --archive the data come from Kaggle, with your account, or from where the competition
-    itself fetches them; these need no account, and --synthetic uses them as they are. What is prepared already is left
-    alone. After an interrupt or a kill, run the same command to resume.
+    itself fetches them. The latter need no account, and --synthetic uses them unchanged. Data that are already prepared
+    are not touched. After an interrupt or a kill, run the same command to resume.
 
     \b
     mlecore prepare spaceship-titanic --synthetic    no account needed

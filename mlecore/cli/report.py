@@ -24,16 +24,18 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     "files",
     type=_FILE,
     multiple=True,
-    help="A grading report as MLE-bench publishes them, a seed each; more may follow, or the option again.",
+    help="A grading report as MLE-bench publishes them, one per seed; more may follow, or repeat the option.",
 )
 @click.option("--split", help="Only the competitions of this split: lite (low), medium, high or all.")
-@click.option("--competition", "competitions", multiple=True, help="Only this competition; may be given again.")
-@click.option("--pad-missing", is_flag=True, help="Count runs that a seed lacks as failures; else it is left out.")
-@click.option("--mix", is_flag=True, help="Average and compare runs even where their conditions differ.")
-@click.option("--against", type=click.Choice(["published"]), help="Beside the published leaderboard.")
-@click.option("--html", type=_FILE, help="Write a page for browsers and printers as well; it needs no network.")
+@click.option("--competition", "competitions", multiple=True, help="Only this competition; repeatable.")
+@click.option(
+    "--pad-missing", is_flag=True, help="Count missing runs of a seed as failures; else it is left out."
+)
+@click.option("--mix", is_flag=True, help="Average and compare runs even if their conditions differ.")
+@click.option("--against", type=click.Choice(["published"]), help="Compare with the published leaderboard.")
+@click.option("--html", type=_FILE, help="Also write a page for browsers and printers; it needs no network.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print Markdown.")
-@click.option("--csv", "form", flag_value="csv", help="Print CSV: a row a run.")
+@click.option("--csv", "form", flag_value="csv", help="Print CSV: one row per run.")
 @runs_option
 @json_option
 def command(
@@ -49,10 +51,10 @@ def command(
     runs: Path,
     as_json: bool,
 ) -> None:
-    """Each run's score, medal and validity; rates as mean ± one standard error over seeds; setups compared.
+    """Report each run's score, medal and validity, rates as mean ± one standard error over seeds, and comparisons.
 
     GROUPS are names of groups or paths of their folders (or of a run's). Runs of one agent, options and model are one
-    setup; where the conditions within a setup differ (time limit, hardware, data, versions ...) there is no average
+    setup. If the conditions within a setup differ (time limit, hardware, data, versions ...), there is no average
     without --mix, and the exit code is 2. See docs/reports.md.
     """
     if as_json and form:

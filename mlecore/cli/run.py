@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--split", help="All installed competitions of a split: lite, low, medium, high or dev.")
 @click.option("--backend", show_default="vm", help="Where the agent's process runs.")
 @click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="An option of the backend.")
-@click.option("--seeds", type=int, show_default="1", help="So many runs of each, with the seeds 0, 1, ...")
+@click.option("--seeds", type=int, show_default="1", help="Number of runs of each, with the seeds 0, 1, ...")
 @click.option("--seed", "chosen_seeds", type=int, multiple=True, help="A seed by its number; may be given again.")
 @click.option("--time-limit", show_default="24h", help="Of one run: 24h, 90m, 1h30m, 3600.")
 @click.option("--cpus", type=float, help="Of one run.")
@@ -48,20 +48,20 @@ if TYPE_CHECKING:
     "budgets",
     multiple=True,
     metavar="AMOUNT",
-    help="Of one run: 5usd, 2Mtok, 500calls. Beyond it its model answers no more; may be given again.",
+    help="Of one run: 5usd, 2Mtok, 500calls. Calls beyond it are refused; repeatable.",
 )
 @click.option(
     "--price",
     "prices",
     multiple=True,
     metavar="MODEL=IN,OUT",
-    help="US dollars for a million tokens in and out, where genai-prices knows none; may be given again.",
+    help="US dollars per million tokens in and out, if genai-prices knows none; repeatable.",
 )
-@click.option("--any-model", is_flag=True, default=None, help="Let calls to other models through, too, and list them.")
-@click.option("--gateway-retries", type=int, show_default="0", help="Of a call that got 429 or 5xx.")
-@click.option("--max-calls", type=int, help="Calls of the model at once, over all runs on the backend's machine.")
-@click.option("--transcripts", is_flag=True, default=None, help="Keep what was asked of the model, and its answers.")
-@click.option("--secret", "secrets", multiple=True, metavar="NAME", help="A variable that agents are given themselves.")
+@click.option("--any-model", is_flag=True, default=None, help="Also allow calls to other models, and list them.")
+@click.option("--gateway-retries", type=int, show_default="0", help="Retries of a call that got 429 or 5xx.")
+@click.option("--max-calls", type=int, help="Concurrent calls of the model, over all runs on the backend's machine.")
+@click.option("--transcripts", is_flag=True, default=None, help="Keep the requests to the model, and its answers.")
+@click.option("--secret", "secrets", multiple=True, metavar="NAME", help="A variable that agents get themselves.")
 @click.option(
     "--network",
     is_flag=True,
@@ -69,10 +69,10 @@ if TYPE_CHECKING:
     default=None,
     help="Give runs an open network. [default: none, or a gateway to the model]",
 )
-@click.option("--allow", multiple=True, metavar="HOST", help="A host that the relay lets through; may be given again.")
-@click.option("--group", help="Name of the group; one that is there is resumed. [default: a new one]")
+@click.option("--allow", multiple=True, metavar="HOST", help="A host that the relay allows; repeatable.")
+@click.option("--group", help="Name of the group; an existing group is resumed. [default: a new one]")
 @click.option("--plan", type=click.Path(path_type=Path), help="A whole experiment as a TOML file instead.")
-@click.option("--max-parallel", type=int, help="At most so many runs at once.")
+@click.option("--max-parallel", type=int, help="Maximum number of runs at once.")
 @click.option("--retries", type=int, show_default="2", help="New attempts after infrastructure failures.")
 @synthetic_option
 @edition_option
@@ -94,7 +94,7 @@ def command(
 
     Makes a group of runs in the folder of --runs: one for each agent, competition and seed. Ctrl-C stops this command,
     not the runs; `mlecore runs resume GROUP` resumes the group, as does the same command with its --group. Exit code 3
-    where runs failed or have not ended.
+    if runs failed or have not ended.
     """
     from mlecore.options import pairs
     from mlecore.runs.plan import plan_of
@@ -163,9 +163,7 @@ def conclude(done: Done, runs: Path) -> int:
     for words in outcome.unfinished:
         echo(f"  {words}", err=True)
     if outcome.interrupted:
-        click.echo(
-            f"Stopped; what runs goes on running. To resume the group: mlecore runs resume {name}{folder}", err=True
-        )
+        click.echo(f"Stopped. Running runs continue. To resume the group: mlecore runs resume {name}{folder}", err=True)
     elif not outcome.complete:
         if outcome.unfinished:
             click.echo(f"To resume the group: mlecore runs resume {name}{folder}", err=True)

@@ -28,7 +28,7 @@ WHERE THINGS ARE
   {home}/data/             the competition's data, read-only, with description.md
   {home}/submission/       your result goes here, as submission.csv
   {home}/code/             the code that made your submission; please leave it here
-  {home}/logs/             whatever you want to have kept of your work
+  {home}/logs/             anything else from your work that should be kept
   {home}/validate_submission.sh
                            says whether a submission is well-formed
 
@@ -37,8 +37,8 @@ Only the file {home}/submission/submission.csv, as it is when you end or when yo
 marks for plans, notes or code without it. So leave a valid submission early, and replace it when you have a better one.
 To see whether a file is well-formed, run
   {home}/validate_submission.sh {home}/submission/submission.csv
-It knows the format and nothing of the answers, and may be used as often as you like. Nobody will tell you your score,
-or answer questions.
+It checks the format only and does not know the answers. You may use it as often as you like. Nobody will tell you your
+score or answer questions.
 
 YOUR MEANS
 Time: {time}. When it is up, your processes get SIGTERM, then SIGKILL.
@@ -57,14 +57,14 @@ RULES
 Your work must be yours, and it must predict: a submission comes from models or methods that you made from the data
 given here. The following is forbidden, whether or not something stops you, and it makes the whole run worthless:
   - to look for the answers of the test set, or to use them: anywhere on this machine, on the network, in the memory of
-    another process, in metadata or ids that give them away, or from memory;
+    another process, in metadata or ids that reveal them, or from your own memory;
   - to label the test data by hand, or to write predictions into your code;
   - to change, get around or deceive what checks, limits or watches this run: the time limit, the validation script,
     logs, the sandbox, other processes, other runs;
   - to copy solutions that were published for this competition, such as notebooks, write-ups or repositories. General
     knowledge, libraries, papers and pretrained models that you can reach are fine.
-All that you do is recorded and examined afterwards. If you cannot do something within these rules, leave it, and say so
-in {home}/logs/.
+Everything that you do is recorded and examined afterwards. If you cannot do something within these rules, do not do it,
+and say so in {home}/logs/.
 """
 
 

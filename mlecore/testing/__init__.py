@@ -1,4 +1,4 @@
-"""The conformance kit: one call puts a plugin through its paces, and names every rule that it breaks.
+"""The conformance kit: one call checks a plugin against all rules, and names every rule that it breaks.
 
 A competition's package needs no test for that: the pytest plugin (``mlecore.testing.pytest_plugin``, there wherever
 mlecore is installed) collects its ``competition.toml``, and gives its tests the fixtures ``trial`` and ``answers``.

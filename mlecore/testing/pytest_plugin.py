@@ -1,4 +1,4 @@
-"""pytest for packages of competitions: conformance without any test code, and data for tests of odd cases.
+"""pytest for packages of competitions: conformance without any test code, and data for tests of special cases.
 
 Wherever pytest meets a ``competition.toml``, it is a test: the conformance kit, once for each edition. The tests of
 such a package have two fixtures::
@@ -85,7 +85,7 @@ class Conformance(pytest.Item):
 
 @pytest.fixture(scope="module")
 def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Trial:
-    """The competition of the package that the test lies in, prepared from synthetic data."""
+    """The competition of the test's package, prepared from synthetic data."""
     from mlecore.testing.trial import Trial
 
     marker = request.node.get_closest_marker("trial")
@@ -113,7 +113,7 @@ def _installed(id: str, edition: str, folder: Path) -> Competition:
 
 
 def _id_at(test: Path) -> str:
-    """The id of the competition whose package the test lies in."""
+    """The id of the competition of the test's package."""
     import tomllib
 
     for folder in test.parents:

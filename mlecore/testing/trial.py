@@ -1,4 +1,4 @@
-"""A competition with its data in a folder, for tests of its own odd cases."""
+"""A competition with its data in a folder, for tests of its special cases."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class _Verbs(click.Group):
 
 @click.group("runs", cls=_Verbs)
 def command() -> None:
-    """Look at runs; resume, retry or cancel them; give them to others.
+    """Look at runs; resume, retry or cancel them; share them with others.
 
     A run is named GROUP/RUN, or by the path of its folder.
     """

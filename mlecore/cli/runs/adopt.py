@@ -1,4 +1,4 @@
-"""`mlecore runs adopt`: make a group from elsewhere one's own."""
+"""`mlecore runs adopt`: take over a group from elsewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mlecore.cli.runs._names import group_folder
 @click.argument("name", metavar="GROUP")
 @runs_option
 def command(name: str, runs: Path) -> None:
-    """Make GROUP one's own, where it lies: it may then be resumed, retried and cancelled.
+    """Make GROUP your own, without moving it: it can then be resumed, retried and cancelled.
 
     A group that was sent, copied, moved or made by another user is read-only until then, since its records name jobs
     and folders to act on. `mlecore runs verify` shows what was changed in it.
@@ -26,11 +26,11 @@ def command(name: str, runs: Path) -> None:
 
     group = open_group(group_folder(runs, name))
     if is_own(group):
-        echo(f"{group.name} is yours already")
+        echo(f"{group.name} is already yours")
         return
     check_group(group.folder)
     for run in group.plan.runs():
         check_run(group.folder / run.name)
     with GroupLock(group.folder):
         adopt(group)
-    echo(f"{group.name} is yours now. To go on with it: mlecore runs resume {group.name}")
+    echo(f"{group.name} is yours now. To resume it: mlecore runs resume {group.name}")

@@ -14,6 +14,6 @@ from mlecore.cli.runs._requests import ask
 @click.argument("names", nargs=-1, required=True, metavar="GROUP | GROUP/RUN...")
 @runs_option
 def command(names: tuple[str, ...], runs: Path) -> None:
-    """End runs at work, and keep others from starting. What they left is kept, but not graded."""
+    """End running runs, and keep others from starting. Their output is kept, but not graded."""
     open_states = ("planned", "starting", "running")
     ask(names, runs, "cancel", open_states, open_states)

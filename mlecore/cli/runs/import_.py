@@ -16,7 +16,7 @@ from mlecore.cli._shared import echo, runs_option
     "reports",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     multiple=True,
-    help="Its grading report; may be given again. [default: *grading_report*.json in FOLDER]",
+    help="Its grading report; repeatable. [default: *grading_report*.json in FOLDER]",
 )
 @click.option("--agent", help="Name of the agent. [default: from the name of the group]")
 @click.option("--group", "name", help="Name of the new group. [default: the folder's]")

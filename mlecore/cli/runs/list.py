@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 @click.command("list")
 @click.argument("names", nargs=-1, metavar="[GROUP]...")
-@click.option("--state", multiple=True, help="Only runs in this state; may be given again.")
-@click.option("--ended", multiple=True, help="Only runs that ended so: finished, timed_out, crashed, oom ...")
+@click.option("--state", multiple=True, help="Only runs in this state; repeatable.")
+@click.option("--ended", multiple=True, help="Only runs with this end: finished, timed_out, crashed, oom ...")
 @click.option("--agent", multiple=True, help="Only runs of this agent (or label).")
 @click.option("--competition", multiple=True, help="Only runs on this competition.")
 @runs_option
@@ -33,7 +33,7 @@ def command(
     runs: Path,
     as_json: bool,
 ) -> None:
-    """List all groups; or the runs of the groups that are named, or that fit the filters."""
+    """List all groups, or the runs of the named groups, or the runs that match the filters."""
     from mlecore.runs.store import groups, load_group
 
     _known_words(state, ended)

@@ -12,12 +12,12 @@ from mlecore.cli.runs._names import one_run
 
 @click.command("logs")
 @click.argument("name", metavar="GROUP/RUN")
-@click.option("-f", "--follow", is_flag=True, help="Go on until the process ends.")
+@click.option("-f", "--follow", is_flag=True, help="Follow the output until the process ends.")
 @runs_option
 def command(name: str, follow: bool, runs: Path) -> None:
-    """Print what the agent's process printed; of a run at work, from its backend.
+    """Print the output of the agent's process; for a running run, it comes from the backend.
 
-    Escape sequences are spelled out. The bytes themselves lie in logs/output.log of the run's folder.
+    Escape sequences are printed as text. The original bytes are in logs/output.log of the run's folder.
     """
     from mlecore.controller.output import output
     from mlecore.printable import printable_output

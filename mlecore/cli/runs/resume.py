@@ -1,4 +1,4 @@
-"""`mlecore runs resume`: go on with a group."""
+"""`mlecore runs resume`: resume a group."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mlecore.cli.runs._names import group_folder
 
 @click.command("resume")
 @click.argument("name", metavar="GROUP")
-@click.option("--max-parallel", type=click.IntRange(1), help="At most so many runs at once.")
+@click.option("--max-parallel", type=click.IntRange(1), help="Maximum number of runs at once.")
 @click.option("--retries", type=click.IntRange(0), help="New attempts after infrastructure failures.")
 @data_option
 @runs_option
@@ -20,7 +20,7 @@ from mlecore.cli.runs._names import group_folder
 def command(
     name: str, max_parallel: int | None, retries: int | None, data: tuple[Path, ...], runs: Path, as_json: bool
 ) -> None:
-    """Go on with a group: take over runs at work, start those that wait, grade those that are not graded."""
+    """Resume a group: take over running runs, start those that wait, grade those that are not graded."""
     from mlecore.cli.run import perform
     from mlecore.runs.store import open_group
 

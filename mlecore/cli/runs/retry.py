@@ -14,5 +14,5 @@ from mlecore.cli.runs._requests import ask
 @click.argument("names", nargs=-1, required=True, metavar="GROUP | GROUP/RUN...")
 @runs_option
 def command(names: tuple[str, ...], runs: Path) -> None:
-    """Plan runs again that failed or were cancelled; of a group, all that failed. Graded runs are never retried."""
+    """Plan failed or cancelled runs again; for a group, all failed ones. Graded runs are never retried."""
     ask(names, runs, "retry", ("failed",), ("failed", "cancelled"))

@@ -17,9 +17,9 @@ from mlecore.errors import UsageError
 @data_option
 @runs_option
 def command(name: str, regrade: bool, data: tuple[Path, ...], runs: Path) -> None:
-    """Check a group, or what `mlecore runs export` wrote of one (a folder or zip), against its digests.
+    """Check a group, or a bundle (a folder or zip) that `mlecore runs export` wrote, against its digests.
 
-    Of a group, every record, submission and grade. Exit code 1 where something is not what it should be, 3 where a run
+    Checks every record, submission and grade of a group. Exit code 1 if something is not what it should be, 3 if a run
     could not be graded again.
     """
     from mlecore.runs.store import is_group

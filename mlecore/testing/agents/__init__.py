@@ -25,14 +25,14 @@ RULES: tuple[Rule[AgentBench], ...] = (
     Rule(name="recipe", says="what it needs installed is well-formed and stable", test=recipe, needs=("declares",)),
     Rule(name="launch", says="it says what to start, for any task", test=launch, needs=("declares",)),
     Rule(name="pure", says="launch and recipe start nothing and write nothing", test=pure, needs=("launch", "recipe")),
-    Rule(name="home", says="it works wherever its tree stands", test=home, needs=("launch",)),
+    Rule(name="home", says="it works under any home folder", test=home, needs=("launch",)),
     Rule(name="keys", says="keys go by name, never by value", test=keys, needs=("launch",)),
     Rule(name="usage", says="it reads hostile logs without harm", test=usage, needs=("declares",)),
 )
 
 
 def check_agent(name: str, options: Mapping[str, str] | None = None) -> list[Skipped]:
-    """Put an installed agent through its paces; ``options`` are those that ``-A`` would give.
+    """Check an installed agent against all rules; ``options`` are those that ``-A`` would give.
 
     Nothing is started. Raises ConformanceError with every rule that is broken; returns the rules that could not be
     tried here, with the reason.

@@ -30,7 +30,7 @@ RULES: tuple[Rule[BackendBench], ...] = (
         test=describes,
         needs=("preflight",),
     ),
-    Rule(name="provide", says="data come within reach, the same twice", test=provide, needs=("preflight",)),
+    Rule(name="provide", says="data become available, the same twice", test=provide, needs=("preflight",)),
     Rule(name="build", says="a recipe becomes an image, the same twice", test=build, needs=("preflight",)),
     Rule(
         name="life",
@@ -39,7 +39,7 @@ RULES: tuple[Rule[BackendBench], ...] = (
         needs=("describes", "provide", "build"),
     ),
     Rule(name="once", says="starting is idempotent by the job's name", test=once, needs=("life",)),
-    Rule(name="found", says="a group's jobs are found, whoever started them", test=found, needs=("life",)),
+    Rule(name="found", says="a group's jobs are found from any process", test=found, needs=("life",)),
     Rule(name="logs", says="output comes out byte for byte, from anywhere on", test=logs, needs=("life",)),
     Rule(name="variables", says="a job has the variables that jobs have everywhere", test=variables, needs=("life",)),
     Rule(name="secrets", says="a job gets the keys that it names, and no others", test=secrets, needs=("life",)),
@@ -68,7 +68,7 @@ RULES: tuple[Rule[BackendBench], ...] = (
 
 
 def check_backend(name: str, options: Mapping[str, str] | None = None) -> list[Skipped]:
-    """Put an installed backend through its paces with some thirty small jobs; ``options`` are those of ``-B``.
+    """Check an installed backend against all rules with about thirty small jobs; ``options`` are those of ``-B``.
 
     It must be usable with these options. Raises ConformanceError with every rule that is broken; returns the
     rules that could not be tried here, such as isolation where it says that it has none.

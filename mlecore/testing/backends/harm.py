@@ -50,7 +50,7 @@ def hostile(bench: BackendBench) -> Iterator[Broken]:
         if name not in refused:
             yield Broken(f"it does not say that it refused {name}", "fetch()")
     if not refused.replace("\n", "").isprintable():
-        yield Broken("what it refused is told with characters that can upset a terminal", "fetch()")
+        yield Broken("its list of refused files has control characters, which a terminal would obey", "fetch()")
     if brought := sorted(files(bench.fetch(handle, "code/passwd")[0])):
         yield Broken(f"through a link instead of a folder it brought {brought}", "fetch()")
     if strangers := [path.name for path in folder.parent.iterdir() if not path.name.startswith(_OURS)]:

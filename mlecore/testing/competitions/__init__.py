@@ -61,7 +61,7 @@ RULES: tuple[Rule[Harness], ...] = (
 def check_competition(
     subject: str | Competition, *, edition: str = "v1", seed: int = 0, size: float = 1.0
 ) -> list[Skipped]:
-    """Put an installed competition through its paces, on its synthetic data (or its own, where no account is needed).
+    """Check an installed competition against all rules, on its synthetic data (or real data that need no account).
 
     Raises ConformanceError, an AssertionError, with every rule that is broken and where. Returns the rules that could
     not be tried here, with the reason. A rule that edition v1 breaks by design is waived in competition.toml::

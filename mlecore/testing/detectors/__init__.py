@@ -28,7 +28,7 @@ RULES: tuple[Rule[DetectorBench], ...] = (
 
 
 def check_detector(name: str, options: Mapping[str, str] | None = None) -> list[Skipped]:
-    """Put an installed detector through its paces on a made-up group; ``options`` are those that ``-D`` would give.
+    """Check an installed detector against all rules on a made-up group; ``options`` are those that ``-D`` would give.
 
     Raises ConformanceError with every rule that is broken; returns the rules that could not be tried here, such as
     those of a detector whose key is not set or whose program is missing.
