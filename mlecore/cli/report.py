@@ -28,9 +28,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--split", help="Only the competitions of this split: lite (low), medium, high or all.")
 @click.option("--competition", "competitions", multiple=True, help="Only this competition; repeatable.")
-@click.option(
-    "--pad-missing", is_flag=True, help="Count missing runs of a seed as failures; else it is left out."
-)
+@click.option("--pad-missing", is_flag=True, help="Count missing runs of a seed as failures; else it is left out.")
 @click.option("--mix", is_flag=True, help="Average and compare runs even if their conditions differ.")
 @click.option("--against", type=click.Choice(["published"]), help="Compare with the published leaderboard.")
 @click.option("--html", type=_FILE, help="Also write a page for browsers and printers; it needs no network.")

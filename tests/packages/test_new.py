@@ -126,8 +126,8 @@ def test_a_name_that_is_taken_is_refused() -> None:
 
 
 def test_the_names_of_a_competition_follow_kaggles_spelling() -> None:
-    made = names("competition", "AI4Code")
-    assert (made.distribution, made.module, made.title) == ("mle-comp-ai4code", "mle_comp_ai4code", "AI4Code")
+    made = names("competition", "AI4Maths")
+    assert (made.distribution, made.module, made.title) == ("mle-comp-ai4maths", "mle_comp_ai4maths", "AI4Maths")
 
 
 def test_the_new_agent_predicts_what_is_most_frequent(tmp_path: Path) -> None:
