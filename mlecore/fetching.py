@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -19,6 +20,8 @@ from mlecore.printable import printable
 
 MAX_REFUSED = 100  # as many refusals are listed
 _CHUNK = 1 << 20
+_BLOCK = 4096  # bytes; of most file systems
+_ZEROS = bytes(_BLOCK)
 _OF_THE_NAME = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ELOOP)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -103,11 +106,14 @@ class Receiver:
             with out:
                 while left and (chunk := source.read(min(_CHUNK, left))):
                     try:
-                        out.write(chunk)
-                        out.flush()
+                        _write(out, chunk)
                     except OSError as error:
                         raise _disk_error(self.into, error) from error
                     left -= len(chunk)
+                try:
+                    out.truncate()  # a hole at the end counts too
+                except OSError as error:
+                    raise _disk_error(self.into, error) from error
         except BaseException:
             target.unlink()
             raise
@@ -119,6 +125,21 @@ class Receiver:
         if folder != self.into and not folder.is_dir():
             self._make_folder(folder.parent)
             folder.mkdir()
+
+
+def _write(out: IO[bytes], chunk: bytes) -> None:
+    """Blocks of zeros become holes: a sparse file must not fill this disk where it took no room on its own."""
+    if chunk.count(0) < _BLOCK:
+        out.write(chunk)
+    else:
+        blocks = (chunk[at : at + _BLOCK] for at in range(0, len(chunk), _BLOCK))
+        for empty, run in groupby(blocks, lambda block: block == _ZEROS[: len(block)]):
+            content = b"".join(run)
+            if empty:
+                out.seek(len(content), os.SEEK_CUR)
+            else:
+                out.write(content)
+    out.flush()
 
 
 def _disk_error(folder: Path, error: OSError) -> DiskError:

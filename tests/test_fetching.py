@@ -122,3 +122,12 @@ def test_a_disk_that_goes_away_is_ours_and_nothing_is_made_below_its_mount_point
 
 def test_names_upset_no_terminal() -> None:
     assert printable("a\x1b[2J\nb\udcff é") == "a\\x1b[2J\\nb\\xff é"
+
+
+@pytest.mark.parametrize("content", [bytes(3 << 20), b"a" + bytes(3 << 20) + b"b", bytes(5000) + b"x" * 9000, b""])
+def test_what_is_sparse_stays_sparse_and_the_same(tmp_path: Path, content: bytes) -> None:
+    receiver = Receiver(tmp_path / "into", max_bytes=1 << 30, max_files=3)
+    put(receiver, "a", content)
+    path = tmp_path / "into" / "a"
+    assert path.read_bytes() == content and receiver.fetched().bytes == len(content)
+    assert path.stat().st_blocks * 512 <= len(content.replace(bytes(4096), b"")) + 3 * 4096

@@ -169,9 +169,11 @@ def refused_candidates(record: RunRecord) -> str:
     if record.collected is None or record.collected.candidate is not None:
         return ""
     globs = [Glob(text) for text in record.candidates]
-    reasons = [
-        words for words in record.collected.refused if any(glob.matches(words.partition(": ")[0]) for glob in globs)
-    ]
+    reasons = []
+    for words in record.collected.refused:
+        path = words.partition(": ")[0]
+        if any(glob.matches(path) or glob.prefix.is_relative_to(path) for glob in globs):  # it, or a folder on its way
+            reasons.append(words)
     return f"not taken as a submission: {'; '.join(reasons[:5])}" if reasons else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -51,6 +52,7 @@ def get_raw(competition: Competition, dirs: DataDirs, source: Source, verify: bo
         case RawFolder(path=path):
             if not path.is_dir():
                 raise UsageError(f"--raw {path}: no such folder")
+            _refuse_links_out(path)
             _require_sources(competition, path)
             return Raw(path=path.absolute())
         case Archive(path=path):
@@ -160,6 +162,28 @@ def _marked(raw: Path, marker: Path) -> str | None:
             f"{raw} was not unpacked by mlecore, and may have been changed since it was downloaded",
             fix=f"Remove it, or use it as it is: --raw {raw}",
         ) from None
+
+
+def _refuse_links_out(raw: Path) -> None:
+    """Files that plugins copy or read to their end must be files, and lie in the folder that the user named."""
+    top = raw.resolve()
+
+    def unreadable(error: OSError) -> None:
+        raise UsageError(f"--raw: {error.filename} cannot be read: {error.strerror}")
+
+    for folder, folders, names in os.walk(top, onerror=unreadable):
+        for name in (*folders, *names):
+            path = f"{folder}/{name}"
+            mode = os.lstat(path).st_mode
+            if stat.S_ISLNK(mode):
+                target = Path(os.path.realpath(path))
+                if not target.is_relative_to(top) or not target.exists():
+                    raise UsageError(
+                        f"--raw: {path} is a link to {target}, which is not in {top}",
+                        fix="Put a copy, a hard link or a mount in its place.",
+                    )
+            elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise UsageError(f"--raw: {path} is neither a file nor a folder", fix="Remove it.")
 
 
 def _require_sources(competition: Competition, raw: Path) -> None:

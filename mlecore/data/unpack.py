@@ -211,6 +211,12 @@ def _inflated(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator
             raise DataError(
                 f"{archive}: {info.filename!r}: {error}", fix="Unpack it with 7z and use --raw DIR"
             ) from None
+        except (OSError, EOFError, ValueError) as error:
+            if getattr(error, "errno", None) is not None:  # the disk's; bzip2 reports damage by an OSError without one
+                raise
+            raise _damaged(archive, f"{info.filename!r}: {error}") from None
+        except _lzma_error() as error:
+            raise _damaged(archive, f"{info.filename!r}: {error}") from None
         return
     inflate = zlib.decompressobj(-15) if info.compress_type == zipfile.ZIP_DEFLATED else None
     for packed in _packed(archive, descriptor, info):
@@ -222,6 +228,12 @@ def _inflated(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator
             packed = inflate.unconsumed_tail
     if inflate is not None:
         yield inflate.flush()
+
+
+def _lzma_error() -> type[Exception]:
+    import lzma  # few archives need it
+
+    return lzma.LZMAError
 
 
 def _packed(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[bytes]:

@@ -12,6 +12,8 @@ from attrs import frozen
 from mlecore.errors import UsageError
 from mlecore.grading.report import Report
 
+_MOST_BYTES = 64 * 2**20  # of a listing: some hundred thousand lines
+
 
 @frozen
 class Line:
@@ -24,10 +26,10 @@ class Line:
 def read_jsonl(path: Path) -> list[Line]:
     """Lines with ``competition_id`` and ``submission_path`` (null: none); blank lines and # comments are skipped.
 
-    Relative paths start at the working directory. Raises UsageError that names the line.
+    Relative paths start at the working directory. Reads at most 64 MiB. Raises UsageError that names the line.
     """
     lines = []
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, text in enumerate(_text(path).splitlines(), 1):
         text = text.strip()
         if not text or text.startswith(("#", "//")):
             continue
@@ -35,13 +37,25 @@ def read_jsonl(path: Path) -> list[Line]:
             values = json.loads(text)
             submission = values["submission_path"]
             lines.append(Line(str(values["competition_id"]), Path(submission) if submission else None))
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             what = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
             raise UsageError(
                 f"{path}, line {number}: {what}",
                 fix='A line looks like this: {"competition_id": "spaceship-titanic", "submission_path": "a.csv"}',
             ) from None
     return lines
+
+
+def _text(path: Path) -> str:
+    """Of a file or a pipe; a device may have no end."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise UsageError(f"{path} has more than {_MOST_BYTES >> 20} MiB", fix="Grade it in several parts.")
+        return content.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
 
 
 def totals(reports: Sequence[Report]) -> dict[str, Any]:

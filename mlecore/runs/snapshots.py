@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ from attrs import asdict, frozen
 
 from mlecore import files
 from mlecore.errors import GradingError
+from mlecore.runs.ownership import require_own
 from mlecore.runs.record import RunRecord
 from mlecore.runs.same import require_same_data
-from mlecore.runs.store import load_group
+from mlecore.runs.store import is_group, load_group, open_group
 
 if TYPE_CHECKING:
     from mlecore.data.layout import DataDirs
@@ -59,31 +61,42 @@ class History:
 
 
 HISTORY = "snapshots.json"
+MOST = 500  # snapshots of a run that are graded: one each three minutes of a day
+_MOST_NAMES = 50_000  # of a folder of snapshots; the collector takes no more
 _NAME = re.compile(r"(\d{1,9})\.csv")
 
 
 def snapshots(record: RunRecord) -> list[tuple[int, Path]]:
-    """(seconds since the start, file) of a collected run, in order; other files are left out."""
+    """(seconds since the start, file) of a collected run, in order; other files are left out.
+
+    At most ``MOST`` of them, evenly chosen, the first and the last among them.
+    """
     folder = record.folder / "snapshots"
     if not folder.is_dir() or folder.is_symlink():
         return []
     named = (
-        (_NAME.fullmatch(path.name), path) for path in folder.iterdir() if path.is_file() and not path.is_symlink()
+        (_NAME.fullmatch(path.name), path)
+        for path in islice(folder.iterdir(), _MOST_NAMES)
+        if path.is_file() and not path.is_symlink()
     )
-    return sorted((int(match[1]), path) for match, path in named if match)
+    found = sorted((int(match[1]), path) for match, path in named if match)
+    if len(found) <= MOST:
+        return found
+    return [found[at * (len(found) - 1) // (MOST - 1)] for at in range(MOST)]
 
 
 def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
     """Grade the snapshots of all runs of a group (or of one run's folder) that have ended.
 
     Only runs whose result stands are looked at, so that no score can reach an agent at work. Each one's history is
-    written to snapshots.json in its folder, where reports find it. Raises GradingError and
-    NotPrepared.
+    written to snapshots.json in its folder, where reports find it. Raises GradingError, NotPrepared, and UsageError
+    for a group that is not one's own.
     """
     from mlecore.competitions import competition
     from mlecore.data import open_prepared
     from mlecore.grading.isolated import IsolatedGrader
 
+    require_own(open_group(group if is_group(group) or not is_group(group.parent) else group.parent))
     found = []
     with IsolatedGrader() as grader:
         for record in load_group(group):

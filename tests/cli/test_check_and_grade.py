@@ -158,3 +158,14 @@ def test_api(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
     assert report["score"] == 1.0 and report["beats_sample"]
     with pytest.raises(mlecore.InvalidSubmission):
         competition.grade(tmp_path, prepared.private)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [(b"[" * 200_000, "line 1: "), (b"\xff\n", "cannot be read"), (None, "has more than 64 MiB")]
+)
+def test_a_hostile_listing_is_refused_in_words(invoke: Invoke, tmp_path: Path, content: bytes | None, why: str) -> None:
+    listing = Path("/dev/zero") if content is None else tmp_path / "all.jsonl"
+    if content is not None:
+        listing.write_bytes(content)
+    result = invoke("grade", "--jsonl", listing)
+    assert result.exit_code == 2 and why in result.output

@@ -96,6 +96,15 @@ def test_links_and_pipes_do_not_come_along(sandbox, record):
     assert (record.folder / "code" / "locked").stat().st_mode & 0o700 == 0o700
 
 
+def test_a_linked_folder_is_named_as_the_reason(sandbox, record):
+    sandbox.put("code/submission.csv")
+    (sandbox.home / "submission").symlink_to(sandbox.home / "code")
+    done = evolve(collected(sandbox, record), candidates=("submission/submission.csv",))
+    assert done.collected.candidate is None
+    assert "submission: not a regular file" in collect.refused_candidates(done)
+    assert collect.refused_candidates(evolve(done, candidates=("sub/*",))) == ""
+
+
 def test_a_link_is_no_submission(sandbox, record):
     (sandbox.home / "submission").mkdir(parents=True)
     (sandbox.home / "submission" / "submission.csv").symlink_to("/etc/passwd")

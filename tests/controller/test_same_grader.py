@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from mlecore.cli import main
 from mlecore.errors import GradingError
 from mlecore.grading.isolated import IsolatedGrader
+from mlecore.runs import snapshots
 from mlecore.runs.record import PluginUse
 from mlecore.runs.snapshots import grade_snapshots
 from mlecore.runs.store import create_group, load_group
@@ -140,3 +141,28 @@ def test_a_grader_tells_plugins_apart(collected, data):
         other = PluginUse(name="coins", version="9", distribution=inputs.use.distribution, source=inputs.use.source)
         with pytest.raises(GradingError, match="coins"):
             grader.grade(record.submission, inputs.data, other)
+
+
+def test_snapshots_of_a_group_from_elsewhere_are_not_graded(collected, monkeypatch, tmp_path):
+    from mlecore.data import DataDirs
+    from mlecore.errors import UsageError
+
+    folder = collected.group.folder
+    monkeypatch.setenv("MLECORE_STATE", str(tmp_path / "another user's"))
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    for named in (folder, folder / RUN):
+        with pytest.raises(UsageError, match="read-only"):
+            grade_snapshots(named, DataDirs.of([collected.data]))
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_of_many_snapshots_some_are_graded(collected, monkeypatch):
+    [record] = load_group(collected.group.folder)
+    folder = record.folder / "snapshots"
+    folder.mkdir(exist_ok=True)
+    for path in folder.iterdir():
+        path.unlink()
+    for seconds in range(1, 101):
+        (folder / f"{seconds}.csv").touch()
+    monkeypatch.setattr(snapshots, "MOST", 4)
+    assert [seconds for seconds, _ in snapshots.snapshots(record)] == [1, 34, 67, 100]

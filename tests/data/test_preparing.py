@@ -330,3 +330,22 @@ def test_nested_archives_are_measured_by_the_download_s_known_size(  # type: ign
         prepare(tiny.with_facts(size_gb=0.002), dirs, Archive(tiny_archive))
     assert tiny.calls == [] and not (dirs.folder("tiny") / "raw").exists()
     assert prepare(tiny.with_facts(size_gb=0.02), dirs, Archive(tiny_archive)).done
+
+
+@pytest.mark.parametrize("what", ["linked file", "linked folder", "dangling link", "pipe"])
+def test_somebodys_folder_leads_nowhere_else(tiny, dirs: DataDirs, tmp_path: Path, what: str) -> None:  # type: ignore[no-untyped-def]
+    raw, other = tmp_path / "mine", tmp_path / "kaggle.json"
+    (raw / "deep").mkdir(parents=True)
+    tiny.make_raw(raw)
+    other.write_text("key")
+    path = raw / "deep/odd"
+    if what == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to({"linked file": other, "linked folder": tmp_path}.get(what, raw / "nowhere"))
+    with pytest.raises(UsageError, match="deep/odd is "):
+        prepare(tiny, dirs, RawFolder(raw))
+    path.unlink()
+    path.symlink_to(raw / "train.csv")  # a link within the folder shows nothing else
+    (tmp_path / "named").symlink_to(raw)
+    assert prepare(tiny, dirs, RawFolder(tmp_path / "named")).done

@@ -171,3 +171,13 @@ def test_too_little_room_is_seen_before_the_disk_is_touched(tmp_path: Path, monk
     with pytest.raises(DataError, match=r"1\.0 MB needed"):
         unpack(archive, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_corrupt_member_of_a_rare_kind_is_named(tmp_path: Path, compression: int) -> None:
+    archive = make(tmp_path / "a.zip", {"noise": random.Random(0).randbytes(50_000)}, compression)
+    data = bytearray(archive.read_bytes())
+    data[60:600] = bytes(byte ^ 0x5A for byte in data[60:600])
+    archive.write_bytes(data)
+    with pytest.raises(DataError, match="'noise'"):
+        unpack(archive, tmp_path / "out")
