@@ -97,11 +97,12 @@ def test_links_and_pipes_do_not_come_along(sandbox, record):
 
 
 def test_a_linked_folder_is_named_as_the_reason(sandbox, record):
-    sandbox.put("code/submission.csv")
-    (sandbox.home / "submission").symlink_to(sandbox.home / "code")
-    done = evolve(collected(sandbox, record), candidates=("submission/submission.csv",))
-    assert done.collected.candidate is None
-    assert "submission: not a regular file" in collect.refused_candidates(done)
+    done = collected(sandbox, record)
+    refused = ("submission: a symbolic link, not a folder", "logs: a symbolic link, not a folder")
+    done = evolve(done, collected=evolve(done.collected, refused=refused, candidate=None))
+    for candidates in (("submission/submission.csv",), ("submission/**",)):
+        reason = collect.refused_candidates(evolve(done, candidates=candidates))
+        assert reason == f"not taken as a submission: {refused[0]}"
     assert collect.refused_candidates(evolve(done, candidates=("sub/*",))) == ""
 
 
