@@ -124,7 +124,11 @@ def test_names_upset_no_terminal() -> None:
     assert printable("a\x1b[2J\nb\udcff é") == "a\\x1b[2J\\nb\\xff é"
 
 
-@pytest.mark.parametrize("content", [bytes(3 << 20), b"a" + bytes(3 << 20) + b"b", bytes(5000) + b"x" * 9000, b""])
+@pytest.mark.parametrize(
+    "content",
+    [bytes(3 << 20), b"a" + bytes(3 << 20) + b"b", bytes(5000) + b"x" * 9000, b""],
+    ids=["a hole", "a hole within", "a short hole", "nothing"],
+)
 def test_what_is_sparse_stays_sparse_and_the_same(tmp_path: Path, content: bytes) -> None:
     receiver = Receiver(tmp_path / "into", max_bytes=1 << 30, max_files=3)
     put(receiver, "a", content)

@@ -161,7 +161,9 @@ def test_api(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "why"), [(b"[" * 200_000, "line 1: "), (b"\xff\n", "cannot be read"), (None, "has more than 64 MiB")]
+    ("content", "why"),
+    [(b"[" * 200_000, "line 1: "), (b"\xff\n", "cannot be read"), (None, "has more than 64 MiB")],
+    ids=["deep", "no text", "without an end"],
 )
 def test_a_hostile_listing_is_refused_in_words(invoke: Invoke, tmp_path: Path, content: bytes | None, why: str) -> None:
     listing = Path("/dev/zero") if content is None else tmp_path / "all.jsonl"
