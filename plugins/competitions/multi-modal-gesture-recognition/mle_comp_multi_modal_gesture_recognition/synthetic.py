@@ -1,0 +1,71 @@
+"""Synthetic data in the form of the download."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from gzip import GzipFile
+from pathlib import Path
+from zipfile import ZipFile, ZipInfo
+
+from mle_comp_multi_modal_gesture_recognition import GESTURES, OTHER_ARCHIVES, TAR_ARCHIVES, TEST_ARCHIVE
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare import ZipWriter, wav, write_7z, write_csv
+
+
+@hookimpl
+def make_raw(raw: Path, seed: int, size: float) -> None:
+    """In a video's sound each gesture is a tone of its own."""
+    import numpy as np
+    import pandas as pd
+    from numpy.random import RandomState
+
+    rng = RandomState(seed)
+    count = max(3, round(15 * size))  # of videos in an archive
+    names = (*TAR_ARCHIVES, TEST_ARCHIVE)
+    ids = rng.permutation(np.arange(1, 900))[: count * len(names)].reshape(len(names), count)
+    time = np.arange(200) / 2000
+    rows = []
+    for name, videos in zip(names, ids.tolist(), strict=True):
+        packed = {}
+        for video in videos:
+            # more than one gesture, so that the column never reads as numbers
+            sequence = rng.choice(GESTURES, rng.randint(2, 21)).tolist()
+            tones = [3000 * np.sin(2 * np.pi * 40 * gesture * time) for gesture in sequence]
+            packed[f"Sample{video:05d}.zip"] = _zipped(
+                f"Sample{video:05d}_audio.wav", wav(np.concatenate(tones).astype(np.int16), 2000)
+            )
+            if name.startswith("training"):
+                rows.append((f"{video:04d}", " ".join(map(str, sequence))))
+        _write_tar_gz(raw / name, packed)
+    shuffled = [rows[place] for place in rng.permutation(len(rows))]  # so test ids are neither last nor sorted
+    write_csv(pd.DataFrame(shuffled, columns=["Id", "Sequence"]), raw / "training.csv")
+    # Kaggle's own test set has no videos in the download
+    write_csv(pd.DataFrame({"Id": ["0901", "0902"]}), raw / "test.csv")
+    write_csv(pd.DataFrame({"Id": ["0901", "0902"], "Sequence": ["1 2", "3"]}), raw / "randomPredictions.csv")
+    for name in OTHER_ARCHIVES:
+        if name.endswith(".7z"):
+            write_7z(raw / name, "readme.txt", name.encode())
+        else:
+            with ZipWriter(raw / name) as archive:
+                archive.add("main.m", b"% nothing\n")
+
+
+def _zipped(name: str, data: bytes) -> bytes:
+    out = io.BytesIO()
+    with ZipFile(out, "w") as archive:
+        archive.writestr(ZipInfo(name), data)
+    return out.getvalue()
+
+
+def _write_tar_gz(target: Path, files: dict[str, bytes]) -> None:
+    """Without times, owners and names, so that the same input gives the same bytes."""
+    with (
+        target.open("xb") as file,
+        GzipFile("", "wb", fileobj=file, mtime=0, compresslevel=1) as packed,
+        tarfile.open(fileobj=packed, mode="w") as archive,
+    ):
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))

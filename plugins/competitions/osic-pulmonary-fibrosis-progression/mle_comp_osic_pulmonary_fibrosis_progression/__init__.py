@@ -1,0 +1,98 @@
+"""OSIC Pulmonary Fibrosis Progression: how will the lungs of a patient lose capacity?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.errors import InvalidSubmission
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare import ensure, ensure_columns, link_tree, read_csv, split_blocks, write_csv
+from mlecore.submissions import Format, Table, generic_check, read_answers
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COLUMNS = ["Patient", "Weeks", "FVC", "Percent", "Age", "Sex", "SmokingStatus"]
+LAST_VISITS = 3  # of each patient are graded
+LEAST_SIGMA = 70  # ml
+GREATEST_ERROR = 1000  # ml
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    import pandas as pd
+
+    table = read_csv(raw / "train.csv")
+    ensure_columns(table, COLUMNS, "train.csv")
+    train, test = split_blocks(table, "Patient", test_size=0.1)
+    repeated = test.duplicated(["Patient", "Weeks"])
+    ensure(not repeated.any(), f"train.csv: {int(repeated.sum())} visits in a week with another of the same patient")
+    write_csv(train, public / "train.csv")
+    first = test.sort_values("Weeks").groupby("Patient").first().reset_index()
+    write_csv(first[COLUMNS], public / "test.csv")
+
+    weeks = range(test["Weeks"].min(), test["Weeks"].max() + 1)
+    pairs = pd.MultiIndex.from_product([test["Patient"].unique(), weeks], names=COLUMNS[:2]).to_frame(index=False)
+    answers = pairs.merge(test, on=COLUMNS[:2], how="left")
+    answers["Patient_Week"] = answers["Patient"] + "_" + answers["Weeks"].astype(str)
+    answers["Confidence"] = 100
+    write_csv(answers, private / "test.csv")
+    write_csv(answers[["Patient_Week"]].assign(FVC=2000, Confidence=100), public / "sample_submission.csv")
+    for part, folder in ((train, "train"), (test, "test")):
+        for patient in sorted(part["Patient"].unique()):
+            link_tree(raw / "train" / patient, public / folder / patient)
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    """The mean modified Laplace log likelihood of the graded visits that the submission has; NaN where it has none."""
+    import numpy as np
+
+    answers = read_answers(private / "test.csv", ["Patient", "Patient_Week", "FVC"])
+    truth, guess = format.read(submission, answers)
+    _ensure_numeric(submission)
+    graded = truth["Patient_Week"].isin(_graded(answers))
+    truth, guess = truth[graded], guess[graded]
+    repeated = truth["Patient_Week"].duplicated()
+    if repeated.any() and truth["Patient_Week"].nunique() > 1:  # as published: one visit alone may be repeated
+        raise InvalidSubmission(
+            f"{int(repeated.sum())} of the graded rows repeat a Patient_Week, such as "
+            f"{truth['Patient_Week'][repeated].iloc[0]}; each may be there once"
+        )
+    if not len(guess):
+        return math.nan
+    sigma = math.sqrt(2) * np.maximum(guess["Confidence"].fillna(0).to_numpy(), LEAST_SIGMA)
+    error = np.minimum(np.abs(truth["FVC"].to_numpy() - guess["FVC"].to_numpy()), GREATEST_ERROR)
+    return float(np.mean(-2 * error / sigma - np.log(sigma)))
+
+
+def _graded(answers: DataFrame) -> set[str]:
+    """The ``Patient_Week`` of the last three measured visits of each patient."""
+    visits = answers.dropna(subset=["FVC"])
+    week = visits["Patient_Week"].str.rpartition("_")[2].astype(int)
+    last = visits.assign(week=week).sort_values("week").groupby("Patient").tail(LAST_VISITS)
+    return set(last["Patient_Week"])
+
+
+def _ensure_numeric(submission: Table) -> None:
+    """Refuses what pandas does not type as numbers or booleans: also a header alone, and True beside empty cells."""
+    frame = submission.frame()
+    for name in ("FVC", "Confidence"):
+        if frame[name].dtype == object:
+            raise InvalidSubmission(f"column {name!r} must hold numbers in at least one row, and nothing but numbers")
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    _ensure_numeric(submission)
+    return warnings
+
+
+@hookimpl
+def perfect(private: Path) -> DataFrame:
+    answers = read_answers(private / "test.csv", ["Patient_Week", "FVC"])
+    return answers.assign(FVC=answers["FVC"].fillna(2000), Confidence=LEAST_SIGMA)

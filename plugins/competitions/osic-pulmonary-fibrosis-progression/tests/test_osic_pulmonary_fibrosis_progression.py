@@ -1,0 +1,72 @@
+"""OSIC: every patient at every week, of which only the last three visits are graded."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from mlecore.errors import DataError, InvalidSubmission
+from mlecore.testing import Trial
+
+pytestmark = pytest.mark.trial(size=0.1)
+
+
+@pytest.fixture
+def graded(answers: pd.DataFrame) -> pd.DataFrame:
+    visits = answers.dropna(subset=["FVC"]).sort_values("Weeks")
+    return visits.groupby("Patient").tail(3).reset_index(drop=True)
+
+
+def test_every_patient_is_asked_for_at_every_week(trial: Trial, answers: pd.DataFrame) -> None:
+    visits = answers.dropna(subset=["FVC"])
+    weeks = list(range(visits["Weeks"].min(), visits["Weeks"].max() + 1))
+    for patient, rows in answers.groupby("Patient"):
+        assert rows["Weeks"].tolist() == weeks
+        assert rows["Patient_Week"].tolist() == [f"{patient}_{week}" for week in weeks]
+    first = pd.read_csv(trial.public / "test.csv")
+    assert first["Patient"].tolist() == sorted(set(answers["Patient"]))
+    assert first["Weeks"].tolist() == visits.groupby("Patient")["Weeks"].min().tolist()
+    assert {path.name for path in (trial.public / "test").iterdir()} == set(first["Patient"])
+
+
+def test_anchors(trial: Trial, answers: pd.DataFrame, graded: pd.DataFrame) -> None:
+    assert trial.grade(answers.fillna({"FVC": 1})) == pytest.approx(-math.log(math.sqrt(2) * 100))
+    assert trial.grade(graded.assign(Confidence=-5)) == pytest.approx(-math.log(math.sqrt(2) * 70))
+    far = -math.sqrt(2) * 1000 / 70 - math.log(math.sqrt(2) * 70)
+    assert trial.grade(graded.assign(FVC=math.inf, Confidence=None)) == pytest.approx(far)
+    assert trial.grade(graded.assign(Confidence=math.inf)) == -math.inf
+
+
+def test_a_part_of_the_rows_is_enough(trial: Trial, answers: pd.DataFrame, graded: pd.DataFrame) -> None:
+    best = -math.log(math.sqrt(2) * 100)
+    assert trial.grade(graded.tail(1)) == pytest.approx(best)
+    assert math.isnan(trial.grade(answers[~answers["Patient_Week"].isin(graded["Patient_Week"])].fillna({"FVC": 1})))
+    assert math.isnan(trial.grade(graded.assign(FVC=None)))
+
+
+def test_only_graded_visits_may_not_be_repeated(trial: Trial, answers: pd.DataFrame, graded: pd.DataFrame) -> None:
+    rest = answers[~answers["Patient_Week"].isin(graded["Patient_Week"])]
+    assert trial.grade(pd.concat([graded, rest, rest])) < 0
+    with pytest.raises(InvalidSubmission, match="repeat a Patient_Week"):
+        trial.grade(pd.concat([graded, graded.head(1)]))
+    alone = graded.head(1)
+    near = trial.grade(pd.concat([alone, alone.assign(FVC=alone["FVC"] + 100)]))
+    assert near == pytest.approx(-math.sqrt(2) * 50 / 100 - math.log(math.sqrt(2) * 100))
+
+
+@pytest.mark.parametrize("cells", [["word", 1], [2**64, 1], []])
+def test_a_column_that_is_not_numeric_is_refused(trial: Trial, graded: pd.DataFrame, cells: list[object]) -> None:
+    with pytest.raises(InvalidSubmission, match="FVC"):
+        trial.grade(graded.head(len(cells)).assign(FVC=pd.Series(cells, dtype=object)))
+    assert trial.grade(graded.assign(FVC=True, Confidence=True)) < 0
+
+
+def test_two_visits_in_a_week_are_refused(trial: Trial, tmp_path: Path) -> None:
+    table = pd.read_csv(trial.raw / "train.csv")
+    (tmp_path / "raw").mkdir()
+    pd.concat([table, table]).to_csv(tmp_path / "raw" / "train.csv", index=False)
+    with pytest.raises(DataError, match="visits in a week"):
+        trial.competition.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
