@@ -10,7 +10,7 @@ from mlecore.prepare.asserts import ensure, ensure_columns, ensure_disjoint, ens
 from mlecore.prepare.coco import file_names, split_pictures, with_pictures
 from mlecore.prepare.columns import one_hot, renumber
 from mlecore.prepare.documents import read_json, read_json_objects, write_json
-from mlecore.prepare.files import link_file, link_files, link_tree
+from mlecore.prepare.files import copy_file, link_file, link_files, link_tree
 from mlecore.prepare.media import dicom, encode, wav
 from mlecore.prepare.numbers import read_numbers
 from mlecore.prepare.paths import safe_name
@@ -22,6 +22,7 @@ from mlecore.prepare.zips import ZipWriter, move_members, open_member, open_zip
 
 __all__ = [
     "ZipWriter",
+    "copy_file",
     "dicom",
     "encode",
     "ensure",

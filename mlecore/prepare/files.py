@@ -25,6 +25,20 @@ def link_file(source: Path, target: Path) -> None:
     _link(str(source), str(target))
 
 
+def copy_file(source: Path, target: Path) -> None:
+    """A copy that shares no inode and no times with ``source``, where these would tell its label; folders are made.
+
+    Raises DataError when the source is missing or no regular file, and when the target is there already.
+    """
+    if not source.is_file():
+        raise DataError(f"{source} is {'no regular file' if source.exists() else 'missing'}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _copy(str(source), str(target))
+    except FileExistsError:
+        raise DataError(f"{target} is there already") from None
+
+
 def link_files(source: Path, target: Path, names: Iterable[str] | Mapping[str, str]) -> int:
     """Link files of folder ``source`` into folder ``target``; returns how many.
 

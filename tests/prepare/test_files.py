@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mlecore.errors import DataError
-from mlecore.prepare import link_file, link_files, link_tree, safe_name
+from mlecore.prepare import copy_file, link_file, link_files, link_tree, safe_name
 
 
 @pytest.fixture
@@ -35,6 +35,18 @@ def test_names_stay_and_a_repeated_one_counts_once(raw: Path, tmp_path: Path) ->
 def test_a_mapping_renames(raw: Path, tmp_path: Path) -> None:
     link_files(raw, tmp_path / "public", {"a.jpg": "b.jpg", "b.jpg": "x/a.jpg"})
     assert tree(tmp_path / "public") == {"b.jpg": "a.jpg", "x/a.jpg": "b.jpg"}
+
+
+def test_a_copy_tells_nothing_of_its_source(raw: Path, tmp_path: Path) -> None:
+    os.utime(raw / "a.jpg", (1, 1))
+    copy_file(raw / "a.jpg", tmp_path / "x" / "0.jpg")
+    assert (tmp_path / "x" / "0.jpg").read_text() == "a.jpg"
+    assert not (tmp_path / "x" / "0.jpg").samefile(raw / "a.jpg")
+    assert (tmp_path / "x" / "0.jpg").stat().st_mtime > 1
+    with pytest.raises(DataError, match="there already"):
+        copy_file(raw / "b.jpg", tmp_path / "x" / "0.jpg")
+    with pytest.raises(DataError, match=r"d\.jpg is missing"):
+        copy_file(raw / "d.jpg", tmp_path / "d.jpg")
 
 
 def test_a_tree_comes_whole(raw: Path, tmp_path: Path) -> None:
