@@ -1,0 +1,62 @@
+"""ALASKA2: the draws of the test part, and the weighted area."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+from mle_comp_alaska2_image_steganalysis import ALGORITHMS
+from mle_comp_alaska2_image_steganalysis.weighted import weighted_auc
+from pandas import DataFrame
+from sklearn.metrics import roc_curve
+
+from mlecore.testing import Trial
+
+pytestmark = pytest.mark.trial(size=0.01)
+
+
+def test_draws_of_the_test_part_are_interleaved(trial: Trial, answers: DataFrame) -> None:
+    order = np.random.RandomState(42).permutation(5300)
+    tested = [f"{place + 1:05}.jpg" for place in order[:5000]]
+    random.seed(0)
+    random.shuffle(tested)
+    for old, new, label in zip(tested, answers["Id"], answers["Label"], strict=True):
+        folder = "Cover" if random.choice([True, False]) else random.choice(ALGORITHMS)
+        source = trial.raw / folder / old
+        assert (trial.public / "Test" / new).read_bytes() == source.read_bytes()
+        assert label == (folder != "Cover")
+    assert not (trial.public / "Test" / "0001.jpg").samefile(source)
+    assert answers["Id"].iloc[[0, -1]].tolist() == ["0001.jpg", "5000.jpg"]
+    for folder in ("Cover", *ALGORITHMS):
+        first = (trial.public / folder / "00001.jpg").read_bytes()
+        assert first == (trial.raw / folder / f"{order[5000] + 1:05}.jpg").read_bytes()
+
+
+def test_anchors(trial: Trial, answers: DataFrame) -> None:
+    assert trial.grade(answers.assign(Label=answers["Label"] - 7.5)) == 1
+    assert trial.grade(answers.assign(Label=-answers["Label"])) == pytest.approx(0, abs=1e-12)
+    assert trial.grade(answers.assign(Label=3)) == pytest.approx(0.41 / 0.7, abs=1e-12)
+
+
+@pytest.mark.parametrize("positives", [5, 7, 50])
+def test_the_area_is_that_of_the_published_recipe(positives: int) -> None:
+    rng = np.random.RandomState(positives)
+    truth = rng.permutation(np.arange(positives * 3) < positives).astype(int)
+    for score in (rng.normal(0, 1, len(truth)) + truth, rng.randint(0, 4, len(truth)) + truth / 1.0):
+        assert weighted_auc(truth, score) == pytest.approx(_recipe(truth, score), abs=1e-12)
+
+
+def _recipe(truth: np.ndarray, score: np.ndarray) -> float:
+    fpr, tpr, _ = roc_curve(truth, score, pos_label=1)
+    points = list(zip(fpr.tolist(), tpr.tolist(), strict=True))
+    if 0.4 not in tpr:
+        after = next(i for i, (_, y) in enumerate(points) if y > 0.4)
+        (x0, y0), (x1, y1) = points[after - 1], points[after]
+        points.insert(after, (x0 + (0.4 - y0) / (y1 - y0) * (x1 - x0), 0.4))
+    total = 0.0
+    for low, high, weight in ((0, 0.4, 2), (0.4, 1, 1)):
+        band = [(x, y - low) for x, y in points if low <= y <= high] + [(1, high - low)]
+        total += weight * sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in itertools.pairwise(band))
+    return total / 1.4
