@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -118,12 +119,15 @@ def test_a_disk_that_others_fill_is_an_infrastructure_failure(
     small_disk: Path, make_lab: Callable[..., Any], wait_until: Callable[..., None]
 ) -> None:
     lab = make_lab(isolation="none")
-    write = "until [ -e code/go ]; do sleep 0.05; done; head -c 5000000 /dev/zero >code/x || exit 1"
+    write = "touch code/wait; while [ -e code/wait ]; do sleep 0.05; done; head -c 5000000 /dev/zero >code/x || exit 1"
     handle = lab.start("/bin/sh", "-c", write, disk=10_000_000)
     wait_until(lambda: lab.status(handle).phase == "running")
-    (folders.folder_of(handle) / "home/code/go").touch()
+    gate = folders.folder_of(handle) / "home/code/wait"
+    wait_until(gate.exists)
     fill(small_disk)
+    gate.unlink()
     wait_until(lambda: not processes.alive(state_of(handle)["init"], state_of(handle)["init_started"]))
+    time.sleep(3)  # for the supervisor to see the disk as it was when the job ended
     (small_disk / "filler").unlink()
     status = lab.wait(handle)
     assert status.infra_failure and "disk is full" in status.reason

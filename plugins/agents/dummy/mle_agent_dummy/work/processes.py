@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from identity import KEYS
+from identity import is_key
 
 # What stands above init in a sandbox of its own, and nothing else does.
 SUPERVISORS = {"bwrap", "tini", "docker-init", "dumb-init", "catatonit", "pause", "conmon"}
@@ -84,7 +84,7 @@ def environments(pids: list[int]) -> tuple[int, list[str]]:
         readable += bool(raw)
         for pair in raw.split(b"\0"):
             name, _, value = pair.partition(b"=")
-            if value and KEYS.search(name.decode("utf-8", "replace")):
+            if is_key(name.decode("utf-8", "replace"), value.decode("utf-8", "replace")):
                 names.add(name.decode("utf-8", "replace"))
     return readable, sorted(names)
 
