@@ -1,0 +1,41 @@
+"""Freesound Audio Tagging 2019, from its sheet."""
+
+import shutil
+import zipfile
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import label_ranking_average_precision_score
+
+META = "FSDKaggle2019.meta"
+
+
+def prepare(raw, public, private):
+    for path in raw.iterdir():
+        if META not in path.name:
+            shutil.copy(path, public)
+    with zipfile.ZipFile(raw / f"{META}.zip") as archive, archive.open(f"{META}/test_post_competition.csv") as file:
+        clips = pd.read_csv(file)
+    sample = pd.read_csv(public / "sample_submission.csv", float_precision="round_trip")
+    clips = clips[clips["usage"] == "Private"]
+    answers = pd.DataFrame({"fname": clips["fname"].tolist()})
+    for name in sample.columns[1:]:
+        answers[name] = [int(name in labels.split(",")) for labels in clips["labels"]]
+    assert len(answers) == len(sample) and set(answers["fname"]) == set(sample["fname"])
+    answers.to_csv(private / "test.csv", index=False)
+
+
+def grade(submission, private):
+    guess = pd.read_csv(submission, float_precision="round_trip")
+    truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
+    assert len(guess) == len(truth)
+    assert list(guess.columns) == list(truth.columns)
+    guess, truth = (table.sort_values("fname").reset_index(drop=True) for table in (guess, truth))
+    assert (guess["fname"] == truth["fname"]).all()
+    classes = list(truth.columns[1:])
+    assert not (guess[classes].dtypes == bool).all()
+    assert all(kind.kind in "iufb" for kind in guess[classes].dtypes)
+    right = truth[classes].to_numpy()
+    scores = guess[classes].to_numpy().astype(float)
+    some = right.any(axis=1)
+    return label_ranking_average_precision_score(right[some], scores[some], sample_weight=right[some].sum(axis=1))
