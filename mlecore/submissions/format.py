@@ -41,6 +41,7 @@ from attrs import asdict, field, fields, frozen
 
 from mlecore.errors import GradingError, PluginError
 from mlecore.schema import SchemaError, Written, brief, structure
+from mlecore.submissions.records import Word, decode_records
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from mlecore.submissions.table import Table
 
 
-ColumnType = Literal["number", "label", "integer", "text", "mask", "any"]
+ColumnType = Literal["number", "label", "integer", "text", "mask", "records", "any"]
 
 
 def _read_pixels(value: object) -> int | Sequence[str]:
@@ -75,6 +76,10 @@ class Column:
     - mask: run-length masks; ``missing`` cells, where allowed, are empty ones (``mlecore.submissions.masks``);
       ``pixels``: how many a picture has, or the names of the answers' columns whose product that is. Where the sample
       lacks these, the check does not know whether runs overlap within the picture
+    - records: a list in each cell, of records of as many words as ``record`` names, each a ``text``, a ``number`` (what
+      Python's ``float`` takes) or an ``integer`` (that with its fraction cut off). Words are separated by white space,
+      where ``single`` by exactly one blank; ``missing`` and ``blank`` (nothing but white space) cells, where allowed,
+      are empty lists (``mlecore.submissions.records``)
     - any: whatever stands there
     """
 
@@ -85,6 +90,9 @@ class Column:
     infinite: bool = False  # may numbers be infinite?
     from_text: bool = False  # also numbers that only Python's float reads, such as 1_0
     pixels: Pixels = ()  # of a picture that masks lie in
+    record: tuple[Word, ...] = ()  # the words of one record
+    single: bool = False  # must words of records have exactly one blank between them?
+    blank: bool = False  # may cells be white space alone?
 
     def __attrs_post_init__(self) -> None:
         for attribute in fields(type(self)):
@@ -93,6 +101,8 @@ class Column:
                 raise PluginError(f"{attribute.name} means nothing to a column of type {self.type!r}")
         if self.type == "mask" and not self.pixels:
             raise PluginError("a column of masks needs `pixels`: their number, or columns of the answers")
+        if self.type == "records" and not self.record:
+            raise PluginError("a column of records needs `record`: what its words are")
 
     def read(self, frame: DataFrame, name: str, answers: DataFrame) -> NDArray[Any] | Sequence[Any] | Series:
         """The column's values, one a row. Raises InvalidSubmission for those that do not fit."""
@@ -113,6 +123,9 @@ class Column:
 
                 cells = values.texts(frame, name, missing="" if self.missing else None)
                 return decode_masks(frame, cells, self._sizes(answers))
+            case "records":
+                cells = values.texts(frame, name, missing="" if self.missing else None)
+                return decode_records(frame, cells, self.record, single=self.single, blank=self.blank)
             case "any":
                 return frame[name]
 
@@ -136,6 +149,7 @@ _APPLY: Mapping[str, frozenset[str]] = {
     "integer": frozenset(),
     "text": frozenset({"missing"}),
     "mask": frozenset({"missing", "pixels"}),
+    "records": frozenset({"missing", "record", "single", "blank"}),
     "any": frozenset(),
 }
 

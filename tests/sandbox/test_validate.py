@@ -114,6 +114,7 @@ MASKS = (
     "7",
     "1 1 3 1 5",
 )
+RECORDS = ("", " ", "a 1 2.5 b nan 3", "a 1 nan", "a 1 inf", "a 1", "a x 1", "a  1 1", " a 1 1", " 1 1", "7", "a\t1\t1")
 FORMS = {
     **{name: (make().table, make().sample) for name, make in CASES.items()},
     "set": ({**FORM, "ids": "set", "rows": "any"}, NUMBERED),
@@ -146,6 +147,19 @@ FORMS = {
         {"id": "id", "columns": {"m": {"type": "mask", "pixels": ["width", "height"]}}},
         "id,m\n" + "".join(f"{row},{row} 2 7 1\n" for row in "123456"),
     ),
+    "records": (
+        {"id": "id", "columns": {"m": {"type": "records", "record": ["text", "number", "integer"], "blank": True}}},
+        "id,m\n" + "".join(f"{row},a {row} 7\n" for row in "123456"),
+    ),
+    "records with single blanks": (
+        {
+            "id": "id",
+            "columns": {
+                "m": {"type": "records", "record": ["text", "number", "integer"], "single": True, "missing": True}
+            },
+        },
+        "id,m\n" + "".join(f"{row},a {row} 7\n" for row in "123456"),
+    ),
     "repeated": ({**FORM, "extra": "refused"}, "id,p\n1,0\n1,0\n2,0\n1,0\n"),
 }
 
@@ -158,7 +172,9 @@ def test_never_contradicts_the_generic_check(name, tmp_path):
     form = Format.parse(table)
     told, told_apart = json.loads(form.to_json(own_check=False)), 0
     for number, text in enumerate(
-        mutations(good, seed=71 + len(name), count=200, odd=MASKS if "masks" in name else ())
+        mutations(
+            good, seed=71 + len(name), count=200, odd=MASKS if "masks" in name else RECORDS if "records" in name else ()
+        )
     ):
         path.write_bytes(text.encode())
         try:

@@ -8,6 +8,7 @@ import pytest
 from mlecore.errors import DataError, InvalidSubmission, PluginError
 from mlecore.submissions import generic_check
 from mlecore.submissions.format import Column, Format
+from mlecore.submissions.records import flatten
 from mlecore.submissions.table import Table
 
 NUMBER = {"type": "number", "low": 0, "high": 1}
@@ -53,6 +54,8 @@ def test_parse():
         (form(columns={"p": {"type": "number", "missing": 1}}), "columns.p.missing = 1: expected true or false"),
         (form(columns={"p": {"type": "text"}}, sum_to_one=1e-5), "needs columns of numbers"),
         (form(columns={"p": {"type": "mask"}}), "needs `pixels`"),
+        (form(columns={"p": {"type": "records"}}), "needs `record`"),
+        (form(columns={"p": {"type": "records", "record": ["word"]}}), "expected one of 'text', 'number', 'integer'"),
         ({"columns": {"p": NUMBER}}, "needs `id`"),
     ],
 )
@@ -128,6 +131,45 @@ def test_column_types(check, column, good, bad):
     with pytest.raises(InvalidSubmission, match="column 'p' must hold"):
         check(f"id,p\na,{bad}\nb,{bad}\nc,{bad}\n", table)
     assert check(f"id,p\na,{bad}\nb,\nc,word\n", form(columns={"p": {"type": "any"}})) == []
+
+
+def records(tmp_path: Path, cells: list[str], **keys: object) -> list:
+    """Each cell's records, of a text, a number and an integer."""
+    rows = "".join(f'r{place},"{cell}"\n' for place, cell in enumerate(cells))
+    (tmp_path / "submission.csv").write_text("id,p\n" + rows)
+    (tmp_path / "answers.csv").write_text("id,p\n" + rows)
+    rule = {"type": "records", "record": ["text", "number", "integer"], **keys}
+    table = Format.parse(form(columns={"p": rule}))
+    return list(table.read(Table(tmp_path / "submission.csv"), tmp_path / "answers.csv")[1]["p"])
+
+
+def test_records(tmp_path):
+    first, second = records(tmp_path, ["car 1e3 14.9 car -inf -1.9", "5 1_0 3"])
+    assert first == [("car", 1000.0, 14), ("car", float("-inf"), -1)]
+    assert second == [("5", 10.0, 3)]
+    assert records(tmp_path, [" a\t1  2\n", " "], blank=True) == [[("a", 1.0, 2)], []]
+    assert records(tmp_path, ["a 1 2", ""], missing=True) == [[("a", 1.0, 2)], []]
+    assert records(tmp_path, ["a 1 2", " 1 2"], single=True)[1] == [("", 1.0, 2)]  # an empty word
+    rows, columns = flatten([[("a", 1.0)], [], [("b", 2.0), ("c", 3.0)]])
+    assert rows.tolist() == [0, 2, 2]
+    assert columns == [("a", "b", "c"), (1.0, 2.0, 3.0)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "keys", "said"),
+    [
+        ("a 1", {}, "id 'r1': expected records of 3 words .* but the cell has 2"),
+        ("a b 1", {}, "could not convert string to float: 'b'"),
+        ("a 1 nan", {}, "NaN"),
+        ("a 1 inf", {}, "infinity"),
+        (" ", {}, "the cell is blank"),
+        ("a  1 2", {"single": True}, "exactly one blank between, but the cell has 4"),
+        ("a 1 2 ", {"single": True}, "the cell has 4"),
+    ],
+)
+def test_records_refused(tmp_path, cell, keys, said):
+    with pytest.raises(InvalidSubmission, match=said):
+        records(tmp_path, ["a 1 2", cell], **keys)
 
 
 def test_pictures_have_as_many_pixels_as_the_answers_say(tmp_path):

@@ -36,7 +36,7 @@ def _listed(harness: Harness) -> Iterator[Made]:
         name = harness.targets[place]
         for what, cell in _cells(rules[name]):
             yield f"{what} in the column {name}", grid.with_cell(0, name, cell).render()
-        if rules[name].type in ("text", "mask"):
+        if rules[name].type in ("text", "mask", "records"):
             yield f"only numbers in the column {name}", grid.with_column(name, ["7"] * len(grid.rows)).render()
     if format.sum_to_one is not None:
         first = next(name for name in harness.targets if rules[name].type == "number")
@@ -90,6 +90,15 @@ def _cells(rule: Column) -> Iterator[tuple[str, str]]:
         yield "a run of no pixel", "1 0"
         yield "runs that descend", "9 1 2 1"
         yield "five numbers", "1 1 3 1 5"
+    if rule.type == "records":
+        yield "a word too many", " ".join(["1"] * (len(rule.record) + 1))
+        numbers = [place for place, kind in enumerate(rule.record) if kind != "text"]
+        for place in numbers:
+            words = ["1"] * len(rule.record)
+            words[place] = "x"
+            yield f"no number in place {place + 1} of a record", " ".join(words)
+        if rule.single:
+            yield "two blanks between words", " ".join(["1", "", *["1"] * (len(rule.record) - 1)])
 
 
 def _without(grid: Grid, name: str) -> bytes:

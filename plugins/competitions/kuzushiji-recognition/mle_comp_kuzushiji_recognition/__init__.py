@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, link_file, move_members, open_zip, read_csv, split, write_csv
-from mlecore.submissions import Format, Table, generic_check
-from mlecore.submissions.messages import shown
+from mlecore.submissions import Format, Table
 
 Point = tuple[str, float, float]
 
@@ -41,7 +39,7 @@ def _corners(page: str, labels: str | float) -> str:
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, guess = format.read(submission, private / "test.csv")
     hits = asked = given = 0
-    for boxes, points in zip(truth["labels"].fillna(""), _pages(guess["image_id"], guess["labels"]), strict=True):
+    for boxes, points in zip(truth["labels"].fillna(""), guess["labels"], strict=True):
         parts = boxes.split(" ") if boxes else []
         hits += count_hits(parts, points)
         asked += len(parts) // 5
@@ -50,32 +48,6 @@ def grade(submission: Table, private: Path, format: Format) -> float:
         return 0.0
     precision, recall = hits / given, hits / asked
     return 2 * precision * recall / (precision + recall)
-
-
-@hookimpl
-def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
-    warnings = generic_check(format, submission, sample)
-    _, guess = format.read(submission, sample.frame())
-    for _ in _pages(guess["image_id"], guess["labels"]):
-        pass
-    return warnings
-
-
-def _pages(ids: Sequence[str], cells: Sequence[str]) -> Iterator[list[Point]]:
-    """Each page's predictions."""
-    for page, cell in zip(ids, cells, strict=True):
-        parts = cell.split(" ") if cell else []
-        if len(parts) % 3:
-            raise InvalidSubmission(
-                f"image_id {shown(page)}: labels must be groups of code, X and Y with single blanks between; "
-                f"found {len(parts)} parts: {shown(cell)}"
-            )
-        try:
-            yield [(parts[i], float(parts[i + 1]), float(parts[i + 2])) for i in range(0, len(parts), 3)]
-        except ValueError as error:
-            raise InvalidSubmission(
-                f"image_id {shown(page)}: X and Y of labels must be numbers ({error}); found {shown(cell)}"
-            ) from None
 
 
 def count_hits(boxes: Sequence[str], points: Sequence[Point]) -> int:

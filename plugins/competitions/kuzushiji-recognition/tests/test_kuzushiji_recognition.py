@@ -70,10 +70,10 @@ def test_scores(trial: Trial, gold: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("cell", "reason"),
     [
-        ("U+003F 1", "groups of code"),
-        ("U+003F  1 1", "groups of code"),
-        ("U+003F x 1", "must be numbers"),
-        (" ", "groups"),
+        ("U+003F 1", "records of 3 words"),
+        ("U+003F  1 1", "records of 3 words"),
+        ("U+003F x 1", "float"),
+        (" ", "blank"),
     ],
 )
 def test_refused(trial: Trial, gold: pd.DataFrame, cell: str, reason: str) -> None:
