@@ -1,0 +1,136 @@
+"""Average precision as pycocotools' COCOeval computes it, with the quirks that the published scores have.
+
+Boxes go as (x_min, y_min, x_max, y_max) into a formula that takes them as left, top, width and height, and annotations
+are numbered from 0 though COCOeval reads the number 0 as "none". So a perfect submission does not score 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from mlecore.submissions.records import flatten
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+
+IOU = 0.4
+MOST = 100  # detections of one class in one image that count
+AREAS = (0.0, 1e10)  # others are ignored
+LEVELS = np.linspace(0, 1, 101)  # of recall
+
+Floats: TypeAlias = "NDArray[np.float64]"
+
+
+def mean_average_precision(answers: DataFrame, guess: DataFrame) -> float:
+    """The mean over classes; -1 where no class is left.
+
+    ``answers``: a row a box (image_id, class_id and the corners). ``guess``: a row an image, perhaps repeated, with the
+    records (class, confidence, corners) of PredictionString.
+    """
+    images = {image: code for code, image in enumerate(answers["image_id"].unique())}
+    classes = {kind: code for code, kind in enumerate(sorted(answers["class_id"].unique().tolist()))}
+    image = answers["image_id"].map(images).to_numpy()
+    truths = np.argsort(image, kind="stable")  # in the order of their numbers
+    truth_image, truth_class = image[truths], answers["class_id"].map(classes).to_numpy()[truths]
+    truth_box = answers[["x_min", "y_min", "x_max", "y_max"]].to_numpy(dtype=np.float64)[truths]
+    truth_ignored = _outside(truth_box)
+
+    rows, columns = flatten(guess["PredictionString"])
+    kinds, confidence, *corners = columns or [()] * 6
+    of_image = guess["image_id"].map(images).to_numpy(dtype=np.intp)[rows]
+    of_class = np.array([classes.get(kind, -1) for kind in kinds], dtype=np.intp)
+    falling = -np.array(confidence, dtype=np.float64)
+    box = np.array(corners, dtype=np.float64).T.reshape(-1, 4)
+
+    number = np.lexsort((falling, of_image, of_class))  # stable, NaN last
+    number = number[of_class[number] >= 0]
+    group = of_class[number] * len(images) + of_image[number]
+    number = number[_rank(group) < MOST]
+    group = of_class[number] * len(images) + of_image[number]
+    truth_group = truth_class * len(images) + truth_image
+    matched, ignored = np.zeros(len(number), dtype=bool), np.zeros(len(number), dtype=bool)
+    by_group = np.argsort(truth_group, kind="stable")
+    for which in np.unique(truth_group):
+        mine = slice(*np.searchsorted(group, [which, which + 1]))
+        theirs = by_group[slice(*np.searchsorted(truth_group[by_group], [which, which + 1]))]
+        theirs = theirs[np.argsort(truth_ignored[theirs], kind="stable")]
+        matched[mine], ignored[mine] = _match(number[mine], box, theirs, truth_box, truth_ignored)
+    ignored |= ~matched & _outside(box[number])
+
+    precisions = []
+    for kind in range(len(classes)):
+        expected = int((~truth_ignored[truth_class == kind]).sum())
+        if expected:
+            mine = slice(*np.searchsorted(group, [kind * len(images), (kind + 1) * len(images)]))
+            order = np.argsort(falling[number[mine]], kind="stable")
+            kept = order[~ignored[mine][order]]
+            precisions.append(_average_precision(matched[mine][kept], expected))
+    return float(np.mean(precisions)) if precisions else -1.0
+
+
+def _match(
+    numbers: NDArray[np.intp],
+    boxes: Floats,
+    truths: NDArray[np.intp],
+    truth_boxes: Floats,
+    truth_ignored: NDArray[np.bool_],
+) -> tuple[list[bool], list[bool]]:
+    """Which detections (their numbers, by falling confidence) of one class and image hit a truth, which are ignored.
+
+    ``truths`` are numbers too, those not ignored first.
+    """
+    overlaps = _overlaps(boxes[numbers], truth_boxes[truths]).tolist()
+    taken = [False] * len(truths)
+    matched, ignored = [], []
+    for detection, row in zip(numbers.tolist(), overlaps, strict=True):
+        best, found = IOU, -1
+        for place, overlap in enumerate(row):
+            if taken[place]:
+                continue
+            if found >= 0 and not truth_ignored[truths[found]] and truth_ignored[truths[place]]:
+                break
+            if overlap < best:  # never where it is NaN
+                continue
+            best, found = overlap, place
+        if found >= 0:
+            taken[found] = detection != 0  # number 0 reads as "not taken"
+        matched.append(found >= 0 and int(truths[found]) != 0)  # and number 0 as "no match"
+        ignored.append(found >= 0 and bool(truth_ignored[truths[found]]))
+    return [hit and not out for hit, out in zip(matched, ignored, strict=True)], ignored
+
+
+def _overlaps(boxes: Floats, truths: Floats) -> Floats:
+    """Intersection over union (detections x truths) of boxes taken as left, top, width, height, as pycocotools does."""
+    left, top, width, height = (boxes[:, None, place] for place in range(4))
+    with np.errstate(all="ignore"):
+        w = np.fmin(width + left, truths[:, 2] + truths[:, 0]) - np.fmax(left, truths[:, 0])
+        h = np.fmin(height + top, truths[:, 3] + truths[:, 1]) - np.fmax(top, truths[:, 1])
+        shared = w * h
+        overlap = shared / (width * height + truths[:, 2] * truths[:, 3] - shared)
+    return np.where((w <= 0) | (h <= 0), 0.0, overlap)
+
+
+def _outside(boxes: Floats) -> NDArray[np.bool_]:
+    """Is the area of a box outside of the range that counts? NaN is not."""
+    with np.errstate(all="ignore"):
+        area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    return np.asarray((area < AREAS[0]) | (area > AREAS[1]))
+
+
+def _rank(groups: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The place of each within its group, from 0; groups are sorted."""
+    starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]]) if len(groups) else np.zeros(0, dtype=np.intp)
+    return np.arange(len(groups)) - np.repeat(starts, np.diff(np.r_[starts, len(groups)]))
+
+
+def _average_precision(hits: NDArray[np.bool_], expected: int) -> float:
+    """The mean of the precision at 101 levels of recall; ``hits`` by falling confidence."""
+    true, false = np.cumsum(hits), np.cumsum(~hits)
+    recall = true / expected
+    precision = true / (true + false + np.spacing(1))
+    precision = np.maximum.accumulate(precision[::-1])[::-1]
+    first = np.searchsorted(recall, LEVELS, side="left")
+    return float(np.append(precision, 0.0)[first].mean())

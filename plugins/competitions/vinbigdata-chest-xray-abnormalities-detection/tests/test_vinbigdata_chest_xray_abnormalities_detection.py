@@ -1,0 +1,86 @@
+"""VinBigData: the first annotation is the truth, and a metric that numbers from 0 and takes corners for sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+import pytest
+from mle_comp_vinbigdata_chest_xray_abnormalities_detection.coco import mean_average_precision
+
+from mlecore.testing import Trial
+
+pytestmark = pytest.mark.trial(size=0.2)
+Row = tuple[object, ...]
+BOX = ["x_min", "y_min", "x_max", "y_max"]
+
+
+def score(truths: Sequence[Row], *cells: Sequence[Row]) -> float:
+    """Truths are image, class and box; there is a cell of records for each image from "a" on."""
+    answers = pd.DataFrame(truths, columns=["image_id", "class_id", *BOX])
+    guess = pd.DataFrame({"image_id": list("abcdef")[: len(cells)], "PredictionString": list(cells)})
+    return mean_average_precision(answers, guess)
+
+
+def test_the_truth_is_the_first_annotation_of_a_class(trial: Trial, answers: pd.DataFrame) -> None:
+    raw = pd.read_csv(trial.raw / "train.csv")
+    assert not answers.duplicated(["image_id", "class_id"]).any()
+    assert answers["image_id"].is_monotonic_increasing
+    for _, row in answers[answers["class_id"] != 14].iterrows():
+        same = raw[(raw["image_id"] == row["image_id"]) & (raw["class_id"] == row["class_id"])]
+        assert same[BOX].iloc[0].tolist() == row[BOX].tolist()
+    healthy = answers[answers["class_id"] == 14]
+    assert len(healthy) and (healthy[BOX] == [0, 0, 1, 1]).all(axis=None)
+
+
+def test_files(trial: Trial, answers: pd.DataFrame) -> None:
+    assert {path.stem for path in (trial.public / "test").iterdir()} == set(answers["image_id"])
+    sample = pd.read_csv(trial.public / "sample_submission.csv")
+    assert not sample["image_id"].is_monotonic_increasing  # in the order of the split
+    train = pd.read_csv(trial.public / "train.csv")
+    raw = pd.read_csv(trial.raw / "train.csv")
+    assert train.equals(raw[~raw["image_id"].isin(answers["image_id"])].reset_index(drop=True))
+
+
+HIT, MISS = (1, 0.9, 10, 10, 20, 20), (1, 0.9, 500, 500, 1, 1)
+TRUTHS = [("a", 0, 10, 10, 20, 20), ("a", 1, 10, 10, 20, 20), ("b", 1, 10, 10, 20, 20)]
+
+
+def test_the_number_0_is_none() -> None:
+    first, unknown = (0, 1.0, 10, 10, 20, 20), (99, 1.0, 0, 0, 1, 1)
+    assert score(TRUTHS, [unknown, HIT], [HIT]) == 0.5  # class 0 is missed
+    assert score(TRUTHS, [unknown, first, HIT], [HIT]) == 0.5  # and so it is if its box, of number 0, is found
+    both = score(TRUTHS, [HIT, HIT], [MISS])  # detection 0 leaves the box free: two hits, and recall 1 with one truth
+    assert both == pytest.approx(0.5)
+    assert score(TRUTHS, [unknown, HIT, HIT], [MISS]) == pytest.approx(0.5 * 51 / 101)
+
+
+def test_corners_are_taken_for_sizes() -> None:
+    assert score(TRUTHS, [HIT], [(1, 0.9, 14, 14, 20, 20)]) == 0.5  # 10..30 and 14..34: 256 / 544
+    assert score(TRUTHS, [HIT], [(1, 0.9, 15, 15, 20, 20)]) < 0.5
+
+
+def test_odd_numbers() -> None:
+    nan, inf = math.nan, math.inf
+    assert score(TRUTHS, [HIT], [(1, nan, 10, 10, 20, 20)]) == 0.5
+    assert score(TRUTHS, [HIT], [(1, 0.9, 10, 10, nan, 20)]) == 0.5  # an overlap that is NaN is a hit
+    assert score(TRUTHS, [HIT], [(1, 0.9, nan, nan, 20, 20)]) == 0.5
+    assert score(TRUTHS, [HIT], [(1, 0.9, inf, 10, 20, 20)]) < 0.5
+    ignored = (1, 0.95, 50, 0, 10, 10)  # of negative area: no false positive
+    assert score(TRUTHS, [HIT, ignored], [ignored, HIT]) == 0.5
+    assert score(TRUTHS, [HIT, (*MISS[:1], 0.95, 50, 50, 60, 60)], [HIT]) < 0.5
+
+
+def test_a_hundred_detections_count() -> None:
+    many = [(1, 0.5, 500, 500, 600, 600)] * 100
+    assert score(TRUTHS, [(99, 1, 0, 0, 1, 1), *many, (1, 0.4, 10, 10, 20, 20)], []) == 0
+    assert score(TRUTHS, [(99, 1, 0, 0, 1, 1), *many[1:], (1, 0.4, 10, 10, 20, 20)], []) > 0
+    assert score(TRUTHS, [], []) == 0
+
+
+def test_scores(trial: Trial) -> None:
+    gold = pd.read_csv(trial.private / "gold_submission.csv")
+    assert 0.5 < trial.grade(gold) <= 1
+    twice = pd.concat([gold, gold.iloc[:3]])
+    assert trial.grade(twice) < trial.grade(gold)  # rows of one image are pooled
