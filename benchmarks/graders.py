@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/graders.py [ID...]
 
-There is no real data here, so synthetic answers are repeated under new ids until they have as many rows as the real ones:
-those of ``[expect]``, else of ``ROWS`` below (from the fact sheets). The perfect submission is graded, in a process of its
-own, whose start counts. Answers that are not one table, or that hang together across rows, stay at their synthetic size (marked ``*``).
+There are no real data here, so synthetic answers are repeated under new ids until they have as many rows as the real
+ones: those of ``[expect]``, else of ``ROWS`` below (from the fact sheets). The perfect one is graded in a process
+of its own, whose start counts. Answers that are no single table stay at their synthetic size (marked ``*``).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def repeated(table: pd.DataFrame, id: str, rows: int) -> pd.DataFrame:
 
 
 def lay_out(name: str, folder: Path) -> tuple[int, bool]:
-    """Real-sized answers in ``folder/data`` and ``folder/submission.csv``; how many rows, and whether they were repeated."""
+    """Large answers in ``folder/data``, and ``folder/submission.csv``; how many rows, whether repeated."""
     found = competition(name)
     harness = Harness(found, folder / "data")
     harness.make_raw(harness.raw)
