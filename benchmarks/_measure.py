@@ -1,6 +1,6 @@
 """What the benchmarks share: a process's seconds and peak memory, and a table of them.
 
-Each step runs in a process of its own, so that one's memory is not another's peak. Seconds are wall-clock, the best of
+Each step runs in a separate process, so that one's memory is not another's peak. Seconds are wall-clock, the best of
 the rounds asked for; rounds of all steps take turns, so that a busy machine slows all of them alike.
 """
 

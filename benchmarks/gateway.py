@@ -4,7 +4,7 @@
 
 One client speaks to one endpoint, with the gateway between them and without, in turns. First calls one after the other;
 then that many streams at once, each of 20 pieces a second, begun over the first seconds so that all of them are under
-way together; last, a request of 40 MB. Endpoint, gateway and client are processes of their own.
+way together; last, a request of 40 MB. Endpoint, gateway and client are separate processes.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def lose(disk, shell, seconds: float, arguments: list[str]) -> bool:
-    """One loss of power, so many seconds after the controller began; False where all was done before."""
+    """One loss of power, so many seconds after the controller began; False if all was done before."""
     controller = shell.begin(*arguments)
     try:
         controller.wait(timeout=seconds)

@@ -3,7 +3,7 @@
 >>> import mlecore
 >>> digits = mlecore.competition("optical-digits")       # facts, prepare, check, grade, report
 >>> mlecore.run(agent="baseline", competitions=["optical-digits"], seeds=3)
->>> mlecore.report("my-group")                           # a data frame, a row a run
+>>> mlecore.report("my-group")                           # a data frame, one row per run
 >>> mlecore.plugins("agent")                             # what is installed; imports none of it
 
 Errors: ``mlecore.InvalidSubmission`` (the agent's fault), all others below ``mlecore.MlecoreError``.

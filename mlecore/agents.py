@@ -42,7 +42,7 @@ class Recipe:
     """What must be installed before an agent can run. Built once by a backend, cached by ``digest()``.
 
     Docker and Kubernetes make an image of it; a bare machine makes an environment of ``pip`` and ``npm`` packages and
-    ``files``, and looks for ``programs`` (those that apt would bring elsewhere), but installs none.
+    ``files``, and looks for ``programs`` (those that apt would install elsewhere), but installs none.
     """
 
     image: str | None = None  # a finished image, used unchanged; then everything else must be empty

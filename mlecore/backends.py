@@ -32,7 +32,7 @@ RELAY_LOG = PurePosixPath("logs/relay.jsonl")
 GATEWAY_LOG = PurePosixPath("logs/gateway.jsonl")
 TRANSCRIPTS = PurePosixPath("logs/transcripts.jsonl.zst")
 OUTSIDE_LOGS = (GATEWAY_LOG, TRANSCRIPTS, RELAY_LOG)
-"""Under which names, relative to home, ``fetch()`` brings what a job's relay and gateway wrote outside of it."""
+"""Names, relative to home, under which ``fetch()`` stores what a job's relay and gateway wrote outside of it."""
 
 GATEWAY_PORT = 3129
 """Where a job reaches its gateway, on a host that the backend chooses."""
@@ -130,7 +130,7 @@ class Job:
 
     Its sandbox has, under ``home`` (see ``Backend.home``), ``data/`` (the dataset, read-only), ``submission/``,
     ``code/``, ``logs/`` (empty at first) and ``files``, all of which it may write except ``data/``; and ``tools``,
-    read-only, in a folder of their own, ``/opt/mlecore`` where that is possible. /tmp is writable, too.
+    read-only, in their own folder, ``/opt/mlecore`` where that is possible. /tmp is writable, too.
 
     The first process is ``/bin/sh TOOLS/init ARGV...`` in home, with ``environment()`` and ``secret_values()`` as its
     only variables beside PATH and what an image sets. It reads ``stdin``; what it and its children print, to either
@@ -264,7 +264,7 @@ class JobStatus:
 
     phase: Phase
     exit_code: int | None = None  # of init; None: it is not known
-    oom: bool = False  # it passed its memory limit and did not end well; one that got over a killed child is no oom
+    oom: bool = False  # it passed its memory limit and failed; a job that survived a killed child is not oom
     timed_out: bool = False  # the backend ended it: its time limit and grace were over, and init had not ended it
     infra_failure: bool = False
     reason: str = ""  # why it is pending, or ended so; for people
@@ -281,7 +281,7 @@ class Capacity:
 
 @frozen(kw_only=True)
 class Fetched:
-    """What fetch() brought and what it refused."""
+    """What fetch() stored and what it refused."""
 
     files: int
     bytes: int
@@ -299,7 +299,7 @@ class Backend(ABC):
     """Where jobs run. Thread-safe. A job outlives the process that started it, and any other process finds it again.
 
     Making one contacts nothing. Every other method raises BackendUnreachable where the backend does not answer, which
-    means ask again, and BackendError where something is wrong, with the fix.
+    means ask again, and BackendError if something is wrong, with the fix.
     """
 
     summary: ClassVar[str]
@@ -328,7 +328,7 @@ class Backend(ABC):
     def start(self, job: Job) -> Handle:
         """Start a job; idempotent by ``job.name``: started already, by whomever, gives that one's handle.
 
-        Raises ImageGone where ``job.image`` was removed since it was built: it is built again.
+        Raises ImageGone if ``job.image`` was removed since it was built: it is built again.
         """
 
     @abstractmethod

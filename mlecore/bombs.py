@@ -14,7 +14,7 @@ SMALL = 1 << 30  # bytes; smaller ones hurt nobody
 
 
 def refuse_bomb(archive: Path, declared: int) -> None:
-    """Raises DataError where ``declared``, the bytes of all members, is too much for an archive of this size."""
+    """Raises DataError if ``declared``, the bytes of all members, is too much for an archive of this size."""
     size = archive.stat().st_size
     if declared > max(SMALL, RATIO * size):
         raise DataError(

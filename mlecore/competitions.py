@@ -55,7 +55,7 @@ class Competition:
         return (edition and edition.submission) or self.facts.submission
 
     def make_raw(self, raw: Path, seed: int = 0, size: float = 1.0) -> None:
-        """Write synthetic data into ``raw``, in the form of the download. Raises UsageError where there are none."""
+        """Write synthetic data into ``raw``, in the form of the download. Raises UsageError if there are none."""
         if not self.loaded.implements("make_raw"):
             raise UsageError(
                 f"{self.id} has no synthetic data, as its real data need no account", fix=f"mlecore prepare {self.id}"
@@ -112,7 +112,7 @@ class Competition:
         from mlecore.submissions.table import Table
 
         submission_csv, private = Path(submission_csv), Path(private)
-        if not private.is_dir() or not any(private.iterdir()):  # `mlecore data pull` brings the public part only
+        if not private.is_dir() or not any(private.iterdir()):  # `mlecore data pull` copies the public part only
             raise GradingError(f"the answers of {self.id} are not there: {private} is empty, or not a folder")
         guard(submission_csv, self._usual_bytes(private, public))
         try:

@@ -1,7 +1,7 @@
 """The entry points of what is installed, read from its files: importlib.metadata takes five times as long to import.
 
 Looks into the folders of ``sys.path``, as imports do; the first distribution of a name counts. Imports nothing heavy,
-so that `mlecore --help` can ask which commands plugins bring.
+so that `mlecore --help` can list the commands of plugins.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Point(NamedTuple):
 
     @property
     def kind(self) -> str | None:
-        """Such as "agent", "command"; None where there is no such group."""
+        """Such as "agent", "command"; None if there is no such group."""
         return GROUPS.get(self.group)
 
     @property
@@ -60,12 +60,12 @@ def points() -> Iterator[Point]:
 
 
 def commands() -> dict[str, Point]:
-    """Commands that plugins bring, by name."""
+    """Commands that plugins provide, by name."""
     return {point.name: point for point in points() if point.kind == "command"}
 
 
 def read(info: str, name: str) -> str:
-    """A file of a distribution's metadata; empty where there is none, or something else than a file stands there."""
+    """A file of a distribution's metadata; empty if there is none, or something else than a file stands there."""
     try:
         descriptor = os.open(f"{info}/{name}", os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe is not waited for
     except OSError:
@@ -93,7 +93,7 @@ def headers(info: str) -> dict[str, list[str]]:
 
 @cache
 def version(distribution: str) -> str:
-    """Of an installed distribution; empty where it is not installed."""
+    """Of an installed distribution; empty if it is not installed."""
     info = _distributions().get(_normal(distribution))
     return headers(info).get("Version", [""])[0] if info else ""
 
@@ -110,7 +110,7 @@ def _distributions() -> dict[str, str]:
         try:
             with os.scandir(place or ".") as entries:
                 names = sorted(entry.name for entry in entries if entry.name.endswith(_INFO))
-        except OSError:  # not there, or a zip file: plugins bring files, so none lies in one
+        except OSError:  # missing, or a zip file, in which no plugin can be: they need files
             continue
         for name in names:
             found.setdefault(_normal(name_of(name)), f"{place or '.'}/{name}")

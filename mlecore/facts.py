@@ -68,7 +68,7 @@ class Source:
 
 @frozen(kw_only=True)
 class Edition:
-    """What another edition than v1 has of its own."""
+    """What is different in an edition other than v1."""
 
     changes: str = ""  # what differs from v1, in words
     submission: Format | None = None  # instead of v1's
@@ -100,7 +100,7 @@ class Facts:
     closed: str | None = None  # why it can no longer be joined on Kaggle, and how else to get its data
     limits: GradingLimits = GradingLimits()  # of grading
     md5: Mapping[str, str] = field(factory=dict)  # "zip": the download; else relative to the prepared folder
-    md5_informs: tuple[str, ...] = ()  # paths of md5 that only inform: a difference is no error
+    md5_informs: tuple[str, ...] = ()  # paths of md5 that only inform: a difference is not an error
     # counts that hold for the real data, by path: { rows = 15725 } or { files = 3 }
     expect: Mapping[str, Mapping[Literal["rows", "files"], int]] = field(factory=dict)
     sources: tuple[Source, ...] = ()  # what must be fetched besides Kaggle's archive

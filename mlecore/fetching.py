@@ -49,7 +49,7 @@ class Receiver:
     def take(self, path: PurePosixPath, size: int, source: IO[bytes]) -> None:
         """Store a file of ``size`` bytes, whole or not at all. One that has grown since is cut there.
 
-        ``path``, relative to home, has no ``..``. Raises DiskError where it cannot be written here, and what
+        ``path``, relative to home, has no ``..``. Raises DiskError if it cannot be written here, and what
         ``source.read`` raises.
         """
         if not self.wants(path):

@@ -249,7 +249,7 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def abandoned(folder: Path) -> bool:
-    """Has the process died that held this folder? Raises OSError where it cannot be opened."""
+    """Has the process died that held this folder? Raises OSError if it cannot be opened."""
     age = time.time() - folder.stat().st_mtime
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -262,7 +262,7 @@ def abandoned(folder: Path) -> bool:
 
 
 def _lock(descriptor: int) -> bool:
-    """False where a disk has no locks. Raises BlockingIOError where somebody else has it."""
+    """False if a disk has no locks. Raises BlockingIOError if somebody else has it."""
     try:
         import fcntl
 
@@ -277,7 +277,7 @@ def _lock(descriptor: int) -> bool:
 def append(path: Path, line: str) -> None:
     """Add one line to a journal. Not synced: a journal may lose its last lines in a power loss, a record may not.
 
-    Raises DataError where something else than a file has its name, OSError.
+    Raises DataError if something else than a file has its name, OSError.
     """
     _before("append", path)
     descriptor = open_regular(path, below=path.parent, flags=os.O_WRONLY | os.O_APPEND | os.O_CREAT)

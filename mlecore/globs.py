@@ -21,12 +21,12 @@ from pathlib import PurePosixPath
 
 
 class Glob:
-    """One glob. Raises ValueError for text that is no path below home."""
+    """One glob. Raises ValueError for text that is not a path below home."""
 
     def __init__(self, text: str) -> None:
         parts = [part for part in text.split("/") if part not in ("", ".")]
         if not parts or text.startswith("/") or ".." in parts or "\n" in text or "\0" in text:
-            raise ValueError(f"{text!r} is no path below the sandbox's home")
+            raise ValueError(f"{text!r} is not a path below the sandbox's home")
         plain = 0
         while plain < len(parts) and not re.search(r"[*?\[]", parts[plain]):
             plain += 1

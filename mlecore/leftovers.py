@@ -21,7 +21,7 @@ class Leftover:
 
     path: Path
     bytes: int
-    remove: Callable[[], None]  # raises OSError, and DataError where somebody is at work there
+    remove: Callable[[], None]  # raises OSError, and DataError if somebody is at work there
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def scratch() -> Iterator[Path]:
 
 
 def leftovers(data: Path) -> list[Leftover]:
-    """Temporary folders, and those of a data directory. What a command is at work on is no leftover."""
+    """Temporary folders, and those of a data directory. What a running command uses is not a leftover."""
     found = [_leftover(path) for path in _abandoned_scratch()]
     if data.is_dir():
         found += [left for folder in sorted(data.iterdir()) if folder.is_dir() for left in _of_competition(folder)]
@@ -61,7 +61,7 @@ def _abandoned_scratch() -> Iterator[Path]:
 
 
 def _of_competition(folder: Path) -> Iterator[Leftover]:
-    """Folders half made, replaced or discarded. Half a download is none: it is resumed."""
+    """Folders half made, replaced or discarded. A partial download is kept: it is resumed."""
     from mlecore.data.lock import Locked, lock
 
     paths = [path for below in (folder, folder / "synthetic") if below.is_dir() for path in sorted(below.iterdir())]

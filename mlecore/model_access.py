@@ -71,7 +71,7 @@ def gateway(
     """The gateway of one job, whose log and transcripts go to ``folder``.
 
     ``listen`` is ``host:port`` or ``unix:PATH``. ``slots`` is a folder that all gateways share which may keep to one
-    ``max_calls``. ``python`` has the packages of ``recipe()``. Raises BackendError where the key is not set here.
+    ``max_calls``. ``python`` has the packages of ``recipe()``. Raises BackendError if the key is not set here.
     """
     argv = (python, "-I", "-m", "mlecore.gateway", "--listen", listen, "--folder", folder)
     return Process(argv=argv, settings=_settings(access, job_name, slots))

@@ -19,7 +19,7 @@ def printable(text: str, *, lines: bool = False) -> str:
     if lines:
         return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
     with contextlib.suppress(UnicodeEncodeError):
-        text = os.fsencode(text).decode("utf-8", "backslashreplace")  # bytes of a file's name that are no text
+        text = os.fsencode(text).decode("utf-8", "backslashreplace")  # bytes of a file's name that are not text
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 

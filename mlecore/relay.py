@@ -53,7 +53,7 @@ class Refused(Exception):
 
 
 class Pattern:
-    """One entry of the allow-list. Raises ValueError for what is no pattern."""
+    """One entry of the allow-list. Raises ValueError for what is not a pattern."""
 
     def __init__(self, text: str) -> None:
         host, port = split_port(text.strip().lower())
@@ -61,7 +61,7 @@ class Pattern:
         self.host = host[2:].rstrip(".") if self.wildcard else host.rstrip(".")
         self.address = None if self.wildcard else as_address(self.host)
         if self.address is None and (not _NAME.fullmatch(self.host) or self.host.rpartition(".")[2].isdigit()):
-            raise ValueError(f"{text!r} is no host[:port], *.domain[:port] or address")
+            raise ValueError(f"{text!r} is not host[:port], *.domain[:port] or an address")
         self.ports = (80, 443) if port is None else (port,)
         private = "." not in self.host or self.host.endswith(_PRIVATE_SUFFIXES)
         self.inward = private and not self.wildcard and self.address is None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NOT_IN_FILE: Final = {"in_file": False}
-"""Metadata of a field that is no key of the file, such as the folder where it lies."""
+"""Metadata of a field that is not a key of the file, such as the folder where it lies."""
 
 _LIMIT = 16 * 2**20  # bytes; no file that is read here is as long
 _DOTS = 300  # on one line of TOML: a key of n parts takes memory of n * n

@@ -21,9 +21,9 @@ def duration(text: str | float) -> float:
         parts = re.findall(r"(\d+(?:\.\d+)?)([smhd])", given)
         seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
     else:
-        raise UsageError(f"{brief(text)} is no duration; write it like 24h, 90m, 1h30m or 3600")
+        raise UsageError(f"{brief(text)} is not a duration; write it like 24h, 90m, 1h30m or 3600")
     if not 0 < seconds < 10**9:
-        raise UsageError(f"{brief(text)} is no possible duration")
+        raise UsageError(f"{brief(text)} is not a possible duration")
     return seconds
 
 
@@ -33,7 +33,7 @@ def size(text: str | int) -> int:
         return text
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]I?|)B?", text.strip().upper() if isinstance(text, str) else "")
     if not match:
-        raise UsageError(f"{brief(text)} is no size; write it like 16GB, 512MiB or a number of bytes")
+        raise UsageError(f"{brief(text)} is not a size; write it like 16GB, 512MiB or a number of bytes")
     return int(float(match[1]) * _BYTES[match[2]])
 
 

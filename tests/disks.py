@@ -30,7 +30,7 @@ class Disk:
             _call("mkfs.ext4", "-q", "-F", str(self.image))
             self.mount()
         except (OSError, subprocess.CalledProcessError) as error:
-            raise NoDisk(f"no disk of its own can be made here: {error}") from None
+            raise NoDisk(f"no disk can be made here: {error}") from None
 
     def mount(self) -> None:
         _call("mount", "-o", "loop", str(self.image), str(self.at))

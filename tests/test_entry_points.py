@@ -125,9 +125,9 @@ def test_a_command_of_a_plugin_is_imported_when_it_is_named(tmp_path: Path) -> N
         return done.stdout + done.stderr
 
     helped = mlecore("--help")
-    assert "shout" in helped and "Brought by thing." in helped
+    assert "shout" in helped and "Provided by thing." in helped
     assert "imported" not in helped
     assert mlecore("shout") == "imported\nHEY\n"
     told = mlecore("gone", code=3)
     assert "the command gone of broken cannot be used" in told and "nowhere" in told and "Traceback" not in told
-    assert "sys:path is no click command" in mlecore("odd", code=3)
+    assert "sys:path is not a click command" in mlecore("odd", code=3)

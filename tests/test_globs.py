@@ -35,7 +35,7 @@ def test_folders_that_lead_nowhere() -> None:
 
 @pytest.mark.parametrize("text", NO_GLOBS)
 def test_what_is_no_glob(text: str) -> None:
-    with pytest.raises(ValueError, match="no path below"):
+    with pytest.raises(ValueError, match="not a path below"):
         Glob(text)
 
 

@@ -54,7 +54,7 @@ def graph(root: Path, *, annotations: bool = False) -> Graph:
 
 
 def circle(needs: Graph) -> str:
-    """One circle in words; empty where there is none."""
+    """One circle in words; empty if there is none."""
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:

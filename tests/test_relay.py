@@ -85,7 +85,7 @@ def test_a_host_that_is_not_listed_is_refused_before_it_is_looked_up() -> None:
 
 
 class Relayed:
-    """A relay in a thread of its own, with its log."""
+    """A relay in its own thread, with its log."""
 
     def __init__(self, listen: str, allow: list[str], **options: Any) -> None:
         self.out = io.StringIO()

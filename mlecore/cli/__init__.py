@@ -1,4 +1,4 @@
-"""The command line: one file a verb beside this one, imported when it is named."""
+"""The command line: one file per verb next to this one, imported when it is used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _VERBS = {
 
 
 class _Verbs(click.Group):
-    """Lists verbs without importing them; plugins bring more through the entry-point group mlecore.commands."""
+    """Lists verbs without importing them; plugins add more through the entry-point group mlecore.commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         from mlecore.entry_points import commands
@@ -46,9 +46,9 @@ class _Verbs(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from mlecore.entry_points import commands
 
-        brought = {name: f"Brought by {point.distribution}." for name, point in sorted(commands().items())}
+        provided = {name: f"Provided by {point.distribution}." for name, point in sorted(commands().items())}
         with formatter.section("Commands"):
-            formatter.write_dl(list({**_VERBS, **brought, **_VERBS}.items()))
+            formatter.write_dl(list({**_VERBS, **provided, **_VERBS}.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         from mlecore.errors import MlecoreError
@@ -72,7 +72,7 @@ def _brought(point: Point) -> click.Command:
     else:
         if isinstance(command, click.Command):
             return command
-        why = f"{point.value} is no click command"
+        why = f"{point.value} is not a click command"
     raise PluginError(
         f"the command {point.name} of {point.distribution} cannot be used: {why}",
         fix=f"Update {point.distribution}, or uninstall it.",

@@ -38,7 +38,7 @@ def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_
         print_json(rows)
         return
     if not rows:
-        click.echo("No competitions are installed. `pip install 'mlecore[lite]'` brings the 22 of the low split.")
+        click.echo("No competitions are installed. To install the 22 of the low split: pip install 'mlecore[lite]'")
         return
     print_table(
         ["ID", "SPLIT", "MODALITY", "METRIC", "", "SIZE", "PREPARED"],

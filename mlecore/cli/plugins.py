@@ -36,7 +36,7 @@ def list_plugins(kind: str | None = None, as_json: bool = False) -> None:
         print_json([_row(plugin) for plugin in found])
         return
     if not found:
-        click.echo("No plugins are installed. `pip install mle-agent-dummy` brings the first one.")
+        click.echo("No plugins are installed. To install the first one: pip install mle-agent-dummy")
         return
     print_table(
         ["KIND", "NAME", "VERSION", "DISTRIBUTION", "STATE"],

@@ -33,7 +33,7 @@ def answer_requests(group: Group, lifecycle: Lifecycle, reporter: Reporter) -> N
 
 
 def _cancel(planned: PlannedRun, lifecycle: Lifecycle) -> str:
-    """Why it cannot be cancelled; empty where it is being done."""
+    """Why it cannot be cancelled; empty if it is being done."""
     active = lifecycle.active.get(planned.name)
     if active and active.phase in ("starting", "running", "stopping"):
         lifecycle.cancel(active)
@@ -47,7 +47,7 @@ def _cancel(planned: PlannedRun, lifecycle: Lifecycle) -> str:
 
 
 def _retry(group: Group, planned: PlannedRun, lifecycle: Lifecycle) -> str:
-    """Why it cannot be retried; empty where it is being done."""
+    """Why it cannot be retried; empty if it is being done."""
     active = lifecycle.active.get(planned.name)
     if active and active.phase == "closing":
         return ""

@@ -129,7 +129,7 @@ def run_group(
 
     Its runs are graded by the plugins that it began with; ``with_installed``: by those that are installed.
 
-    Raises what is wrong before anything starts, GroupLocked where another controller works on it, DataError where the
+    Raises what is wrong before anything starts, GroupLocked if another controller works on it, DataError if the
     group cannot be written to the disk.
     """
     try:

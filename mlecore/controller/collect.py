@@ -29,7 +29,7 @@ _REFUSED = 100  # as many refusals are listed
 
 @frozen(kw_only=True)
 class Exit:
-    """exit.json, as reported by the sandbox; None where it says nothing."""
+    """exit.json, as reported by the sandbox; None if it says nothing."""
 
     exit_code: int | None = None
     timed_out: bool = False
@@ -74,7 +74,7 @@ def fetch(backend: Backend, handle: Handle, record: RunRecord, submission_limit:
 
 
 def _save_output(backend: Backend, handle: Handle, path: Path) -> bool:
-    """The process's output, from its beginning; True where it was longer than what is kept."""
+    """The process's output, from its beginning; True if it was longer than what is kept."""
     left = OUTPUT_LIMIT
     with path.open("wb") as out:
         for chunk in backend.logs(handle):
@@ -195,7 +195,7 @@ def read_hardware(record: RunRecord) -> dict[str, Any]:
 
 
 def read_checks(record: RunRecord) -> int:
-    """How often the sandbox's validate was asked, as reported by the sandbox: a byte each time."""
+    """How often the sandbox's validate was called, as reported by the sandbox: one byte per call."""
     path = attempt_folder(record) / "result" / OWN / "checks"
     return min(path.stat().st_size, MOST_CHECKS) if path.is_file() else 0
 

@@ -125,7 +125,7 @@ def standing(active: Iterable[ActiveRun], counts: Counter[str], waiting: int, to
 
 
 def describe(record: RunRecord, report: Report | None) -> str:
-    """One change of one run, in a line; empty where it says nothing new."""
+    """One change of one run, in a line; empty if it says nothing new."""
     if record.state == "running" and record.attempt:
         attempt = f", attempt {record.attempt.number}" if record.attempt.number > 1 else ""
         return f"{record.name}: running{attempt}"
@@ -140,7 +140,7 @@ def describe(record: RunRecord, report: Report | None) -> str:
 
 
 def last_words(folder: Path) -> str:
-    """The last line that a run's agent printed, as it may be shown; empty where there is none."""
+    """The last line that a run's agent printed, as it may be shown; empty if there is none."""
     try:
         path = folder / "logs" / "output.log"
         with os.fdopen(files.open_regular(path, below=folder.parent), "rb") as log:

@@ -68,7 +68,7 @@ class Inputs:
 
     @property
     def dataset(self) -> Dataset:
-        """What a backend brings within reach of the sandbox."""
+        """What a backend makes available in the sandbox."""
         data = self.data
         return Dataset(competition=data.competition, edition=data.edition, public=data.public, digest=data.digest)
 
@@ -95,7 +95,7 @@ class Experiment:
     missing_inputs: Mapping[str, str] = field(factory=dict)  # competition -> why it cannot be used
 
     def missing(self, label: str, competition: str) -> str:
-        """Why such a run cannot start; empty where all is there."""
+        """Why such a run cannot start; empty if all is there."""
         return self.missing_agents.get(label) or self.missing_inputs.get(competition, "")
 
     def agent_of(self, label: str) -> LoadedAgent:
@@ -199,7 +199,7 @@ def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:
 
 
 def require_network(agent: str, wanted: str, plan: Plan) -> None:
-    """Raises UsageError where an agent wants more of the network than its runs get."""
+    """Raises UsageError if an agent wants more of the network than its runs get."""
     if _RANK[wanted] <= _RANK[plan.limits.network]:
         return
     how = (

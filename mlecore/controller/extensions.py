@@ -23,7 +23,7 @@ _MOST = 1 << 28  # bytes that are read; 10,000 runs write some 2 MB
 
 
 class Extensions:
-    """Calls extensions from one thread of its own: a slow or failing one delays no run.
+    """Calls extensions from a separate thread: a slow or failing one delays no run.
 
     An event is noted in the group's extensions.log after it was delivered, so that one that is lost with the controller
     comes again when the group is resumed.

@@ -46,7 +46,7 @@ def make_job(
     cache: Path,
     labels: Mapping[str, str] | None = None,
 ) -> Made | FinishedSubmission:
-    """Ask the agent what to start. Raises PluginError where its answer is none, and what the agent raises."""
+    """Ask the agent what to start. Raises PluginError if its answer is none, and what the agent raises."""
     plan, limits = experiment.plan, experiment.plan.limits
     task = make_task(experiment, loaded_agent, inputs, seed, job_name)
     launch = loaded_agent.plugin.call("launch", task=task)
@@ -142,7 +142,7 @@ def _check(loaded_agent: LoadedAgent, launch: object) -> None:
     for name in launch.files:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\n" in name or not path.parts:
-            raise PluginError(f"agent {loaded_agent.use.name}: {name!r} is no path below its home")
+            raise PluginError(f"agent {loaded_agent.use.name}: {name!r} is not a path below its home")
     for text in launch.candidates:
         try:
             Glob(text)
@@ -201,7 +201,7 @@ _digests: dict[tuple[str, int, int], str] = {}
 
 
 def files_digest(files: Mapping[str, bytes | Path]) -> str:
-    """SHA-256 (hex) of names and contents of the files that an agent brings."""
+    """SHA-256 (hex) of the names and contents of the files that an agent's launch adds."""
     digest = hashlib.sha256()
     for name, content in sorted(files.items()):
         if isinstance(content, Path):

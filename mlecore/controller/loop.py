@@ -1,4 +1,4 @@
-"""One loop that brings every run of a group to its end.
+"""The loop that takes every run of a group to its end.
 
 It decides and waits, in one thread; what blocks is done in others (`workers`). What follows each step of a run stands
 in `lifecycle`, the steps themselves in `transitions`.

@@ -286,7 +286,7 @@ class Transitions:
         return record, report
 
     def without_report(self, record: RunRecord) -> str:
-        """Why a graded run has to be graded again; empty where its grade.json is as it should be, or never was ours."""
+        """Why a graded run has to be graded again; empty if its grade.json is as it should be, or never was ours."""
         if record.imported_from:
             return ""
         try:
@@ -325,7 +325,7 @@ class Transitions:
         return report
 
     def _same_data(self, record: RunRecord) -> Prepared:
-        """The data as they lie on disk now. Raises GradingError where they are away, or not those of the run."""
+        """The data as they lie on disk now. Raises GradingError if they are away, or not those of the run."""
         try:
             data = self._experiment.inputs_of(record.competition).reopen()
             require_same_data(record, data)

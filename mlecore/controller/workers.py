@@ -61,7 +61,7 @@ class Background:
             result = self._next(0.0)
 
     def drain(self, seconds: float) -> None:
-        """Let work in progress come to its end for so long; what it brings is not called back."""
+        """Wait so long for work in progress; its results are not called back."""
         deadline = time.monotonic() + seconds
         while self.busy(*self._pools) and time.monotonic() < deadline:  # type: ignore[arg-type]
             self._next(0.1)

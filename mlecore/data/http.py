@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16  # what a dropping link can cost
 TIMEOUT = (20.0, 60.0)  # seconds to connect, and without a byte
-PATIENCE = 8  # attempts in a row that bring no byte
+PATIENCE = 8  # attempts in a row without a byte
 LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server names a time
 _LONGEST_ASKED = 900.0
 

@@ -143,7 +143,7 @@ def write(root: Path, entries: Iterable[Entry], into: Path | None = None, **head
 
 
 def read_head(root: Path) -> Manifest | None:
-    """The manifest's head, or None where there is none. Raises DataError for one that cannot be understood."""
+    """The manifest's head, or None if there is none. Raises DataError for one that cannot be understood."""
     path = root / HEAD
     try:
         manifest = Manifest.from_json(json.loads(path.read_bytes()))

@@ -152,7 +152,7 @@ def _freeze(root: Path) -> None:
 
 
 def _marked(raw: Path, marker: Path) -> str | None:
-    """The MD5 of the archive that ``raw`` was unpacked from, or None where there is no such folder."""
+    """The MD5 of the archive that ``raw`` was unpacked from, or None if there is no such folder."""
     if not raw.exists():
         return None
     try:

@@ -19,7 +19,7 @@ def recheck(
 ) -> list[str]:
     """What differs from the manifest, and from the published checksums and counts where the data once matched them.
 
-    Raises NotPrepared where there is nothing to check.
+    Raises NotPrepared if there is nothing to check.
     """
     found = open_prepared(competition, dirs, synthetic=synthetic, progress=progress)
     head = found.manifest

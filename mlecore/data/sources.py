@@ -54,7 +54,7 @@ Source = Synthetic | RawFolder | Archive | Fetch | Kaggle
 
 
 def has_synthetic(competition: Competition) -> bool:
-    """False where the real data need no account: those are used instead."""
+    """False if the real data need no account: those are used instead."""
     return competition.loaded.implements("make_raw") or not competition.loaded.implements("fetch")
 
 

@@ -1,4 +1,4 @@
-"""Prepare one competition in a process of its own: a request on standard input, progress and the result as JSON lines.
+"""Prepare one competition in a separate process: a request on standard input, progress and the result as JSON lines.
 
 Plugins are other people's code: one that eats the memory or crashes takes this process down and nothing else. When
 standard input closes, the caller is gone, and this process ends too; the next call cleans up.

@@ -37,7 +37,7 @@ class Admitted(NamedTuple):
 def admit(settings: Settings, request: web.BaseRequest) -> Admitted:
     """Raises Refusal."""
     if request.method not in _METHODS:
-        raise Refusal(405, f"{request.method} is no method that the gateway passes on")
+        raise Refusal(405, f"{request.method} is not a method that the gateway passes on")
     if not request.raw_path.startswith("/"):
         raise Refusal(400, "a request names a path, not another host")
     if "upgrade" in request.headers:

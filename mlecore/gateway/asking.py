@@ -50,7 +50,7 @@ def read_request(method: str, path: str, body: bytes, json: bool) -> Asked:
     fields = _fields(body)
     if fields is None:
         if json:
-            raise Refusal(400, "the body is no JSON object")
+            raise Refusal(400, "the body is not a JSON object")
         asked.readable = False
         return asked
     _no_twins(fields)
@@ -91,7 +91,7 @@ def _text(raw: msgspec.Raw | None) -> list[str]:
     values = value if isinstance(value, list) else [value]
     names = [item for item in values if isinstance(item, str) and item]
     if any(item for item in values if not isinstance(item, str)):
-        raise Refusal(400, "the model's name is no text")
+        raise Refusal(400, "the model's name is not text")
     return names
 
 

@@ -22,7 +22,7 @@ class Budget(NamedTuple):
         """From ``5usd``, ``2Mtok`` or ``500calls``. Raises ValueError."""
         match = _FORM.fullmatch(text.strip())
         if not match or not float(match[1]):
-            raise ValueError(f"{text!r} is no budget; write it like 5usd, 2Mtok or 500calls")
+            raise ValueError(f"{text!r} is not a budget; write it like 5usd, 2Mtok or 500calls")
         number, times, counted = match.groups()
         unit: Unit = "usd" if counted is None else "tok" if counted.lower().startswith("tok") else "calls"
         return cls(float(number) * _TIMES[(times or "").lower()], unit, text.strip())

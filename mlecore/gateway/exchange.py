@@ -71,7 +71,7 @@ class Exchange:
         self.kept = bytearray()  # of the response, for the transcript
 
     async def run(self) -> web.StreamResponse:
-        """Raises Cut where the agent gets no whole answer."""
+        """Raises Cut if the agent gets no whole answer."""
         while self.response is None:
             if self.request.transport is None or self.request.transport.is_closing():
                 self.gone = True

@@ -19,7 +19,7 @@ from .calls import Call, Tokens
 LOG = "gateway.jsonl"
 OPEN = "gateway.open"
 LOG_BYTES = 256 * 1024 * 1024
-REFUSALS = 1000  # that get a line of their own; later ones share one for each thousand
+REFUSALS = 1000  # that get their own line; later ones share a line per thousand
 _RECORD = 4096
 _LINE = 64 * 1024  # nobody writes longer ones
 
@@ -84,7 +84,7 @@ class Ledger:
         return os.fstat(self._log).st_size >= LOG_BYTES
 
     def begin(self, call: Call) -> int:
-        """Before it is passed on; the number of its record. Raises LedgerError where it could not be written later."""
+        """Before it is passed on; the number of its record. Raises LedgerError if it could not be written later."""
         self._flush()
         if self._unwritten:
             raise LedgerError("the gateway's log cannot be written: is the disk full?")

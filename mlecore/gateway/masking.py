@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SHORTEST = 8  # characters; less is no key, and would be found everywhere
+SHORTEST = 8  # characters; anything shorter is not a key, and would be found everywhere
 
 
 class Mask:

@@ -63,7 +63,7 @@ def _by_list(endpoint: str, model: str, tokens: Tokens, tier: str | None) -> tup
 
 @cache
 def source() -> str:
-    """genai-prices, its version and the newest date that its data name (they carry no date of their own)."""
+    """genai-prices, its version and the newest date that its data name (they have no date themselves)."""
     import genai_prices.data
 
     text = Path(genai_prices.data.__file__).read_text(encoding="utf-8")

@@ -128,7 +128,7 @@ def _tokens(usage: Mapping[str, Any]) -> Tokens:
 
 
 class Body:
-    """A response that is no stream: it is read when it is whole."""
+    """A response that is not a stream: it is read when it is complete."""
 
     def __init__(self, report: Report) -> None:
         self._report = report

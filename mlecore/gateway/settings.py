@@ -27,7 +27,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     endpoint: str  # base URL of the model; what lies below it can be reached, and nothing else
     token: str  # by which the agent is known; worthless elsewhere
-    key: str = ""  # the real one; empty where the endpoint wants none
+    key: str = ""  # the real one; empty if the endpoint wants none
     models: tuple[str, ...] = ()  # that may be called
     any_model: bool = False  # others too
     budgets: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def __post_init__(self) -> None:
         base = self.base
         if base.scheme not in ("http", "https") or not base.hostname or base.query or base.fragment or base.username:
-            raise ValueError(f"{self.endpoint!r} is no base URL; write it like https://api.example.com/v1")
+            raise ValueError(f"{self.endpoint!r} is not a base URL; write it like https://api.example.com/v1")
         if not self.token or not self.token.isascii() or not self.token.isprintable():
             raise ValueError("the token must be printable ASCII")
         if not self.key.isascii() or not self.key.isprintable():

@@ -1,6 +1,6 @@
 """Requests and responses, kept for people and detectors where the plan asks for it.
 
-``transcripts.jsonl.zst`` holds one JSON object a call, each in a zstd frame of its own, so that ``zstdcat`` shows it. A
+``transcripts.jsonl.zst`` holds one JSON object a call, each in its own zstd frame, so that ``zstdcat`` shows it. A
 conversation grows by a few messages a call: what an earlier request began with is not written again, but named as the
 first ``same`` messages of the call ``same_as``. ``read_transcripts`` puts them together again.
 """
@@ -87,7 +87,7 @@ class Transcripts:
 def read_transcripts(file: Path) -> Iterator[dict[str, Any]]:
     """One object a call: ``call``, ``path``, ``request`` (whole again), ``status``, ``response``.
 
-    Raises ValueError where the file is damaged.
+    Raises ValueError if the file is damaged.
     """
     import zstandard
 

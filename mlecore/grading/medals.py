@@ -1,4 +1,4 @@
-"""Kaggle's medal rules, for third-party competitions that bring a leaderboard instead of thresholds.
+"""Kaggle's medal rules, for third-party competitions with a leaderboard instead of thresholds.
 
 Source: https://www.kaggle.com/progression (competition medals). Shares are rounded down, but to 1 at least.
 """

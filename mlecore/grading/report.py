@@ -74,7 +74,7 @@ class Report:
 
     @property
     def exact(self) -> float | None:
-        """The unrounded score, None where there is none."""
+        """The unrounded score, None if there is none."""
         return None if self.score_text is None else float(self.score_text)
 
     def to_json(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def _with_sample(competition: Competition, score: float | None, data: Prepared) 
 
 
 def _with_humans(facts: Facts, score: float | None, data: Prepared) -> dict[str, Any]:
-    """The rank on the leaderboard that was fetched with the data, else on the one that the competition brings."""
+    """The rank on the leaderboard that was fetched with the data, else on the competition's own."""
     files = [path for path in (data.leaderboard, facts.folder / "leaderboard.csv") if path and path.is_file()]
     if score is None or not files:
         return {}

@@ -24,7 +24,7 @@ class CannotJoin(UsageError):
 
 
 class KaggleUnreachable(DataError):
-    """Kaggle does not answer, or reports a problem of its own."""
+    """Kaggle does not answer, or reports a problem on its side."""
 
 
 HOW_TO_LOG_IN = (

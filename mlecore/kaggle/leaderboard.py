@@ -25,7 +25,7 @@ _LARGEST = 256 << 20  # bytes, unpacked; the largest known has some 9,000 teams
 def fetch_leaderboard(facts: Facts, dirs: DataDirs) -> Path:
     """``<id>/leaderboard.csv`` with the column ``score``, best first as Kaggle has it; downloaded unless it is there.
 
-    Raises an MlecoreError where Kaggle does not give it; thresholds decide medals in any case.
+    Raises an MlecoreError if Kaggle does not give it; thresholds decide medals in any case.
     """
     there = dirs.leaderboard(facts.id)
     if there is not None:

@@ -1,4 +1,4 @@
-"""Formulas that several competitions share, one a module.
+"""Formulas that several competitions share, one per module.
 
 All are exact to the published benchmark (pandas 2.3, scikit-learn 1.9), whichever version of scikit-learn is installed.
 """

@@ -16,5 +16,5 @@ def accuracy(truth: ArrayLike, guess: ArrayLike) -> float:
 
 
 def _comparable(values: ArrayLike) -> NDArray[Any]:
-    """Text as objects, so that trailing NULs count and no row is padded to the longest."""
+    """Text as objects, so that trailing NULs count and rows are not padded to the longest."""
     return np.asarray(values, dtype=object) if isinstance(values, list) else np.asarray(values)

@@ -24,12 +24,12 @@ def quadratic_weighted_kappa(truth: ArrayLike, guess: ArrayLike) -> float:
     if y.dtype.kind == "f" and (y % 1 != 0).any():  # scikit-learn refuses these, missing ones too
         raise GradingError("the answers hold something other than whole numbers")
     if p.dtype.kind == "u" and set(y.tolist()) <= set(p.tolist()):
-        y = y.astype(p.dtype)  # scikit-learn lists the labels of the guess first, as what they are
+        y = y.astype(p.dtype)  # scikit-learn lists the labels of the guess first, with their type
     both = np.concatenate([y, p])
     _, places = np.unique(both, return_inverse=True)
     i, j = places[: len(y)].astype(np.float64), places[len(y) :].astype(np.float64)
-    if both.dtype.kind == "f":  # int64 beside uint64: scikit-learn's list of labels holds doubles, and
-        kept = _double(y) & _double(p)  # rows with a label that no double equals find no place in it
+    if both.dtype.kind == "f":  # int64 with uint64: scikit-learn's list of labels holds doubles, and
+        kept = _double(y) & _double(p)  # a row with a label that no double equals is not counted
         i, j = i[kept], j[kept]
     observed = ((i - j) ** 2).sum()
     # sum over all pairs (k, l) of (i_k - j_l)^2 / n, without the table of labels x labels
@@ -40,5 +40,5 @@ def quadratic_weighted_kappa(truth: ArrayLike, guess: ArrayLike) -> float:
 
 
 def _double(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which of these whole numbers are doubles?"""
+    """Which of these whole numbers are exact as doubles."""
     return np.array([int(value) == int(float(value)) for value in values.tolist()], dtype=bool)

@@ -20,7 +20,7 @@ def log_loss(truth: ArrayLike, probability: ArrayLike) -> float:
     Binary: both of one dimension, truth 0/1, probability that of 1. Multi-class: both rows x classes, truth one-hot
     (or shares that weigh the classes). No softmax, no rescaling of rows, whatever they add up to.
 
-    Raises InvalidSubmission where a binary truth has one class only: the published grader fails then.
+    Raises InvalidSubmission if a binary truth has one class only: the published grader fails then.
     """
     y, p = np.asarray(truth, dtype=np.float64), np.asarray(probability, dtype=np.float64)
     if y.shape != p.shape or y.ndim not in (1, 2):

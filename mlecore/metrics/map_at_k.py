@@ -9,7 +9,7 @@ from itertools import islice
 def map_at_k(truth: Iterable[Set[str]], guess: Iterable[Iterable[str]], k: int) -> float:
     """The mean over rows of sum(hits so far / rank) over the ranks of new right guesses, over min(k, right ones).
 
-    Only the first ``k`` guesses count; a wrong or repeated one just uses up its rank. Every truth holds something. With
+    Only the first ``k`` guesses count; a wrong or repeated one only uses up its rank. No truth is empty. With
     one right guess a row this is the mean of 1/rank.
     """
     total, rows = 0.0, 0

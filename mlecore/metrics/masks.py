@@ -1,8 +1,7 @@
 """Masks as runs of pixels: areas, overlaps, Dice, and writing run-length text.
 
 ``mlecore.submissions.masks`` reads them: runs x 2 (first pixel, counted from 0; the one after the last), ascending and
-disjoint. So counts need no picture, however large it is, and do not depend on whether pixels are counted by rows or by
-columns.
+disjoint. So counts need no picture, and do not depend on whether pixels are counted by rows or by columns.
 """
 
 from __future__ import annotations

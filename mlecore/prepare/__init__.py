@@ -1,6 +1,6 @@
-"""What preparations have in common, so that a competition's module reads like its sheet.
+"""What many `prepare` hooks need, so that a competition's module reads like its rules.
 
-Raw files are read-only: everything here writes new files, and refuses to write to one that is there.
+Raw files are read-only: everything here writes new files, and refuses to overwrite one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Archives of any kind that Kaggle uses (zip, tar, 7z): what is in them, and members streamed to files.
 
-The kind is seen by the content, not by the name. No member can get outside of the folder it is unpacked to; links
-and devices are refused.
+The kind is recognised by the content, not by the name. No member can leave the folder that it is unpacked to; links and
+devices are refused.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def extract(archive: Path, into: Path, names: Mapping[str, str] | None = None) -
     """Stream members to new files below folder ``into``; returns how many.
 
     ``names`` says which, and what each becomes: member name to relative path; None: all, under their own names. Those
-    of a zip are written in the order of ``names``: file times in the archive's order may tell the labels. Memory does
-    not grow with the archive. Raises DataError when one is missing, damaged, a link or a device, or would lie outside
-    of ``into``, or when its file is there already.
+    of a zip are written in the order of ``names``: file times in the archive's order may reveal the labels. Memory does
+    not grow with the archive. Raises DataError when one is missing, damaged, a link or a device, or would be outside
+    of ``into``, or when its file exists already.
     """
     into.mkdir(parents=True, exist_ok=True)
     kind = _kind(archive)
@@ -73,8 +73,8 @@ def write_7z(target: Path, name: str, data: bytes) -> None:
 def write_tar(source: Path, target: Path, names: Mapping[str, str]) -> None:
     """A new uncompressed tar of files below folder ``source``, old name to new name, in the order of ``names``.
 
-    Their times, owners and modes do not come along, so that the same input gives the same bytes. Raises DataError when
-    one is missing, and when the target is there already.
+    Times, owners and modes are left out, so that the same input gives the same bytes. Raises DataError when
+    one is missing, and when the target exists already.
     """
     with new_file(target) as file, tarfile.open(fileobj=file, mode="w:") as archive:
         for old, new in names.items():
@@ -124,7 +124,7 @@ def _extract_tar(archive: Path, into: Path, names: Mapping[str, str] | None) -> 
                 continue
             reader = source.extractfile(member) if member.isreg() else None
             if reader is None:
-                raise DataError(f"{archive}: member {member.name} is no regular file")
+                raise DataError(f"{archive}: member {member.name} is not a regular file")
             _save(reader, into, names[member.name] if names else member.name)
             found.add(member.name)
     _ensure_all(archive, found, names)
@@ -138,7 +138,7 @@ def _extract_7z(archive: Path, into: Path, names: Mapping[str, str] | None) -> i
     renamed = {name: name for name in links} if names is None else names
     for old, new in renamed.items():
         if safe_name(old) and links[old]:
-            raise DataError(f"{archive}: member {old} is no regular file")
+            raise DataError(f"{archive}: member {old} is not a regular file")
         safe_name(new)
     with tempfile.TemporaryDirectory(dir=into) as folder, _open_7z(archive) as source:
         source.extract(path=folder, targets=list(renamed))
@@ -154,7 +154,7 @@ def _save(reader: IO[bytes], into: Path, name: str) -> None:
         with target.open("xb") as writer:
             shutil.copyfileobj(reader, writer, _BLOCK)
     except FileExistsError:
-        raise DataError(f"{target} is there already") from None
+        raise DataError(f"{target} exists already") from None
 
 
 def _ensure_all(archive: Path, there: set[str], names: Mapping[str, str] | None) -> None:
@@ -164,7 +164,7 @@ def _ensure_all(archive: Path, there: set[str], names: Mapping[str, str] | None)
 
 
 def _tar_members(archive: Path, source: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """Its members, each refused before it is read where it makes the archive a bomb."""
+    """Its members; one that would make the archive a bomb is refused before it is read."""
     total = 0
     for member in source:
         total += member.size

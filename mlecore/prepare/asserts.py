@@ -1,4 +1,4 @@
-"""What a sheet asserts on any data, synthetic data included: a clear error instead of wrong tables."""
+"""Assertions on any data, synthetic data included: a clear error instead of wrong tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures listed as in the data set COCO: an object with ``annotations`` and ``images``, one of each for a picture.
+"""Pictures listed as in the data set COCO: an object with ``annotations`` and ``images``, one of each per picture.
 
 Both lists have the same order. A pair below is a picture's annotation and its image entry.
 """
@@ -20,7 +20,7 @@ def split_pictures(
 ) -> tuple[list[Pair], list[Pair]]:
     """(train, test) pairs, each category split by itself: see ``split_each``. Test pairs come shuffled, with seed 0.
 
-    ``id`` names the images' ids. Raises DataError where the two lists do not match, and where nothing is for testing.
+    ``id`` names the images' ids. Raises DataError if the two lists do not match, and if no picture is for testing.
     """
     annotations, images = metadata["annotations"], metadata["images"]
     alike = len(annotations) == len(images) and all(
@@ -34,16 +34,16 @@ def split_pictures(
 
 
 def with_pictures(metadata: Mapping[str, Any], pairs: Sequence[Pair]) -> dict[str, Any]:
-    """``metadata`` with the pictures of ``pairs`` instead of its own."""
+    """``metadata`` with the pictures of ``pairs`` instead."""
     return {**metadata, "annotations": [pair[0] for pair in pairs], "images": [pair[1] for pair in pairs]}
 
 
 def file_names(pairs: Sequence[Pair], new: Callable[[int], str] | None = None) -> dict[str, str]:
     """Each picture's file name and the one it gets, in the order of ``pairs``: ``new`` of its number, else the same.
 
-    Raises DataError where two pictures have one file.
+    Raises DataError if two pictures have one file.
     """
     olds = [image["file_name"] for _, image in pairs]
     names = {old: new(number) if new else old for number, old in enumerate(olds)}
-    ensure(len(names) == len(olds), f"{len(olds) - len(names)} pictures have the file of another one")
+    ensure(len(names) == len(olds), f"{len(olds) - len(names)} pictures have the same file as another one")
     return names

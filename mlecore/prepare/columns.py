@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def one_hot(labels: Series, classes: Sequence[str]) -> DataFrame:
     """A column of integers a class, in the order of ``classes``: 1 where the label is that class, else 0.
 
-    Rows and index are those of ``labels``. Raises DataError for a label that is no class.
+    Rows and index are those of ``labels``. Raises DataError for a label that is not one of the classes.
     """
     import numpy as np
     import pandas as pd
 
     codes = pd.Index(classes).get_indexer(labels)
     if (codes < 0).any():
-        raise DataError(f"label {labels[codes < 0].iloc[0]!r} is none of the {len(classes)} classes")
+        raise DataError(f"label {labels[codes < 0].iloc[0]!r} is not one of the {len(classes)} classes")
     return pd.DataFrame(np.eye(len(classes), dtype=int)[codes], columns=list(classes), index=labels.index)
 
 

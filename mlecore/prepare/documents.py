@@ -17,7 +17,7 @@ _SPACE = re.compile(r"\s*")
 
 
 def read_json(path: Path, encoding: str = "utf-8") -> Any:
-    """The value of a JSON file; DataError where it is missing or no JSON."""
+    """The value of a JSON file; DataError if it is missing or not JSON."""
     try:
         return json.loads(path.read_text(encoding=encoding))
     except FileNotFoundError:
@@ -29,7 +29,7 @@ def read_json(path: Path, encoding: str = "utf-8") -> Any:
 def read_json_objects(path: Path) -> Iterator[Any]:
     """The objects of a JSON file that is a list of them, one at a time, so that the file may be larger than memory.
 
-    Raises DataError where it is missing or not such a list, perhaps only when some have been read.
+    Raises DataError if it is missing or not such a list, perhaps only after some objects were read.
     """
     decoder = json.JSONDecoder()
     try:
@@ -50,7 +50,7 @@ def read_json_objects(path: Path) -> Iterator[Any]:
                 while not (mark := _MARK.match(text, at)) and (block := file.read(_BLOCK)):
                     text, at = text[at:] + block, 0
             if not mark or not mark[1].endswith("]") or (text[mark.end() :] + file.read(_BLOCK)).strip():
-                raise ValueError("it is no list of objects")
+                raise ValueError("it is not a list of objects")
     except FileNotFoundError:
         raise DataError(f"{path} is missing") from None
     except ValueError as error:

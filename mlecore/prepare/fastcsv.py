@@ -1,7 +1,7 @@
-"""CSV lines of plain columns through polars, where its bytes are those of pandas' ``to_csv``: text, integers, floats.
+"""CSV lines of plain columns by polars, if they have the bytes of pandas' ``to_csv``: text, integers, floats.
 
 Polars differs from pandas in how it writes floats, booleans, empty text and lone carriage returns. So floats and
-booleans are turned into Python's text here, empty text into a missing cell, and what is left goes back to pandas.
+booleans are turned into Python's text here, empty text into a missing cell, and the rest is left to pandas.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-_WORTHWHILE = 200_000  # cells; below, importing polars takes longer than pandas
+_WORTHWHILE = 200_000  # cells; for fewer, importing polars takes longer than pandas
 
 
 def worthwhile(table: DataFrame) -> bool:
-    """Is the table large enough to gain by it?"""
+    """Is the table large enough to be worth it?"""
     return bool(table.size >= _WORTHWHILE)
 
 
 def lines(table: DataFrame, quoting: int) -> bytes | None:
-    """All rows, no header, as ``to_csv(index=False, quoting=quoting)`` writes them; None where pandas must do it."""
+    """All rows, no header, as ``to_csv(index=False, quoting=quoting)`` writes them; None if pandas must do it."""
     import polars as pl
 
     # a line that is one empty cell gets quotes from Python's csv module
@@ -75,7 +75,7 @@ def _text(array: Any, missing: Any, quoting: int) -> Any:
     cells: Any = np.where(missing, none, array)
     try:
         column = pl.Series(cells.tolist(), dtype=pl.String)
-    except (TypeError, UnicodeError, pl.exceptions.PolarsError):  # a lone surrogate, say: pandas raises the right error
+    except (TypeError, UnicodeError, pl.exceptions.PolarsError):  # a lone surrogate
         return None
     if column.str.contains("\r", literal=True).any():  # quoted by polars, and by Python's csv from 3.13 on only
         return None

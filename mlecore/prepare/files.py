@@ -1,4 +1,4 @@
-"""Files of a split: hard links to the raw files, which are never modified; copies where links cannot be."""
+"""Files of a split: hard links to the raw files, which are never modified; copies if a link is not possible."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ _NO_LINKS = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.EACCES, errno.ENOTSUP
 def link_file(source: Path, target: Path) -> None:
     """``target`` becomes the same file as ``source``; folders are made. Never write to either afterwards.
 
-    Raises DataError when the source is missing or no regular file, and when the target is there already.
+    Raises DataError when the source is missing or no regular file, and when the target exists already.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     _link(str(source), str(target))
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """A copy that shares no inode and no times with ``source``, where these would tell its label; folders are made.
+    """A copy with another inode and other times than ``source``, if these would reveal its label; folders are made.
 
-    Raises DataError when the source is missing or no regular file, and when the target is there already.
+    Raises DataError when the source is missing or no regular file, and when the target exists already.
     """
     if not source.is_file():
-        raise DataError(f"{source} is {'no regular file' if source.exists() else 'missing'}")
+        raise DataError(f"{source} is {'not a regular file' if source.exists() else 'missing'}")
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         _copy(str(source), str(target))
     except FileExistsError:
-        raise DataError(f"{target} is there already") from None
+        raise DataError(f"{target} exists already") from None
 
 
 def link_files(source: Path, target: Path, names: Iterable[str] | Mapping[str, str]) -> int:
     """Link files of folder ``source`` into folder ``target``; returns how many.
 
     ``names`` are paths relative to both folders, a repeated one counting once; a mapping renames, old name to new
-    name. Folders are made. Raises DataError when one is missing or would lie outside.
+    name. Folders are made. Raises DataError when one is missing or would be outside.
     """
     renamed = names if isinstance(names, Mapping) else {name: name for name in names}
     folders: set[str] = set()
@@ -60,7 +60,7 @@ def link_files(source: Path, target: Path, names: Iterable[str] | Mapping[str, s
 def link_tree(source: Path, target: Path) -> int:
     """Link every file below folder ``source``, at its relative path, into ``target``; returns how many.
 
-    Empty folders come along.
+    Empty folders are included.
     """
     if not source.is_dir():
         raise DataError(f"the folder {source} is missing")
@@ -80,16 +80,16 @@ def link_tree(source: Path, target: Path) -> int:
 def _link(source: str, target: str) -> None:
     try:
         mode = os.lstat(source).st_mode
-        if stat.S_ISLNK(mode):  # somebody laid out raw data with links: take what they mean
+        if stat.S_ISLNK(mode):  # the user made raw data of links: take what they lead to
             source = os.path.realpath(source)
             mode = os.stat(source).st_mode  # noqa: PTH116
         if not stat.S_ISREG(mode):
-            raise DataError(f"{source} is no regular file")
+            raise DataError(f"{source} is not a regular file")
         os.link(source, target)
     except FileNotFoundError:
         raise DataError(f"{source} is missing") from None
     except FileExistsError:
-        raise DataError(f"{target} is there already") from None
+        raise DataError(f"{target} exists already") from None
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise

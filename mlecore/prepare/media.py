@@ -53,7 +53,7 @@ def dicom(pixels: NDArray[Any], *, modality: str = "OT", patient: str = "", numb
     meta.MediaStorageSOPClassUID = SecondaryCaptureImageStorage
     meta.MediaStorageSOPInstanceUID = UID(uid)
     meta.TransferSyntaxUID = ExplicitVRLittleEndian
-    meta.ImplementationClassUID = UID("2.25.1")  # not pydicom's, which changes with its version, as its name does
+    meta.ImplementationClassUID = UID("2.25.1")  # not pydicom's, which changes with its version
     meta.ImplementationVersionName = "MLECORE"
     file = Dataset()
     file.file_meta = meta

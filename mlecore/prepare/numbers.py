@@ -1,4 +1,4 @@
-"""Large tables of nothing but numbers, read by polars where that comes to what pandas reads."""
+"""Large tables of nothing but numbers, read by polars if that gives what pandas reads."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from mlecore.prepare.tables import read_csv
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_WORTHWHILE = 16 << 20  # bytes; of a smaller table pandas makes as much in the time of importing polars
+_WORTHWHILE = 16 << 20  # bytes; pandas reads a smaller table in the time that importing polars takes
 _SAMPLE = 10_000  # rows that types are guessed from
 
 
 def read_numbers(path: Path) -> DataFrame:
     """``read_csv(path)`` of a large table of numbers, in a third of its time and of its memory.
 
-    Whole numbers come in int8 where they fit: to be passed on and compared, not to be reckoned with. Written again they
-    have the same bytes. A table that pandas might read otherwise (gaps, text, infinities, whole numbers beyond 64 bits
+    Whole numbers are int8 if they fit: for passing on and comparing, not for arithmetic. Written again they have the
+    same bytes. A table that pandas might read differently (gaps, text, infinities, whole numbers beyond 64 bits
     ...) is left to pandas. Raises DataError as ``read_csv`` does.
     """
     table = _by_polars(path) if path.is_file() and path.stat().st_size >= _WORTHWHILE else None
@@ -28,13 +28,13 @@ def read_numbers(path: Path) -> DataFrame:
 
 
 def _by_polars(path: Path) -> DataFrame | None:
-    """The table, or None where it is not certain that pandas reads the same."""
+    """The table, or None if it is not certain that pandas reads the same."""
     import pandas as pd
     import polars as pl
 
     with suppress(pl.exceptions.PolarsError):
         head = pl.read_csv(path, n_rows=_SAMPLE, infer_schema_length=_SAMPLE)
-        if head.columns != list(pd.read_csv(path, nrows=0).columns):  # repeated names, say
+        if head.columns != list(pd.read_csv(path, nrows=0).columns):  # such as repeated names
             return None
         if not set(head.dtypes) <= {pl.Int64(), pl.Float64()}:
             return None
@@ -48,7 +48,7 @@ def _by_polars(path: Path) -> DataFrame | None:
 
 
 def _frame(table: Any) -> DataFrame:
-    """As pandas holds it; the cells of a row lie side by side, so that a shuffle moves rows, not cells."""
+    """As pandas holds it; the cells of a row are adjacent, so that a shuffle moves rows, not cells."""
     import pandas as pd
 
     pieces = []
@@ -59,17 +59,17 @@ def _frame(table: Any) -> DataFrame:
 
 
 def _small(column: Any) -> Any:
-    """int8 where that may do for a column, from its first rows; else its type."""
+    """int8 if a column's first rows allow it; else its type."""
     import polars as pl
 
     return pl.Int8() if column.dtype.is_integer() and column.is_between(-128, 127).all() else column.dtype
 
 
 def _certain(column: Any) -> bool:
-    """Does pandas, which types blocks of rows, see the same numbers?
+    """Does pandas, which types blocks of rows, read the same numbers?
 
-    There are no gaps. Decimals that a whole block may lack are no larger than float64 has whole numbers for; infinities
-    may be text to pandas (``1e400``), and ``-0`` is -0.0 only beside decimals.
+    There are no gaps. A block may have no decimals, so numbers must be small enough to be exact in float64; infinities
+    may be text to pandas (``1e400``), and ``-0`` is -0.0 only in a block with decimals.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Names that come out of data, as paths that stay inside their folder."""
+"""Names from data as paths that stay inside their folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:|(.*[/\\])?\.\.([/\\]|$)|.*\x00|$", re.DO
 
 
 def safe_name(name: str) -> str:
-    """``name`` itself, a relative path with ``/``; DataError where it could lead out of its folder."""
+    """``name`` itself, a relative path with ``/``; DataError if it could lead out of its folder."""
     if _OUTSIDE.match(name):
-        raise DataError(f"{name!r} would lie outside the folder that it belongs to")
+        raise DataError(f"{name!r} would be outside the folder that it belongs to")
     return name

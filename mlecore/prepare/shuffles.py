@@ -1,4 +1,4 @@
-"""Rows of a table too large for memory, in another order."""
+"""Reorders the rows of a table that is too large for memory."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 def rows_in_order(
     pieces: Iterable[DataFrame], order: NDArray[np.intp], scratch: Path, *, rows: int = 100_000
 ) -> Iterator[DataFrame]:
-    """The rows at the positions ``order`` of a table that comes in ``pieces``, ``rows`` of them at a time.
+    """The rows at the positions ``order`` of a table given in ``pieces``; yields ``rows`` at a time.
 
-    Positions are distinct, and need not be all. Rows wait in temporary files below the folder ``scratch``, one for each
-    piece of the result, so that files are written and read from front to back, and memory holds one piece. Raises
-    DataError where the table has fewer rows.
+    Positions are distinct; some may be left out. Rows wait in temporary files below the folder ``scratch``, one
+    for each piece of the result, so that files are written and read sequentially, and memory holds one piece. Raises
+    DataError if the table has fewer rows.
     """
     import numpy as np
 

@@ -20,7 +20,7 @@ def split(items: T, *, test_size: float | None = None, train_size: float | None 
     """(train, test) of a DataFrame, Series, array or sequence, as ``train_test_split(..., random_state=seed)``.
 
     A size is a number of items (int) or a share (float); a test share is rounded up, a train share down. Both parts
-    come in shuffled order; tables keep their index. Raises DataError where a part would be empty.
+    are shuffled; tables keep their index. Raises DataError if a part would be empty.
     """
     train, test = split_positions(len(cast("Sequence[Any]", items)), test_size, train_size, seed)
     return _take(items, train), _take(items, test)
@@ -40,7 +40,7 @@ def split_positions(
 def split_groups(frame: DataFrame, by: str, *, test_size: float, seed: int = 0) -> tuple[DataFrame, DataFrame]:
     """(train, test) rows, whole groups together, in file order.
 
-    The distinct values of column ``by``, in order of first appearance, are split; a row goes where its group goes.
+    The distinct values of column ``by``, in order of first appearance, are split; a row goes with its group.
     """
     _, test = split(frame[by].unique(), test_size=test_size, seed=seed)
     in_test = frame[by].isin(test)
@@ -50,9 +50,9 @@ def split_groups(frame: DataFrame, by: str, *, test_size: float, seed: int = 0) 
 def split_each(groups: Iterable[Hashable], *, test_size: float, few: int = 0) -> tuple[list[int], list[int]]:
     """(train, test) positions, each group split by itself and with the same seed, 0; ``groups`` names each item's.
 
-    Groups come in order of first appearance, each part of a group in shuffled order. Of a group with fewer than ``few``
-    items the last one is for testing, and of one with a single item none. Raises DataError where a part of any other
-    group would be empty.
+    Groups are in order of first appearance, each part of a group is shuffled. In a group with fewer than ``few``
+    items the last one is for testing; in a group of one, none is. Raises DataError if a part of any other group would
+    be empty.
     """
     members: dict[Hashable, list[int]] = {}
     for position, group in enumerate(groups):
@@ -90,7 +90,7 @@ def _sizes(count: int, test_size: float | None, train_size: float | None) -> tup
     for name, size in (("test_size", test_size), ("train_size", train_size)):
         limit = 1.0 if isinstance(size, float) else count
         if size is not None and not 0 < size < limit:
-            raise DataError(f"cannot split {count} items with {name}={size}: there must be more than it takes")
+            raise DataError(f"cannot split {count} items with {name}={size}: there must be more items than that")
     n_test = None if test_size is None else _number(test_size, count, math.ceil)
     n_train = None if train_size is None else _number(train_size, count, math.floor)
     if n_train is None:

@@ -1,4 +1,4 @@
-"""Building blocks of synthetic data: ids and pictures. Everything comes from a seed, so the bytes repeat.
+"""Building blocks of synthetic data: ids and pictures. The same seed gives the same bytes.
 
 ``RandomState`` rather than ``default_rng``: numpy promises that its numbers never change.
 """
@@ -17,7 +17,7 @@ _SCRAMBLE = 0x9E3779B97F4A7C15  # odd, so that multiplying by it modulo a power 
 
 
 def hex_ids(count: int, digits: int, *, seed: int = 0) -> list[str]:
-    """Distinct ids of hex digits, in no order. The last one is a letter but e, so that none reads as a number."""
+    """Distinct ids of hex digits, in no order. They end in a letter other than e, so that none reads as a number."""
     short = min(digits - 1, 15)
     offset = int.from_bytes(hashlib.sha256(f"offset {seed}".encode()).digest()[:8], "big")
     ids = []
@@ -29,7 +29,7 @@ def hex_ids(count: int, digits: int, *, seed: int = 0) -> list[str]:
 
 
 def picture(rng: RandomState, label: int, width: int = 32, height: int = 32) -> NDArray[np.uint8]:
-    """A noisy picture (height, width, 3) with a disc somewhere, whose colour tells the label: something to learn."""
+    """A noisy picture (height, width, 3) with a disc somewhere, whose colour depends on the label."""
     import colorsys
 
     import numpy as np

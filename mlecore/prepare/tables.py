@@ -15,7 +15,7 @@ from mlecore.prepare.zips import open_member
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_ROWS = 200_000  # turned into text at once
+_ROWS = 200_000  # converted to text together
 
 
 def read_csv(
@@ -27,7 +27,7 @@ def read_csv(
 ) -> DataFrame:
     """``pandas.read_csv(path, float_precision="round_trip", **options)``; of ``member``, if ``path`` is a zip.
 
-    Where a sheet says "plain ``read_csv``", give ``float_precision=None``: long decimals then come out as pandas 2
+    Where a sheet says "plain ``read_csv``", give ``float_precision=None``: long decimals are then rounded as pandas 2
     rounds them. Raises DataError when the file is missing or cannot be read as a table.
     """
     import pandas as pd
@@ -37,7 +37,7 @@ def read_csv(
 
 
 def read_pieces(path: Path, *, member: str | None = None, rows: int = 200_000, **options: Any) -> Iterator[DataFrame]:
-    """``read_csv`` of a table too large for memory, ``rows`` of it at a time; its index counts on.
+    """``read_csv`` of a table too large for memory, ``rows`` of it at a time; the index continues.
 
     Each piece is typed by itself, as pandas does with blocks of a large table. Raises DataError as ``read_csv`` does.
     """
@@ -50,7 +50,7 @@ def read_pieces(path: Path, *, member: str | None = None, rows: int = 200_000, *
 
 @contextmanager
 def _reading(path: Path, member: str | None) -> Iterator[Path | IO[bytes]]:
-    """What pandas reads from; its errors become DataError."""
+    """What pandas reads from, with its errors as DataError."""
     import pandas as pd
 
     try:
@@ -69,10 +69,10 @@ def write_csv(
     quoting: int = csv.QUOTE_MINIMAL,
     float_format: str | None = None,
 ) -> None:
-    """The bytes of ``table.to_csv(target, index=False, quoting=..., float_format=...)``, faster where that is safe.
+    """The bytes of ``table.to_csv(target, index=False, quoting=..., float_format=...)``, faster if that is safe.
 
-    ``table`` may be an iterator of pieces with the same columns, so that a large one is never whole in memory.
-    ``target`` is a new file (DataError if it is there: it might be linked to a raw file) or a stream, such as a member
+    ``table`` may be an iterator of pieces with the same columns, so that a large one is never in memory as a whole.
+    ``target`` is a new file (DataError if it exists: it might be linked to a raw file) or a stream, such as a member
     of a ``ZipWriter``.
     """
     import pandas as pd
@@ -93,9 +93,9 @@ def write_csv(
 
 
 def new_file(path: Path) -> IO[bytes]:
-    """Open a file for writing that is not there yet, making its folders."""
+    """Open a new file for writing, making its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         return path.open("xb")
     except FileExistsError:
-        raise DataError(f"{path} is there already") from None
+        raise DataError(f"{path} exists already") from None

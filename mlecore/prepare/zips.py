@@ -1,4 +1,4 @@
-"""Zip archives: members read as streams, moved from archive to archive without inflating them, written anew.
+"""Zip archives: members read as streams, moved from archive to archive without inflating them, and written.
 
 What is written is the same for the same input: fixed time stamps and modes, members in the order given.
 """
@@ -27,7 +27,7 @@ _BLOCK = 1 << 20
 
 @contextmanager
 def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A zip for reading. Raises DataError where it is a bomb; also later, where it is missing or damaged."""
+    """A zip for reading. Raises DataError if it is a bomb, missing or damaged; perhaps only later."""
     try:
         with zipfile.ZipFile(path) as archive:
             refuse_zip_bomb(path, archive.infolist())
@@ -40,13 +40,13 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
 
 @contextmanager
 def open_member(path: Path, name: str) -> Iterator[IO[bytes]]:
-    """One member of a zip as a stream; DataError where it is missing."""
+    """One member of a zip as a stream; DataError if it is missing."""
     with open_zip(path) as archive, archive.open(find(archive, name)) as stream:
         yield stream
 
 
 def find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
-    """A member by name; DataError where it is missing or encrypted."""
+    """A member by name; DataError if it is missing or encrypted."""
     try:
         member = archive.getinfo(name)
     except KeyError:
@@ -59,8 +59,8 @@ def find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 def move_members(source: zipfile.ZipFile, target: Path, names: Mapping[str, str]) -> int:
     """Write a new zip of members of ``source``, old name to new name, compressed as they are; returns how many.
 
-    Nothing is inflated: their compressed bytes are copied, in the order of ``names``: that of ``source`` may tell the
-    labels. Raises DataError when one is missing or the source is damaged where it matters.
+    Nothing is inflated: their compressed bytes are copied, in the order of ``names``: that of ``source`` may reveal the
+    labels. Raises DataError when one is missing or what is read of the source is damaged.
     """
     members = [(find(source, old), new) for old, new in names.items()]  # all of them, before anything is written
     with ZipWriter(target) as writer:
@@ -70,7 +70,7 @@ def move_members(source: zipfile.ZipFile, target: Path, names: Mapping[str, str]
 
 
 class ZipWriter:
-    """A zip being written, as a context manager; the file must not be there yet.
+    """A zip being written, as a context manager; the file must not exist yet.
 
     Members are deflated unless ``stored``. Sizes beyond 4 GiB are fine.
     """
@@ -81,7 +81,7 @@ class ZipWriter:
         try:
             self._zip = zipfile.ZipFile(path, "x", self._compression)
         except FileExistsError:
-            raise DataError(f"{path} is there already") from None
+            raise DataError(f"{path} exists already") from None
 
     def __enter__(self) -> ZipWriter:
         return self
@@ -129,7 +129,7 @@ class ZipWriter:
         self._zip.filelist.append(info)
         self._zip.NameToInfo[info.filename] = info
         self._zip.start_dir = writer.tell()
-        self._zip.comment = b""  # as side effect, the directory will be written
+        self._zip.comment = b""  # as a side effect, this makes the directory be written
 
     def _info(self, name: str) -> zipfile.ZipInfo:
         info = zipfile.ZipInfo(safe_name(name), _TIME)

@@ -1,6 +1,6 @@
 """What is installed, read from distribution metadata and source text; nothing is imported.
 
-Each plugin is examined by itself: whatever a distribution brings, the others are listed all the same.
+Each plugin is examined by itself: whatever is wrong with one, the others are still listed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PREFIXES = {
 }
 DISABLE = "MLECORE_DISABLE_PLUGINS"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_LONGEST = 300  # characters of a text of metadata that are shown
+_LONGEST = 300  # characters of metadata that a message shows
 
 
 @lru_cache(maxsize=1)
@@ -39,9 +39,9 @@ def _all_entries() -> tuple[Point, ...]:
 
 
 def plugins(kind: str | None = None) -> list[Plugin]:
-    """Every installed plugin, or those of one kind; those that cannot be used with their reason. Imports none.
+    """Every installed plugin, or those of one kind; one that cannot be used comes with the reason. Imports none.
 
-    Raises UsageError where MLECORE_DISABLE_PLUGINS cannot be read.
+    Raises UsageError if MLECORE_DISABLE_PLUGINS cannot be read.
     """
     return [plugin for plugin in _all_plugins() if kind in (None, plugin.kind)]
 
@@ -66,7 +66,7 @@ def _disabled() -> set[str]:
 
 
 def disabled_in_vain() -> list[str]:
-    """What MLECORE_DISABLE_PLUGINS names and is not installed."""
+    """What MLECORE_DISABLE_PLUGINS names although it is not installed."""
     return sorted(_disabled() - {f"{plugin.kind}:{plugin.name}" for plugin in _all_plugins()})
 
 
@@ -101,7 +101,7 @@ def _examined(plugin: Plugin, requires: Sequence[str]) -> Plugin:
 
 
 def _in_unknown_groups() -> Iterator[Plugin]:
-    """Plugins that nobody would find, because their entry-point group is misspelled or of another version's."""
+    """Plugins that would never be found, because their entry-point group is misspelled or another version's."""
     from difflib import get_close_matches
 
     names = {group.removeprefix("mlecore."): group for group in GROUPS}
@@ -130,13 +130,13 @@ def _described(point: Point, kind: str) -> tuple[Plugin, list[str]]:
 
 
 def _shown(text: str) -> str:
-    """On one line, of bounded length, and without characters that a terminal would obey."""
+    """On one line, of bounded length, and without control characters."""
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
     return printable(cut)
 
 
 def _owners(found: Sequence[Plugin]) -> dict[str, str]:
-    """The distribution that provides each name: the one that is called after the plugin, else the first."""
+    """The distribution that provides each name: the one that is named after the plugin, else the first."""
     counts = Counter(plugin.name for plugin in found)
     owners: dict[str, str] = {}
     for plugin in found:
@@ -182,7 +182,7 @@ def _core_mismatch(requires: Sequence[str]) -> str | None:
 
 
 def _plainly_newer(line: str, core: str) -> bool:
-    """``mlecore>=0.1`` with 0.1.0 installed: what nearly all say, told without importing packaging."""
+    """``mlecore>=0.1`` with 0.1.0 installed: what nearly all say, decided without importing packaging."""
     wanted = re.fullmatch(r"mlecore\s*>=\s*(\d+(?:\.\d+)*)", line)
     have = re.fullmatch(r"\d+(?:\.\d+)*", core)
     if not wanted or not have:

@@ -1,8 +1,8 @@
-"""What is wrong with a plugin as far as its source text tells, without importing it.
+"""What is wrong with a plugin as far as its source text shows, without importing it.
 
-A syntax error, an import of a module that is not there, a missing or unknown hook, an argument that pluggy would drop:
-each is found by reading the module, so that a listing of 100 plugins can name the broken ones in a moment. Reading is
-bounded, and what cannot be read is a flaw too.
+A syntax error, an import of a missing module, a missing or unknown hook, an argument that pluggy would drop: each is
+found by reading the module, so that a listing of 100 plugins quickly names the broken ones. Reading is bounded, and a
+file that cannot be read counts as broken.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from mlecore.errors import MlecoreError
 from mlecore.files import read_regular
 from mlecore.registry.plugin import Plugin
 
-_LONGEST_MODULE = 512 * 1024  # bytes; reading as much takes about a second
+_LONGEST_MODULE = 512 * 1024  # bytes; reading this much takes about a second
 _LONGEST_DESCRIPTION = 4 * 1024 * 1024
 
 
 def flaw(plugin: Plugin) -> str | None:
-    """Why the plugin cannot work, or None as far as can be seen."""
+    """Why the plugin cannot work; None if nothing wrong is found."""
     if plugin.origin is None:
         return f"the module {plugin.module} cannot be found"
     for _, file in plugin.modules:
@@ -35,7 +35,7 @@ def flaw(plugin: Plugin) -> str | None:
 
 def _module_flaw(file: Path, kind: str, *, whole: bool) -> str | None:
     """``whole``: the required hooks must be in this module."""
-    if file.suffix != ".py":  # compiled: only loading can tell
+    if file.suffix != ".py":  # compiled: only loading shows
         return None
     try:
         tree = _parsed(file)
@@ -53,7 +53,7 @@ def _module_flaw(file: Path, kind: str, *, whole: bool) -> str | None:
 def _parsed(path: Path) -> ast.Module:
     source = read_regular(path, _LONGEST_MODULE)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # such as those of odd escapes: they are for the author
+        warnings.simplefilter("ignore")  # such as those about invalid escapes: they are for the author
         return ast.parse(source, path)
 
 
@@ -130,12 +130,12 @@ def _hook_flaw(tree: ast.Module, kind: str, *, whole: bool) -> str | None:
             bound |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     for name in required:
         if whole and name not in bound:
-            return f"{name} is not marked with hookimpl" if name in unmarked else f"misses the required hook {name}"
+            return f"{name} is not marked with hookimpl" if name in unmarked else f"lacks the required hook {name}"
     return None
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.AST]:
-    """Those that run when the module is imported, the branches of if, try and with too."""
+    """The statements that run when the module is imported, including branches of if, try and with."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         for node in ast.iter_child_nodes(waiting.pop()):

@@ -1,4 +1,4 @@
-"""Loading one plugin, in a pluggy manager of its own, so that no other plugin can answer for it."""
+"""Loading one plugin, in its own pluggy manager, so that no other plugin can answer for it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Loaded:
         ]
 
     def call(self, hook: str, **arguments: object) -> Any:
-        """Call a hook of code that we did not write, and look at what it returns.
+        """Call a hook, which is other people's code, and check the type of what it returns.
 
         Raises PluginError, which names plugin, hook and file, for any error but our own and for a result of a wrong
         type.
@@ -58,7 +58,7 @@ class Loaded:
             line = _line(error, self.module)
             raise self._failed(hook, f"failed: {type(error).__name__}: {error}", line) from error
         if flaw := result_flaw(hook, result):
-            raise self._failed(hook, f"returned what it should not: {flaw}", str(self.plugin.origin))
+            raise self._failed(hook, f"returned a wrong value: {flaw}", str(self.plugin.origin))
         return result
 
     def _failed(self, hook: str, how: str, where: str) -> PluginError:
@@ -103,7 +103,7 @@ def _load(plugin: Plugin) -> Loaded:
         if getattr(spec, "required", False) and not getattr(manager.hook, name).get_hookimpls()
     ]
     if missing:
-        raise _broken(plugin, f"misses the required hook {missing[0]}")
+        raise _broken(plugin, f"lacks the required hook {missing[0]}")
     return Loaded(plugin=plugin, module=module, manager=manager)
 
 
@@ -155,9 +155,7 @@ def _hint(kind: str, name: str, known: list[Plugin]) -> str:
     if close := get_close_matches(name, names, n=3, cutoff=0.6):
         return f"Did you mean {' or '.join(close)}?"
     package = f"{PREFIXES[kind]}{name.lower()}"
-    return (
-        f"Install it, such as with `pip install {package}`; `mlecore plugins list --kind {kind}` shows what is there."
-    )
+    return f"Install it (pip install {package}); `mlecore plugins list --kind {kind}` shows what is installed."
 
 
 @lru_cache(maxsize=1)

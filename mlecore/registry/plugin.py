@@ -1,4 +1,4 @@
-"""An installed plugin as a value, and what can be done with it."""
+"""An installed plugin as a value, and whether it can be used."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Literal
 from attrs import frozen
 
 State = Literal["ok", "disabled", "shadowed", "incompatible", "broken"]
-"""What can be done with a plugin: it can be used, as far as can be seen; it is disabled by name; another distribution
-provides its name; it needs another version of mlecore; something is wrong with it."""
+"""Whether a plugin can be used: as far as can be seen, it can; it is disabled by name; another distribution provides
+its name; it needs another version of mlecore; something is wrong with it."""
 
 
 @frozen(kw_only=True)

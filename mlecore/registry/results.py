@@ -1,4 +1,4 @@
-"""Is what a hook returned of the type that its spec promises? Plugins are not type-checked; the core relies on it."""
+"""Checks that a hook returned the type in its spec: the core relies on it, and nobody type-checks plugins."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import attrs
 
 
 def result_flaw(hook: str, value: object) -> str | None:
-    """Why the result of a hook is of a wrong type, or None."""
+    """Why the result of a hook has a wrong type, or None."""
     kind = _promised(hook)
     return None if kind is None else misfit(value, kind, "the result")
 
 
 def misfit(value: Any, kind: Any, where: str) -> str | None:
-    """Which part of ``value`` is not of the type ``kind``, or None. Looks into collections and attrs classes."""
+    """Which part of ``value`` does not have the type ``kind``, or None. Looks into collections and attrs classes."""
     origin, parts = get_origin(kind), get_args(kind)
     if kind in (Any, object):
         return None
@@ -48,7 +48,7 @@ def _is(value: object, kind: Any) -> bool:
 
 
 def _looks_like(value: object, kind: object) -> bool:
-    """For Python, True is a number and text a sequence of texts; neither is meant here."""
+    """Python takes True for a number and text for a sequence of texts; here neither counts."""
     if isinstance(value, bool):
         return kind in (int, float)
     return isinstance(value, (str, bytes)) and get_origin(kind) is Sequence
@@ -84,7 +84,7 @@ def _fields(cls: Any) -> tuple[attrs.Attribute[Any], ...]:
 
 
 def _promised(hook: str) -> Any:
-    """What ``mlecore.hookspecs`` says that a hook returns; None where nothing is expected of it or its caller looks."""
+    """The return type in ``mlecore.hookspecs``; None if there is none, or if the caller checks it."""
     if hook == "perfect":
         from pandas import DataFrame
 

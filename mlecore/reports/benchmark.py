@@ -50,7 +50,7 @@ def split_ids(split: str) -> tuple[str, ...]:
 
 @cache
 def listed(competition: str) -> Listed:
-    """A competition of the benchmark; of another one, what its plugin says if it is installed."""
+    """What is known of a competition: from the benchmark's table, else from its plugin if that is installed."""
     if known := _benchmark().get(competition):
         return known
     from mlecore.competitions import competition as installed

@@ -45,12 +45,12 @@ class Pair:
     difference: float
     a_score: float | None
     b_score: float | None
-    a_wins: float  # the probability that a run of a beats one of b, by score; a tie is half of a win
+    a_wins: float  # the probability that a run of a beats one of b, by score; a tie counts as half a win
 
 
 @frozen(kw_only=True)
 class Comparison:
-    """a against b. ``differ`` says what else differs between them; then nothing is compared unless asked to."""
+    """a against b. ``differ`` says what else differs between them; they are then compared only on request."""
 
     a: str
     b: str
@@ -64,7 +64,7 @@ class Comparison:
 
 
 def compare(a: tuple[str, Sequence[Graded]], b: tuple[str, Sequence[Graded]], mix: bool = False) -> Comparison | None:
-    """Titles and counted runs of two setups; None where they share no competition."""
+    """Titles and counted runs of two setups; None if they share no competition."""
     runs_a, runs_b = by_competition(a[1]), by_competition(b[1])
     both = [competition for competition in runs_a if competition in runs_b]
     if not both:
@@ -98,7 +98,7 @@ def by_competition(runs: Sequence[Graded]) -> dict[str, list[Graded]]:
 
 
 def goal_of(runs: Sequence[Graded]) -> str:
-    """What success is: a medal, or a better score than the sample's where no run could earn one."""
+    """What counts as success: a medal, or, if no run could earn one, a better score than the sample's."""
     ranked = any(item.report is not None and item.ranked for item in runs)
     return "any_medal" if ranked or not any(item.report for item in runs) else "beats_sample"
 

@@ -1,4 +1,4 @@
-"""What a number depends on besides the agent: runs where it differs are not averaged and not compared unasked."""
+"""What results depend on besides the agent. Runs that differ in it are averaged or compared only on request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OF_THE_AGENT = ("agent's source", "image")
 
 
 def conditions(run: RunRecord) -> dict[str, str]:
-    """Each condition in words; "unknown" where nobody recorded it. Of the hardware: the class, not the machine."""
+    """Each condition in words; "unknown" if it was not recorded. Hardware by its class, not by the machine."""
     limits = run.limits
     values: dict[str, Any] = {
         "edition": run.edition,
@@ -44,7 +44,7 @@ def conditions(run: RunRecord) -> dict[str, str]:
 
 
 def _network(run: RunRecord) -> str:
-    """What the run had, and how far that was enforced: a wish that nobody kept is another condition."""
+    """The limits of the run and how far each was enforced: a limit that was not is a different condition."""
     words = " ".join([run.limits.network, *run.limits.allow])
     return f"{words}, {run.sandbox.network.level}" if run.sandbox and run.limits.network != "open" else words
 

@@ -1,4 +1,4 @@
-"""What results took: hours, tokens and money, in all and for each medal."""
+"""What results cost: hours, tokens and money, in total and per medal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Cost:
     total: float
     known: int
     runs: int
-    measured: int | None  # of the known ones, by the gateway; the others are what agents' logs say. None: of hours
+    measured: int | None  # of the known ones, by the gateway; the others are from agents' logs. None for hours
     per_medal: float | None  # None: no medal was earned, or none can be
 
 

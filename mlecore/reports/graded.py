@@ -44,11 +44,12 @@ class Graded:
     run: RunRecord
     report: Report | None
     suspicions: tuple[Suspicion, ...] = ()
-    history: tuple[Moment, ...] = ()  # in order of time; empty where no snapshot has been graded
+    history: tuple[Moment, ...] = ()  # in order of time; empty if no snapshot has been graded
 
     @property
     def counts(self) -> bool:
-        """In the rates: graded, or ours to grade again (no medal until then). What the backend lost is not."""
+        """Does it count in the rates? Graded runs do, and those that we must grade again (no medal until then), but not
+        those that the backend lost."""
         return self.run.state in ("graded", "collected")
 
     @property
@@ -76,7 +77,7 @@ class Graded:
 
 
 def read_graded(run: RunRecord) -> Graded:
-    """A run with what lies beside its record. What cannot be read counts as not there."""
+    """A run with the files next to its record. A file that cannot be read counts as missing."""
     folder = run.folder
     return Graded(
         run=run,
@@ -110,7 +111,7 @@ def _suspicions(folder: Path) -> list[Suspicion]:
             values = read_json(path, below=folder.parent.parent)
             for finding in values["findings"]:
                 if finding["verdict"] not in get_args(Verdict):
-                    raise ValueError(f"{finding['verdict']!r} is no verdict")
+                    raise ValueError(f"{finding['verdict']!r} is not a verdict")
                 if finding["verdict"] in ("suspicious", "violation"):
                     found.append(
                         Suspicion(

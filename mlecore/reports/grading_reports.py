@@ -29,7 +29,7 @@ def read_grading_reports(paths: Sequence[Path]) -> list[Graded]:
         reports = read_reports(path)
         times: Counter[str] = Counter()
         for report in reports:
-            seed = first + times[report.competition_id]  # a file may hold a competition several times: seeds each
+            seed = first + times[report.competition_id]  # a file may list a competition several times: one seed each
             times[report.competition_id] += 1
             found.append(Graded(run=imported_record(report, path.stem, seed), report=report))
         first += max(times.values(), default=1)
@@ -49,7 +49,7 @@ def read_reports(path: Path) -> list[Report]:
     listed = values.get("competition_reports") if isinstance(values, dict) else None
     if not isinstance(listed, list):
         raise UsageError(
-            f"{path} is no grading report: it has no list competition_reports",
+            f"{path} is not a grading report: it has no list competition_reports",
             fix="MLE-bench's `mlebench grade` and `mlecore grade --jsonl --output` write such files.",
         )
     return [_report(item, f"{path}, competition_reports[{number}]") for number, item in enumerate(listed)]
@@ -70,14 +70,14 @@ _NUMBERS = ("score", "gold_threshold", "silver_threshold", "bronze_threshold", "
 
 def _report(item: Any, where: str) -> Report:
     if not isinstance(item, Mapping):
-        raise UsageError(f"{where} is no object")
+        raise UsageError(f"{where} is not an object")
     for key in ("competition_id", *_BOOLEANS):
         if not isinstance(item.get(key), str if key == "competition_id" else bool):
             raise UsageError(f"{where}: {key} is {item.get(key)!r}")
     for key in _NUMBERS:
         value = item.get(key)
         if value is not None and (not isinstance(value, (int, float)) or isinstance(value, bool)):
-            raise UsageError(f"{where}: {key} is {value!r}, which is no number")
+            raise UsageError(f"{where}: {key} is {value!r}, which is not a number")
     score = item.get("score")
     status: Literal["graded", "invalid", "none"] = "invalid" if item["submission_exists"] else "none"
     if item["valid_submission"]:

@@ -26,7 +26,7 @@ from mlecore.reports.statistics import Interval, bootstrap_mean, bootstrap_rate,
 
 @frozen(kw_only=True)
 class RunLine:
-    """One run. What cannot be had here is None: on synthetic data, medal and above_median."""
+    """One run. None means that there is no such value: on synthetic data, medal and above_median."""
 
     run: str
     group: str
@@ -96,7 +96,7 @@ class Slice:
 
 @frozen(kw_only=True)
 class SetupSummary:
-    """One agent with its options and model on one kind of data. Lists are empty where averages were refused."""
+    """One agent with its options and model on one kind of data. Lists are empty if averages were refused."""
 
     key: str  # "A", "B", ... in order of appearance
     title: str
@@ -256,7 +256,7 @@ def _ids(row: SplitRates, outcomes: Mapping[str, Mapping[str, Outcome]]) -> Sequ
 def _counts(
     kind: str, row: SplitRates, wanted: Sequence[str], outcomes: Mapping[str, Mapping[str, Outcome]]
 ) -> dict[str, tuple[int, int]]:
-    """Of the very runs that the rate counts."""
+    """Of exactly the runs that the rate counts."""
     left_out = row.unranked if kind in MEDAL_RATES else ()
     return {
         id: (sum(getattr(outcomes[seed].get(id, FAILURE), kind) for seed in row.seeds), len(row.seeds))
@@ -303,7 +303,7 @@ def _slices(runs: Mapping[str, Sequence[Graded]], goal: str) -> Iterable[Slice]:
 
 
 def _size_order(value: str) -> tuple[float, str]:
-    """Sizes by size, all else by name, unknown last."""
+    """Sizes by size, everything else by name, unknown last."""
     first = value.removeprefix("less than ").split()[0]
     number = float(first) - value.startswith("less") if first.replace(".", "").isdigit() else 0.0
     return (float("inf") if value == "unknown" else number), value
@@ -380,12 +380,12 @@ def _line(item: Graded, column: str) -> RunLine:
 
 def _no_medals(setup: Setup) -> str:
     if any(item.run.synthetic or (item.report and item.report.synthetic) for item in setup.runs):
-        return "Synthetic data: validity and learning, no medals; such scores compare with nothing."
+        return "Synthetic data: validity and learning, no medals; scores cannot be compared with real ones."
     return "No human leaderboard here, so no medals."
 
 
 def _notes(setup: Setup, rates: Sequence[SplitSummary]) -> Iterable[str]:
-    """What a reader must know about the numbers."""
+    """What a reader of the numbers must know."""
     if goal_of(setup.runs) != "any_medal":
         yield _no_medals(setup)
     beaten = [item.outcome.beats_sample for item in setup.counted if item.outcome.beats_sample is not None]
@@ -402,7 +402,7 @@ def _notes(setup: Setup, rates: Sequence[SplitSummary]) -> Iterable[str]:
             yield f"No medal rate counts these, which have no human leaderboard: {_some(row.unranked)}."
     others = [item.run.name for item in setup.counted if item.report and item.report.began_with]
     if others:
-        yield f"Graded by another plugin than their group began with, as somebody asked for it: {_some(others)}."
+        yield f"Graded by a different plugin than their group began with, on request: {_some(others)}."
     ungraded = [item.run.name for item in setup.counted if item.report is None]
     if ungraded:
         group = setup.counted[0].run.group
@@ -436,7 +436,7 @@ def _own(summary: SetupSummary) -> Own:
 
 
 def _not_comparable(summary: SetupSummary) -> Iterable[str]:
-    """What keeps a setup from standing among the published entries."""
+    """What keeps a setup from being compared with the published entries."""
     if not summary.averaged:
         yield "its own runs differ in their conditions"
     if summary.no_medals:

@@ -10,7 +10,7 @@ from mlecore.grading.report import Report
 def position(report: Report | None) -> float | None:
     """The share of the way from the sample's score to gold's that a run has come, cut off at 0 and 1.
 
-    0 for an invalid or missing submission; None where there is no axis: no thresholds, or the sample's score is unknown
+    0 for an invalid or missing submission; None if there is no axis: no thresholds, or the sample's score is unknown
     or no worse than gold.
     """
     if report is None or report.gold_threshold is None or report.sample_score is None:

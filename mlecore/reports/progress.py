@@ -15,7 +15,7 @@ FRACTIONS = (1 / 24, 2 / 24, 4 / 24, 8 / 24, 16 / 24, 1.0)  # of the time limit:
 
 @frozen(kw_only=True)
 class Instant:
-    """All runs at one time after their start. Shares in percent; ``position`` from 0 to 1, None where unknown."""
+    """All runs at one time after their start. Shares in percent; ``position`` from 0 to 1, None if unknown."""
 
     seconds: float
     runs: int
@@ -25,7 +25,7 @@ class Instant:
 
 
 def progress(runs: Sequence[Graded]) -> tuple[Instant, ...]:
-    """At six times up to the longest time limit, over all runs; empty where no snapshot has been graded.
+    """At six times up to the longest time limit, over all runs; empty if no snapshot has been graded.
 
     A run that has ended keeps its result: the file that it handed in, which need not be its last snapshot.
     """

@@ -1,4 +1,4 @@
-"""The published leaderboard of MLE-bench, and what keeps one's own numbers from standing on it."""
+"""The published leaderboard of MLE-bench."""
 
 from __future__ import annotations
 

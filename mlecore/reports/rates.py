@@ -89,8 +89,8 @@ def all_rates(seeds: Seeds, chosen: Sequence[str] = (), pad: bool = False) -> li
 def split_rates(name: str, wanted: Sequence[str], seeds: Seeds, pad: bool = False) -> SplitRates:
     """The rates over the competitions ``wanted``.
 
-    Of "these" (a list that somebody chose) those without thresholds count for no medal rate; in a split of the
-    benchmark there are no such, and no medal rates where data without thresholds stand in for one.
+    In "these" (a chosen list), competitions without thresholds count in no medal rate. A split of the benchmark has
+    none of them; if data without thresholds replace one of its competitions, it has no medal rates.
     """
     missing = {seed: sum(competition not in runs for competition in wanted) for seed, runs in seeds.items()}
     incomplete = {seed: count for seed, count in missing.items() if count and count < len(wanted)}

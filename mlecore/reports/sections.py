@@ -1,4 +1,4 @@
-"""A Document as tables of words: what text, Markdown and HTML show alike."""
+"""A Document as tables of text: what text, Markdown and HTML all show."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Section:
 
 
 def sections(document: Document) -> Iterator[Section]:
-    """Every section that has something to say, in the order of the report."""
+    """Every section that is not empty, in the order of the report."""
     for setup in document.setups:
         yield from (section for section in _of_setup(setup) if section.rows or section.notes)
     for comparison in document.comparisons:
@@ -105,7 +105,7 @@ def _of_setup(setup: SetupSummary) -> Iterator[Section]:
     yield _section(
         setup,
         "costs",
-        "What it took",
+        "Costs",
         ("WHAT", "TOTAL", "KNOWN OF", *(["PER MEDAL"] * medals)),
         [
             (
@@ -213,7 +213,7 @@ def _differences(setup: SetupSummary) -> Section:
             "Conditions differ between these runs" + ("." if setup.averaged else ", so they are not averaged.")
         )
         if not setup.averaged:
-            notes.append("Report on one kind of them, or average all the same with --mix.")
+            notes.append("Report on one kind of them, or average anyway with --mix.")
     rows = [(name, " | ".join(values)) for name, values in setup.differences.items()]
     return _section(setup, "differences", "Not alike", ("CONDITION", "VALUES"), rows, notes)
 
@@ -240,8 +240,8 @@ def _comparison(found: Comparison) -> Iterator[Section]:
         notes.append(f"A run of {a} beats one of {b} with a probability of {found.a_wins:.2f}{where}, by score.")
     if found.differ:
         differ = "; ".join(f"{name}: {' | '.join(values)}" for name, values in found.differ.items())
-        done = "" if rows else " They are not compared; --mix does it all the same."
-        notes.append(f"Not comparable as they stand: {differ}.{done}")
+        done = "" if rows else " They are not compared; --mix compares them anyway."
+        notes.append(f"Not comparable: {differ}.{done}")
     header = ("RATE", f"{a} %", f"{b} %", "DIFFERENCE", f"{LEVEL} % INTERVAL", "P")
     yield Section(
         id="comparison",
@@ -319,7 +319,7 @@ def score(line: RunLine) -> str:
 
 
 def threshold(value: float | None) -> str:
-    """As short as it is exact to five digits."""
+    """As short as possible, exact to five digits."""
     if value is None:
         return NONE
     return f"{value:.5g}" if abs(value) >= 1e5 else f"{value:.5f}".rstrip("0").rstrip(".")
@@ -343,5 +343,5 @@ def interval(value: Interval | None, digits: int = 1) -> str:
 
 
 def clean(text: str) -> str:
-    """On one line and without control characters, which a run's records may hold and a terminal would obey."""
+    """On one line and without control characters, which a run's records may hold."""
     return "".join(c if c.isprintable() else " " for c in text)

@@ -45,7 +45,7 @@ def _order(item: Graded) -> tuple[str, int, str, str]:
 
 
 def _title(items: Sequence[Graded]) -> str:
-    run = next((item.run for item in items if item.counts), items[0].run)  # a planned one does not know its version
+    run = next((item.run for item in items if item.counts), items[0].run)  # a planned one has no version yet
     options = " ".join(f"{name}={value}" for name, value in sorted(run.agent.options.items()))
     parts = [
         f"{run.agent.name} {run.agent.version}".strip(),
@@ -62,7 +62,7 @@ def seeds(runs: Sequence[Graded]) -> dict[str, dict[str, Graded]]:
     """Seed -> competition -> run, of runs that count.
 
     Two groups may be halves of one experiment (other competitions, the same seeds) or the same one again. So runs of
-    one seed from several groups are one seed as long as no competition comes twice; else "0" and "0 of <group>".
+    one seed from several groups are one seed as long as no competition occurs twice; else "0" and "0 of <group>".
     """
     found: dict[str, dict[str, Graded]] = {}
     by_part: dict[tuple[int, str], dict[str, Graded]] = defaultdict(dict)
@@ -80,5 +80,5 @@ def seeds(runs: Sequence[Graded]) -> dict[str, dict[str, Graded]]:
 
 
 def kept(items: Iterable[Graded], competitions: Sequence[str]) -> list[Graded]:
-    """Those on these competitions; all where none is named."""
+    """Those on these competitions; all if none is named."""
     return [item for item in items if not competitions or item.run.competition in competitions]

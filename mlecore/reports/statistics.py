@@ -1,7 +1,7 @@
-"""What the benchmark's mean ± standard error leaves open: intervals, whether a difference is real, pass@k.
+"""What the benchmark's mean ± standard error does not say: intervals, whether a difference is real, pass@k.
 
-Every function is given outcomes by competition, because the competitions differ far more than the seeds do, and gives
-the same numbers whenever it is asked: random draws begin at a fixed seed.
+Every function is given outcomes by competition, because the competitions differ far more than the seeds do, and always
+gives the same numbers: random draws begin at a fixed seed.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def permutation_test(differences: Sequence[float]) -> float:
 
 
 def chance_to_win(a: Sequence[float], b: Sequence[float]) -> float:
-    """The probability that a run of ``a`` beats one of ``b`` on the same competition; a tie is half of a win.
+    """The probability that a run of ``a`` beats one of ``b`` on the same competition; a tie counts as half a win.
 
     The Mann-Whitney statistic over all pairs of runs (Vargha and Delaney's A).
     """

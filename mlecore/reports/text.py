@@ -9,7 +9,7 @@ from mlecore.reports.sections import Section, clean, sections
 
 
 def lines(document: Document) -> Iterator[tuple[str, Section | None]]:
-    """What to print in order: headings of setups with None, then each section under its title."""
+    """What to print, in order: headings of setups with None, then each section under its title."""
     current = None
     for section in sections(document):
         if section.setup and section.setup != current:
@@ -43,7 +43,7 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 def _escape(text: str) -> str:
-    """What Markdown or the HTML in it would take for its own."""
+    """Escapes what Markdown, or the HTML in it, would interpret."""
     for mark in ("\\", "|", "<", ">", "[", "]", "*", "`", "_"):
         text = text.replace(mark, f"\\{mark}")
     return text

@@ -1,4 +1,4 @@
-"""A report's runs as a table with a row a run: CSV, or a data frame for notebooks."""
+"""A report's runs as a table with one row per run: CSV, or a data frame for notebooks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NESTED = ("marks", "suspicions")
 
 
 def rows(document: Document) -> list[dict[str, Any]]:
-    """A dictionary a run; ``suspicions`` is their number."""
+    """A dictionary per run; ``suspicions`` is the number of suspicious findings."""
     return [
         {
             "setup": setup.key,
@@ -42,7 +42,7 @@ def to_csv(document: Document) -> str:
 
 
 def report(*groups: str | Path, runs: str | Path = "runs", mix: bool = False) -> DataFrame:
-    """A row a run of these groups, by name or path: what ``mlecore report --csv`` prints. Raises UsageError.
+    """One row per run of these groups, given by name or path: what ``mlecore report --csv`` prints. Raises UsageError.
 
     ``frame.attrs["report"]`` is the whole report, as ``--json`` has it.
     """

@@ -41,7 +41,7 @@ def with_own_digest(record: RunRecord) -> RunRecord:
 
 
 def is_altered(values: Mapping[str, Any]) -> bool:
-    """Does a run.json say something else than its own digest was made of? False where it has none."""
+    """Does a run.json say something else than its own digest was made of? False if it has none."""
     digests = values.get("digests")
     return isinstance(digests, Mapping) and digests.get("record") != _own(values)
 
@@ -65,7 +65,7 @@ def _own(values: Mapping[str, Any]) -> str:
 
 
 def _digest(path: Path | None, folder: Path) -> str | None:
-    """Of a regular file; None where there is none."""
+    """Of a regular file; None if there is none."""
     if path is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What happened in a group, a line an event."""
+"""What happened in a group, one line per event."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Journal:
         self._lock = threading.Lock()
 
     def note(self, event: str, run: str | None = None, **details: Any) -> None:
-        """Add one event; a disk that does not take it is no reason to stop a run."""
+        """Add one event; a disk that refuses it does not stop a run."""
         line = json.dumps({"at": now(), "run": run, "event": event, **details}, ensure_ascii=False)
         try:
             with self._lock:
@@ -43,7 +43,7 @@ class Journal:
             return
 
     def read(self, run: str | None = None) -> Iterator[dict[str, Any]]:
-        """All events, or those of one run; torn lines are left out, and so is a journal that is no file."""
+        """All events, or those of one run; torn lines are left out, and so is a journal that is not a file."""
         try:
             lines = os.fdopen(files.open_regular(self.path, below=self.path.parent), "rb")
         except (OSError, DataError):

@@ -58,7 +58,7 @@ class GroupLock:
         self.release()
 
     def acquire(self) -> None:
-        """Raises GroupLocked, naming the holder, if it lives; DataError where the lock file is no file."""
+        """Raises GroupLocked, naming the holder, if it lives; DataError if the lock file is not a file."""
         try:
             self._descriptor = files.open_regular(self.path, below=self.path.parent, flags=os.O_RDWR | os.O_CREAT)
         except DataError as error:
@@ -75,7 +75,7 @@ class GroupLock:
             raise
 
     def _flock(self) -> bool:
-        """False where the file system has no such locks."""
+        """False if the file system has no such locks."""
         import fcntl
 
         assert self._descriptor is not None
@@ -137,7 +137,7 @@ class GroupLock:
         self._say(f"{_who(first)} shows no sign of life: taking over")
 
     def beat(self, *, now: bool = False) -> None:
-        """Show that we are alive, at most every BEAT seconds. Raises LockLost where the lock is no longer ours."""
+        """Show that we are alive, at most every BEAT seconds. Raises LockLost if the lock is no longer ours."""
         if not now and time.monotonic() < self._next:
             return
         self._next = time.monotonic() + BEAT

@@ -81,7 +81,7 @@ class _Sum:
 
 
 def measure(log: Path, budgets: Sequence[str] = ()) -> ModelCalls | None:
-    """The sums of a log; None where there is none."""
+    """The sums of a log; None if there is none."""
     from mlecore.gateway.budgets import Budget
     from mlecore.gateway.ledger import Spent, read_calls
 
@@ -151,7 +151,7 @@ def _use(name: str, each: _Sum) -> ModelUse:
 
 
 def difference(measured: ModelCalls, input_tokens: int | None, output_tokens: int | None) -> str:
-    """Where what an agent's logs report differs from what was measured; empty where it does not, or they are silent."""
+    """Where what an agent's logs report differs from what was measured; empty if it does not, or they are silent."""
     said = []
     for what, reported, counted in (
         ("input", input_tokens, measured.input_tokens),

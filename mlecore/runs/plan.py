@@ -40,7 +40,7 @@ Seeds = Annotated[tuple[int, ...], Written(read_seeds, "how many (3 means 0, 1, 
 
 @frozen(kw_only=True)
 class PlannedAgent:
-    """An agent with its options, and with a model of its own if it has one."""
+    """An agent with its options, and with its own model if it has one."""
 
     name: str  # of the agent's plugin
     label: str = ""  # names its runs, unique in the plan; default: the name, with a number where that is taken
@@ -59,7 +59,7 @@ class PlannedBackend:
 
 @frozen(kw_only=True)
 class PlannedModel:
-    """The model of all agents that name none of their own."""
+    """The model of all agents that do not name one themselves."""
 
     name: str | None = None  # as the endpoint knows it
     endpoint: str | None = None  # URL
@@ -374,7 +374,7 @@ def _check_gateway(plan: Plan) -> None:
     for agent in plan.agents:
         url = urlsplit(agent.endpoint or "http://none")
         if url.scheme not in ("http", "https") or not url.hostname or url.query:
-            raise UsageError(f"{agent.endpoint!r} is no endpoint", fix="Write it like https://api.example.com/v1")
+            raise UsageError(f"{agent.endpoint!r} is not an endpoint", fix="Write it like https://api.example.com/v1")
     try:
         for text in plan.gateway.budgets:
             Budget.parse(text)

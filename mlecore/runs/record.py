@@ -23,7 +23,7 @@ State = Literal["planned", "starting", "running", "collecting", "collected", "gr
 Ended = Literal["finished", "timed_out", "crashed", "oom", "stopped", "lost"]
 
 FORMAT = 1
-FINISHED = "finished_submission"  # in the place of a job's name, where an agent brought finished files
+FINISHED = "finished_submission"  # in the place of a job's name, if an agent handed in finished files
 STATES: tuple[str, ...] = get_args(State)
 ENDS: tuple[str, ...] = get_args(Ended)
 SETTLED = ("graded", "cancelled", "failed")  # nothing goes on by itself from here
@@ -143,7 +143,7 @@ class RunRecord:
     answers_digest: str | None = None  # SHA-256 of the manifest of the answers and what else grades it
     description_digest: str | None = None  # SHA-256 of description.md as the agent read it
     instructions_digest: str | None = None  # SHA-256 of instructions.txt
-    launch_digest: str | None = None  # SHA-256 of the files that the agent brought
+    launch_digest: str | None = None  # SHA-256 of the files that the agent's launch adds
     candidates: tuple[str, ...] = ()  # globs of the submission, best first
     grace: float = 10.0  # seconds between SIGTERM and SIGKILL
     plugins: tuple[PluginUse, ...] = ()  # the core's, and the competition's when the group began: it grades the run
@@ -166,7 +166,7 @@ class RunRecord:
 
     @property
     def grader(self) -> PluginUse | None:
-        """The competition's plugin that its group began with; None where nobody recorded it."""
+        """The competition's plugin that its group began with; None if nobody recorded it."""
         return next((use for use in self.plugins if use.name == self.competition), None)
 
     @property

@@ -8,7 +8,7 @@ from mlecore.runs.record import RunRecord
 
 
 def require_same_data(record: RunRecord, data: Prepared) -> None:
-    """Raises GradingError where these are not the data of the run."""
+    """Raises GradingError if these are not the data of the run."""
     for what, then, now in (
         ("public data", record.data_digest, data.digest),
         ("answers", record.answers_digest, data.private_digest),

@@ -23,7 +23,7 @@ def state_folder() -> Path:
 
 
 def seal(uid: str, folder: Path) -> str:
-    """The seal of a group in this place. Raises DataError where this user's key cannot be kept."""
+    """The seal of a group in this place. Raises DataError if this user's key cannot be kept."""
     import hmac
 
     return hmac.digest(_key(), f"{uid}\0{os.path.realpath(folder)}".encode("utf-8", "surrogateescape"), "sha256").hex()

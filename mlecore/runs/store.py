@@ -65,7 +65,7 @@ class Listing:
 def create_group(
     runs: Path, name: str | None, plan: Plan, data: tuple[str, ...] = (), plugins: tuple[PluginUse, ...] = ()
 ) -> Group:
-    """A new group's folder. Raises UsageError where the name is taken or is no name."""
+    """A new group's folder. Raises UsageError if the name is taken or is not a valid name."""
     if name is not None and (not name or name.startswith(".") or "/" in name or "\\" in name or len(name) > 200):
         raise UsageError(f"{name!r} cannot be the name of a group")
     stem = name or time.strftime("%Y%m%d-%H%M%S-") + plan.agents[0].label[:40]
@@ -108,7 +108,7 @@ def is_group(folder: Path) -> bool:
 
 
 def open_group(folder: Path) -> Group:
-    """A group with its plan. Raises UsageError where there is none, DataError where its files are damaged."""
+    """A group with its plan. Raises UsageError if there is none, DataError if its files are damaged."""
     if not folder.is_dir():
         raise UsageError(f"there is no group {folder.name} in {folder.parent}", fix="To see them: mlecore runs list")
     try:
@@ -128,7 +128,7 @@ def open_group(folder: Path) -> Group:
 
 
 def require_group(group: Group) -> None:
-    """Before anything is written to its folder: raises OSError where it is away, or another one lies in its place.
+    """Before anything is written to its folder: raises OSError if it is away, or another one lies in its place.
 
     A disk that is unmounted for a while uncovers what lies below.
     """
@@ -159,7 +159,7 @@ def _read_record(path: Path, folder: Path) -> RunRecord:
 def recover_record(folder: Path) -> tuple[RunRecord, str]:
     """The record, and a remark where it had to be taken from the one before.
 
-    Every step can be done again, so the previous record will do as well. Raises RecordError where neither can be read,
+    Every step can be done again, so the previous record will do as well. Raises RecordError if neither can be read,
     FileNotFoundError where neither is there.
     """
     try:

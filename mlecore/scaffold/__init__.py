@@ -1,6 +1,6 @@
 """New plugin packages, written from the templates in this folder.
 
-``common/`` holds what all kinds get, and each kind has a folder of its own. A template is a text with ``$name``,
+``common/`` holds what all kinds get, and each kind has its own folder. A template is a text with ``$name``,
 ``$title``, ``$module`` and other names of ``_values`` in it (``$$`` is a dollar sign); ``module/`` becomes the import
 package.
 """
@@ -54,7 +54,7 @@ def names(kind: str, name: str) -> Names:
 
     if not _NAME.fullmatch(name) or len(name) > 64:
         raise UsageError(
-            f"{name!r} is no name for a plugin: letters and digits, a single dash, dot or underscore between them",
+            f"{name!r} is not a plugin's name: letters and digits, a single dash, dot or underscore between them",
             fix=f"Such as: mlecore new {kind} my-{kind}",
         )
     made = Names(kind, name)
@@ -72,7 +72,7 @@ def names(kind: str, name: str) -> Names:
 
 
 def write(made: Names, into: Path) -> Path:
-    """Write the package into a new folder below ``into``; returns that. Raises UsageError where it exists."""
+    """Write the package into a new folder below ``into``; returns that. Raises UsageError if it exists."""
     folder = into / made.distribution
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{folder} exists already; nothing was written", fix="Remove it, or name another --into.")

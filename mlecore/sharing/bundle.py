@@ -59,7 +59,7 @@ class Bundle:
 def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
     """Write the bundle of a group to a new folder, or to a file that ends in .zip.
 
-    Raises UsageError where ``to`` exists, DataError where a file holds a key, or is not what it should be.
+    Raises UsageError if ``to`` exists, DataError if a file holds a key, or is not what it should be.
     """
     if os.path.lexists(to):
         raise UsageError(f"{to} exists already", fix="Name another folder or file: --to")
@@ -248,7 +248,8 @@ class Source:
             try:
                 self._archive = zipfile.ZipFile(path)
             except (OSError, zipfile.BadZipFile) as error:
-                raise UsageError(f"{path} is no bundle: {error}", fix="Give the folder or zip of an export.") from None
+                fix = "Give the folder or zip of an export."
+                raise UsageError(f"{path} is not a bundle: {error}", fix=fix) from None
 
     def __enter__(self) -> Source:
         return self
@@ -286,7 +287,7 @@ class Source:
 
 
 def read_bundle(source: Source) -> Bundle:
-    """What a bundle says it holds. Raises UsageError where it is none, DataError where its lists are damaged."""
+    """What a bundle says it holds. Raises UsageError if it is not a bundle, DataError if its lists are damaged."""
     try:
         head = json.loads(b"".join(source.read(HEAD, _HEAD_LIMIT)))
         listed = b"".join(source.read(FILES, _HEAD_LIMIT))

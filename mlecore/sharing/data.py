@@ -68,7 +68,7 @@ def pull(
 ) -> bool:
     """Copy the public part from ``url`` into the first data directory. False: the same data are here already.
 
-    Raises UsageError where the place has none, or other data are here; DataError where a file is not what it should be.
+    Raises UsageError if the place has none, or other data are here; DataError if a file is not what it should be.
     """
     remote = _Remote(url, competition, edition, synthetic)
     head = remote.head()
@@ -109,7 +109,7 @@ def _facts(head: Manifest) -> dict[str, Any]:
 
 
 def _fetch(remote: _Remote, entry: Entry, partial: Path) -> None:
-    """One file, unless an interrupted pull brought it already."""
+    """One file, unless an interrupted pull has copied it already."""
     path = partial / entry.path
     if path.is_file() and path.stat().st_size == entry.size:
         with path.open("rb") as file:
@@ -125,7 +125,7 @@ def _fetch(remote: _Remote, entry: Entry, partial: Path) -> None:
 
 
 def _copy(source: IO[bytes], target: IO[bytes], entry: Entry) -> None:
-    """All bytes. Raises DataError where they are not those of the manifest; reads one byte too many at most."""
+    """All bytes. Raises DataError if they are not those of the manifest; reads one byte too many at most."""
     digest, left = hashlib.sha256(), entry.size
     while chunk := source.read(min(_CHUNK, left + 1)):
         left -= len(chunk)
@@ -150,7 +150,7 @@ class _Remote:
         except ImportError as error:  # such as s3fs, with the name of the package to install
             raise UsageError(f"{url}: {error}") from None
         except ValueError as error:
-            raise UsageError(f"{url} is no place that fsspec knows: {error}") from None
+            raise UsageError(f"{url} is not a storage that fsspec knows: {error}") from None
         self._root = f"{root.rstrip('/')}/{competition}/{prepared_name(edition, synthetic)}"
         self._url = url
 
@@ -158,14 +158,14 @@ class _Remote:
         return self._url
 
     def head(self) -> Manifest | None:
-        """The manifest, None where there is none."""
+        """The manifest, None if there is none."""
         with tempfile.TemporaryDirectory() as folder:
             if not self._bring(manifest.HEAD, Path(folder)):
                 return None
             return manifest.read_head(Path(folder))
 
     def entries(self, head: Manifest) -> Sequence[Entry]:
-        """The list of files. Raises DataError where it is not the manifest's, or leads elsewhere."""
+        """The list of files. Raises DataError if it is not the manifest's, or leads elsewhere."""
         with tempfile.TemporaryDirectory() as folder:
             if not self._bring(manifest.FILES, Path(folder)):
                 raise DataError(f"{self} has no {manifest.FILES}")
@@ -174,7 +174,7 @@ class _Remote:
         for entry in entries:
             parts = PurePosixPath(entry.path).parts
             if len(parts) < 2 or parts[0] != "public" or ".." in parts or "\0" in entry.path:
-                raise DataError(f"{self}: {entry.path!r} is no file of public/")
+                raise DataError(f"{self}: {entry.path!r} is not a file of public/")
         if found.public != head.public:
             raise DataError(f"{self}: {manifest.FILES} is not the list of its manifest")
         return entries
@@ -190,7 +190,7 @@ class _Remote:
         return True
 
     def size(self, name: str) -> int | None:
-        """Of a file; None where it is not there."""
+        """Of a file; None if it is not there."""
         with self._errors():
             try:
                 return int(self._system.info(f"{self._root}/{name}")["size"])
@@ -221,6 +221,6 @@ class _Remote:
             yield
         except DataError:
             raise
-        except Exception as error:  # each file system has errors of its own
+        except Exception as error:  # each file system has its own errors
             fix = "Try again: what was copied is not copied twice."
             raise DataError(f"{self}: {type(error).__name__}: {error}", fix=fix) from None

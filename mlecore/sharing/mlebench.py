@@ -109,7 +109,7 @@ def _runs(folder: Path, metadata: Mapping[str, Any], reports: Sequence[Report]) 
     named = sorted(metadata["runs"])
     for name in named:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*_[A-Za-z0-9-]+", name):
-            raise UsageError(f"{folder / 'metadata.json'}: {name!r} is no run: expected <competition>_<id>")
+            raise UsageError(f"{folder / 'metadata.json'}: {name!r} is not a run: expected <competition>_<id>")
     by_run = {name: report for report in reports for name in named if name in Path(report.submission_path).parts}
     taken = {id(report) for report in by_run.values()}
     rest: dict[str, list[Report]] = defaultdict(list)

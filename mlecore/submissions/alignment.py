@@ -1,4 +1,4 @@
-"""Bringing submission and answers together: which columns, which ids, which row meets which.
+"""Pairs the rows of submission and answers: which columns, which ids, which row goes with which.
 
 ``Format.read`` does all of it for what the ``[submission]`` table says. A ``grade`` whose rules no table can say uses
 these functions, and those of ``mlecore.submissions.values``, one by one.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def read_answers(path: Path, columns: Sequence[str] = ()) -> DataFrame:
     """These columns of the answers (none named: all), typed as submissions are. Raises GradingError without them.
 
-    Answers often are the whole test table: of its other columns nothing is made.
+    The answers are often the whole test table; its other columns are not typed.
     """
     import pandas as pd
 
@@ -44,9 +44,9 @@ def read_answers(path: Path, columns: Sequence[str] = ()) -> DataFrame:
 
 
 def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False, may: Sequence[str] = ()) -> DataFrame:
-    """The submission's table, with its rows as in the file; refused where it lacks one of ``columns``.
+    """The submission's table, with its rows as in the file; refused if it lacks one of ``columns``.
 
-    ``only``: any other column is refused too, but those that it ``may`` have. Their order is free.
+    ``only``: other columns are refused too, except those in ``may``. Their order is free.
     """
     frame = submission.frame()
     found = list(frame.columns)
@@ -61,27 +61,27 @@ def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False,
         )
     if only and (extra := [column for column in found if column not in {*columns, *may}]):
         raise InvalidSubmission(
-            f"the submission has {counted(len(extra), 'column')} that may not be there: {listed(extra)}; "
+            f"the submission has {counted(len(extra), 'column')} that are not allowed: {listed(extra)}; "
             f"expected only {listed(columns)}"
         )
     return frame
 
 
 def same_count(guess: DataFrame, truth: DataFrame) -> None:
-    """Refuses another number of rows than the answers'."""
+    """Refuses a number of rows other than the answers'."""
     if len(guess) != len(truth):
         raise InvalidSubmission(f"the submission has {counted(len(guess), 'row')}; expected {len(truth):,}")
 
 
 def same_count_if_heavy(submission: Table, truth: DataFrame) -> None:
-    """Refuses another number of rows than the answers' before a large file is parsed; smaller ones are let through."""
+    """Refuses a wrong number of rows before a large file is parsed; smaller files pass."""
     rows = submission.heavy_rows()
     if rows is not None and rows != len(truth):
         raise InvalidSubmission(f"the submission has {counted(rows, 'row')}; expected {len(truth):,}")
 
 
 def same_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
-    """Refuses an id that the answers lack, and lacking one of theirs; how often each comes is not looked at."""
+    """Refuses ids that the answers lack, and missing ids of theirs; how often each occurs does not matter."""
     known_ids(guess, truth, on)
     if absent := _absent(truth[on], guess[on]):
         raise InvalidSubmission(f"the submission lacks {counted(len(absent), on)}: {listed(absent)}")
@@ -95,10 +95,10 @@ def known_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
 
 
 def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool = True) -> tuple[DataFrame, DataFrame]:
-    """``(truth, guess)``: rows meet as if both tables were sorted by ``on`` with pandas' default sort.
+    """``(truth, guess)``: rows are paired as if both tables were sorted by ``on`` with pandas' default sort.
 
-    They are sorted only where that matters (repeated ids, other types), and else stand in the answers' order. With
-    ``compare`` the same ids, each as often, are asked for.
+    They are sorted only if that matters (repeated ids, other types), and else are in the answers' order. ``compare``
+    demands the same ids, each as often.
     """
     places = _places(frame[on], answers[on])
     if places is not None:
@@ -130,9 +130,9 @@ def joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, Da
 
 
 def _places(guess: Series, truth: Series) -> NDArray[np.intp] | slice | None:
-    """Where in the submission each of the answers' ids stands, if that is what sorting both would come to, else None.
+    """Position in the submission of each of the answers' ids, if sorting both would pair the same rows, else None.
 
-    It is where the ids are of one type and stand in one order, or are distinct on both sides and the same.
+    It would if the ids have one type and one order, or are distinct on both sides and the same.
     """
     import pandas as pd
 
@@ -150,7 +150,7 @@ def _places(guess: Series, truth: Series) -> NDArray[np.intp] | slice | None:
 
 
 def _refuse_other_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
-    """Both are sorted by ``on``: refuse where the ids differ anywhere."""
+    """Both are sorted by ``on``: refuses ids that differ anywhere."""
     import numpy as np
 
     different = np.asarray(guess[on].to_numpy() != truth[on].to_numpy())
@@ -163,7 +163,7 @@ def _refuse_other_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
     expected = asked.get(often[0], 0) if often else 0
     raise InvalidSubmission(
         f"{counted(len(often), on)} repeated too often: {listed(often)}"
-        + (f"; {shown(often[0])} stands in {given[often[0]]:,} rows, expected {expected:,}" if often else "")
+        + (f"; {shown(often[0])} is in {given[often[0]]:,} rows, expected {expected:,}" if often else "")
     )
 
 
@@ -175,7 +175,7 @@ def _absent(here: Any, there: Any) -> list[Any]:
 
 
 def _other_type(guess: DataFrame, truth: DataFrame, on: str) -> str:
-    """A hint where ids are numbers on one side and text on the other."""
+    """A hint if ids are numbers on one side and text on the other."""
     if len(guess) == 0 or len(truth) == 0 or (guess[on].dtype == object) == (truth[on].dtype == object):
         return ""
     kind = "text" if truth[on].dtype == object else "numbers"

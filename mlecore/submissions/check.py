@@ -1,4 +1,4 @@
-"""The generic check of a submission: the ``[submission]`` table and the sample, answers unseen."""
+"""The generic check of a submission, by the ``[submission]`` table and the sample, without the answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def generic_check(format: Format, submission: Table, sample: Table) -> list[str]:
-    """Reads a submission with the sample in the place of the answers. Returns warnings; raises InvalidSubmission."""
+    """Reads a submission with the sample instead of the answers. Returns warnings; raises InvalidSubmission."""
     try:
         expected = sample.frame()
     except InvalidSubmission as error:
@@ -24,7 +24,7 @@ def generic_check(format: Format, submission: Table, sample: Table) -> list[str]
 
 
 def _warnings(format: Format, submission: Table, sample: Table) -> list[str]:
-    """What is valid and surely not meant."""
+    """What is valid and surely not intended."""
     import pandas as pd
 
     from mlecore.submissions.messages import counted
@@ -53,7 +53,7 @@ def _id_warnings(format: Format, ids: Any, asked: Any, submission: Table, sample
     if unknown := [value for value in ids.drop_duplicates().tolist() if value not in known]:
         said.append(
             f"{counted(len(unknown), format.id or 'id')} the sample lacks, such as {shown(unknown[0])}: ids are not "
-            "compared, so those rows meet whatever stands in their place"
+            "compared, so those rows are paired with whatever is in their place"
         )
     elif format.order == "sample":
         pairs = zip(ids.tolist(), asked.tolist(), strict=False)

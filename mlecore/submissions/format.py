@@ -9,7 +9,7 @@
                         # "subset": no id that the answers lack
                         # "any": ids are not compared
     rows = "same"       # as many rows as the answers; "any": any number
-    order = "free"      # rows meet the answers by their id; "sample": by their place in the file
+    order = "free"      # rows are paired by their id; "sample": by their place in the file
     extra = "ignored"   # further columns; or "refused"
     sum_to_one = 1e-5   # each row's number columns add up to 1 within this; left out: they need not
 
@@ -22,11 +22,11 @@
     type = "number"
 
 ``ids``, ``rows``, ``order`` and ``extra`` have the defaults shown. ``id`` must be in the file, unless rows are neither
-compared nor paired by it (``ids = "any"`` with ``order = "sample"``): then it only serves a warning, and may stand
-among the columns too.
+compared nor paired by it (``ids = "any"`` with ``order = "sample"``): then it is only used for a warning, and may be
+one of the columns too.
 
 ``check`` and ``grade`` apply the table by one function, ``Format.read``: the first to the sample submission, the second
-to the answers. So the check is sound and complete as far as the table goes; what the table cannot say stands in the
+to the answers. So the check is sound and complete as far as the table goes; what the table cannot say is in the
 two hooks.
 """
 
@@ -58,7 +58,7 @@ def _read_pixels(value: object) -> int | Sequence[str]:
         return value
     if isinstance(value, list) and value and all(isinstance(name, str) for name in value):
         return tuple(value)
-    raise PluginError(f"{brief(value)} is no number of pixels, nor a list of columns")
+    raise PluginError(f"{brief(value)} is neither a number of pixels nor a list of columns")
 
 
 Pixels = Annotated[int | Sequence[str], Written(_read_pixels, "their number, or the answers' columns to multiply")]
@@ -66,7 +66,7 @@ Pixels = Annotated[int | Sequence[str], Written(_read_pixels, "their number, or 
 
 @frozen(kw_only=True)
 class Column:
-    """What one column must hold; ``mlecore.submissions.values`` has a function of each name that says it exactly.
+    """What one column must hold; ``mlecore.submissions.values`` has an exact function for each type.
 
     - number: from ``low`` to ``high``; ``missing`` cells and ``infinite`` values only where allowed; ``from_text``:
       also what only Python's ``float`` reads (``1_0``), as scikit-learn does
@@ -74,22 +74,22 @@ class Column:
     - integer: what Python's ``int`` takes, cell by cell (``integers``)
     - text: text, and not a column that reads as numbers; ``missing`` cells only where allowed (``texts``)
     - mask: run-length masks; ``missing`` cells, where allowed, are empty ones (``mlecore.submissions.masks``);
-      ``pixels``: how many a picture has, or the names of the answers' columns whose product that is. Where the sample
-      lacks these, the check does not know whether runs overlap within the picture
+      ``pixels``: how many a picture has, or the names of the answers' columns whose product that is. If the sample
+      lacks these, the check cannot see whether runs overlap within the picture
     - records: a list in each cell, of records of as many words as ``record`` names, each a ``text``, a ``number`` (what
       Python's ``float`` takes) or an ``integer`` (that with its fraction cut off). Words are separated by white space,
       where ``single`` by exactly one blank; ``missing`` and ``blank`` (nothing but white space) cells, where allowed,
       are empty lists (``mlecore.submissions.records``)
-    - any: whatever stands there
+    - any: anything
     """
 
-    type: ColumnType  # what stands there
+    type: ColumnType  # what it holds
     low: float = -math.inf  # the least number
     high: float = math.inf  # the greatest number
     missing: bool = False  # may cells be empty?
     infinite: bool = False  # may numbers be infinite?
     from_text: bool = False  # also numbers that only Python's float reads, such as 1_0
-    pixels: Pixels = ()  # of a picture that masks lie in
+    pixels: Pixels = ()  # of the picture of a mask
     record: tuple[Word, ...] = ()  # the words of one record
     single: bool = False  # must words of records have exactly one blank between them?
     blank: bool = False  # may cells be white space alone?
@@ -98,7 +98,7 @@ class Column:
         for attribute in fields(type(self)):
             unused = attribute.name != "type" and attribute.name not in _APPLY[self.type]
             if unused and getattr(self, attribute.name) != attribute.default:
-                raise PluginError(f"{attribute.name} means nothing to a column of type {self.type!r}")
+                raise PluginError(f"{attribute.name} has no meaning for a column of type {self.type!r}")
         if self.type == "mask" and not self.pixels:
             raise PluginError("a column of masks needs `pixels`: their number, or columns of the answers")
         if self.type == "records" and not self.record:
@@ -135,7 +135,7 @@ class Column:
         return () if isinstance(self.pixels, int) else self.pixels
 
     def _sizes(self, answers: DataFrame) -> Sequence[int | None]:
-        """The number of pixels of each row's picture, where that can be told."""
+        """The number of pixels of each row's picture, if it is known."""
         if isinstance(self.pixels, int):
             return [self.pixels] * len(answers)
         if not set(self.pixels) <= set(answers.columns):
@@ -160,9 +160,9 @@ class Format:
 
     columns: Mapping[str, Column] = field(factory=dict)  # by name; "*": every other column of the answers
     id: str | None = None  # the column that names the rows
-    ids: Literal["list", "set", "subset", "any"] = "list"  # how often each of the answers' ids may stand there
+    ids: Literal["list", "set", "subset", "any"] = "list"  # how often each of the answers' ids may occur
     rows: Literal["same", "any"] = "same"  # as many as the answers, or any number
-    order: Literal["free", "sample"] = "free"  # rows meet the answers by their id, or by their place in the file
+    order: Literal["free", "sample"] = "free"  # rows are paired by their id, or by their place in the file
     extra: Literal["ignored", "refused"] = "ignored"  # further columns
     sum_to_one: float | None = None  # each row's number columns add up to 1 within this
 
@@ -189,12 +189,12 @@ class Format:
     ) -> tuple[DataFrame, DataFrame]:
         """``(truth, guess)``: answers and submission with their rows paired, both indexed 0, 1, 2, ...
 
-        ``guess`` has the submission's columns as they stand in the file, those of the table checked and turned into
-        what their type says; ``truth`` has those of the answers. Of answers given as a path only the columns of the
-        table are read. ``columns`` are what ``"*"`` stands for where the answers have other columns too.
+        ``guess`` has the submission's columns in the file's order, those of the table checked and converted to their
+        type; ``truth`` has those of the answers. Of answers given as a path only the columns of the table are read.
+        ``columns`` are what ``"*"`` means if the answers have other columns too.
 
-        Pairs are made as in the published graders: as if both were sorted by id, with pandas' default sort, and met row
-        by row (``rows = "same"``); each row with the answer of its id (``rows = "any"``); by place in the file
+        Pairs are made as in the published graders: as if both were sorted by id, with pandas' default sort, and paired
+        row by row (``rows = "same"``); each row with the answer of its id (``rows = "any"``); by place in the file
         (``order = "sample"``; with ``rows = "any"`` the two may differ in length).
 
         Raises InvalidSubmission, which names the first offending rows, and GradingError for answers that do not fit.

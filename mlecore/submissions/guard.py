@@ -16,8 +16,8 @@ from typing import BinaryIO
 from mlecore.errors import InvalidSubmission
 
 LARGEST = 64 * 2**20  # bytes that any submission may have; ten times the sample where that is more
-LONGEST_LINE = 64 * 2**20  # bytes of one line; a picture's mask on one line has some ten million
-MOST_COLUMNS = 10_000  # cells of one line; the widest submission here has some hundred, and pandas is slow at more
+LONGEST_LINE = 64 * 2**20  # bytes of one line; the mask of a picture has up to some ten million
+MOST_COLUMNS = 10_000  # cells of one line; the widest submission has some hundred, and pandas is slow with many
 _CHUNK = 2**20
 _FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY")
@@ -45,7 +45,7 @@ def guard(path: Path, sample_bytes: int = 0) -> None:
     """
     limit = largest(sample_bytes)
     try:
-        _refuse_unless_regular(path, os.lstat(path), limit)  # before opening: opening a device may do something
+        _refuse_unless_regular(path, os.lstat(path), limit)  # before opening: opening a device may have effects
         descriptor = os.open(path, _FLAGS)
     except OSError as error:
         raise _cannot_open(path, error) from None
@@ -67,7 +67,7 @@ def _cannot_open(path: Path, error: OSError) -> InvalidSubmission:
 
 def _refuse_unless_regular(path: Path, status: os.stat_result, limit: int) -> None:
     if not stat.S_ISREG(status.st_mode):
-        kind = next((name for test, name in _KINDS if test(status.st_mode)), "no regular file")
+        kind = next((name for test, name in _KINDS if test(status.st_mode)), "not a regular file")
         raise InvalidSubmission(f"{path.name} is {kind}; expected a regular file")
     if status.st_size > limit:
         raise InvalidSubmission(f"{path.name} has {status.st_size:,} bytes; at most {limit:,} are allowed")
@@ -76,7 +76,7 @@ def _refuse_unless_regular(path: Path, status: os.stat_result, limit: int) -> No
 def _scan(path: Path, file: BinaryIO, limit: int) -> None:
     """Reads it all: NUL bytes, UTF-8, lines."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    done, number, line = 0, 1, bytearray()  # bytes before this chunk, number of the line that goes on in it, its start
+    done, number, line = 0, 1, bytearray()  # bytes before this chunk, number and start of the line that continues in it
     while chunk := file.read(_CHUNK):
         if (nul := chunk.find(b"\0")) >= 0:
             hint = "; is it UTF-16? UTF-8 is expected" if done == 0 and nul < 4 else ""
@@ -123,7 +123,7 @@ def _lines(path: Path, number: int, line: bytearray, chunk: bytes) -> tuple[int,
 
 
 def _line(path: Path, number: int, line: bytearray) -> None:
-    """Refuses a line with too many cells; commas within quotes separate none."""
+    """Refuses a line with too many cells; commas within quotes do not count."""
     if line.count(b",") < MOST_COLUMNS:
         return
     line = line.replace(b'""', b"")  # doubled quotes in a quoted cell, or an empty cell

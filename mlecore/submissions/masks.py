@@ -23,11 +23,11 @@ Runs: TypeAlias = "NDArray[np.int64]"
 
 _PLAIN = re.compile(r"[0-9]{1,18}(?: [0-9]{1,18})*")  # what numpy reads, as int would, and at once
 _MOST = 2**63 - 1
-_FAR = 2**62  # beyond every picture; keeps sums within 64 bits
+_FAR = 2**62  # more than any picture has; keeps sums within 64 bits
 
 
 def decode_masks(frame: DataFrame, cells: Iterable[str], sizes: Iterable[int | None]) -> list[Runs]:
-    """The runs of each row's cell; ``sizes``: the number of pixels of each row's picture, None where it is unknown.
+    """The runs of each row's cell; ``sizes``: the number of pixels of each row's picture, None if it is unknown.
 
     A cell is blank (no pixel), or ``start length start length ...`` separated by white space, counted from 1. Refused:
     what Python's ``int`` does not take, starts that descend, starts or lengths below 1, a run over a pixel that is set

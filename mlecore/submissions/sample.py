@@ -17,14 +17,14 @@ def sample_place(facts: Facts, public: Path) -> tuple[Path, str | None]:
 
 
 def sample_bytes(facts: Facts, public: Path) -> int:
-    """Size of the sample in bytes, unpacked. Raises DataError where it is missing."""
+    """Size of the sample in bytes, unpacked. Raises DataError if it is missing."""
     with open_sample(facts, public) as plain:
         return plain.stat().st_size
 
 
 @contextmanager
 def open_sample(facts: Facts, public: Path) -> Iterator[Path]:
-    """A path to the sample as a plain CSV file, for as long as the context lasts."""
+    """A path to the sample as a plain CSV file, valid within the context."""
     path, member = sample_place(facts, public)
     if member is None:
         if not path.is_file():

@@ -1,4 +1,4 @@
-"""A submission as plugins see it: a path with lazy readers, because verdicts hang on how its text is typed."""
+"""A submission as plugins see it: a path with lazy readers, because verdicts depend on how its text is typed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Table:
         return self._frame
 
     def text(self) -> DataFrame:
-        """Every cell as it is written, nothing missing."""
+        """Every cell as it is written; none is missing."""
         return self._text
 
     def column_text(self, name: str) -> Series:
@@ -44,20 +44,20 @@ class Table:
 
     @property
     def _plain_rows(self) -> bool:
-        """Has no row more cells than the header? Else pandas takes the first ones as names of the rows."""
+        """True if no row has more cells than the header. Else pandas takes the first cells as names of the rows."""
         import pandas as pd
 
         return isinstance(self._frame.index, pd.RangeIndex)
 
     def heavy_rows(self) -> int | None:
-        """The number of rows of a large file, counted without parsing it; None where that takes parsing."""
+        """The number of rows of a large file, counted without parsing it; None if that takes parsing."""
         if self.path.stat().st_size < HEAVY:
             return None
         lines, inside = 0, False  # inside a line that has text
         with self.path.open("rb") as file:
             file.seek(3 if file.read(3) == codecs.BOM_UTF8 else 0)
             while chunk := file.read(_CHUNK):
-                # A cell in quotation marks may hold line ends; of a lone \r, pandas' parser at times makes many rows.
+                # A cell in quotation marks may hold line ends; pandas' parser sometimes makes many rows of a lone \r.
                 if b'"' in chunk or _LONE.search(chunk):
                     return None
                 text = chunk.translate(_LINES, b" \t")
@@ -81,13 +81,13 @@ class Table:
 
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # chunk-wise typing is what is wanted
+                warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # chunk-wise typing is intended
                 frame: DataFrame = pd.read_csv(self.path, float_precision="round_trip", compression=None, **options)
         except pd.errors.EmptyDataError:
             return pd.DataFrame()
         except (pd.errors.ParserError, UnicodeDecodeError, ValueError, OverflowError) as error:
             if "out of memory" in str(error):
                 raise MemoryError(f"no memory left to read {self.path}") from None  # ours, not the submission's fault
-            reason = str(error).strip()  # pandas ends some with a line end
+            reason = str(error).strip()  # some of pandas' messages end with a line end
             raise InvalidSubmission(f"{self.path.name} cannot be read as a CSV table: {reason}") from None
         return frame

@@ -1,6 +1,6 @@
 """Columns of a submission as arrays: numbers, whole-number labels, integers, texts. What does not fit is refused.
 
-What counts as a number hangs on how pandas types the whole column (see the sheets): ``True``/``False`` are 1/0 where
+What counts as a number depends on how pandas types the whole column: ``True``/``False`` are 1/0 where
 the column holds nothing else, and one word makes the whole column text.
 """
 
@@ -31,7 +31,7 @@ def numbers(
 ) -> NDArray[np.float64]:
     """The column (one dimension) or columns (rows x columns) as float64.
 
-    ``low`` and ``high`` are allowed themselves. ``missing`` lets NaN through (whatever the range), ``infinite``
+    ``low`` and ``high`` are included. ``missing`` lets NaN through (whatever the range), ``infinite``
     infinities that the range allows. ``from_text`` also takes a column that pandas reads as text if Python's ``float``
     reads every cell (``1_0``), as scikit-learn does with columns of objects; else a single text cell is refused.
     """
@@ -107,7 +107,7 @@ def integers(frame: DataFrame, column: str) -> NDArray[np.int64]:
 
 
 def texts(frame: DataFrame, column: str, *, missing: str | None = None) -> list[str]:
-    """The column's cells as text; a missing one becomes ``missing``, or is refused where that is None.
+    """The column's cells as text; a missing one becomes ``missing``, or is refused if that is None.
 
     Refused: a column that pandas reads as numbers or booleans, blanks among them or not. One without any value is
     all missing.
@@ -140,7 +140,7 @@ def rows_sum_to_one(frame: DataFrame, columns: Sequence[str], tolerance: float) 
 
 
 def refuse(frame: DataFrame, column: str, expected: str, bad: NDArray[np.bool_]) -> None:
-    """Raises InvalidSubmission that names the first rows where ``bad`` is true; silent where none is."""
+    """Raises InvalidSubmission that names the first rows if ``bad`` is true; does nothing if there are none."""
     import numpy as np
 
     if bad.any():
@@ -152,7 +152,7 @@ def refuse(frame: DataFrame, column: str, expected: str, bad: NDArray[np.bool_])
 
 
 def _as_floats(series: Series, from_text: bool) -> NDArray[np.float64] | None:
-    """The column as float64, or None where a cell is text that does not count as a number."""
+    """The column as float64, or None if a cell is text that does not count as a number."""
     import numpy as np
 
     if series.dtype != object:
@@ -166,9 +166,9 @@ def _as_floats(series: Series, from_text: bool) -> NDArray[np.float64] | None:
 
 
 def _texts_found(frame: DataFrame, column: str, *, truths: bool = False) -> str:
-    """Of a column that is text, the cells that made it so: words first, else numbers written as pandas takes none.
+    """In a column of text, the cells that made it text: words first, else numbers that pandas does not read.
 
-    ``truths``: it might have been one of True and False, so those come last.
+    ``truths``: the column could have been True and False, so those come last.
     """
     values = frame[column].tolist()
     texts = [i for i, value in enumerate(values) if isinstance(value, str)]
@@ -180,7 +180,7 @@ def _texts_found(frame: DataFrame, column: str, *, truths: bool = False) -> str:
 
 
 def _is_truth(value: Any) -> bool:
-    """What pandas reads as a boolean in a column of nothing else."""
+    """What pandas reads as a boolean in a column of booleans."""
     return value is True or value is False or (isinstance(value, str) and value.lower() in ("true", "false"))
 
 
@@ -193,7 +193,7 @@ def _floats(text: str) -> bool:
 
 
 def _plain(text: str) -> bool:
-    """A number that pandas reads as one wherever it stands."""
+    """A number that pandas reads as one in any column."""
     return text.isascii() and "_" not in text and abs(float(text)) < 2**63
 
 

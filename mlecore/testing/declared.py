@@ -31,7 +31,7 @@ def option_flaws(options: Sequence[Option]) -> Iterator[str]:
         if not option.help.strip():
             yield f"{where} has no help"
         if option.type not in get_args(OptionType):
-            yield f"{where}: type {option.type!r} is none of {', '.join(get_args(OptionType))}"
+            yield f"{where}: type {option.type!r} is not one of {', '.join(get_args(OptionType))}"
         elif option.default is not None and (problem := option.problem(option.default)):
             yield f"{where}: its default {option.default!r} {problem}"
         if option.required and option.default is not None:
@@ -41,12 +41,12 @@ def option_flaws(options: Sequence[Option]) -> Iterator[str]:
 def secret_flaws(names: Sequence[str]) -> Iterator[str]:
     for name in names:
         if not VARIABLE.fullmatch(name):
-            yield f"secret {name!r} is no name of an environment variable"
+            yield f"secret {name!r} is not the name of an environment variable"
 
 
 def environment_flaws(environment: Mapping[str, str]) -> Iterator[str]:
     for name, value in environment.items():
         if not VARIABLE.fullmatch(name):
-            yield f"{name!r} is no name of an environment variable"
+            yield f"{name!r} is not the name of an environment variable"
         elif not isinstance(value, str) or "\0" in value:
-            yield f"the value of {name} is no text that an environment can hold"
+            yield f"the value of {name} is not text that an environment can hold"

@@ -94,14 +94,14 @@ def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def answers(trial: Trial) -> DataFrame:
-    """The answers of ``trial`` as a frame of its own, typed as submissions are."""
+    """The answers of ``trial`` as a fresh frame, typed as submissions are."""
     import pandas as pd
 
     return pd.read_csv(trial.folder / trial.competition.facts.answers, float_precision="round_trip")
 
 
 def _installed(id: str, edition: str, folder: Path) -> Competition:
-    """The installed competition. Raises UsageError where it is not the one in ``folder``."""
+    """The installed competition. Raises UsageError if it is not the one in ``folder``."""
     from mlecore.competitions import competition
     from mlecore.errors import UsageError
 

@@ -169,7 +169,7 @@ def _step(argv: Sequence[str], out: int, log: Path) -> None:
 
 
 def _run(argv: Sequence[str], out: int) -> int:
-    """The exit code of a program that writes to ``out``. Raises BackendError where it cannot be started."""
+    """The exit code of a program that writes to ``out``. Raises BackendError if it cannot be started."""
     os.write(out, f"$ {' '.join(argv)}\n".encode())
     env = _environment(os.environ)
     try:

@@ -1,4 +1,4 @@
-"""Where this backend keeps what it knows: a folder a job, environments, claims. All of it outlives the controller."""
+"""What this backend keeps on disk: a folder per job, environments, claims. All of it outlives the controller."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ def handle(folder: Path) -> Handle:
 
 
 def folder_of(handle: Handle) -> Path:
-    """A job's folder. Raises BackendUnreachable where it is another machine's, BackendError for no handle of ours."""
+    """A job's folder. Raises BackendUnreachable if it is another machine's, BackendError for no handle of ours."""
     host, _, text = handle.id.partition(":")
     folder = Path(text)
     if not _NAME.fullmatch(handle.name) or folder.name != handle.name or folder.parent.name != "jobs":
-        raise BackendError(f"{handle.id!r} is no handle of backend vm")
+        raise BackendError(f"{handle.id!r} is not a handle of backend vm")
     if host != socket.gethostname():
         raise BackendUnreachable(
             f"{handle.name} was started on {host}, and this is {socket.gethostname()}", fix=f"Resume it on {host}."
         )
     if folder != job_folder(state_root(), handle.name):
         raise BackendError(
-            f"{folder} is no job's folder below {state_root()}, where backend vm keeps its jobs",
+            f"{folder} is not a job's folder below {state_root()}, where backend vm keeps its jobs",
             fix="Set MLECORE_VM_STATE to the folder that it was started with.",
         )
     return folder
@@ -112,7 +112,7 @@ def lay_out(folder: Path, job: Job, owner: int | None) -> None:
 def _relative(name: str) -> PurePosixPath:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts:
-        raise BackendError(f"{name!r} is no path below the sandbox's home")
+        raise BackendError(f"{name!r} is not a path below the sandbox's home")
     return path
 
 

@@ -1,4 +1,4 @@
-"""The backend vm: jobs as sandboxed process trees on this machine, each with a supervisor of its own."""
+"""The backend vm: jobs as sandboxed process trees on this machine, each with its own supervisor."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ class Vm(Backend):
     def _user(self) -> str:
         if not self._isolated:
             return "the controller's own"
-        return "one of its own for each job" if os.geteuid() == 0 else "the controller's, in a user namespace"
+        return "a separate one for each job" if os.geteuid() == 0 else "the controller's, in a user namespace"
 
 
 def _relay_problems(demand: Demand) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""What has become of jobs, from their folders: one small file a job, and a look whether its supervisor lives."""
+"""The status of jobs, from their folders: one small file per job, and whether its supervisor is alive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of runs share: plugins of their own, prepared data, fast timing, experiments on a test backend."""
+"""What tests of runs share: their plugins, prepared data, fast timing, experiments on a test backend."""
 
 from __future__ import annotations
 

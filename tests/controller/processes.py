@@ -1,4 +1,4 @@
-"""Controllers as processes of their own, to be killed: `mlecore run` and `mlecore runs` on an imagined backend."""
+"""Controllers as separate processes, to be killed: `mlecore run` and `mlecore runs` on an imagined backend."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Shell:
         }
 
     def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        """In a session of its own, so that killing it kills its graders too."""
+        """In its own session, so that killing it kills its graders too."""
         return subprocess.Popen(
             [sys.executable, "-c", "from mlecore.cli import main; main()", *arguments],
             env=self.env,

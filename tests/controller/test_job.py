@@ -68,10 +68,10 @@ def test_the_sample_inside_an_archive_is_unpacked_once(ready, tmp_path):
     [
         (None, "neither a Launch nor a FinishedSubmission"),
         (Launch(argv=()), "empty argv"),
-        (Launch(argv=("x",), files={"../x": b""}), "no path below its home"),
-        (Launch(argv=("x",), files={"/etc/x": b""}), "no path below its home"),
-        (Launch(argv=("x",), candidates=("a\nb",)), "no path below the sandbox's home"),
-        (Launch(argv=("x",), candidates=("../*.csv",)), "no path below the sandbox's home"),
+        (Launch(argv=("x",), files={"../x": b""}), "not a path below its home"),
+        (Launch(argv=("x",), files={"/etc/x": b""}), "not a path below its home"),
+        (Launch(argv=("x",), candidates=("a\nb",)), "not a path below the sandbox's home"),
+        (Launch(argv=("x",), candidates=("../*.csv",)), "not a path below the sandbox's home"),
         (Launch(argv=("x",), candidates=()), "no file as a candidate"),
     ],
 )

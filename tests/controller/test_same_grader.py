@@ -22,7 +22,7 @@ RUN = "worker--coins--0"
 
 @pytest.fixture
 def collected(lab, tmp_path):
-    """A run that has been collected and not graded, with data of its own."""
+    """A run that has been collected and not graded, with its own data."""
     if (lab.data / "coins").exists():
         shutil.copytree(lab.data, tmp_path / "data")
     lab.data = tmp_path / "data"

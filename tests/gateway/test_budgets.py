@@ -45,7 +45,7 @@ def test_budget_as_people_write_it(text, amount, unit):
 
 @pytest.mark.parametrize("text", ["", "5", "usd", "0usd", "-5usd", "5eur", "5Musd", "5usd calls", "1e3calls"])
 def test_what_is_no_budget(text):
-    with pytest.raises(ValueError, match="is no budget"):
+    with pytest.raises(ValueError, match="is not a budget"):
         Budget.parse(text)
 
 
@@ -175,8 +175,8 @@ def test_key_is_in_no_argument_or_environment(tmp_path):
 def test_settings_name_what_is_wrong_and_no_key():
     good = {"endpoint": "http://localhost:1/v1", "token": "t"}
     for wrong, what in (
-        ({"endpoint": "localhost:8000"}, "is no base URL"),
-        ({"budgets": ["5eur"]}, "is no budget"),
+        ({"endpoint": "localhost:8000"}, "is not a base URL"),
+        ({"budgets": ["5eur"]}, "is not a budget"),
         ({"max_calls": 0}, "max_calls"),
         ({"kex": "sk-secret"}, "kex"),
         ({"key": "sk-secret\n"}, "the key must be"),

@@ -1,4 +1,4 @@
-"""Reports of single submissions and of batches, and grading in a process of its own."""
+"""Reports of single submissions and of batches, and grading in a separate process."""
 
 import json
 import math

@@ -33,7 +33,7 @@ fake = _load("server")
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home of its own, with no credentials in it or in the environment."""
+    """A fresh home, with no credentials in it or in the environment."""
     for name in [name for name in os.environ if name.startswith(("KAGGLE_", "MLECORE_"))]:
         monkeypatch.delenv(name)
     home = tmp_path / "home"
@@ -149,7 +149,7 @@ MLECORE = [sys.executable, "-c", "from mlecore.cli import main; main()"]
 
 
 class Cli:
-    """`mlecore` in a process of its own, with tiny competitions installed and nothing else."""
+    """`mlecore` in a separate process, with tiny competitions installed and nothing else."""
 
     def __init__(self, site: Path) -> None:
         self.site = site

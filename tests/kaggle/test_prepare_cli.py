@@ -1,4 +1,4 @@
-"""`mlecore prepare` with the real client in processes of its own."""
+"""`mlecore prepare` with the real client in separate processes."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
     "name", ["", "-x", "x-", "a b", "a/b", "../x", "x--y", "ä", "x" * 65, "a\n", 'a"b', "con$name"]
 )
 def test_odd_names_are_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="is no name for a plugin"):
+    with pytest.raises(UsageError, match="is not a plugin's name"):
         names("agent", name)
 
 

@@ -1,4 +1,4 @@
-"""docs/publishing.md, word for word: every command in it is run, in an environment and with an index of its own."""
+"""docs/publishing.md, word for word: every command in it is run, in its own environment and with its own index."""
 
 from __future__ import annotations
 

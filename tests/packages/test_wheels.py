@@ -1,4 +1,4 @@
-"""What an index gets: each wheel brings its licence, its authors and a page that an index can show."""
+"""What an index gets: each wheel has its licence, its authors and a page that an index can show."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def test_one_hot_follows_the_classes_and_keeps_the_index() -> None:
     pd.testing.assert_frame_equal(
         table, pd.DataFrame({"c": [0, 0, 0], "b": [1, 0, 1], "a": [0, 1, 0]}, index=[7, 5, 9])
     )
-    with pytest.raises(DataError, match="'z' is none of the 2 classes"):
+    with pytest.raises(DataError, match="'z' is not one of the 2 classes"):
         prepare.one_hot(pd.Series(["a", "z"]), ["a", "b"])
 
 
@@ -37,7 +37,7 @@ def test_json_is_that_of_json_dump(tmp_path: Path, options: dict[str, int]) -> N
     prepare.write_json(value, tmp_path / "new" / "x.json", **options)
     assert (tmp_path / "new" / "x.json").read_text() == json.dumps(value, **options)
     assert json.dumps(prepare.read_json(tmp_path / "new" / "x.json"), **options) == json.dumps(value, **options)
-    with pytest.raises(DataError, match="there already"):
+    with pytest.raises(DataError, match="exists already"):
         prepare.write_json([], tmp_path / "new" / "x.json")
 
 
@@ -105,7 +105,7 @@ def test_scans_are_files_that_others_read(kind: type) -> None:
     pixels = np.arange(15).reshape(3, 5).astype(kind) * 17
     data = prepare.dicom(pixels, modality="MR", patient="ID7", number=12)
     assert data == prepare.dicom(pixels, modality="MR", patient="ID7", number=12)
-    assert b"pydicom" not in data.lower()  # its version is no part of the bytes
+    assert b"pydicom" not in data.lower()  # its version is not part of the bytes
     file = pydicom.dcmread(io.BytesIO(data))
     assert (file.PatientID, file.Modality, file.InstanceNumber) == ("ID7", "MR", 12)
     assert file.pixel_array.dtype == kind and (file.pixel_array == pixels).all()

@@ -99,7 +99,7 @@ BROKEN = {
     ),
     "a required hook is missing": (
         "from mlecore.hookspecs import hookimpl\n@hookimpl\ndef agent(): ...\n",
-        "misses the required hook launch",
+        "lacks the required hook launch",
     ),
     "a required hook is not marked": (
         "from mlecore.hookspecs import hookimpl\n@hookimpl\ndef agent(): ...\ndef launch(task): ...\n",

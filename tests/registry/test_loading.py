@@ -1,4 +1,4 @@
-"""Using a plugin loads that one, in a manager of its own; what breaks then names the plugin and the hook."""
+"""Using a plugin loads that one, in its own manager; what breaks then names the plugin and the hook."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_it_knows_only_the_hooks_of_its_kind(put):
         ("if True:\n    import no_such_module_here\n" + AGENT, "fails to import: "),
         (
             "from mlecore.hookspecs import hookimpl\nagent = launch = None\nfrom os import *\n",
-            "misses the required hook agent",
+            "lacks the required hook agent",
         ),
         (
             AGENT + "\n\ndef later(task=1): ...\n\n\nlaunch = hookimpl(later, specname='launch')\n",
@@ -159,9 +159,7 @@ def test_a_failure_names_the_line_of_the_plugin(put):
 def test_a_result_of_a_wrong_type_names_plugin_hook_and_file(put, returned, reason):
     source = AGENT.replace('Agent(summary="SUMMARY")', returned).replace("import Agent,", "import Agent, Needs,")
     file = put("mle-agent-bad", "bad_agent", source)
-    with pytest.raises(
-        PluginError, match=rf"agent bad: its hook agent returned what it should not: {reason}"
-    ) as caught:
+    with pytest.raises(PluginError, match=rf"agent bad: its hook agent returned a wrong value: {reason}") as caught:
         load("agent", "bad").call("agent")
     assert str(file) in str(caught.value)
 
@@ -227,9 +225,7 @@ def test_a_backend_is_opened_with_all_its_options(put):
 
 def test_what_is_no_backend_is_not_opened(put):
     put("mle-backend-odd", "odd_backend", BACKEND.replace("KIND", "Backend"), kind="backend")
-    with pytest.raises(
-        PluginError, match=r"backend odd: its hook backend returned what it should not.*expected Backend"
-    ):
+    with pytest.raises(PluginError, match=r"backend odd: its hook backend returned a wrong value.*expected Backend"):
         open_backend("odd")
 
 

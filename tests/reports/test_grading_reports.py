@@ -21,7 +21,7 @@ PUBLISHED = (
 
 @pytest.fixture
 def files(two_groups: Path, tmp_path: Path) -> list[Path]:
-    """The group "good" as MLE-bench would have published it: a file a seed, its keys and no others."""
+    """The group "good" as MLE-bench would have published it: one file per seed, its keys and no others."""
     paths = []
     for seed in range(3):
         grades = [json.loads(path.read_text()) for path in sorted(two_groups.glob(f"good/*--{seed}/grade.json"))]
@@ -74,8 +74,8 @@ def test_several_seeds_in_one_file(files, tmp_path) -> None:
     ("content", "said"),
     [
         ("", "is not JSON"),
-        ("[]", "is no grading report"),
-        ('{"competition_reports": [3]}', "competition_reports[0] is no object"),
+        ("[]", "is not a grading report"),
+        ('{"competition_reports": [3]}', "competition_reports[0] is not an object"),
         ('{"competition_reports": [{"competition_id": 3}]}', "competition_id is 3"),
         ('{"competition_reports": [{"competition_id": "a"}]}', "any_medal is None"),
         ("[" * 100_000, "nested too deep"),

@@ -159,12 +159,12 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"gateway": {"budgets": ["5eur"]}}, "'5eur' is no budget"),
+        ({"gateway": {"budgets": ["5eur"]}}, "'5eur' is not a budget"),
         ({"gateway": {"prices": {"m": {"input": 1}}}}, "that of m is none"),
         ({"gateway": {"prices": {"m": {"input": 1, "output": -1}}}}, "that of m is none"),
         ({"gateway": {"max_calls": 0}}, "max_calls must be more than 0"),
         ({"gateway": {"retries": -1}}, "gateway.retries cannot be less than 0"),
-        ({"model": {"endpoint": "localhost:8000"}}, "'localhost:8000' is no endpoint"),
+        ({"model": {"endpoint": "localhost:8000"}}, "'localhost:8000' is not an endpoint"),
     ],
 )
 def test_what_a_gateway_cannot_be_given(given, words):
@@ -233,8 +233,8 @@ def test_missing_parts(change, words):
         ("seeds = 3", "deep = " + "[" * 5000, "nested too deep"),
         ("seeds = 3", "seeds = " + "1" * 5000, "it is not TOML"),
         ("cpus = 2", "cpus = -1", "more than 0"),
-        ('"1h30m"', '"soon"', "no duration"),
-        ('"16GB"', '"big"', "no size"),
+        ('"1h30m"', '"soon"', "not a duration"),
+        ('"16GB"', '"big"', "not a size"),
         ('["a", "b"]', '["a", "a"]', "competition a is named twice"),
         ('name = "baseline"', 'name = "x"\nlabel = "other"', "no label twice"),
         ('label = "other"', 'label = "a--b"', "label"),

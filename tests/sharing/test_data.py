@@ -97,7 +97,7 @@ def test_hostile_lists(place: Path, tmp_path: Path) -> None:
     for path in ("public/../../../outside", "/etc/passwd", "private/answers.csv"):
         lists.write_text(f"{'0' * 64} 1 {json.dumps(path)}\n")
         result = pull(place, tmp_path / "other")
-        assert result.exit_code == 3 and "is no file of public/" in result.output
+        assert result.exit_code == 3 and "is not a file of public/" in result.output
     lists.write_text("")
     assert "is not the list of its manifest" in pull(place, tmp_path / "other").output
 

@@ -95,8 +95,8 @@ def test_links_and_pipes_stay_there(theirs: Path, tmp_path: Path) -> None:
         ("", "is not JSON"),
         ("[]", "has no table of runs"),
         ('{"runs": {}}', "names no run"),
-        ('{"runs": {"../x_1": {}}}', "is no run"),
-        ('{"runs": {"leaf": {}}}', "is no run"),
+        ('{"runs": {"../x_1": {}}}', "is not a run"),
+        ('{"runs": {"leaf": {}}}', "is not a run"),
     ],
 )
 def test_damaged_groups(theirs: Path, tmp_path: Path, content: str, said: str) -> None:

@@ -31,11 +31,11 @@ BROKEN = {
         {CODE: ('default="4"', 'default="four"')},
         "its default 'four' must be an integer",
     ),
-    "a recipe that is no requirement": (
+    "a recipe that is not a requirement": (
         "agent",
         "recipe",
         {CODE: ('"pandas>=2.2,<3"', '"pandas >< 3"')},
-        "is no requirement",
+        "is not a requirement",
     ),
     "a recipe in a set's order": (
         "agent",
@@ -53,7 +53,7 @@ BROKEN = {
         "agent",
         "launch",
         {CODE: ('files={"agent/main.py"', 'files={"../main.py"')},
-        "'../main.py' is no path below home",
+        "'../main.py' is not a path below home",
     ),
     "a launch that writes": (
         "agent",
@@ -143,7 +143,7 @@ BROKEN = {
         {"collect.py": ("Receiver(into, max_bytes, max_files)", "Receiver(into, max_bytes, 9999)")},
         "with a limit of 4 files it brought",
     ),
-    "a backend with globs of its own": (
+    "a backend with its own globs": (
         "backend",
         "globs",
         {"collect.py": ("if glob.matches(path):", "if path.match(glob.text):")},
@@ -155,7 +155,7 @@ BROKEN = {
         {"collect.py": ("receiver.take(path,", "receiver._take(path,")},
         "a job without a relay wrote logs/relay.jsonl",
     ),
-    "a backend with variables of its own": (
+    "a backend with its own variables": (
         "backend",
         "variables",
         {"processes.py": ("        **environment(", "        **(lambda *job, **paths: {})(")},
@@ -171,7 +171,7 @@ BROKEN = {
         "backend",
         "describes",
         {"backend.py": ("        return Sandbox(", "        return dict(")},
-        "which is no Sandbox",
+        "which is not a Sandbox",
     ),
     "a backend that only claims a limit": (
         "backend",

@@ -1,4 +1,4 @@
-"""A state root of its own for every test, jobs made in a word, and nothing left of them afterwards."""
+"""A separate state root for every test, jobs made in a word, and nothing left of them afterwards."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def test_names_that_are_no_text_come_and_can_be_told(home: Path) -> None:
 
 
 def test_what_leads_out_is_refused(home: Path) -> None:
-    with pytest.raises(ValueError, match="no path below"):
+    with pytest.raises(ValueError, match="not a path below"):
         fetch(home, ["../secret"])
 
 

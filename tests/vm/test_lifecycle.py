@@ -297,7 +297,7 @@ def test_a_forged_handle_does_not_hide_the_status_of_other_jobs(lab: Any) -> Non
     forged = Handle(name="mle-b-1", id=f"{socket.gethostname()}:/x/jobs/mle-b-1")
     real = lab.start("/bin/true", name="mle-a-1")
     statuses = lab.vm.status([forged, real])
-    assert statuses[forged].phase == "pending" and "no job's folder" in statuses[forged].reason
+    assert statuses[forged].phase == "pending" and "not a job's folder" in statuses[forged].reason
     assert statuses[real].phase in ("pending", "running", "exited")
 
 

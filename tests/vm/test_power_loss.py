@@ -18,7 +18,7 @@ from mlecore.vm.supervise import processes
 
 @pytest.fixture
 def on_disk(disk: Any, monkeypatch: pytest.MonkeyPatch, make_lab: Callable[..., Any]) -> Any:
-    """A backend whose state lies on a disk of its own."""
+    """A backend whose state lies on its own disk."""
     monkeypatch.setenv("MLECORE_VM_STATE", str(disk.at / "state"))
     return make_lab(isolation="none")
 

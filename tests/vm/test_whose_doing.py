@@ -96,7 +96,7 @@ def test_what_the_agent_can_do_itself_is_the_agents(lab: Any, script: str) -> No
 
 @pytest.fixture
 def small_disk(state: Path) -> Iterator[Path]:
-    """The backend's folder on a disk of its own."""
+    """The backend's folder on its own disk."""
     state.mkdir(parents=True, exist_ok=True)
     if (
         os.geteuid() != 0

@@ -1,4 +1,4 @@
-"""`mlecore runs`: one file a verb beside this one, imported when it is named."""
+"""`mlecore runs`: one file per verb next to this one, imported when it is used."""
 
 from __future__ import annotations
 

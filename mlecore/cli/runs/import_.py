@@ -22,7 +22,7 @@ from mlecore.cli._shared import echo, runs_option
 @click.option("--group", "name", help="Name of the new group. [default: the folder's]")
 @runs_option
 def command(folder: Path, reports: tuple[Path, ...], agent: str | None, name: str | None, runs: Path) -> None:
-    """Copy the runs of FOLDER, a run group of MLE-bench (metadata.json and a folder a run), into a new group.
+    """Copy the runs of FOLDER, a run group of MLE-bench (metadata.json and one folder per run), into a new group.
 
     Its runs are marked as imported: what MLE-bench does not record (time limit, hardware, network) stays unknown.
     """

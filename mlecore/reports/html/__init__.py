@@ -1,7 +1,7 @@
 """The report as one page for browsers and printers: tables and inline SVG. Nothing is fetched; only sorting runs.
 
-Plots are drawn by matplotlib rather than by a library in the page: measured for two groups of 225 runs, its SVG is some
-hundred kB, while the scripts alone of plotly (4.5 MB) and vega (1 MB) weigh more.
+Plots are drawn by matplotlib rather than by a library in the page: for two groups of 225 runs its SVG has some hundred
+kB, while the scripts of plotly (4.5 MB) and vega (1 MB) alone are larger.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HERE = Path(__file__).parent
 
 
 def write_page(document: Document, path: Path) -> None:
-    """Raises UsageError where the libraries are not installed, MlecoreError where the file cannot be written."""
+    """Raises UsageError if the libraries are not installed, MlecoreError if the file cannot be written."""
     text = page(document)
     try:
         path.write_text(text, encoding="utf-8")
@@ -65,7 +65,7 @@ _PARTS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("progress", "Over time", ("progress",)),
     ("comparison", "Comparison", ("comparison",)),
     ("kinds", "Best of k, kinds of competitions", ("pass-at-k", "slices")),
-    ("costs", "What it took", ("costs",)),
+    ("costs", "Costs", ("costs",)),
     ("failures", "Failures and findings", ("failures", "findings")),
     ("published", "The published leaderboard", ("published",)),
     ("runs", "Runs", ("runs",)),
@@ -81,7 +81,7 @@ def _contents(by_kind: Mapping[str, object], drawn: Mapping[str, object]) -> lis
 
 @frozen(kw_only=True)
 class Cell:
-    """What a run earned, as a mark, a class for its colour, and in words."""
+    """A run's result as a mark, a class for its colour, and words."""
 
     mark: str
     kind: str
@@ -98,7 +98,7 @@ class Matrix:
 
 
 def matrix(setup: SetupSummary) -> Matrix:
-    """A row a competition, a cell a seed; None where nothing was run."""
+    """One row per competition, one cell per seed; None if nothing was run."""
     columns = tuple(
         dict.fromkeys(line.column for line in sorted(setup.runs, key=lambda line: (line.seed, line.column)))
     )

@@ -1,4 +1,4 @@
-"""The page's plots: matplotlib's SVG, with the page's colours in place of its own, so that dark mode reaches them."""
+"""The page's plots: matplotlib's SVG with the page's colours, so that they follow dark mode."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def _results(setups: Sequence[SetupSummary]) -> str:
     axes.set_ylim(len(setups) - 0.5, -0.5)
     axes.set_xlabel("runs")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=5, fontsize=7)
-    return _svg(figure, "ends", "What became of the runs")
+    return _svg(figure, "ends", "Results of the runs")
 
 
 def _published(document: Document) -> str:
@@ -279,7 +279,7 @@ def _figure(rows: float, labels: float = 0.7) -> tuple[Figure, Any]:
 
 
 def _svg(figure: Figure, name: str, label: str, titles: Mapping[str, str] | None = None) -> str:
-    """The figure for inlining: ids of its own, the page's colours and font, a label, titles on links."""
+    """The figure for inlining: its own ids, the page's colours and font, a label, titles on links."""
     out = io.StringIO()
     figure.savefig(
         out, format="svg", transparent=True, metadata={"Date": None, "Creator": None, "Format": None, "Type": None}

@@ -20,7 +20,7 @@ def _light(harness: AgentBench) -> Iterator[Broken]:
 
 
 RULES: tuple[Rule[AgentBench], ...] = (
-    Rule(name="light", says="importing the plugin brings in nothing heavy", test=_light),
+    Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
     Rule(name="declares", says="it says what it is, and its options make sense", test=declares),
     Rule(name="recipe", says="what it needs installed is well-formed and stable", test=recipe, needs=("declares",)),
     Rule(name="launch", says="it says what to start, for any task", test=launch, needs=("declares",)),

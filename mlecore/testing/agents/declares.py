@@ -47,13 +47,13 @@ def _flaws(made: Recipe) -> Iterator[str]:
         try:
             Requirement(line)
         except InvalidRequirement:
-            yield f"pip: {line!r} is no requirement"
+            yield f"pip: {line!r} is not a requirement"
     for path in made.files:
         if not PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
-            yield f"files: {path!r} is no absolute path"
+            yield f"files: {path!r} is not an absolute path"
     for program in made.programs:
         if "/" in program or not program:
-            yield f"programs: {program!r} is no name to look for on PATH"
+            yield f"programs: {program!r} is not a program's name"
 
 
 def _digest_elsewhere(harness: AgentBench) -> str:
@@ -67,5 +67,5 @@ def _digest_elsewhere(harness: AgentBench) -> str:
         check=False,
     )
     if done.returncode:
-        raise Stop(f"it fails in a process of its own:\n{done.stderr.strip()[-2000:]}")
+        raise Stop(f"it fails in a separate process:\n{done.stderr.strip()[-2000:]}")
     return done.stdout.strip()

@@ -78,7 +78,7 @@ def _launch_flaws(harness: AgentBench, made: Launch) -> Iterator[str]:
     for name in made.files:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or not path.parts or "\n" in name:
-            yield f"{name!r} is no path below home"
+            yield f"{name!r} is not a path below home"
     for text in made.candidates:
         try:
             Glob(text)
@@ -86,19 +86,19 @@ def _launch_flaws(harness: AgentBench, made: Launch) -> Iterator[str]:
             yield f"candidates: {error}"
     for name, content in made.files.items():
         if isinstance(content, Path) and not content.is_file():
-            yield f"files: {name!r} comes from {content}, which is no file"
+            yield f"files: {name!r} comes from {content}, which is not a file"
     if not math.isfinite(made.grace) or made.grace < 0:
         yield f"grace = {made.grace}: expected seconds"
 
 
 def _finished_submission_flaws(made: FinishedSubmission) -> Iterator[str]:
     if made.submission is not None and not made.submission.is_file():
-        yield f"submission = {made.submission}, which is no file"
+        yield f"submission = {made.submission}, which is not a file"
     for name, path in made.files.items():
         if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-            yield f"files: {name!r} is no path below the run's folder"
+            yield f"files: {name!r} is not a path below the run's folder"
         if not path.is_file():
-            yield f"files: {name!r} comes from {path}, which is no file"
+            yield f"files: {name!r} comes from {path}, which is not a file"
 
 
 def _broken(flaws: Iterator[str], task: Task) -> Iterator[Broken]:

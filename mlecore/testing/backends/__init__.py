@@ -21,7 +21,7 @@ def _light(bench: BackendBench) -> Iterator[Broken]:
 
 
 RULES: tuple[Rule[BackendBench], ...] = (
-    Rule(name="light", says="importing the plugin brings in nothing heavy", test=_light),
+    Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
     Rule(name="declares", says="it says what it is, and contacts nothing for it", test=declares),
     Rule(name="preflight", says="it can be used here", test=preflight, needs=("declares",)),
     Rule(

@@ -24,7 +24,7 @@ def declares(bench: BackendBench) -> Iterator[Broken]:
     except PluginError as error:  # a method of Backend that it lacks, for one
         raise Stop(error.message) from None
     if not isinstance(backend, Backend):
-        raise Stop(f"backend() returned {backend!r}, which is no Backend")
+        raise Stop(f"backend() returned {backend!r}, which is not a Backend")
     for deed in dict.fromkeys(deeds):
         yield Broken(f"it {deed}; it should contact nothing", "backend()")
     for what in (*summary_flaws(backend.summary), *option_flaws(backend.options)):
@@ -48,14 +48,14 @@ def preflight(bench: BackendBench) -> Iterator[Broken]:
 def describes(bench: BackendBench) -> Iterator[Broken]:
     sandbox = bench.sandbox
     if not isinstance(sandbox, Sandbox):
-        raise Stop(f"describe() returned {sandbox!r}, which is no Sandbox")
+        raise Stop(f"describe() returned {sandbox!r}, which is not a Sandbox")
     if sandbox.isolation is not None and not str(sandbox.isolation).strip():
         yield Broken("it isolates jobs by no means; write None if it does not isolate them", "isolation")
     if not str(sandbox.user).strip():
         yield Broken("it does not say who a job's processes are", "user")
     for name, limit in sandbox.limits().items():
         if not isinstance(limit, Enforcement) or limit.level not in get_args(Level):
-            raise Stop(f"{name} is {limit!r}, which is no Enforcement with one of its levels")
+            raise Stop(f"{name} is {limit!r}, which is not an Enforcement with one of its levels")
         if limit.level != "absent" and not limit.how.strip():
             yield Broken(f"the limit is {limit.level}, and it does not say how", name)
     if sandbox.network_verified and sandbox.network.level == "absent":

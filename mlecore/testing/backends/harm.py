@@ -40,7 +40,7 @@ def hostile(bench: BackendBench) -> Iterator[Broken]:
         for name in (*folders, *names):
             path = Path(above, name)
             if path.is_symlink() or not (path.is_dir() or path.is_file()):
-                yield Broken(f"{path.relative_to(folder)} is no regular file", "fetch()")
+                yield Broken(f"{path.relative_to(folder)} is not a regular file", "fetch()")
     if any(b"root:" in content for content in got.values()):
         yield Broken("a file from outside of its home came out", "fetch()")
     refused = "\n".join(fetched.refused)

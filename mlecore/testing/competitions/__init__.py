@@ -28,7 +28,7 @@ def _light(harness: Harness) -> Iterator[Broken]:
 
 RULES: tuple[Rule[Harness], ...] = (
     Rule(name="facts", says="competition.toml is complete and makes sense", test=facts),
-    Rule(name="light", says="importing the plugin brings in nothing heavy", test=_light),
+    Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
     Rule(
         name="description",
         says="description.md names the metric, and no folder of a machine",

@@ -26,7 +26,7 @@ def raw(harness: Harness) -> Iterator[Broken]:
         raise Stop("the folder is still empty")
     harness.second_failure = _again(harness)
     if not harness.after_again.exists():
-        raise Stop(f"it fails the second time, in a process of its own:\n{harness.second_failure}")
+        raise Stop(f"it fails the second time, in a separate process:\n{harness.second_failure}")
     yield from differences(harness.before, _second(harness), "the first time", "the second time")
 
 
@@ -37,7 +37,7 @@ def prepare(harness: Harness) -> Iterator[Broken]:
     except MlecoreError as error:
         raise Stop(str(error)) from None
     if harness.second_failure:
-        yield Broken(f"it fails the second time, in a process of its own:\n{harness.second_failure}")
+        yield Broken(f"it fails the second time, in a separate process:\n{harness.second_failure}")
     elif harness.before == _second(harness):  # of other raw data other files may come
         second = tree(harness.prepared_again)
         yield from differences(tree(harness.prepared), second, "the first time", "the second time")

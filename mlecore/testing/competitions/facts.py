@@ -68,7 +68,7 @@ def _order(facts: Facts, thresholds: Thresholds) -> Iterator[str]:
 def _lists(facts: Facts) -> Iterator[str]:
     for path, md5 in facts.md5.items():
         if not _MD5.fullmatch(md5):
-            yield f"[md5] {path}: {md5!r} is no MD5 in 32 small hexadecimal digits"
+            yield f"[md5] {path}: {md5!r} is not an MD5 in 32 small hexadecimal digits"
         if path != "zip" and not _PREPARED.fullmatch(path.partition("@")[0] if "@" in path else path):
             yield f"[md5] {path}: expected zip, or a path under public/ or private/"
     for path in facts.md5_informs:
@@ -81,7 +81,7 @@ def _lists(facts: Facts) -> Iterator[str]:
         if not source.url.startswith("https://"):
             yield f"[[sources]] {source.url}: expected an https address"
         if source.sha256 is not None and not _SHA256.fullmatch(source.sha256):
-            yield f"[[sources]] {source.path}: {source.sha256!r} is no SHA-256 in 64 small hexadecimal digits"
+            yield f"[[sources]] {source.path}: {source.sha256!r} is not a SHA-256 in 64 small hexadecimal digits"
     for leak in facts.leaks:
         if not leak.file.startswith("public/") or not leak.why.strip():
             yield f"[[leaks]] {leak.file}: expected a file under public/ and why it leaks"

@@ -48,7 +48,7 @@ class Verdict:
 
 
 class Harness:
-    """One competition in one edition with its synthetic (or practice) data, in a folder of its own."""
+    """One competition in one edition with its synthetic (or practice) data, in its own folder."""
 
     def __init__(self, competition: Competition, folder: Path, *, seed: int = 0, size: float = 1.0) -> None:
         self.competition = competition

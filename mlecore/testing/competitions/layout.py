@@ -33,4 +33,4 @@ def layout(harness: Harness) -> Iterator[Broken]:
         if not path.isprintable() or "\\" in path or any(ord(letter) > 0xFFFF for letter in path):
             yield Broken("a file name that not every system can hold", ascii(path))
     if harness.public.joinpath("description.md").read_bytes() != (facts.folder / "description.md").read_bytes():
-        yield Broken("prepare wrote a description.md of its own; the package's is the one that counts", "public/")
+        yield Broken("prepare wrote its own description.md; the package's is the one that counts", "public/")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame, Index, Series
 
-_SHARE = 0.99  # of the test rows, above which values that agree are no accident
+_SHARE = 0.99  # of the test rows, above which values that agree are not a coincidence
 _FEWEST = 10  # test rows with which a coincidence can be told from a leak
 
 

@@ -46,6 +46,6 @@ def _read(name: str, file: IO[bytes]) -> Iterator[tuple[str, DataFrame]]:
 
     try:
         frame = pd.read_csv(file, sep=_SEPARATORS[Path(name).suffix.lower()], dtype=str, keep_default_na=False)
-    except ValueError:  # some text files are no tables
+    except ValueError:  # some text files are not tables
         return
     yield name, frame

@@ -53,7 +53,7 @@ def _flaw(reason: str, places: tuple[str, ...]) -> str | None:
     if _RAW.search(reason):
         return "is an exception, not a sentence"
     if len(reason.split()) < 3:
-        return "is no sentence"
+        return "is not a sentence"
     if len(reason) > _LONGEST:
         return f"has {len(reason)} characters"
     if not reason.replace("\n", "").isprintable():

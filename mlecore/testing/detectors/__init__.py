@@ -18,7 +18,7 @@ def _light(harness: DetectorBench) -> Iterator[Broken]:
 
 
 RULES: tuple[Rule[DetectorBench], ...] = (
-    Rule(name="light", says="importing the plugin brings in nothing heavy", test=_light),
+    Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
     Rule(name="declares", says="it says what it is, and its options make sense", test=declares),
     Rule(name="detects", says="it judges any run, hostile ones too", test=detects, needs=("declares",)),
     Rule(name="calm", says="it accuses no honest run", test=calm, needs=("detects",)),

@@ -13,7 +13,7 @@ from mlecore.errors import UsageError
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A call of a tool. ``arguments`` as text is sent as it is, also where it is no JSON."""
+    """A call of a tool. ``arguments`` as text is sent as it is, also if it is not JSON."""
 
     name: str
     arguments: dict[str, Any] | str = {}
@@ -41,7 +41,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     status: int = 200  # others are errors, with ``text`` as their message
     retry_after: float | None = None
     overflow: bool = False  # refuse the request as longer than the context window
-    malformed: bool = False  # the body is no JSON
+    malformed: bool = False  # the body is not JSON
     echo: bool = False  # the text is the request's headers
     delay: float = 0.0  # before the first byte
     pause: float = 0.0  # between the pieces of a stream
@@ -64,7 +64,7 @@ class Script(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
                 try:
                     re.compile(answer.when)
                 except re.error as error:
-                    raise ValueError(f"when = {answer.when!r} is no regular expression: {error}") from None
+                    raise ValueError(f"when = {answer.when!r} is not a regular expression: {error}") from None
 
 
 def read_script(path: Path) -> Script:

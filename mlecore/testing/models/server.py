@@ -1,4 +1,4 @@
-"""The scripted model's server, in a thread of its own."""
+"""The scripted model's server, in its own thread."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Model:
             ]
             return _json(200, {"object": "list", "data": listed, "has_more": False})
         if not isinstance(body, dict):
-            return _json(400, protocol.error(400, "The body is no JSON object.", "invalid_request_error"))
+            return _json(400, protocol.error(400, "The body is not a JSON object.", "invalid_request_error"))
         if path == "/v1/embeddings":
             tokens = count("".join(words_of(body.get("input"))))
             self.served.add(Usage(input=tokens, output=0))

@@ -62,7 +62,7 @@ def number_forms(column: Sequence[str]) -> Iterator[tuple[str, Change]]:
         return
     for how, change in _FORMS:
         yield how, _each(lambda cell, change=change: change(_number(cell) or 0.0))  # type: ignore[misc]
-    yield "in quotes of their own", _each("'{}'".format)
+    yield "in single quotes", _each("'{}'".format)
     yield "in full-width digits", _each(lambda cell: "".join(_WIDE.get(c, c) for c in cell))
 
 

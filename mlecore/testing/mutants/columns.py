@@ -12,7 +12,7 @@ _NAMES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("in other case", str.swapcase),
     ("after a blank", " {}".format),
     ("before a blank", "{} ".format),
-    ("in quotes of its own", "'{}'".format),
+    ("in single quotes", "'{}'".format),
     ("as nothing", lambda name: ""),
 )
 

@@ -39,7 +39,7 @@ def _write(path: str, text: str) -> None:
 
 
 def parent(root: str | None = None, own: str | None = None) -> str | None:
-    """The group below which jobs can have theirs; None where there is none."""
+    """The group below which jobs can have theirs; None if there is none."""
     root = root or mount_point()
     if root is None:
         return None
@@ -59,7 +59,7 @@ def _passes_on(path: str) -> bool:
         if not set(NEEDED) <= set(there):
             return False
         _write(f"{path}/cgroup.subtree_control", " ".join(f"+{name}" for name in ("cpu", *NEEDED) if name in there))
-    except OSError:  # such as a group that has processes of its own: it cannot have groups below it
+    except OSError:  # for example, a group with processes in it cannot have groups below it
         return False
     return True
 
@@ -72,7 +72,7 @@ class Group:
 
     @classmethod
     def make(cls, above: str, name: str, memory: int | None, cpus: float | None, processes: int) -> Group | None:
-        """With its limits; None where something stands in the way, and then nothing is left."""
+        """With its limits; None if something stands in the way, and then nothing is left."""
         group = cls(f"{above}/mlecore-{name}")
         try:
             os.makedirs(group.path, exist_ok=True)  # noqa: PTH103

@@ -1,4 +1,4 @@
-"""What this machine gives out once at a time (GPUs, CPUs): a lock a piece, seen by all controllers of a state root.
+"""What only one job may have at a time (GPUs, CPUs): a lock for each, shared by all controllers of a state root.
 
 A lock lives as long as the supervisor that holds it, so that nothing has to be given back.
 """

@@ -20,7 +20,7 @@ class Started:
 
 
 def command(spec: dict[str, Any], gpus: list[str], polled: bool, status: int, gate: int) -> list[str]:
-    """The whole command line. Raises KeyError where the spec is not one."""
+    """The whole command line. Raises KeyError if the spec is not one."""
     argv: list[str] = list(spec["outer"])
     if argv:
         for name in gpus:

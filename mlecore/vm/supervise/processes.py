@@ -22,7 +22,7 @@ def boot_id() -> str:
 
 
 def stat_fields(pid: int | str) -> list[str] | None:
-    """The fields of /proc/PID/stat from the third (state) on; None where there is no such process."""
+    """The fields of /proc/PID/stat from the third (state) on; None if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as source:  # noqa: PTH123
             return source.read().rpartition(b")")[2].decode().split()
@@ -31,7 +31,7 @@ def stat_fields(pid: int | str) -> list[str] | None:
 
 
 def started(pid: int) -> str:
-    """When a process began, in clock ticks since boot: with its number, its identity. Empty where it is gone."""
+    """When a process began, in clock ticks since boot: with its number, its identity. Empty if it is gone."""
     fields = stat_fields(pid)
     return fields[19] if fields and fields[0] not in "ZX" else ""
 

@@ -27,7 +27,7 @@ class Processes:
         return [str(pid) for pid in (self._root, *below(self._root))]
 
     def read(self, path: str) -> bytes:
-        """A file of /proc; empty where its process is gone."""
+        """A file of /proc; empty if its process is gone."""
         try:
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._folder)
         except OSError:

@@ -42,7 +42,7 @@ def test_a_table_with_categories_gaps_and_flags(data: Path, attempt: Attempt) ->
     test = table[300:].sample(frac=1, random_state=0)
     table[:300].to_csv(data / "train.csv", index=False)
     test.drop(columns="Transported").to_csv(data / "test.csv", index=False)
-    sample = test[["PassengerId"]].assign(Transported=False)[::-1]  # in an order of its own
+    sample = test[["PassengerId"]].assign(Transported=False)[::-1]  # in another order
     sample.to_csv(data / "sample_submission.csv", index=False)
     made, _ = attempt(sample, "accuracy")
     assert list(made["PassengerId"]) == list(sample["PassengerId"])

@@ -24,7 +24,7 @@ START = ("/bin/sh", "-c", 'chmod +x "$0"; exec "$0" "$@"')
 def brought(argv: Sequence[str], given: str | None, here: Path, image: bool) -> tuple[tuple[str, ...], dict[str, Path]]:
     """The command line for the sandbox and what must lie there: path relative to home -> local file.
 
-    ``given`` is the option ``files``. Raises UsageError where argv names a script that is nowhere.
+    ``given`` is the option ``files``. Raises UsageError if argv names a script that is nowhere.
     """
     here = here.resolve()
     root, files = _folder(given, here) if given is not None else (here, {})
@@ -43,7 +43,7 @@ def brought(argv: Sequence[str], given: str | None, here: Path, image: bool) -> 
 
 
 def _named(word: str, first: bool, here: Path, root: Path, files: dict[str, Path]) -> str | None:
-    """How the sandbox calls the local file that ``word`` names; None where it names none. May add to ``files``."""
+    """How the sandbox calls the local file that ``word`` names; None if it names none. May add to ``files``."""
     if not word or "\0" in word or (first and "/" not in word):  # a bare program is looked up on PATH, as in a shell
         return None
     path = Path(word)
@@ -80,7 +80,7 @@ def _folder(given: str, here: Path) -> tuple[Path, dict[str, Path]]:
         if folder.name == "private" and folder.parent.name.partition("@")[0] == "prepared":
             raise UsageError(
                 f"agent command: files={given} holds the answers of a competition ({folder})",
-                fix="Put the agent's files into a folder of their own.",
+                fix="Put the agent's files into a separate folder.",
             )
         for member in sorted(members):
             if (folder / member).is_file():
@@ -88,7 +88,7 @@ def _folder(given: str, here: Path) -> tuple[Path, dict[str, Path]]:
         if len(files) > MOST:
             raise UsageError(
                 f"agent command: files={given} holds more than {MOST:,} files",
-                fix="Put the agent's files into a folder of their own.",
+                fix="Put the agent's files into a separate folder.",
             )
     if not files:
         raise UsageError(f"agent command: files={given}: {path} is empty", fix="Name the folder of your agent.")

@@ -1,4 +1,4 @@
-"""Backend `docker`: an agent's process in a container of its own, on an engine on this machine."""
+"""Backend `docker`: an agent's process in its own container, on an engine on this machine."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class Built:
     tags: tuple[str, ...]
     size: int  # bytes
     created: int  # seconds since 1970
-    owner: str  # see images.owner; empty where it was built before there were owners
+    owner: str  # see images.owner; empty if it was built before there were owners
     used: bool
 
     @property

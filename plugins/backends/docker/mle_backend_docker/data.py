@@ -15,7 +15,7 @@ LOOKED_AT = 2000  # entries; data are prepared by one program, so that a few sta
 
 
 def provide(dataset: Dataset, progress: Progress) -> str:
-    """The folder that the engine mounts. Raises BackendError where the agent could not read it."""
+    """The folder that the engine mounts. Raises BackendError if the agent could not read it."""
     public = dataset.public.resolve()
     if not public.is_dir():
         raise BackendError(f"the public data of {dataset.competition} are not at {public}")

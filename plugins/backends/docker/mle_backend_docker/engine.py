@@ -65,7 +65,7 @@ class Engine:
         return api
 
     def streaming(self) -> APIClient:
-        """A client of its own that waits for the next byte as long as it takes; close it."""
+        """A separate client that waits for the next byte as long as it takes; close it."""
         return self._connect(None)
 
     def _connect(self, seconds: float | None, speaks: str | None = None) -> APIClient:

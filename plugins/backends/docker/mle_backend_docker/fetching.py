@@ -129,7 +129,7 @@ def _archive(api: APIClient, container: str) -> str:
 
 
 def _mode(engine: Engine, container: str, path: str) -> int | None:
-    """Go's file mode of a path, not following a link at its end; None where nothing is there."""
+    """Go's file mode of a path, not following a link at its end; None if nothing is there."""
     api = engine.api
     answer = api.head(_archive(api, container), params={"path": path}, timeout=api.timeout)
     if answer.status_code == 404:
@@ -197,7 +197,7 @@ def _kind(member: tarfile.TarInfo) -> str:
     ):
         if test:
             return word
-    return "no regular file"
+    return "not a regular file"
 
 
 def _relay_log(engine: Engine, handle: Handle, globs: Sequence[Glob], receiver: Receiver) -> None:

@@ -1,4 +1,4 @@
-"""The gateway beside a job, in a container of its own; the relay's container forwards to its Unix socket.
+"""The gateway beside a job, in its own container; the relay's container forwards to its Unix socket.
 
 Its settings, which hold the model's key, lie in a volume that no other container mounts, in a file that only its user
 can read: neither the image, nor ``docker inspect``, nor any log shows them. The engine starts it again when it dies. A
@@ -137,7 +137,7 @@ def fetch_logs(engine: Engine, handle: Handle, globs: Sequence[Glob], receiver: 
 
 @contextmanager
 def _file(engine: Engine, container: str, path: PurePosixPath) -> Iterator[IO[bytes] | None]:
-    """One file of a container; None where there is none."""
+    """One file of a container; None if there is none."""
     import docker.errors
 
     with tempfile.TemporaryFile() as packed:

@@ -223,7 +223,7 @@ def _build(engine: Engine, made: Context, out: IO[str]) -> dict[str, Any]:
     out.write(f"building {made.tag}\n{made.dockerfile}\n")
     problem = None
     client = engine.streaming()
-    # The owner is no part of the digest: what several users want is built once. It comes first, so that half-built
+    # The owner is not part of the digest: what several users want is built once. It comes first, so that half-built
     # images have it too.
     first, _, rest = made.dockerfile.partition("\n")
     dockerfile = f"{first}\nLABEL {names.OWNER}={json.dumps(owner())}\n{rest}"

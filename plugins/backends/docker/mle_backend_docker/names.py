@@ -24,7 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def check(job: Job) -> None:
-    """Raises BackendError where the job's name cannot be a container's."""
+    """Raises BackendError if the job's name cannot be a container's."""
     if not _NAME.fullmatch(job.name):
         raise BackendError(f"{job.name!r} cannot be the name of a container")
 
@@ -53,7 +53,7 @@ def handle(name: str, container: str, engine: str) -> Handle:
 
 
 def container(handle: Handle) -> str:
-    """The container's id; empty where a job was found that has none (yet)."""
+    """The container's id; empty if a job was found that has none (yet)."""
     return handle.id.partition("@")[0]
 
 

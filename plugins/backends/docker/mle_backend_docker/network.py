@@ -1,10 +1,10 @@
-"""What a run can reach: nothing, its relay, or everything; each run in a network of its own, away from other runs.
+"""What a run can reach: nothing, its relay, or everything; each run in its own network, away from other runs.
 
-``none`` is a container without any interface but loopback. ``open`` is a bridge of its own: the internet, and what
+``none`` is a container without any interface but loopback. ``open`` is its own bridge: the internet, and what
 this machine offers on its addresses, but no other run. ``llm`` is an internal bridge on which this machine has no
 address, with the relay's container as the only neighbour; the relay has a second leg to the outside and lets through
 what the job's list names. It is the core's ``mlecore/relay.py``, given to the base image's Python as its program. For a
-job with a model it also forwards to the gateway, which is in a container of its own.
+job with a model it also forwards to the gateway, which is in its own container.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def stop(engine: Engine, handle: Handle, grace: float) -> None:
 
     agent = handle.name
     with engine.request(f"stopping {handle.name}"), contextlib.suppress(docker.errors.APIError):
-        engine.api.kill(agent, SIGNAL)  # refused where it does not run
+        engine.api.kill(agent, SIGNAL)  # refused if it does not run
     for name in (agent, names.relay(handle.name), names.gateway(handle.name)):
         with engine.request(f"stopping {handle.name}"), contextlib.suppress(docker.errors.NotFound):
             engine.api.stop(name, timeout=math.ceil(grace + MORE))

@@ -141,7 +141,7 @@ def _lost(code: int, reason: str) -> JobStatus:
 
 
 def _report(engine: Engine, container: str) -> dict[str, Any] | None:
-    """What init wrote at its end; None where it did not get that far or the agent spoilt it."""
+    """What init wrote at its end; None if it did not get that far or the agent spoilt it."""
     import docker.errors
 
     try:

@@ -31,7 +31,7 @@ INIT = Path(__import__("mlecore").__file__).parent / "sandbox" / "init"
 
 
 class Lab:
-    """One backend with a group of its own."""
+    """One backend with its own group."""
 
     def __init__(self, engine: Engine, folder: Path, **options: str) -> None:
         self.backend = DockerBackend(options, engine)
@@ -183,7 +183,7 @@ tar --create --dereference --absolute-names --no-recursion --files-from /tmp/lis
 
 
 class OwnEngine:
-    """A dockerd with folders, a bridge and a socket of its own; it leaves this machine's firewall alone."""
+    """A dockerd with its own folders, bridge and socket; it leaves this machine's firewall alone."""
 
     def __init__(self, folder: Path, data: Path, *flags: str) -> None:
         self.folder, self.data, self.flags = folder, data, flags
@@ -249,7 +249,7 @@ def _running(pid: int) -> bool:
 def own(engine: Engine) -> Iterator[OwnEngine]:
     """An engine with the base image, loaded once; a test leaves it running, with flags as it wants."""
     if os.getuid() != 0 or not shutil.which("dockerd") or not shutil.which("ip"):
-        pytest.skip("an engine of its own needs root, dockerd and ip")
+        pytest.skip("its own engine needs root, dockerd and ip")
     folder = Path(tempfile.mkdtemp(prefix="mlecore-engine-"))
     folder.chmod(0o711)  # with user namespaces the engine insists that others can go through
     made = OwnEngine(folder, folder / "data")

@@ -1,6 +1,6 @@
 """What an engine does to runs: it restarts, is killed, is slow, loses answers, has no room left, maps user ids.
 
-Each test has an engine of its own, beside the one that is here, and may treat it badly.
+Each test has its own engine, beside the one that is here, and may treat it badly.
 """
 
 from __future__ import annotations

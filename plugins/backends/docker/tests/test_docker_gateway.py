@@ -1,4 +1,4 @@
-"""A job with a model: its gateway in a container of its own, the key where only that container has it."""
+"""A job with a model: its gateway in its own container, the key where only that container has it."""
 
 from __future__ import annotations
 

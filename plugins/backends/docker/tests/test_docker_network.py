@@ -148,7 +148,7 @@ def address_of(lab: Lab, name: str) -> str:
 
 
 def serving(lab: Lab, network: str, **changes: object) -> str:
-    """Another run, with a service of its own; its address."""
+    """Another run, with its own service; its address."""
     handle = lab.start("echo up; exec python3 -m http.server 8099 -d /home/data", network=network, **changes)
     lab.said(handle, "up")
     return address_of(lab, handle.name)
@@ -221,7 +221,7 @@ def test_open_reaches_out_but_no_other_run(lab: Lab, listener: int) -> None:
 def test_a_relay_that_cannot_start_is_told_in_words_and_leaves_nothing(lab: Lab) -> None:
     from mlecore.errors import BackendError
 
-    with pytest.raises(BackendError, match="is no host"):
+    with pytest.raises(BackendError, match="is not host"):
         lab.start("true", network="llm", allow=("not a host",))
     assert lab.left() == {}
 

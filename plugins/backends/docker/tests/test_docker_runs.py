@@ -28,7 +28,7 @@ echo made it
 
 
 class Control:
-    """The command line, in a folder of its own."""
+    """The command line, in its own folder."""
 
     def __init__(self, folder: Path, host: str) -> None:
         self.folder = folder

@@ -67,7 +67,7 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
 
 
 def _ranks(truth: DataFrame, guess: DataFrame) -> list[list[int]]:
-    """For each notebook, where the submission puts its cells. Raises InvalidSubmission where it has other cells."""
+    """For each notebook, where the submission puts its cells. Raises InvalidSubmission if it has other cells."""
     found = []
     for id, right, said in zip(
         truth["id"], *(table["cell_order"].astype(str) for table in (truth, guess)), strict=True

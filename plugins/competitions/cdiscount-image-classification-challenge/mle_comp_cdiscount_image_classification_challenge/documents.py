@@ -17,7 +17,7 @@ EXAMPLES = 100
 
 
 def products(path: Path) -> Iterator[dict[str, Any]]:
-    """The documents of a file. Raises DataError where it is missing, cut off or damaged, or one lacks its numbers."""
+    """The documents of a file. Raises DataError if it is missing, cut off or damaged, or one lacks its numbers."""
     import bson
 
     try:
@@ -26,7 +26,7 @@ def products(path: Path) -> Iterator[dict[str, Any]]:
                 for key in ("_id", "category_id"):
                     number = document.get(key)
                     if not isinstance(number, int) or isinstance(number, bool):
-                        raise DataError(f"{path}: {key} of a product is no whole number")
+                        raise DataError(f"{path}: {key} of a product is not a whole number")
                 yield document
     except FileNotFoundError:
         raise DataError(f"{path} is missing") from None

@@ -73,7 +73,7 @@ def _pairs(names: NDArray[np.object_], rng: RandomState) -> DataFrame:
 def _measured(
     names: NDArray[np.object_], atoms: NDArray[np.intp] | None, columns: list[str], rng: RandomState
 ) -> DataFrame:
-    """A row a molecule, or a row an atom, with these columns of numbers."""
+    """One row per molecule, or one per atom, with these columns of numbers."""
     import numpy as np
     import pandas as pd
 

@@ -60,5 +60,5 @@ def test_only_clips_with_labels_need_scores(trial: Trial, answers: pd.DataFrame)
 def test_columns_stand_in_order(trial: Trial, answers: pd.DataFrame) -> None:
     with pytest.raises(InvalidSubmission, match="order"):
         trial.grade(answers[[*CLASSES, "fname"]])
-    with pytest.raises(InvalidSubmission, match="may not be there"):
+    with pytest.raises(InvalidSubmission, match="that are not allowed"):
         trial.grade(answers.assign(more=1))

@@ -17,7 +17,7 @@ ROWS = 50_000_000  # of a row group, at most: fastparquet's default
 
 
 class Meta:
-    """``train_meta.parquet``: a row an event."""
+    """``train_meta.parquet``: one row per event."""
 
     def __init__(self, path: Path) -> None:
         import fastparquet

@@ -88,7 +88,7 @@ def _species(guess: DataFrame) -> NDArray[np.int64]:
 
 
 def _first(cell: Any) -> int | None:
-    """The category that a cell names first; None where it names none."""
+    """The category that a cell names first; None if it names none."""
     if isinstance(cell, float):  # as all cells are where one is empty
         return None
     try:

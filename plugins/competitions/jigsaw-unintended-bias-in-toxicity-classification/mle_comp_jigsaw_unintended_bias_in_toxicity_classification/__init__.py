@@ -47,7 +47,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path) -> float:
     answers = read_answers(private / "test.csv", ["id", "toxicity", *IDENTITIES])
     truth, scores = _paired(submission, answers)
-    guess = scores >= 0.5  # before any AUC is taken, as published; False where missing
+    guess = scores >= 0.5  # before any AUC is taken, as published; False if missing
     toxic = (truth["toxicity"] >= 0.5).to_numpy()
 
     def auc(rows: NDArray[np.bool_], what: str) -> float:
@@ -70,7 +70,7 @@ def grade(submission: Table, private: Path) -> float:
 def _power_mean(kind: str, aucs: Sequence[float]) -> float:
     if 0 in aucs:
         name = IDENTITIES[aucs.index(0)]
-        raise InvalidSubmission(f"the {kind} AUC of {name} is 0, of which there is no power {POWER}")
+        raise InvalidSubmission(f"the {kind} AUC of {name} is 0, of which there is not a power {POWER}")
     return float((sum(auc**POWER for auc in aucs) / len(aucs)) ** (1 / POWER))
 
 

@@ -82,7 +82,7 @@ def _lines(source: Path, member: str) -> Iterator[tuple[int, str]]:
             try:
                 yield int(old), rest
             except ValueError:
-                raise DataError(f"{member}, line {number}: begins with {old!r}, which is no number") from None
+                raise DataError(f"{member}, line {number}: begins with {old!r}, which is not a number") from None
 
 
 def _write_lines(path: Path, lines: list[str]) -> None:

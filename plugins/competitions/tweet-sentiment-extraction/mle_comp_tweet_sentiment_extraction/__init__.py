@@ -39,5 +39,5 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 
 
 def _texts(cells: Series) -> list[str]:
-    """As Python prints them; empty where missing."""
+    """As Python prints them; empty if missing."""
     return ["" if gap else str(cell) for cell, gap in zip(cells.tolist(), cells.isna().tolist(), strict=True)]

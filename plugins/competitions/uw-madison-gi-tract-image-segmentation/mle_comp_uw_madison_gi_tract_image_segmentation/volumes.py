@@ -50,7 +50,7 @@ def mean_dice(truth: Sequence[Runs], guess: Sequence[Runs]) -> float:
 def volumes(ids: Sequence[str], masks: Sequence[Runs], sizes: Sequence[Size]) -> list[Volume]:
     """One a day, in the order of the ids as text; ``sizes`` may be longer.
 
-    Raises InvalidSubmission where a day has slices of two sizes.
+    Raises InvalidSubmission if a day has slices of two sizes.
     """
     days: dict[str, dict[str, list[int]]] = {}
     for row in sorted(range(len(ids)), key=ids.__getitem__):

@@ -1,4 +1,4 @@
-"""Logs runs to MLflow: an experiment a group, a run a run, with its settings, score and artefacts.
+"""Logs runs to MLflow: one experiment per group, one MLflow run per run, with its settings, score and artefacts.
 
 MLflow decides where to: by MLFLOW_TRACKING_URI, and what else its client reads from the environment. Without that
 variable nothing is logged. Events may come twice, so a run is looked for by its uid before it is made.

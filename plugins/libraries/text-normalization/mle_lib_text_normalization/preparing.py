@@ -18,7 +18,7 @@ COLUMNS = ["sentence_id", "token_id", "class", "before", "after"]
 
 
 def split_sentences(raw: Path, public: Path, private: Path, language: str) -> None:
-    """``prepare`` of a language, "en" or "ru". Raises DataError where one of its three archives is missing."""
+    """``prepare`` of a language, "en" or "ru". Raises DataError if one of its three archives is missing."""
     names = Names(language)
     for unused in (names.test, names.sample):
         members(raw / f"{unused}.zip")  # never read, but they must be there

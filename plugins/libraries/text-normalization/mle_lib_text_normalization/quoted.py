@@ -73,7 +73,7 @@ class Rows:
 def quoted_rows(archive: Path, member: str, header: Sequence[str]) -> Iterator[Rows]:
     """A table inside a zip, some rows at a time; its columns are two whole numbers, then text.
 
-    Raises Unlike, at the latest after the last rows, where ``pandas.read_csv`` might find something else in the table
+    Raises Unlike, at the latest after the last rows, if ``pandas.read_csv`` might find something else in the table
     (another header, other quotes, a column of text that is numbers in some block of rows): then read it with pandas.
     """
     texts = range(len(header) - 2)
@@ -109,7 +109,7 @@ def _checked(text: bytes, texts: int) -> Rows:
 
 
 def find_rows(text: bytes, texts: int) -> Rows:
-    """The rows of a text. Raises Unlike where any byte is not as pandas writes it."""
+    """The rows of a text. Raises Unlike if any byte is not as pandas writes it."""
     import numpy as np
 
     codes = np.frombuffer(text, dtype=np.uint8)

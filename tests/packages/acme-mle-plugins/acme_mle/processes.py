@@ -1,4 +1,4 @@
-"""Backend `acme-processes`: each job is a process of this machine in a folder of its own, with one that holds it.
+"""Backend `acme-processes`: each job is a process of this machine in its own folder, with one that holds it.
 
 Written from `mlecore/backends.py` alone. It keeps nobody from anything, and says so.
 """
@@ -219,7 +219,7 @@ class Processes(Backend):
 
     def _folder(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
-            raise BackendError(f"{name!r} is no name for a job")
+            raise BackendError(f"{name!r} is not a job's name")
         return self._root / name
 
 
@@ -236,7 +236,7 @@ def _take(folder: int, name: str, path: PurePosixPath, receiver: Receiver) -> No
         if stat.S_ISREG(seen.st_mode):
             receiver.take(path, seen.st_size, source)
         else:
-            receiver.refuse(path, "no regular file")
+            receiver.refuse(path, "not a regular file")
 
 
 def _holds(pid: object, folder: Path) -> bool:

@@ -89,7 +89,7 @@ def add_text(out: Features, name: str, both: pd.Series, rows: int) -> None:
 
 
 def add_dates(out: Features, name: str, both: pd.Series, rows: int) -> bool:
-    """Parts of a point in time; False where the column holds none."""
+    """Parts of a point in time; False if the column holds none."""
     known = both.dropna().astype(str)
     some = known.sample(min(len(known), 200), random_state=0)
     if not len(some) or some.str.contains(r"\d{1,4}[-/]\d{1,2}[-/]\d{1,4}|^\d{14}Z?$").mean() < 0.95:

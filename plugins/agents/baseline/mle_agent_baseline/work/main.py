@@ -22,7 +22,7 @@ SHOWN = 4000  # characters of the log that tell of an error
 
 
 class Crash(Exception):
-    """The worker ended by an error of its own."""
+    """The worker ended with an error."""
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ import pandas as pd
 from inventory import Source
 from problem import NoModel
 
-# The files of the train rows and of the test rows; None where a row has none.
+# The files of the train rows and of the test rows; None if a row has none.
 Files = tuple[Sequence[Source | None], Sequence[Source | None]]
 Reader = Callable[[bytes], np.ndarray]
 BATCH = 64
@@ -38,7 +38,7 @@ class Index:
         return min(self.known.get(name.rsplit("/", 1)[-1], []), key=unfit, default=None)
 
     def column(self, values: pd.Series, role: str) -> list[Source | None] | None:
-        """The file of each row; None where not nearly every row has one."""
+        """The file of each row; None if not nearly every row has one."""
         some = values.astype(str).head(50)
         if not all(self.find(value, role) for value in some):
             return None
@@ -51,7 +51,7 @@ def read(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of test, rows of train, and which train rows these are: as many as fit into the time.
 
-    Raises NoModel where the test files alone would take too long, or hardly any can be read.
+    Raises NoModel if the test files alone would take too long, or hardly any can be read.
     """
     began = time.monotonic()
     order = np.random.default_rng(seed).permutation(len(train))

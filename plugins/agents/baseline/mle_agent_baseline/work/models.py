@@ -86,7 +86,7 @@ def ridge(strength: float) -> Callable[[], Any]:
 
 
 def worth_boosting(rows: int, columns: int, classes: int) -> bool:
-    """On few rows it is slow for what it brings where there are many columns or classes."""
+    """On few rows it is too slow for what it gains if there are many columns or classes."""
     if rows <= SMALL:
         return 0 < columns <= 150 and classes <= 3
     return columns > 0 and classes <= 15

@@ -68,7 +68,7 @@ def usable(labels: list[str]) -> list[str] | None:
 
 
 def ones(labels: list[str], description: str) -> list[int] | None:
-    """1 for the label that the description calls 1, 0 for the other; None where it does not say."""
+    """1 for the label that the description calls 1, 0 for the other; None if it does not say."""
     kinds = sorted(set(labels))
     if kinds == ["0", "1"]:
         return [int(label) for label in labels]

@@ -18,7 +18,7 @@ NAME = re.compile(r"(.+)_(\d+)_(\d+)")
 
 
 def clean(inventory: Inventory, sample: Sample, seed: int) -> tuple[dict[str, np.ndarray], str]:
-    """The value of each pixel that the sample asks for. Raises NoModel where the task is none of this kind."""
+    """The value of each pixel that the sample asks for. Raises NoModel if the task is none of this kind."""
     if len(sample.columns) != 2 or not NAME.fullmatch(str(sample.table.iloc[0, 0])):
         raise NoModel("the sample's rows are no pixels")
     key, target = sample.columns

@@ -53,7 +53,7 @@ def candidates(inventory: Inventory) -> list[Table]:
 
 
 def understand(inventory: Inventory, sample: Sample, seed: int) -> Problem:
-    """Raises NoModel where the tables do not make it plain."""
+    """Raises NoModel if the tables do not make it plain."""
     known = candidates(inventory)
     test = find_test(known, sample)
     train, targets, classes = find_train(known, sample, test, seed)

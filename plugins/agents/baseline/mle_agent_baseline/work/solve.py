@@ -23,7 +23,7 @@ from words import condensed, counts
 ENOUGH = 20  # columns of numbers in a table: its images are not looked at then
 TEXTS = 60_000  # rows with text that are enough to learn from
 CLASSES = 300
-COLUMNS = 12  # targets that get models of their own
+COLUMNS = 12  # targets that get their own models
 
 
 def solve(
@@ -125,7 +125,7 @@ def chance(target: pd.Series, train: Rows, test: Rows, task: dict[str, Any], wor
     """The probability of 1 (or True)."""
     values = pd.to_numeric(target.map({True: 1, False: 0, "True": 1, "False": 0}).fillna(target), errors="coerce")
     if values.isna().any() or values.min() < 0 or values.max() > 1:
-        raise NoModel(f"{target.name} is no probability")
+        raise NoModel(f"{target.name} is not a probability")
     if set(values.unique()) <= {0, 1}:
         ranked = "auc" in task["metric"].lower()
         result = classify(train, values.to_numpy(int), 2, test, work, ranked)

@@ -34,7 +34,7 @@ class Sample:
         return list(self.table.columns)
 
     def numbers(self, column: str) -> np.ndarray | None:
-        """A column's values; None where they are no numbers."""
+        """A column's values; None if they are no numbers."""
         values = pd.to_numeric(self.table[column], errors="coerce").to_numpy(float)
         return None if np.isnan(values).any() else values
 

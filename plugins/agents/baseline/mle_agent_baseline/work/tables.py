@@ -38,7 +38,7 @@ def delimiter(source: Source) -> str:
 
 
 def as_text(source: Source) -> pd.DataFrame:
-    """Every cell as it is written, nothing missing."""
+    """Every cell as it is written; none is missing."""
     with lines(source) as text:
         return pd.read_csv(text, sep=delimiter(source), dtype=str, keep_default_na=False)
 
@@ -91,7 +91,7 @@ def _drawn(table: pd.DataFrame, most: int | None, seed: int) -> pd.DataFrame:
 
 @lru_cache(maxsize=4)
 def _json(source: Source) -> pd.DataFrame:
-    """A list of objects, or one object a line, as a table; lists in cells become text."""
+    """A list of objects, or one object per line, as a table; lists in cells become text."""
     if source.size > JSON_MOST:
         raise ValueError("too large")
     with lines(source) as text:

@@ -15,7 +15,7 @@ MOSTLY = 0.5  # of the training rows are copies
 
 
 def rewrite(inventory: Inventory, sample: Sample) -> tuple[dict[str, np.ndarray], str]:
-    """The sample's last column predicted. Raises NoModel where the task is none of this kind."""
+    """The sample's last column predicted. Raises NoModel if the task is none of this kind."""
     target = sample.columns[-1]
     if sample.numbers(target) is not None or sample.table[target].nunique() < 3:
         raise NoModel("the sample does not hold texts")
@@ -30,7 +30,7 @@ def rewrite(inventory: Inventory, sample: Sample) -> tuple[dict[str, np.ndarray]
 
 
 def origin(train: Table, test: Table, sample: Sample, target: str) -> str:
-    """The column whose text the target is a rewriting of; empty where there is none."""
+    """The column whose text the target is a rewriting of; empty if there is none."""
     if test is train or target in test.columns:
         return ""
     shared = [name for name in test.columns if name in train.columns]

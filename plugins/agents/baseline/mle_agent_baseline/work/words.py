@@ -13,7 +13,7 @@ DENSE = 40
 
 
 def counts(texts: list[tuple[list[str], list[str]]]) -> tuple[sparse.csr_matrix, sparse.csr_matrix] | None:
-    """Counts for train and test of all columns of text; None where no word occurs twice."""
+    """Counts for train and test of all columns of text; None if no word occurs twice."""
     known, asked = [], []
     for train, test in texts:
         rare = 1 if len(train) < 200 else 2

@@ -38,7 +38,7 @@ def look(home: Path, opt: Path) -> list[dict[str, object]]:
 
 
 def status() -> dict[str, str]:
-    """/proc/self/status as a dictionary; empty where there is none."""
+    """/proc/self/status as a dictionary; empty if there is none."""
     try:
         lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

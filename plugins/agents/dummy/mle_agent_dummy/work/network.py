@@ -96,7 +96,7 @@ def connects(target: tuple[str, int]) -> bool:
 
 
 def resolves(name: str) -> bool:
-    """Asks the name servers themselves: getaddrinfo has no time-out of its own, and would answer from /etc/hosts."""
+    """Asks the name servers themselves: getaddrinfo has no time-out, and would answer from /etc/hosts."""
     question = b"".join(bytes([len(part)]) + part.encode() for part in name.split(".")) + b"\0"
     packet = b"\x4d\x4c\x01\0\0\x01\0\0\0\0\0\0" + question + b"\0\x01\0\x01"
     for server in name_servers():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from identity import is_key
 
-# What stands above init in a sandbox of its own, and nothing else does.
+# What stands above init in its own sandbox, and nothing else does.
 SUPERVISORS = {"bwrap", "tini", "docker-init", "dumb-init", "catatonit", "pause", "conmon"}
 
 
