@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 
 from mlecore.testing.mutants import Grid, mutants
@@ -48,6 +49,18 @@ def test_a_few_are_of_every_kind() -> None:
     assert sum(name in files for name in names) == len(columns) == 3
     assert sum(name.startswith(("all of target", "all of note")) for name in names) == 3
     assert sum(" of row " in name and name.startswith(("target", "note")) for name in names) == 3
+
+
+def test_words_of_lists() -> None:
+    boxes = b"id,boxes\n" + b"".join(b"a%d,car 0.5 %d 9\n" % (i, i) for i in range(5))
+    made = {m.name: m.data for m in islice(mutants({"sample": boxes}, ["id"], 0), 500)}
+    for what, cell in (
+        ("word 2 is 'nan'", rb"car nan \d 9"),
+        ("holds its words twice", rb"car 0.5 (\d) 9 car 0.5 \1 9"),
+        ("has a blank at its end", rb"car 0.5 \d 9 "),
+    ):
+        name = next(name for name in made if name.startswith("sample: boxes of row") and name.endswith(what))
+        assert re.search(rb",%s\n" % cell, made[name]), what
 
 
 def test_a_row_is_missing_repeated_or_replaced() -> None:

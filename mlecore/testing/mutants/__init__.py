@@ -9,7 +9,7 @@ from itertools import chain, zip_longest
 
 from attrs import frozen
 
-from mlecore.testing.mutants.cells import single_cells, whole_columns
+from mlecore.testing.mutants.cells import single_cells, whole_columns, words
 from mlecore.testing.mutants.columns import columns
 from mlecore.testing.mutants.grid import Edit, Grid
 from mlecore.testing.mutants.rows import rows
@@ -34,16 +34,18 @@ def mutants(bases: Mapping[str, bytes], ids: Sequence[str], seed: int) -> Iterat
     """
     dice = random.Random(seed)
     grids = {name: Grid.parse(data) for name, data in bases.items()}
-    whole, single, other_rows, other_columns = [], [], [], []  # kinds of edits, each with the base's name
+    # kinds of edits, each with the base's name
+    whole, single, lists, other_rows, other_columns = [], [], [], [], []
     for name, grid in grids.items():
         targets = [column for column in grid.header if column not in ids]
         whole += [(name, edit) for edit in whole_columns(grid, targets, dice)]
         single += [(name, edit) for edit in single_cells(grid, targets, dice)]
+        lists += [(name, edit) for edit in words(grid, targets, dice)]
         other_rows += [(name, edit) for edit in rows(grid, ids, dice)]
         other_columns += [(name, edit) for edit in columns(grid)]
     kinds: list[list[tuple[str, str, Callable[[], bytes]]]] = [
         [(name, edit.name, partial(_edited, grids[name], edit)) for name, edit in kind]
-        for kind in (whole, single, other_rows, other_columns)
+        for kind in (whole, single, lists, other_rows, other_columns)
     ]
     kinds.append([(name, what, partial(change, data)) for name, data in bases.items() for what, change in FILES])
     for kind in kinds:
@@ -52,7 +54,7 @@ def mutants(bases: Mapping[str, bytes], ids: Sequence[str], seed: int) -> Iterat
         if one is not None:
             name, what, make = one
             yield Mutant(f"{name}: {what}", make())
-    values, shapes = [*whole, *single], [*other_rows, *other_columns]
+    values, shapes = [*whole, *single, *lists], [*other_rows, *other_columns]
     while values and shapes:
         name, first = dice.choice(values)
         second = dice.choice([edit for of, edit in shapes if of == name])

@@ -52,6 +52,45 @@ def whole_columns(grid: Grid, targets: Sequence[str], dice: random.Random) -> It
     yield Edit("all predictions are '0'", lambda grid: _zeros(grid, targets))
 
 
+def words(grid: Grid, targets: Sequence[str], dice: random.Random) -> Iterator[Edit]:
+    """Other words in one cell, of columns whose cells hold lists of them, such as boxes or run lengths."""
+    for index in some(len(targets)):
+        name = targets[index]
+        lists = [row for row, cell in enumerate(grid.column(name)) if len(cell.split()) > 2]
+        if lists:
+            for how, change in _LISTS:
+                yield of_cell(name, dice.choice(lists), how, change)
+
+
+def _with_word(place: int, word: str) -> Callable[[str], str]:
+    def changed(cell: str) -> str:
+        words = cell.split(" ")
+        words[min(place, len(words) - 1)] = word
+        return " ".join(words)
+
+    return changed
+
+
+_WORDS = ("nan", "inf", "-1", "2.5", "x")
+
+_LISTS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    *(
+        (f"word {i + 1} is {word!r}", _with_word(i, word))
+        for i in range(6)
+        for word in ("nan", "inf", "-1", "2.5", "x")
+    ),
+    ("lacks its last word", lambda cell: cell.rpartition(" ")[0]),
+    ("is its first word", lambda cell: cell.partition(" ")[0]),
+    ("holds its words twice", lambda cell: f"{cell} {cell}"),
+    ("has its words reversed", lambda cell: " ".join(cell.split(" ")[::-1])),
+    ("has two blanks between words", lambda cell: cell.replace(" ", "  ", 1)),
+    ("has tabs between words", lambda cell: cell.replace(" ", "\t")),
+    ("has commas between words", lambda cell: cell.replace(" ", ",")),
+    ("has a blank in front", lambda cell: f" {cell}"),
+    ("has a blank at its end", lambda cell: f"{cell} "),
+)
+
+
 def _shown(cell: str) -> str:
     return repr(cell if len(cell) < 50 else f"{cell[:10]}... ({len(cell)} characters)")
 
