@@ -4,6 +4,9 @@ UV_VERSION := 0.13.9
 UV := .tools/bin/uv
 MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
 
+# Programs that agents share lie beside their own in the sandbox.
+SHARED_WORK := $(CURDIR)/plugins/libraries/agents/mle_lib_agents/work
+
 .PHONY: demo test types env lock generate clean
 
 demo: env  ## the whole thing, on practice data and synthetic data
@@ -17,7 +20,7 @@ test: env  ## style, types, tests
 
 types: env  ## mypy: the core and all plugins at once, then each program that an agent runs in a sandbox, in its folder
 	.venv/bin/mypy
-	@for folder in plugins/agents/*/mle_*/work; do (cd $$folder && $(CURDIR)/.venv/bin/mypy --explicit-package-bases \
+	@for folder in plugins/*/*/mle_*/work; do (cd $$folder && MYPYPATH=$(SHARED_WORK) $(CURDIR)/.venv/bin/mypy --explicit-package-bases \
 	  --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache/work .) || exit 1; done
 
 env: .venv/made

@@ -12,6 +12,7 @@ from attrs import frozen
 
 from mlecore.agents import HOME, FinishedSubmission, Launch, Task
 from mlecore.backends import Demand, Image, Job
+from mlecore.controller.forbidden import refuse_answers
 from mlecore.errors import PluginError
 from mlecore.globs import Glob
 from mlecore.model_access import KEYS, ModelAccess, base_url, usual_key
@@ -53,6 +54,7 @@ def make_job(
     if isinstance(launch, FinishedSubmission):
         return launch
     _check(loaded_agent, launch)
+    refuse_answers(loaded_agent.use.name, launch, inputs.data.private)
     from mlecore.controller.experiment import require_network
 
     require_network(loaded_agent.use.name, launch.network, plan)

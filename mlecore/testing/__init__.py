@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mlecore.testing.agents import check_agent
+    from mlecore.testing.agents.scripted import ScriptedRun, scripted_run
     from mlecore.testing.backends import check_backend
     from mlecore.testing.competitions import check_competition
     from mlecore.testing.detectors import check_detector
@@ -24,23 +25,27 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ConformanceError",
+    "ScriptedRun",
     "Skipped",
     "Trial",
     "check_agent",
     "check_backend",
     "check_competition",
     "check_detector",
+    "scripted_run",
 ]
 
 # Names are imported when first asked for: every pytest run imports this package, for its pytest plugin.
 _HOMES = {
     "ConformanceError": "mlecore.testing.rules",
+    "ScriptedRun": "mlecore.testing.agents.scripted",
     "Skipped": "mlecore.testing.rules",
     "Trial": "mlecore.testing.trial",
     "check_agent": "mlecore.testing.agents",
     "check_backend": "mlecore.testing.backends",
     "check_competition": "mlecore.testing.competitions",
     "check_detector": "mlecore.testing.detectors",
+    "scripted_run": "mlecore.testing.agents.scripted",
 }
 
 

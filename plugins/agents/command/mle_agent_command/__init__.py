@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from mle_lib_agents.requirements import packages
+
 from mle_agent_command.bring import brought
-from mle_agent_command.parse import packages, words
+from mle_agent_command.parse import words
 from mlecore.agents import Agent, Launch, Network, Recipe, Task
 from mlecore.errors import UsageError
 from mlecore.hookspecs import hookimpl
@@ -66,7 +68,7 @@ def recipe(options: Mapping[str, str]) -> Recipe:
     program = argv[0]
     # A path is brought along or stands in the sandbox; python is what every recipe has.
     looked_for = () if "/" in program or program in ("python", "python3") else (program,)
-    return Recipe(pip=packages(options.get("pip", "")), programs=looked_for)
+    return Recipe(pip=packages(options.get("pip", ""), "command"), programs=looked_for)
 
 
 @hookimpl

@@ -77,11 +77,6 @@ def _folder(given: str, here: Path) -> tuple[Path, dict[str, Path]]:
         folder = Path(at)
         names[:] = sorted(name for name in names if name not in SKIPPED)
         relative = folder.relative_to(path)
-        if folder.name == "private" and folder.parent.name.partition("@")[0] == "prepared":
-            raise UsageError(
-                f"agent command: files={given} holds the answers of a competition ({folder})",
-                fix="Put the agent's files into a separate folder.",
-            )
         for member in sorted(members):
             if (folder / member).is_file():
                 files[str(PLACE / PurePosixPath(*relative.parts) / member)] = folder / member

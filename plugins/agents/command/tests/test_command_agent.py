@@ -8,7 +8,7 @@ from pathlib import Path
 
 import mle_agent_command as plugin
 import pytest
-from mle_agent_command.parse import packages, words
+from mle_agent_command.parse import words
 
 from mlecore.agents import Launch, Task
 from mlecore.errors import UsageError
@@ -100,14 +100,6 @@ def test_a_folder_comes_along_without_its_ballast(here: Path) -> None:
     assert sorted(launch(files="my_agent", argv="python run.py").files)[-1] == "agent/run.py"
 
 
-def test_answers_do_not_come_along(here: Path) -> None:
-    private = here / "data" / "spaceship-titanic" / "prepared" / "private"
-    private.mkdir(parents=True)
-    (private / "test.csv").write_text("")
-    with pytest.raises(UsageError, match="holds the answers"):
-        launch(files=".", argv="python x.py")
-
-
 @pytest.mark.parametrize(
     ("given", "says"),
     [
@@ -138,15 +130,6 @@ def test_a_file_to_be_written_need_not_exist(here: Path) -> None:
 
 def test_words_are_a_shell_s() -> None:
     assert words("python x.py --a='b c' $HOME") == ("python", "x.py", "--a=b c", "$HOME")
-
-
-def test_packages_from_a_list_or_a_file(here: Path) -> None:
-    assert packages("pandas>=2,<3, numpy,lib[a,b]==1") == ("pandas>=2,<3", "numpy", "lib[a,b]==1")
-    (here / "requirements.txt").write_text("# tools\npandas  # tables\n\nnumpy>=2\n")
-    assert packages("requirements.txt") == ("pandas", "numpy>=2")
-    for bad in ("no such file.txt", "-r other.txt", "pandas=2"):
-        with pytest.raises(UsageError, match="neither a requirement"):
-            packages(bad)
 
 
 def test_recipe_looks_for_programs_on_the_path() -> None:

@@ -1,0 +1,70 @@
+"""Agent `react`: the plainest loop that works, to read, to measure against, and to start an agent from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from mle_lib_agents import PROMPT, model, programs, prompt, temperature
+from mle_lib_agents.requirements import packages
+from mle_lib_agents.usage import reported
+
+from mlecore.agents import Agent, Launch, Needs, Recipe, Task, Usage
+from mlecore.hookspecs import hookimpl
+from mlecore.options import Option
+
+WORK = Path(__file__).parent / "work"
+PACKAGES = "numpy,pandas<3,scikit-learn"
+NUMBERS = ("steps", "context", "command_timeout", "output", "retries")
+
+
+@hookimpl
+def agent() -> Agent:
+    return Agent(
+        summary="a model with a shell and a submit tool, in one short loop",
+        options=(
+            Option(name="steps", type="integer", default="500", help="answers of the model at most"),
+            temperature(),
+            Option(name="context", type="integer", default="100000", help="tokens of the conversation that are kept"),
+            Option(name="command_timeout", type="integer", default="3600", help="seconds that one command may take"),
+            Option(name="output", type="integer", default="8000", help="characters of a command's output to show"),
+            Option(name="retries", type="integer", default="8", help="of a call that failed, with growing pauses"),
+            Option(name="system", help="replaces the system prompt"),
+            PROMPT,
+            Option(
+                name="pip",
+                help="what its code may import: packages with commas between them, or a file",
+                default=PACKAGES,
+            ),
+        ),
+        needs=Needs(network="llm", model=True),
+    )
+
+
+@hookimpl
+def recipe(options: Mapping[str, str]) -> Recipe:
+    return Recipe(pip=("openai>=1.90", *packages(options["pip"], "react")))
+
+
+@hookimpl
+def launch(task: Task) -> Launch:
+    options = task.options
+    settings = {
+        "model": model(task, "react"),
+        "temperature": float(options["temperature"]) if "temperature" in options else None,
+        "system": options.get("system"),
+        **{name: int(options[name]) for name in NUMBERS},
+    }
+    return Launch(
+        argv=("python3", "agent/main.py"),
+        env={"REACT_SETTINGS": json.dumps(settings)},
+        stdin=prompt(task).encode(),
+        files=programs(WORK, "clock.py"),
+        network="llm",
+    )
+
+
+@hookimpl
+def usage(logs: Path) -> Usage | None:
+    return reported("react.jsonl")(logs)

@@ -1,0 +1,149 @@
+"""The reference agent: its loop against a scripted model, by itself and in a graded run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import mle_agent_react as plugin
+import pytest
+
+from mlecore.testing import check_agent, scripted_run
+from mlecore.testing.models import Answer, Script, scripted_model
+from mlecore.testing.models.script import Tool
+
+SETTINGS = {
+    "model": "scripted",
+    "temperature": 0.5,
+    "system": None,
+    "steps": 20,
+    "context": 1000,
+    "command_timeout": 1,
+    "output": 200,
+    "retries": 3,
+}
+SUBMIT = Answer(tools=(Tool(name="submit"),))
+
+
+def shell(command: str, **more: object) -> Answer:
+    return Answer(tools=(Tool(name="shell", arguments={"command": command}),), **more)  # type: ignore[arg-type]
+
+
+SOLVE = shell("mkdir -p submission; echo id,y > submission/submission.csv")
+
+
+def test_conformance() -> None:
+    check_agent("react")
+
+
+class Loop:
+    """The program in a folder of its own, as in a sandbox."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        (home / "logs").mkdir()
+        (home / "agent").mkdir()
+        for name, path in plugin.programs(plugin.WORK, "clock.py").items():
+            (home / name).write_bytes(path.read_bytes())
+        (home / "validate_submission.sh").write_text("head -1 $1 | grep id || { echo the header is wrong; exit 1; }")
+
+    def run(self, *answers: Answer, script: Script | None = None, limit: float = 60, **settings: object) -> str:
+        """The last line that it prints."""
+        with scripted_model(script or Script(answers=answers)) as model:
+            env = {
+                "PATH": os.environ["PATH"],
+                "MLECORE_HOME": str(self.home),
+                "MLECORE_TIME_LIMIT": str(limit),
+                "OPENAI_BASE_URL": model.url,
+                "OPENAI_API_KEY": "token",
+                "REACT_SETTINGS": json.dumps(SETTINGS | settings),
+            }
+            argv = [sys.executable, "agent/main.py"]
+            done = subprocess.run(argv, cwd=self.home, env=env, input="The task.", capture_output=True, text=True)
+            self.served = model.served
+        assert done.returncode == (not (self.home / "submission/submission.csv").exists()), done.stderr
+        return done.stdout.splitlines()[-1]
+
+    def seen(self, number: int) -> list[str]:
+        """What the model saw with its call of this number: the text of each message."""
+        return [message["content"] for message in self.served.requests[number]["body"]["messages"]]
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Loop:
+    return Loop(tmp_path)
+
+
+def test_commands_run_and_a_valid_file_is_submitted(loop: Loop) -> None:
+    assert loop.run(shell("echo seen $((6*7))"), SOLVE, SUBMIT) == "react: submitted"
+    assert loop.seen(0)[1] == "The task."
+    assert loop.seen(1)[-1].startswith("seen 42\n[step 1 of 20; time left: ")
+    assert loop.served.requests[0]["body"]["temperature"] == 0.5
+    used = plugin.usage(loop.home / "logs")
+    assert (used.input_tokens, used.output_tokens) == (loop.served.input, loop.served.output)
+    assert used.models == ("scripted",)
+
+
+def test_an_invalid_file_is_not_submitted(loop: Loop) -> None:
+    wrong = shell("mkdir submission; echo wrong > submission/submission.csv")
+    assert loop.run(wrong, SUBMIT, SOLVE, SUBMIT) == "react: submitted"
+    assert "the header is wrong" in loop.seen(2)[-1]
+
+
+def test_what_is_slow_or_long_is_cut(loop: Loop) -> None:
+    loop.run(shell("sleep 30 & sleep 30"), shell("seq 9999; exit 3"), SOLVE, SUBMIT)
+    assert loop.seen(1)[-1].startswith("[ended after 1 seconds]")
+    assert "bytes left out" in loop.seen(2)[-1] and "[exit code 3]" in loop.seen(2)[-1] and len(loop.seen(2)[-1]) < 400
+
+
+def test_old_turns_are_forgotten_and_the_task_is_not(loop: Loop) -> None:
+    loop.run(shell("seq 999", times=10), SOLVE, SUBMIT, output=2000, context=1500)
+    sizes = [len("".join(loop.seen(number))) for number in range(12)]
+    assert max(sizes) < 4 * 1500 + 2000 and all(loop.seen(number)[1] == "The task." for number in range(12))
+
+
+def test_a_smaller_context_than_said_is_found_out(loop: Loop) -> None:
+    answers = (shell("seq 999", times=6), SOLVE, SUBMIT)
+    assert loop.run(script=Script(answers=answers, context=2000), output=2000, context=9999) == "react: submitted"
+    assert loop.served.statuses[400] > 0
+
+
+def test_odd_answers_do_not_end_the_work(loop: Loop) -> None:
+    odd = (
+        Answer(text="I think."),
+        Answer(tools=(Tool(name="dance"),)),
+        Answer(tools=(Tool(name="shell", arguments='{"command":'),)),
+        Answer(status=429, retry_after=0),
+        Answer(status=500),
+        Answer(malformed=True),
+    )
+    assert loop.run(*odd, SOLVE, SUBMIT) == "react: submitted"
+    assert "call submit" in loop.seen(1)[-1] and "two tools" in loop.seen(2)[-1] and "no JSON" in loop.seen(3)[-1]
+
+
+def test_it_ends_when_nothing_more_can_come(loop: Loop) -> None:
+    assert loop.run(SOLVE, shell("true", times=0), steps=3) == "react: all steps are used"
+    assert loop.run(shell("true", times=0), limit=31) == "react: the time is up"
+    assert loop.run(Answer(status=403, text="no budget")).startswith("react: the model does not answer")
+
+
+# Keys would be in its environment, in files, or in the processes that it sees; the pattern does not match itself.
+LOOK = 'env | grep -c "sk-script[e]d"; grep -rls "sk-script[e]d" /home /opt /tmp /etc /proc/*/environ /proc/*/cmdline'
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.parametrize(
+    "backend", [pytest.param("vm", marks=pytest.mark.sandbox), pytest.param("docker", marks=pytest.mark.docker)]
+)
+def test_a_graded_run_without_its_key(backend: str, tmp_path: Path) -> None:
+    answers = (shell(LOOK), shell("cp data/sample_submission.csv submission/submission.csv"), SUBMIT)
+    done = scripted_run("react", answers, tmp_path, backend=backend, options={"pip": ""})
+    assert json.loads((done.record.folder / "grade.json").read_bytes())["valid_submission"]
+    found = done.served.requests[1]["body"]["messages"][-1]["content"]
+    assert found.partition("[")[0].split() == ["0"], found
+    assert done.leaks == ()
+    assert done.record.usage.input_tokens == done.record.reported_usage.input_tokens == done.served.input

@@ -1,0 +1,38 @@
+"""What agents with a language model share: their options, their prompt, and programs that run in the sandbox."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlecore.agents import Task
+from mlecore.errors import UsageError
+from mlecore.options import Option
+
+WORK = Path(__file__).parent / "work"
+
+PROMPT = Option(name="prompt", help="text that is added to the task's prompt")
+
+
+def temperature(default: str | None = None) -> Option:
+    """The option of that name; without a default the model's own temperature applies."""
+    return Option(name="temperature", type="number", default=default, help="of the model; default: the model's own")
+
+
+def prompt(task: Task) -> str:
+    """The whole task as one text: instructions (with hardware, time and rules), description, the user's own words."""
+    parts = [task.instructions, f"THE COMPETITION: {task.title}\n\n{task.description}", task.options.get("prompt", "")]
+    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+
+
+def model(task: Task, agent: str) -> str:
+    """The model's name. Raises UsageError where the run has no model and endpoint."""
+    if not task.model or not task.endpoint:
+        raise UsageError(
+            f"agent {agent} needs a model", fix="Name it and where it is: --model NAME --endpoint https://HOST/v1"
+        )
+    return task.model
+
+
+def programs(own: Path, *shared: str) -> dict[str, Path]:
+    """Files for ``Launch.files``: the agent's own programs and those named of this package, side by side in agent/."""
+    return {f"agent/{path.name}": path for path in (*sorted(own.glob("*.py")), *(WORK / name for name in shared))}

@@ -1,0 +1,95 @@
+"""What agents with a model share, outside of the sandbox."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from mle_lib_agents import WORK, model, programs, prompt
+from mle_lib_agents.usage import json_lines, reported, total
+
+from mlecore.agents import Task
+from mlecore.errors import UsageError
+from mlecore.sandbox.instructions import instructions
+
+TEXTS = instructions(time_limit=5400, hardware="2 CPUs, one GPU", network="llm")
+TASK = Task(
+    competition="x",
+    title="Roses",
+    modality="tabular",
+    metric="rmse",
+    direction="minimize",
+    instructions=TEXTS.text,
+    rules=TEXTS.rules,
+    description="# Roses\nCount them.",
+    time_limit=5400,
+    seed=0,
+    hardware="2 CPUs, one GPU",
+    options={"prompt": "Do it in R."},
+    model="m",
+    endpoint="http://gateway:1/v1",
+)
+
+
+def test_prompt_has_every_part_once() -> None:
+    text = prompt(TASK)
+    for part in ("Count them.", "Do it in R.", "2 CPUs, one GPU", "Time: ", TEXTS.rules.strip()):
+        assert text.count(part) == 1, part
+
+
+def test_a_run_without_a_model_says_how_to_name_one() -> None:
+    assert model(TASK, "mine") == "m"
+    with pytest.raises(UsageError, match="agent mine needs a model") as caught:
+        model(evolve(TASK, model=None), "mine")
+    assert "--model" in str(caught.value.fix)
+
+
+def test_programs_lie_side_by_side(tmp_path: Path) -> None:
+    (tmp_path / "main.py").touch()
+    assert programs(tmp_path, "clock.py") == {
+        "agent/main.py": tmp_path / "main.py",
+        "agent/clock.py": WORK / "clock.py",
+    }
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        (86400, "23 hours and 59 minutes"),
+        (3725, "1 hour and 2 minutes"),
+        (119, "1 minute"),
+        (20, "19 seconds"),
+        (0, "0 seconds"),
+    ],
+)
+def test_clock(limit: float, words: str) -> None:
+    code = "import clock, time; print(clock.left_in_words()); print(clock.left())"
+    argv = [sys.executable, "-c", code]
+    done = subprocess.run(argv, cwd=WORK, env={"MLECORE_TIME_LIMIT": str(limit)}, capture_output=True, text=True)
+    said, left = done.stdout.splitlines()
+    assert said == words and limit - 5 < float(left) < limit
+
+
+def test_usage_is_summed_from_what_can_be_read(tmp_path: Path) -> None:
+    lines = [
+        json.dumps({"usage": {"model": "a", "input": 10, "output": 2}}),
+        json.dumps({"message": "no usage"}),
+        '{"usage": {"model": "b\\u001b[2J", "input": -5, "output": true, "cost": 1e999}}',
+        "[" * 100_000,
+        '{"usage": {"model": "b", "input": 1, "output": 1, "cost": 0.5}}',
+    ]
+    (tmp_path / "mine.jsonl").write_text("\n".join(lines))
+    usage = reported("mine.jsonl")(tmp_path)
+    assert usage is not None
+    assert (usage.models, usage.input_tokens, usage.output_tokens, usage.cost_usd) == (("a", "b"), 11, 3, 0.5)
+
+
+def test_no_logs_give_no_usage(tmp_path: Path) -> None:
+    (tmp_path / "link.jsonl").symlink_to("/etc/passwd")
+    assert list(json_lines(tmp_path / "link.jsonl", tmp_path)) == []
+    assert reported("none.jsonl")(tmp_path) is None
+    assert total([]) is None
