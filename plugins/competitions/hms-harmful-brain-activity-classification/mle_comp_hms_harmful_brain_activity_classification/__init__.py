@@ -1,0 +1,93 @@
+"""HMS, Harmful Brain Activity: how do experts vote on a window of an EEG?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.errors import InvalidSubmission
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare import ensure, ensure_disjoint, link_files, link_tree, read_csv, split_groups, write_csv
+from mlecore.submissions import Format, Table, generic_check, read_answers, refuse
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame, Series
+
+ID = "eeg_id"
+VOTES = ["seizure_vote", "lpd_vote", "gpd_vote", "lrda_vote", "grda_vote", "other_vote"]
+COLUMNS = 15
+LEAST = 1e-15  # predictions are clipped to it, and to one minus it
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    table = read_csv(raw / "train.csv")
+    ensure(table.shape[1] == COLUMNS, f"train.csv has {table.shape[1]} columns; expected {COLUMNS}")
+    train, test = split_groups(table, "spectrogram_id", test_size=0.1)
+    ensure_disjoint(train[ID].unique(), test[ID].unique(), "eeg_ids of train and test")
+    write_csv(train, public / "train.csv")
+    write_csv(test, private / "test.csv")
+    write_csv(test[["spectrogram_id", ID, "patient_id"]], public / "test.csv")
+    shares = test[VOTES].div(test[VOTES].sum(axis=1), axis=0)
+    write_csv(test[[ID]].join(shares), private / "gold_submission.csv")
+    write_csv(test[[ID]].assign(**dict.fromkeys(VOTES, 1 / len(VOTES))), public / "sample_submission.csv")
+    link_tree(raw / "example_figures", public / "example_figures")
+    for part, rows in (("train", train), ("test", test)):
+        for kind, key in (("eegs", ID), ("spectrograms", "spectrogram_id")):
+            names = [f"{number}.parquet" for number in rows[key].unique()]
+            link_files(raw / f"train_{kind}", public / f"{part}_{kind}", names)
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    """The mean over rows of Kullback and Leibler's divergence of the predicted from the true shares of votes.
+
+    As published, a term without a prediction counts 0, and a column of whole numbers is not clipped, so that 0 votes
+    predicted where there are some cost infinity.
+    """
+    import numpy as np
+
+    _refuse_other_numbers(submission)
+    truth, guess = format.read(submission, read_answers(private / "test.csv", [ID, *VOTES]))
+    asked = truth[VOTES].div(truth[VOTES].sum(axis=1), axis=0).to_numpy()
+    whole = [submission.frame()[name].dtype.kind != "f" for name in VOTES]
+    given = guess[VOTES].to_numpy(dtype=float)
+    given = np.where(whole, given, given.clip(LEAST, 1 - LEAST))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(asked == 0, 0, asked * np.log(asked / given))
+    return float(np.nansum(terms, axis=1).mean())
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    _refuse_other_numbers(submission)
+    return warnings
+
+
+def _refuse_other_numbers(submission: Table) -> None:
+    """Every column but the id, further ones too, must hold shares of votes that add up to 1.
+
+    True and False are no numbers here. Missing cells pass, and count 0 in a sum.
+    """
+    import numpy as np
+
+    frame = submission.frame()
+    if not {ID, *VOTES} <= set(frame.columns):
+        return  # format.read says what is missing
+    shares = frame.drop(columns=ID)
+    for name in shares.columns:
+        if frame[name].dtype.kind not in "iuf":
+            raise InvalidSubmission(f"column {name!r} must hold numbers, as all columns but {ID} must; it does not")
+        refuse(frame, name, "numbers from 0 to 1", ((frame[name] < 0) | (frame[name] > 1)).to_numpy())
+    votes = shares[VOTES].sum(axis=1)
+    _refuse_sums(frame, "the votes", votes, np.array([round(total, 5) != 1 for total in votes.tolist()]))
+    every = shares.sum(axis=1)
+    _refuse_sums(frame, f"all columns but {ID}", every, ~np.isclose(every.to_numpy(), 1))
+
+
+def _refuse_sums(frame: DataFrame, what: str, sums: Series, bad: NDArray[np.bool_]) -> None:
+    refuse(frame.assign(sum=sums), "sum", f"1 in every row, the sum of {what}", bad)
