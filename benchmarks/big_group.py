@@ -59,6 +59,7 @@ def make_group(shell: ModuleType, name: str, runs: int) -> None:
             "competitions": ["coins"],
             "seeds": runs,
             "backend": {"name": "folders", "options": {"root": str(shell.backend_root)}},
+            "execution": {"detect": False},
         }
     )
     create_group(shell.runs, name, plan, (str(shell.data),))

@@ -84,7 +84,7 @@ def plan_of(root: Path, agent: str, settings: dict[str, str], seeds: int, parall
             "seeds": seeds,
             "backend": {"name": backend, "options": options},
             "limits": {"time": 600, "cpus": 0.1},
-            "execution": {"max_parallel": parallel},
+            "execution": {"max_parallel": parallel, "detect": False},
         }
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from attrs import field, frozen
 
@@ -19,18 +19,34 @@ class Detector:
 
     summary: str
     options: tuple[Option, ...] = ()
-    secrets: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()  # variables that must be set
     programs: tuple[str, ...] = ()  # that must be on PATH
+    compares: bool = False  # it compares runs: those of a group are judged once more when the group is complete
+    seconds: float = 600.0  # that judging one run may take; then it is ended and reported as failed
+
+
+@frozen(kw_only=True)
+class Evidence:
+    """Where a finding shows, and the words there."""
+
+    file: str  # relative to the run's folder, or to what ``of`` names
+    of: str = ""  # what the file belongs to, where it is not the run: another run, a notebook, the public data
+    line: int | None = None  # the first one, from 1
+    last_line: int | None = None  # where it is not the first one
+    offset: int | None = None  # bytes from the start of the file
+    quote: str = ""  # what stands there, word for word; a long one is cut
 
 
 @frozen(kw_only=True)
 class Finding:
     """One thing that a detector saw in a run."""
 
-    rule: str  # what was broken or resembled, short and stable
-    verdict: Verdict
-    summary: str
-    evidence: Mapping[str, object] = field(factory=dict)
+    rule: str  # what was broken or resembled: short, stable, small letters and dashes
+    verdict: Verdict  # "violation" and "suspicious" flag the run
+    summary: str  # a sentence
+    confidence: float | None = None  # how sure it is, from 0 to 1
+    evidence: tuple[Evidence, ...] = ()  # where it shows
+    details: Mapping[str, Any] = field(factory=dict)  # figures and whatever else helps to check it, as JSON has it
 
 
 @frozen(kw_only=True)
@@ -38,5 +54,5 @@ class Detection:
     """What detect() returns: findings, and what it took to reach them."""
 
     findings: tuple[Finding, ...]
-    usage: Usage | None = None
-    settings: Mapping[str, object] = field(factory=dict)
+    usage: Usage | None = None  # of models
+    settings: Mapping[str, Any] = field(factory=dict)  # what it judged with, beside its options

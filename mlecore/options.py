@@ -58,6 +58,17 @@ def pairs(given: Iterable[str], flag: str) -> dict[str, str]:
     return out
 
 
+def pairs_by_plugin(given: Iterable[str], flag: str, only: str | None = None) -> dict[str, dict[str, str]]:
+    """``["plugin.name=value", ...]`` of a command line, by plugin; ``name=value`` is for the plugin ``only``."""
+    out: dict[str, dict[str, str]] = {}
+    for name, value in pairs(given, flag).items():
+        plugin, _, option = name.rpartition(".")
+        if not option or not (plugin or only):
+            raise UsageError(f"{flag} {name}={value}: expected {flag} PLUGIN.NAME=VALUE")
+        out.setdefault(plugin or only or "", {})[option] = value
+    return out
+
+
 def as_text(given: object) -> dict[str, str]:
     """Options of a file by name, as text like those of the command line. Raises UsageError."""
     if not isinstance(given, Mapping):

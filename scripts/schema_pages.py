@@ -16,6 +16,7 @@ import attrs
 
 from mlecore.facts import Facts
 from mlecore.grading.report import Report
+from mlecore.runs.findings import Findings
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import GroupInfo
@@ -29,6 +30,11 @@ PAGES: Mapping[str, tuple[type, str, str]] = {
     "plan": (Plan, "plan.toml", f"A plan, for `mlecore run --plan`; each group has its own. {REFUSED}"),
     "run": (RunRecord, "run.json", f"The record of a run, in its folder. {KEPT}"),
     "grade": (Report, "grade.json", f"The report of a graded run, in its folder. {KEPT}"),
+    "findings": (
+        Findings,
+        "findings/<detector>.json",
+        f"What a detector found in a run, in its folder; one file for each detector. {KEPT}",
+    ),
     "group": (GroupInfo, "group.json", f"What makes a folder a group of runs. {KEPT}"),
 }
 

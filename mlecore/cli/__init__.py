@@ -20,6 +20,7 @@ _VERBS = {
     "runs": "Look at runs; resume, retry or cancel them.",
     "check": "Check that a submission is well-formed. Needs no answers.",
     "grade": "Grade submissions against the answers.",
+    "detect": "Judge finished runs: broken rules, copies, leaks.",
     "report": "Show scores, medals and rates of groups of runs.",
     "new": "Write a new plugin package.",
     "doctor": "Check that everything that runs need is installed.",

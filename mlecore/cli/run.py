@@ -74,6 +74,8 @@ if TYPE_CHECKING:
 @click.option("--plan", type=click.Path(path_type=Path), help="A whole experiment as a TOML file instead.")
 @click.option("--max-parallel", type=int, help="Maximum number of runs at once.")
 @click.option("--retries", type=int, show_default="2", help="New attempts after infrastructure failures.")
+@click.option("--detect/--no-detect", default=None, help="Have detectors judge each run. [default: detect]")
+@click.option("-D", "detectors", multiple=True, metavar="DETECTOR.NAME=VALUE", help="An option of a detector.")
 @synthetic_option
 @edition_option
 @data_option
@@ -93,16 +95,18 @@ def command(
     """Let agents work on competitions in sandboxes, then grade what they leave.
 
     Makes a group of runs in the folder of --runs: one for each agent, competition and seed. Ctrl-C stops this command,
-    not the runs; `mlecore runs resume GROUP` resumes the group, as does the same command with its --group. Exit code 3
-    if runs failed or have not ended.
+    not the runs; `mlecore runs resume GROUP` resumes the group, as does the same command with its --group. Installed
+    detectors judge each run once it is graded. Exit code 3 if runs failed or have not ended.
     """
-    from mlecore.options import pairs
+    from mlecore.options import pairs, pairs_by_plugin
     from mlecore.runs.plan import plan_of
 
     given = {name: value for name, value in flags.items() if _is_given(context, name)}
     for name, flag in (("options", "-A"), ("backend_options", "-B")):
         if name in given:
             given[name] = pairs(given[name], flag)
+    if "detectors" in given:
+        given["detectors"] = pairs_by_plugin(given["detectors"], "-D")
     if "prices" in given:
         given["prices"] = dict(map(_price, given["prices"]))
     if "chosen_seeds" in given:

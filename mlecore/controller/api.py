@@ -57,6 +57,8 @@ def run(
     plan: Plan | Mapping[str, Any] | Path | str | None = None,
     max_parallel: int | None = None,
     retries: int | None = None,
+    detect: bool | None = None,
+    detectors: Mapping[str, Mapping[str, str]] | None = None,
     group: str | None = None,
     runs: Path | str = "runs",
     data: Sequence[Path | str] = (),
@@ -100,6 +102,8 @@ def run(
         synthetic=synthetic,
         max_parallel=max_parallel,
         retries=retries,
+        detect=detect,
+        detectors=detectors,
     )
     done = run_group(wanted, group, Path(runs), data, display)
     return load_group(done.group.folder)

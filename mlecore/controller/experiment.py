@@ -18,12 +18,13 @@ from mlecore.facts import Facts
 from mlecore.options import resolve as resolve_options
 from mlecore.runs.plan import Plan, PlannedAgent
 from mlecore.runs.provenance import core_use, plugin_use
-from mlecore.runs.record import PluginUse
+from mlecore.runs.record import PluginUse, RunRecord
 from mlecore.submissions.guard import largest
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
 
+    from mlecore.detecting.ready import ReadyDetector
     from mlecore.grading.report import Report
     from mlecore.registry.loading import Loaded
 
@@ -91,6 +92,7 @@ class Experiment:
     with_installed: bool = False  # grade with the plugins that are installed, whatever the group began with
     core: PluginUse = field(factory=core_use)
     extensions: PluginManager | None = None
+    detectors: tuple[ReadyDetector, ...] = ()  # that judge the runs
     missing_agents: Mapping[str, str] = field(factory=dict)  # label -> why it cannot be used
     missing_inputs: Mapping[str, str] = field(factory=dict)  # competition -> why it cannot be used
 
@@ -109,6 +111,11 @@ class Experiment:
         if why := self.missing_inputs.get(competition):
             raise Missing(why)
         return self.inputs[competition]
+
+    def public_of(self, run: RunRecord) -> Path | None:
+        """The public data that a run worked on; None where they are not there."""
+        there = self.inputs.get(run.competition)
+        return there.data.public if there and run.data_digest in (None, there.data.digest) else None
 
     def submission_limit(self, competition: str) -> int:
         """Bytes that a submission may have; what a run left is fetched whether or not its competition can be used."""
@@ -155,6 +162,7 @@ def load_experiment(
         grader=grader,
         with_installed=with_installed,
         extensions=extensions,
+        detectors=_load_detectors(plan, say, resumed),
         missing_agents=missing_agents,
         missing_inputs=missing_inputs,
     )
@@ -171,6 +179,23 @@ def _load_each(loads: Mapping[str, Callable[[], T]], resumed: bool) -> tuple[dic
                 raise
             missing[name] = str(error)
     return loaded, missing
+
+
+def _load_detectors(plan: Plan, say: Say, resumed: bool) -> tuple[ReadyDetector, ...]:
+    """Those that judge the runs. One that is only installed may lack something; one with options must not."""
+    from mlecore.detecting.ready import choose
+
+    if not plan.execution.detect:
+        return ()
+    try:
+        chosen, missing = choose((), plan.execution.detectors)
+    except MlecoreError as error:
+        if not resumed:
+            raise
+        chosen, missing = [], [f"no detector judges the runs: {error.message}"]
+    for why in missing:
+        say(why)
+    return tuple(chosen)
 
 
 def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from attrs import evolve
 
 from mlecore.backends import Handle, Job, JobStatus
+from mlecore.controller.detection import Detection
 from mlecore.controller.failures import Abandon, CountAsLost, Fail, Leave, Retry, decide, describe
 from mlecore.controller.queue import Backlog
 from mlecore.controller.reporter import Reporter
@@ -40,6 +41,7 @@ class Lifecycle:
         transitions: Transitions,
         background: Background,
         backlog: Backlog,
+        detection: Detection,
         reporter: Reporter,
         display: Display,
         result: GroupResult,
@@ -49,6 +51,7 @@ class Lifecycle:
         self.delayed: dict[str, RunRecord] = {}  # runs that wait for the time of their next attempt
         self.backlog = backlog
         self._transitions = transitions
+        self._detection = detection
         self._background = background
         self._reporter = reporter
         self._display = display
@@ -199,6 +202,8 @@ class Lifecycle:
         self.active.pop(record.name, None)
         self._result.counts[record.state] += 1
         self._display.changed(record, report)
+        if record.state == "graded":
+            self._detection.graded(record)
 
     def close(self, record: RunRecord, state: Literal["cancelled", "failed"], reason: str) -> None:
         """Cancel or fail a run that is not at work."""

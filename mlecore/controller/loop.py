@@ -14,6 +14,7 @@ from functools import partial
 from mlecore.backends import Handle
 from mlecore.controller.answering import answer_requests
 from mlecore.controller.capacity import Slots
+from mlecore.controller.detection import Detection
 from mlecore.controller.experiment import Experiment
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.failures import describe
@@ -58,7 +59,7 @@ class Controller:
         self.result = GroupResult()
         self.journal = Journal(group.folder, partial(require_group, group))
         self.reporter = Reporter(display, self.journal, self.result)
-        self.background = Background(start=4, finish=4, grade=min(4, os.cpu_count() or 1), provide=2, poll=1)
+        self.background = Background(start=4, finish=4, grade=min(4, os.cpu_count() or 1), provide=2, poll=1, detect=1)
         self.extensions = Extensions(group.folder, self.journal, experiment.extensions)
         common = (self.background, self.reporter, self.timing)
         self.provisions = Provisions(experiment, group.folder / "builds", *common, finished_agents)
@@ -68,8 +69,18 @@ class Controller:
             sizes={id: inputs.facts.size_gb or 0.0 for id, inputs in experiment.inputs.items()},
             limit=plan.limits.time,
         )
+        self.detection = Detection(
+            experiment.detectors, experiment.public_of, group.folder, self.background, self.reporter
+        )
         self.lifecycle = Lifecycle(
-            self.transitions, self.background, self.backlog, self.reporter, display, self.result, self.timing
+            self.transitions,
+            self.background,
+            self.backlog,
+            self.detection,
+            self.reporter,
+            display,
+            self.result,
+            self.timing,
         )
         self.polling = Polling(plan.backend.name, backend, *common)
         self.slots = Slots(plan, None if finished_agents >= experiment.agents.keys() else backend, *common)
@@ -86,19 +97,21 @@ class Controller:
         try:
             self._recover(only)
             self._answer_requests()
-            while not self._finished() and not self._stopping:
+            self.detection.begin()
+            while not self._stopping and (not self._finished() or self.detection.conclude()):
                 self._turn()
             if self._stopping:
                 self.result.interrupted = True
                 self.background.drain(self.timing.drain)  # killed in the middle, steps would be done again
         finally:
             self.transitions.closed = True  # a thread that is left over must not write beside another controller
+            self.detection.close()
         self.extensions.close(self.timing.drain)
         return self.result
 
     def _finished(self) -> bool:
         begins = self.backlog.length and self.start_new
-        busy = self.background.busy("start", "finish", "grade", "provide")
+        busy = self.background.busy("start", "finish", "grade", "provide", "detect")
         return not (begins or self.lifecycle.active or self.lifecycle.delayed or busy)
 
     def _turn(self) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from attrs import frozen
 
-from mlecore.detectors import Verdict
+from mlecore.agents import Usage
+from mlecore.detectors import Evidence
 from mlecore.grading.report import Report, read_report
 from mlecore.reports.rates import Outcome
 from mlecore.runs.digests import problems
+from mlecore.runs.findings import DetectorOutcome, Findings, read_findings
 from mlecore.runs.record import RunRecord
 from mlecore.runs.snapshots import HISTORY
 from mlecore.schema import SchemaError, read_json
@@ -25,6 +27,19 @@ class Suspicion:
     rule: str
     verdict: str  # "suspicious" or "violation"
     summary: str
+    confidence: float | None = None  # from 0 to 1
+    evidence: tuple[Evidence, ...] = ()  # where it shows
+
+
+@frozen(kw_only=True)
+class Judgement:
+    """What one detector did with a run."""
+
+    detector: str
+    version: str
+    outcome: DetectorOutcome
+    why: str = ""  # it failed, or could not decide
+    usage: Usage | None = None
 
 
 @frozen(kw_only=True)
@@ -44,6 +59,7 @@ class Graded:
     run: RunRecord
     report: Report | None
     suspicions: tuple[Suspicion, ...] = ()
+    judgements: tuple[Judgement, ...] = ()  # of detectors, by name
     history: tuple[Moment, ...] = ()  # in order of time; empty if no snapshot has been graded
 
     @property
@@ -79,10 +95,12 @@ class Graded:
 def read_graded(run: RunRecord) -> Graded:
     """A run with the files next to its record. A file that cannot be read counts as missing."""
     folder = run.folder
+    found, damaged = read_findings(run)
     return Graded(
         run=run,
         report=_report(folder / "grade.json") if run.state in ("graded", "collected") else None,
-        suspicions=(*_altered(run), *_suspicions(folder / "findings")),
+        suspicions=(*_altered(run), *_suspicions(found)),
+        judgements=tuple(_judgements(found, damaged)),
         history=_history(folder / HISTORY),
     )
 
@@ -99,31 +117,30 @@ def _altered(run: RunRecord) -> Iterator[Suspicion]:
         yield Suspicion(detector="digests", rule="changed afterwards", verdict="violation", summary=problem)
 
 
-def _suspicions(folder: Path) -> list[Suspicion]:
-    """From findings/<detector>.json, a Detection as JSON each: those that are neither clean nor undecided."""
-    found = []
-    try:
-        paths = sorted(path for path in folder.iterdir() if path.suffix == ".json" and not folder.is_symlink())
-    except OSError:
-        return []
-    for path in paths:
-        try:
-            values = read_json(path, below=folder.parent.parent)
-            for finding in values["findings"]:
-                if finding["verdict"] not in get_args(Verdict):
-                    raise ValueError(f"{finding['verdict']!r} is not a verdict")
-                if finding["verdict"] in ("suspicious", "violation"):
-                    found.append(
-                        Suspicion(
-                            detector=path.stem,
-                            rule=str(finding["rule"]),
-                            verdict=finding["verdict"],
-                            summary=str(finding["summary"]),
-                        )
-                    )
-        except (OSError, SchemaError, ValueError, TypeError, KeyError) as error:
-            found.append(Suspicion(detector=path.stem, rule="unreadable", verdict="suspicious", summary=str(error)))
-    return found
+def _suspicions(found: Mapping[str, Findings]) -> Iterator[Suspicion]:
+    for detector, findings in found.items():
+        for finding in findings.flagged:
+            yield Suspicion(
+                detector=detector,
+                rule=finding.rule,
+                verdict=finding.verdict,
+                summary=finding.summary,
+                confidence=finding.confidence,
+                evidence=finding.evidence,
+            )
+
+
+def _judgements(found: Mapping[str, Findings], damaged: Mapping[str, str]) -> Iterator[Judgement]:
+    for detector in sorted({*found, *damaged}):
+        if detector in damaged:  # nobody knows what it found, so it is not clean
+            yield Judgement(detector=detector, version="", outcome="failed", why=damaged[detector])
+            continue
+        each = found[detector]
+        undecided = (finding.summary for finding in each.findings if finding.verdict == "undecided")
+        why = each.failed or next(undecided, "")
+        yield Judgement(
+            detector=detector, version=each.detector.version, outcome=each.outcome, why=why, usage=each.usage
+        )
 
 
 def _history(path: Path) -> tuple[Moment, ...]:

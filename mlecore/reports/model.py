@@ -16,6 +16,7 @@ from mlecore.reports.conditions import differences, shared
 from mlecore.reports.costs import Cost, costs
 from mlecore.reports.failures import Failure, ends, failures
 from mlecore.reports.graded import Graded, Suspicion
+from mlecore.reports.judged import DetectorUse, detectors
 from mlecore.reports.position import on_axis, position
 from mlecore.reports.progress import Instant, progress
 from mlecore.reports.published import SOURCE, Entry, published
@@ -60,6 +61,7 @@ class RunLine:
     output_tokens: int | None
     cost_usd: float | None
     suspicions: tuple[Suspicion, ...]
+    judged: Mapping[str, str]  # detector -> "violation", "suspicious", "failed", "undecided" or "clean"
 
 
 @frozen(kw_only=True)
@@ -116,6 +118,7 @@ class SetupSummary:
     failures: tuple[Failure, ...]
     ends: Mapping[str, int]
     flagged: int
+    detectors: tuple[DetectorUse, ...]  # that judged runs
     runs: tuple[RunLine, ...]
     notes: tuple[str, ...]
 
@@ -219,6 +222,7 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
         failures=failures(setup.runs),
         ends=ends(setup.runs),
         flagged=sum(bool(item.suspicions) for item in counted),
+        detectors=detectors(counted),
         runs=tuple(_line(item, columns.get(item.run.uid, str(item.run.seed))) for item in setup.runs),
         notes=tuple(_notes(setup, rates)),
     )
@@ -375,6 +379,7 @@ def _line(item: Graded, column: str) -> RunLine:
         output_tokens=usage.output_tokens if usage else None,
         cost_usd=usage.cost_usd if usage else None,
         suspicions=item.suspicions,
+        judged={judgement.detector: judgement.outcome for judgement in item.judgements},
     )
 
 
@@ -414,6 +419,13 @@ def _notes(setup: Setup, rates: Sequence[SplitSummary]) -> Iterable[str]:
     if left_out:
         yield f"Not counted, as they have not been graded: {_runs(len(left_out))} ({_some(left_out)})."
     flagged = [item.run.name for item in setup.counted if item.suspicions]
+    failed = [item.run.name for item in setup.counted if any(each.outcome == "failed" for each in item.judgements)]
+    if failed:
+        group = setup.counted[0].run.group
+        yield (
+            f"Detectors failed on {_runs(len(failed))}, which are not known to be clean: {_some(failed)}; "
+            f"`mlecore detect {group}` tries again."
+        )
     if flagged:
         yield f"Detectors flagged {_runs(len(flagged))}: {_some(flagged)}; each rate is given a second time without."
 

@@ -12,6 +12,7 @@ from mlecore.reports.model import Document, Own, RunLine, SetupSummary
 from mlecore.reports.published import SPLITS
 from mlecore.reports.rates import RATES, Rate
 from mlecore.reports.statistics import LEVEL, Interval
+from mlecore.runs.findings import OUTCOMES, place
 from mlecore.units import show_duration
 
 RATE_NAMES = {
@@ -25,6 +26,7 @@ RATE_NAMES = {
     "beats_sample": "beats sample",
 }
 NONE = "-"
+_SHOWN = 3  # places of a finding
 
 
 @frozen(kw_only=True)
@@ -131,12 +133,38 @@ def _of_setup(setup: SetupSummary) -> Iterator[Section]:
         setup,
         "findings",
         "Findings of detectors",
-        ("RUN", "DETECTOR", "VERDICT", "RULE", "WHAT"),
+        ("RUN", "DETECTOR", "VERDICT", "SURE %", "RULE", "WHAT", "WHERE"),
         [
-            (line.run, found.detector, found.verdict, found.rule, found.summary)
+            (
+                line.run,
+                found.detector,
+                found.verdict,
+                NONE if found.confidence is None else f"{100 * found.confidence:.0f}",
+                found.rule,
+                found.summary,
+                "; ".join(map(place, found.evidence[:_SHOWN])) or NONE,
+            )
             for line in setup.runs
             for found in line.suspicions
         ],
+    )
+    yield _section(
+        setup,
+        "detectors",
+        "Detectors",
+        ("DETECTOR", "VERSION", *(outcome.upper() for outcome in OUTCOMES), "NOT JUDGED", "TOKENS", "US DOLLARS"),
+        [
+            (
+                use.detector,
+                ", ".join(use.versions),
+                *(str(use.outcomes.get(outcome, 0)) for outcome in OUTCOMES),
+                str(use.not_judged),
+                quantity(use.tokens),
+                quantity(use.cost_usd),
+            )
+            for use in setup.detectors
+        ],
+        [f"{use.detector}: {problem}" for use in setup.detectors for problem in use.problems],
     )
     yield _section(
         setup, "conditions", "Conditions", ("CONDITION", "VALUE"), [(k, v) for k, v in setup.conditions.items()]

@@ -14,17 +14,18 @@ from mlecore.reports.model import Document
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_NESTED = ("marks", "suspicions")
+_NESTED = ("marks", "suspicions", "judged")
 
 
 def rows(document: Document) -> list[dict[str, Any]]:
-    """A dictionary per run; ``suspicions`` is the number of suspicious findings."""
+    """A dictionary per run; ``suspicions`` is the number of suspicious findings, ``judged`` is text."""
     return [
         {
             "setup": setup.key,
             "title": setup.title,
             **{name: value for name, value in asdict(line, recurse=False).items() if name not in _NESTED},
             "suspicions": len(line.suspicions),
+            "judged": " ".join(f"{detector}={outcome}" for detector, outcome in line.judged.items()),
         }
         for setup in document.setups
         for line in setup.runs

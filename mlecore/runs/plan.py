@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field, fields, frozen
 
 from mlecore.errors import UsageError
 from mlecore.options import Options
@@ -96,6 +96,8 @@ class Execution:
 
     max_parallel: int | None = None  # runs at once; default: as many as the backend has room for
     retries: int = 2  # new attempts after infrastructure failures
+    detect: bool = True  # have the installed detectors judge each run
+    detectors: Mapping[str, Options] = field(factory=dict)  # options of detectors, by detector and name
 
 
 @frozen(kw_only=True)
@@ -125,9 +127,9 @@ class Plan:
     def __len__(self) -> int:
         return len(self.agents) * len(self.competitions) * len(self.seeds)
 
-    def carried_out(self, max_parallel: int | None, retries: int | None) -> Plan:
-        """The same experiment, carried out in another way; None: as the plan says."""
-        changes = _given(max_parallel=max_parallel, retries=retries)
+    def carried_out(self, **execution: Any) -> Plan:
+        """The same experiment, carried out in another way (see Execution); None: as the plan says."""
+        changes = _given(**execution)
         return _validated(evolve(self, execution=evolve(self.execution, **changes)))
 
 
@@ -213,7 +215,7 @@ def plan_of(plan: Plan | Mapping[str, Any] | Path | str | None, **arguments: Any
     """
     if plan is None:
         return make_plan(spell(**arguments))
-    execution = {name: arguments.pop(name, None) for name in ("max_parallel", "retries")}
+    execution = {key.name: arguments.pop(key.name, None) for key in fields(Execution)}
     if given := ", ".join(_given(**arguments)):
         raise UsageError(f"a plan says it all: leave out {given}, or change the plan")
     if isinstance(plan, Mapping):
@@ -253,6 +255,8 @@ def spell(
     synthetic: bool | None = None,
     max_parallel: int | None = None,
     retries: int | None = None,
+    detect: bool | None = None,
+    detectors: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, Any]:
     """Arguments as the dictionary of a plan with one agent; None: not given."""
     return _given(
@@ -282,7 +286,7 @@ def spell(
             transcripts=transcripts,
         ),
         data=_given(edition=edition, synthetic=synthetic),
-        execution=_given(max_parallel=max_parallel, retries=retries),
+        execution=_given(max_parallel=max_parallel, retries=retries, detect=detect, detectors=detectors),
     )
 
 

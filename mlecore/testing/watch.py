@@ -1,4 +1,4 @@
-"""Sees what code does to the world while it runs: files written, processes started, connections made."""
+"""Sees what code does while it runs: files written or opened, processes started, connections made."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -17,6 +18,7 @@ _DEEDS = {
     **dict.fromkeys(("socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo"), "uses the network"),
 }
 _own = threading.local()  # .deeds: the list of the thread that is being watched
+_below: tuple[str, list[str]] | None = None  # a folder, and what was opened in it, by any thread
 _installed = threading.Lock()
 
 
@@ -31,6 +33,19 @@ def watched() -> Iterator[list[str]]:
         _own.deeds = None
 
 
+@contextmanager
+def opened_below(folder: Path) -> Iterator[list[str]]:
+    """The list grows by what any thread opens or lists in a folder. Not for two at once."""
+    global _below
+    _install()
+    seen: list[str] = []
+    _below = (str(folder), seen)
+    try:
+        yield seen
+    finally:
+        _below = None
+
+
 def _install() -> None:
     """Audit hooks stay until the process ends, so one is enough."""
     if _installed.acquire(blocking=False):
@@ -38,6 +53,8 @@ def _install() -> None:
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    if _below and event in ("open", "os.listdir", "os.scandir") and str(arguments[0]).startswith(_below[0]):
+        _below[1].append(str(arguments[0]))
     deeds = getattr(_own, "deeds", None)
     if deeds is None:
         return

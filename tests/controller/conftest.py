@@ -14,6 +14,7 @@ from mlecore.controller.experiment import Experiment, load_experiment
 from mlecore.controller.loop import Controller
 from mlecore.controller.state import GroupResult, Timing
 from mlecore.data import Prepared
+from mlecore.detecting.ready import ReadyDetector
 from mlecore.grading.report import Report
 from mlecore.registry import discovery, loading
 from mlecore.runs.lock import GroupLock
@@ -130,6 +131,7 @@ class Lab:
                 "seeds": seeds,
                 "backend": {"name": "folders", "options": backend},
                 "limits": {"time": 60, **more.pop("limits", {})},
+                "execution": {"detect": False, **more.pop("execution", {})},
                 **more,
             }
         )
@@ -138,9 +140,11 @@ class Lab:
 
     def experiment(self) -> Experiment:
         assert self.plan
-        return evolve(load_experiment(self.plan, [self.data], self.grader), extensions=self.extensions)
+        loaded = load_experiment(self.plan, [self.data], self.grader)
+        return evolve(loaded, extensions=self.extensions, detectors=self.detectors)
 
     extensions: Any = None
+    detectors: tuple[ReadyDetector, ...] = ()
     finished_agents: frozenset[str] = frozenset()
 
     def controller(self, lock: GroupLock) -> Controller:

@@ -23,6 +23,7 @@ def verb(lab):
             "folders",
             "-B",
             f"root={lab.backend_root}",
+            "--no-detect",
         ]
         result = CliRunner().invoke(main, [*base, "--data", str(lab.data), "--runs", str(lab.runs), *more])
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
@@ -34,6 +35,7 @@ def verb(lab):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
+        (["-D", "how=well"], "expected -D PLUGIN.NAME=VALUE"),
         (["-A", "colour=red"], "no option 'colour'"),
         (["-B", "colour=red"], "no option 'colour'"),
         (["-A", "code=soon"], "must be an integer"),

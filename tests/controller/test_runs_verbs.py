@@ -78,6 +78,7 @@ def with_missing(lab):
             "competitions": ["coins", "nowhere"],
             "seeds": 1,
             "backend": {"name": "folders", "options": {"root": str(lab.backend_root)}},
+            "execution": {"detect": False},
         }
     )
     return create_group(lab.runs, "g", plan, (str(lab.data),))

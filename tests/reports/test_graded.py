@@ -23,16 +23,21 @@ def folder(run, tmp_path):
 
 
 def test_a_whole_run(folder, report) -> None:
-    finding = {"rule": "copied", "verdict": "violation", "summary": "it copied", "evidence": {}}
+    finding = {"rule": "copied", "verdict": "violation", "summary": "it copied", "confidence": 0.9}
     harmless = {**finding, "verdict": "clean"}
+    use = {"name": "dolos", "version": "2"}
+    head = {"run": "gspaceship-titanic0", "detector": use, "created_at": "now", "seconds": 1.0, "group": "g"}
     point = {"seconds": 60, "status": "graded", "score": 0.5, "medal": None}
     found = folder(
         grade_json=json.dumps(report(0.9, "gold").to_json()),
-        findings__dolos_json=json.dumps({"findings": [finding, harmless]}),
+        findings__dolos_json=json.dumps({**head, "findings": [finding, harmless]}),
+        findings__rules_json=json.dumps({**head, "detector": {"name": "rules"}, "failed": "no answer"}),
         snapshots_json=json.dumps({"points": [{**point, "seconds": 90}, point]}),
     )
     assert found.outcome.gold and found.outcome.made
-    assert [(s.detector, s.rule) for s in found.suspicions] == [("dolos", "copied")]
+    assert [(s.detector, s.rule, s.confidence) for s in found.suspicions] == [("dolos", "copied", 0.9)]
+    outcomes = [(each.detector, each.version, each.outcome, each.why) for each in found.judgements]
+    assert outcomes == [("dolos", "2", "violation", ""), ("rules", "", "failed", "no answer")]
     assert [moment.seconds for moment in found.history] == [60.0, 90.0]
 
 
@@ -40,7 +45,13 @@ def test_a_whole_run(folder, report) -> None:
 def test_damaged_files(folder, text: str) -> None:
     found = folder(grade_json=text, snapshots_json=text, findings__d_json=text)
     assert found.report is None and found.history == ()
-    assert [s.rule for s in found.suspicions] == ["unreadable"]  # rather than clean
+    assert [(each.detector, each.outcome) for each in found.judgements] == [("d", "failed")]  # rather than clean
+
+
+def test_findings_of_another_run_are_none(folder) -> None:
+    head = {"run": "another", "detector": {"name": "d"}, "created_at": "now", "seconds": 1.0, "group": "g"}
+    found = folder(findings__d_json=json.dumps(head))
+    assert "about another run" in found.judgements[0].why
 
 
 def test_a_pipe_is_not_waited_for(folder, tmp_path) -> None:

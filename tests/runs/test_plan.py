@@ -12,7 +12,7 @@ from attrs import evolve
 import mlecore
 from mlecore.cli.run import command
 from mlecore.errors import UsageError
-from mlecore.runs.plan import Execution, difference, make_plan, parse_plan, plan_of, read_plan, spell, write_plan
+from mlecore.runs.plan import difference, make_plan, parse_plan, plan_of, read_plan, spell, write_plan
 from mlecore.runs.record import Limits
 from mlecore.units import duration, show_duration, show_size, size, write_duration
 
@@ -138,6 +138,8 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         "synthetic": True,
         "max_parallel": 2,
         "retries": 1,
+        "detect": False,
+        "detectors": {"d": {"o": "1"}},
     }
     assert set(arguments) | {"split"} == set(signature(spell).parameters)
     assert set(signature(spell).parameters) <= set(signature(mlecore.run).parameters)
@@ -153,7 +155,7 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
     for given in (path, str(path), spell(**arguments), plan):
         again = plan_of(given)
         assert again == plan and again.execution == plan.execution
-    assert plan_of(path, retries=7).execution == Execution(max_parallel=2, retries=7)
+    assert plan_of(path, retries=7).execution == evolve(plan.execution, retries=7)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +191,7 @@ def test_the_first_difference_is_named():
 
 def test_how_it_is_run_is_no_part_of_what_it_is():
     plan = parse_plan(PLAN)
-    assert plan == plan.carried_out(1, 9)
+    assert plan == plan.carried_out(max_parallel=1, retries=9, detect=False)
     assert plan != evolve(plan, seeds=(0,))
 
 

@@ -119,6 +119,29 @@ BROKEN = {
         {CODE: ("    smallest = int", "    (run.folder / 'note').touch()\n    smallest = int")},
         "runs/kit/first-0/note: it was made",
     ),
+    "a detector that looks at the answers": (
+        "detector",
+        "blind",
+        {
+            CODE: (
+                "group: Sequence[RunRecord], options: Mapping[str, str]) -> Detection:\n",
+                "group: Sequence[RunRecord], options: Mapping[str, str], public: Path | None) -> Detection:\n"
+                "    if public:\n        (public.parent / 'private' / 'test.csv').read_text()\n",
+            )
+        },
+        "private/test.csv",
+    ),
+    "a detector that invents its evidence": (
+        "detector",
+        "detects",
+        {
+            CODE: (
+                'evidence=(Evidence(file="submission/submission.csv"),) if same else ()',
+                'evidence=(Evidence(file="code/main.py", line=2, quote="os.system"),)',
+            )
+        },
+        "which code/main.py does not say",
+    ),
     "a backend that starts again": (
         "backend",
         "once",

@@ -25,5 +25,5 @@ def command(
     from mlecore.runs.store import open_group
 
     folder = group_folder(runs, name)
-    plan = open_group(folder).plan.carried_out(max_parallel, retries)
+    plan = open_group(folder).plan.carried_out(max_parallel=max_parallel, retries=retries)
     perform(plan, folder.name, folder.parent, data, as_json)

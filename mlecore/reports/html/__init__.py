@@ -66,7 +66,7 @@ _PARTS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("comparison", "Comparison", ("comparison",)),
     ("kinds", "Best of k, kinds of competitions", ("pass-at-k", "slices")),
     ("costs", "Costs", ("costs",)),
-    ("failures", "Failures and findings", ("failures", "findings")),
+    ("failures", "Failures and findings", ("failures", "findings", "detectors")),
     ("published", "The published leaderboard", ("published",)),
     ("runs", "Runs", ("runs",)),
     ("provenance", "Conditions and provenance", ("conditions",)),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mlecore.registry import load
-from mlecore.testing.detectors.detects import calm, declares, detects, same, untouched
+from mlecore.testing.detectors.detects import blind, calm, declares, detects, same, untouched
 from mlecore.testing.detectors.harness import DetectorBench
 from mlecore.testing.light import light
 from mlecore.testing.rules import Broken, Rule, Skipped, apply_rules
@@ -23,6 +23,7 @@ RULES: tuple[Rule[DetectorBench], ...] = (
     Rule(name="detects", says="it judges any run, hostile ones too", test=detects, needs=("declares",)),
     Rule(name="calm", says="it accuses no honest run", test=calm, needs=("detects",)),
     Rule(name="same", says="the same runs give the same findings", test=same, needs=("detects",)),
+    Rule(name="blind", says="it opens no answers", test=blind, needs=("detects",)),
     Rule(name="untouched", says="it changes nothing that the runs left", test=untouched, needs=("detects",)),
 )
 

@@ -10,13 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mlecore.detectors import Detection
-from mlecore.errors import MlecoreError
+from mlecore.errors import DataError, MlecoreError
+from mlecore.files import read_regular
+from mlecore.runs.record import RunRecord
+from mlecore.schema import brief, plain
 from mlecore.testing.declared import option_flaws, secret_flaws, summary_flaws
 from mlecore.testing.detectors.harness import DetectorBench
 from mlecore.testing.hostile import TookTooLong, in_time
 from mlecore.testing.rules import Broken, Undecided
+from mlecore.testing.watch import opened_below
 
 _SECONDS = 120.0  # for one run
+_EVIDENCE = 64 * 2**20  # bytes of a file that evidence names
 _RULE = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
 
 
@@ -40,7 +45,8 @@ def detects(harness: DetectorBench) -> Iterator[Broken]:
             except (MlecoreError, TookTooLong, RecursionError) as error:
                 yield Broken(f"{type(error).__name__}: {error}", f"run {run.name}, {what}")
                 continue
-            yield from (Broken(flaw, f"run {run.name}, {what}") for flaw in _flaws(found))
+            flaws = (*_flaws(found), *_evidence_flaws(run, found))
+            yield from (Broken(flaw, f"run {run.name}, {what}") for flaw in flaws)
 
 
 def calm(harness: DetectorBench) -> Iterator[Broken]:
@@ -58,6 +64,16 @@ def same(harness: DetectorBench) -> Iterator[Broken]:
         first = harness.detect(run, harness.group, harness.public)
         if harness.detect(run, harness.group, harness.public).findings != first.findings:
             yield Broken("other findings the second time", f"run {run.name}")
+
+
+def blind(harness: DetectorBench) -> Iterator[Broken]:
+    """Public data lie beside the answers, which a detector must not open."""
+    _usable(harness)
+    for run in harness.group:
+        with opened_below(harness.private) as seen:
+            harness.detect(run, harness.group, harness.public)
+        for path in dict.fromkeys(seen):
+            yield Broken(f"it opens {path}", f"run {run.name}")
 
 
 def untouched(harness: DetectorBench) -> Iterator[Broken]:
@@ -79,10 +95,28 @@ def _flaws(found: Detection) -> Iterator[str]:
             yield f"rule {finding.rule!r}: expected a short name in small letters, with dashes"
         if not finding.summary.strip() or not finding.summary.replace("\n", "").isprintable():
             yield f"summary {finding.summary!r}: expected a sentence that can be printed"
+        if finding.confidence is not None and not 0 <= finding.confidence <= 1:
+            yield f"confidence {finding.confidence}: expected a number from 0 to 1"
     try:
-        json.dumps([dict(found.settings), [dict(finding.evidence) for finding in found.findings]], allow_nan=False)
+        json.dumps(plain(found), allow_nan=False)
     except (TypeError, ValueError) as error:
-        yield f"evidence or settings cannot be written as JSON: {error}"
+        yield f"findings or settings cannot be written as JSON: {error}"
+
+
+def _evidence_flaws(run: RunRecord, found: Detection) -> Iterator[str]:
+    """Evidence that nobody can look up."""
+    for evidence in (each for finding in found.findings for each in finding.evidence if not each.of):
+        try:
+            content = read_regular(run.folder / evidence.file, _EVIDENCE, below=run.folder)
+        except (DataError, OSError, ValueError) as error:
+            yield f"evidence in {evidence.file!r}, which is no file of the run: {error}"
+            continue
+        if evidence.quote.encode() not in content:
+            yield f"evidence {brief(evidence.quote)}, which {evidence.file} does not say"
+        if not 1 <= (evidence.line or 1) <= (evidence.last_line or evidence.line or 1) <= content.count(b"\n") + 1:
+            yield f"evidence in line {evidence.line} to {evidence.last_line} of {evidence.file}, which it does not have"
+        if not 0 <= (evidence.offset or 0) <= len(content):
+            yield f"evidence at byte {evidence.offset} of {evidence.file}, which has {len(content)}"
 
 
 def _usable(harness: DetectorBench) -> None:

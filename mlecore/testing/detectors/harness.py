@@ -58,6 +58,14 @@ class DetectorBench:
         return public
 
     @cached_property
+    def private(self) -> Path:
+        """Where the answers lie: beside the public data, as on a controller."""
+        private = self.folder / "private"
+        private.mkdir()
+        (private / "test.csv").write_text("id,y\n" + "".join(f"{i},{i % 2}\n" for i in range(_ROWS)))
+        return private
+
+    @cached_property
     def competition(self) -> Competition:
         """One that is nowhere installed: a detector must not know competitions by name."""
         package = self.folder / "competition"

@@ -1,0 +1,111 @@
+"""Detectors at work beside the controller: each run is judged once it is graded; a slow or failing one delays no run.
+
+What they find lies in the runs' folders. A group that is resumed has the runs judged for which it is missing, so that a
+controller that was killed leaves none out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+from mlecore.controller.failures import describe
+from mlecore.controller.reporter import Reporter
+from mlecore.controller.workers import Background
+from mlecore.detecting.judging import JUDGED, Dismissed, Judges
+from mlecore.detecting.ready import ReadyDetector
+from mlecore.runs.findings import Findings, group_digest, read_findings
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import load_group
+
+Judged = list[tuple[RunRecord, list[Findings]]]
+
+
+class Detection:
+    """For the loop's thread; what blocks is done one after the other in one other thread, which alone has ``_runs``."""
+
+    def __init__(
+        self,
+        detectors: Sequence[ReadyDetector],
+        public_of: Callable[[RunRecord], Path | None],
+        group: Path,
+        background: Background,
+        reporter: Reporter,
+    ) -> None:
+        self._detectors = detectors
+        self._judges = Judges(detectors, public_of)
+        self._group = group
+        self._background = background
+        self._reporter = reporter
+        self._runs: dict[str, RunRecord] = {}  # those that detectors see
+        self._concluded = not detectors
+
+    def begin(self) -> None:
+        """Judge what another controller did not come to."""
+        if self._detectors:
+            self._submit(self._judge_missing)
+
+    def graded(self, run: RunRecord) -> None:
+        """A run has come to its end."""
+        if self._detectors:
+            self._submit(partial(self._judge, run))
+
+    def conclude(self) -> bool:
+        """The group is at its end: judge once more where runs are compared and others have come since.
+
+        True: that has just begun.
+        """
+        if self._concluded:
+            return False
+        self._concluded = True
+        self._submit(self._judge_outdated)
+        return True
+
+    def close(self) -> None:
+        self._judges.close()
+
+    def _submit(self, work: Callable[[], Judged]) -> None:
+        self._background.submit("detect", work, self._report, self._failed)
+
+    def _report(self, judged: Judged) -> None:
+        for run, found in judged:
+            for each in found:
+                name, outcome = each.detector.name, each.outcome
+                self._reporter.note("judged", run.name, detector=name, outcome=outcome)
+                if outcome == "failed":
+                    self._reporter.say(f"{run.name}: detector {name} failed: {each.failed}")
+                for finding in each.flagged:
+                    self._reporter.say(f"{run.name}: detector {name}: {finding.verdict}: {finding.summary}")
+
+    def _failed(self, error: Exception) -> None:
+        if not isinstance(error, Dismissed):
+            self._reporter.say(f"{describe(error)}; to have the runs judged again: mlecore detect {self._group.name}")
+
+    # In the other thread.
+
+    def _judge_missing(self) -> Judged:
+        self._runs = {run.name: run for run in load_group(self._group) if run.state in JUDGED}
+        return self._each((run, self._missing(run)) for run in list(self._runs.values()) if run.state == "graded")
+
+    def _judge(self, run: RunRecord) -> Judged:
+        self._runs[run.name] = run
+        return self._each([(run, self._missing(run))])
+
+    def _judge_outdated(self) -> Judged:
+        digest = group_digest(self._runs.values())
+        comparing = [detector for detector in self._detectors if detector.detector.compares]
+
+        def outdated(run: RunRecord) -> list[ReadyDetector]:
+            found, _ = read_findings(run)
+            return [each for each in comparing if each.name in found and found[each.name].group != digest]
+
+        return self._each((run, outdated(run)) for run in self._runs.values() if run.state == "graded")
+
+    def _missing(self, run: RunRecord) -> list[ReadyDetector]:
+        found, _ = read_findings(run)
+        return [each for each in self._detectors if each.name not in found or found[each.name].failed]
+
+    def _each(self, wanted: Iterable[tuple[RunRecord, Sequence[ReadyDetector]]]) -> Judged:
+        group = list(self._runs.values())
+        return [(run, self._judges.judge(run, group, detectors)) for run, detectors in wanted if detectors]

@@ -1,0 +1,70 @@
+"""Detectors that can judge here: loaded, their options resolved, their keys and programs found."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+
+from attrs import frozen
+
+from mlecore.detectors import Detector
+from mlecore.errors import MlecoreError, UsageError
+from mlecore.options import resolve
+from mlecore.registry import load, plugins
+from mlecore.runs.provenance import plugin_use
+from mlecore.runs.record import PluginUse
+
+GivenOptions = Mapping[str, Mapping[str, str]]
+"""Detector -> its options by name, as the user gave them."""
+
+
+@frozen(kw_only=True)
+class ReadyDetector:
+    """One that can judge runs."""
+
+    detector: Detector
+    use: PluginUse  # with all options that have a value
+
+    @property
+    def name(self) -> str:
+        return self.use.name
+
+
+def ready(name: str, options: Mapping[str, str]) -> ReadyDetector:
+    """The detector ``name``. Raises UsageError where something is missing that it needs, PluginError."""
+    loaded = load("detector", name)
+    declared: Detector = loaded.call("detector")
+    resolved = resolve(declared.options, options, f"detector {name}")
+    for secret in declared.secrets:
+        if not os.environ.get(secret):
+            raise UsageError(f"detector {name} needs the variable {secret}, which is not set")
+    for program in declared.programs:
+        if shutil.which(program) is None:
+            raise UsageError(f"detector {name} needs the program {program}, which is not on PATH")
+    return ReadyDetector(detector=declared, use=plugin_use(loaded.plugin, resolved))
+
+
+def choose(names: Sequence[str], options: GivenOptions) -> tuple[list[ReadyDetector], list[str]]:
+    """The detectors that are named, or else all that are installed and can judge here; and why others cannot.
+
+    Raises UsageError and PluginError for one that is named, or that options are given for.
+    """
+    wanted = list(dict.fromkeys(names)) or [plugin.name for plugin in plugins("detector") if plugin.state == "ok"]
+    for name in options:
+        if name not in wanted:
+            if not names:
+                load("detector", name)  # raises, with what is wrong
+            raise UsageError(f"options are given for the detector {name}, which is not among those that judge")
+    chosen, missing = [], []
+    for name in wanted:
+        try:
+            chosen.append(ready(name, options.get(name, {})))
+        except MlecoreError as error:
+            if names or name in options:
+                raise
+            missing.append(f"detector {name} judges no run: {error.message}")
+    if not names:
+        broken = [plugin for plugin in plugins("detector") if plugin.state in ("broken", "incompatible")]
+        missing += [f"detector {plugin.name} judges no run: it is {plugin.state}: {plugin.reason}" for plugin in broken]
+    return chosen, missing

@@ -1,0 +1,52 @@
+"""Which detectors judged the runs, and what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from attrs import frozen
+
+from mlecore.reports.graded import Graded, Judgement
+
+
+@frozen(kw_only=True)
+class DetectorUse:
+    """One detector over the runs of a setup."""
+
+    detector: str
+    versions: tuple[str, ...]
+    runs: int  # of the setup, judged or not
+    outcomes: Mapping[str, int]  # runs by "violation", "suspicious", "failed", "undecided", "clean"
+    tokens: int | None  # of its models, where it says so
+    cost_usd: float | None  # of its models, where it says so
+    problems: tuple[str, ...]  # why it failed or could not decide, the most frequent first
+
+    @property
+    def not_judged(self) -> int:
+        return self.runs - sum(self.outcomes.values())
+
+
+def detectors(runs: Sequence[Graded]) -> tuple[DetectorUse, ...]:
+    """By name; those that judged no run are not known."""
+    by_name: dict[str, list[Judgement]] = {}
+    for item in runs:
+        for judgement in item.judgements:
+            by_name.setdefault(judgement.detector, []).append(judgement)
+    return tuple(_use(name, judgements, len(runs)) for name, judgements in sorted(by_name.items()))
+
+
+def _use(name: str, judgements: Sequence[Judgement], runs: int) -> DetectorUse:
+    usages = [judgement.usage for judgement in judgements if judgement.usage]
+    tokens = [n for usage in usages for n in (usage.input_tokens, usage.output_tokens) if n is not None]
+    costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
+    problems = Counter(judgement.why for judgement in judgements if judgement.why)
+    return DetectorUse(
+        detector=name,
+        versions=tuple(sorted({judgement.version for judgement in judgements if judgement.version})),
+        runs=runs,
+        outcomes=dict(Counter[str](judgement.outcome for judgement in judgements)),
+        tokens=sum(tokens) if tokens else None,
+        cost_usd=sum(costs) if costs else None,
+        problems=tuple(why for why, _ in problems.most_common(3)),
+    )
