@@ -1,0 +1,56 @@
+"""INGV, Volcanic Eruption Prediction: how long until the volcano erupts?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.errors import InvalidSubmission
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import mae
+from mlecore.prepare import ensure, ensure_columns, ensure_disjoint, link_files, read_csv, split, write_csv
+from mlecore.submissions import Format, Table, generic_check
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+ID, TARGET = "segment_id", "time_to_eruption"
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    table = read_csv(raw / "train.csv")
+    ensure_columns(table, [ID, TARGET], "train.csv")
+    train, test = split(table, test_size=0.1)
+    ensure_disjoint(train[ID], test[ID], "segments of train and test")
+    write_csv(train, public / "train.csv")
+    write_csv(test, private / "test.csv")
+    write_csv(test.assign(**{TARGET: 0}), public / "sample_submission.csv")
+    for part, folder in ((train, "train"), (test, "test")):
+        count = link_files(raw / "train", public / folder, [f"{id}.csv" for id in part[ID]])
+        ensure(count == len(part), f"{folder}: {len(part)} rows have {count} files")
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "test.csv")
+    _refuse_huge(guess)
+    return round(mae(truth[TARGET], guess[TARGET]))
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    _, guess = format.read(submission, sample.frame())
+    _refuse_huge(guess)
+    if guess[ID].duplicated().any():
+        warnings.append("some segments come more than once, and count as often")
+    return warnings
+
+
+def _refuse_huge(guess: DataFrame) -> None:
+    """An infinite mean has no nearest whole number. Beside predictions that sum up to one, no answer matters."""
+    if math.isinf(mae([0.0] * len(guess), guess[TARGET])):
+        raise InvalidSubmission(f"the predictions in {TARGET!r} are too large for their mean error to be finite")
