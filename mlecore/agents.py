@@ -106,6 +106,7 @@ class Launch:
     files: Mapping[str, bytes | Path] = field(factory=dict)
     secrets: tuple[str, ...] = ()  # of those that it declared
     network: Network = "none"
+    models: tuple[str, ...] = ()  # that it calls besides the run's; the gateway lets them through
     candidates: tuple[str, ...] = ("submission/submission.csv",)  # globs (mlecore.globs), best first
     grace: float = 10.0  # seconds between SIGTERM and SIGKILL when time is up
 

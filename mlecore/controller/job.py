@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -58,7 +58,7 @@ def make_job(
     from mlecore.controller.experiment import require_network
 
     require_network(loaded_agent.use.name, launch.network, plan)
-    access = model_access(plan, loaded_agent.planned)
+    access = model_access(plan, loaded_agent.planned, launch.models)
     wanted = [name for name in launch.secrets if access is None or name not in KEYS]
     job = Job(
         name=job_name,
@@ -181,15 +181,15 @@ def sample_file(inputs: Inputs, cache: Path) -> Path:
     return target
 
 
-def model_access(plan: Plan, agent: PlannedAgent) -> ModelAccess | None:
-    """What the gateway beside a job lets through; None: the job has none."""
+def model_access(plan: Plan, agent: PlannedAgent, more: Sequence[str] = ()) -> ModelAccess | None:
+    """What the gateway beside a job lets through, with ``more`` models; None: the job has none."""
     if plan.limits.network != "llm" or not agent.endpoint:
         return None
     gateway = plan.gateway
     return ModelAccess(
         endpoint=agent.endpoint,
         key=gateway.key or usual_key(agent.endpoint),
-        models=tuple(dict.fromkeys((*filter(None, (agent.model,)), *gateway.models))),
+        models=tuple(dict.fromkeys((*filter(None, (agent.model,)), *more, *gateway.models))),
         any_model=gateway.any_model,
         budgets=gateway.budgets,
         prices=gateway.prices,

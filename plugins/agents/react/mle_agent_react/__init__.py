@@ -28,7 +28,7 @@ def agent() -> Agent:
             temperature(),
             Option(name="context", type="integer", default="100000", help="tokens of the conversation that are kept"),
             Option(name="command_timeout", type="integer", default="3600", help="seconds that one command may take"),
-            Option(name="output", type="integer", default="8000", help="characters of a command's output to show"),
+            Option(name="output", type="integer", default="8000", help="bytes of a command's output to show"),
             Option(name="retries", type="integer", default="8", help="of a call that failed, with growing pauses"),
             Option(name="system", help="replaces the system prompt"),
             PROMPT,
@@ -60,7 +60,7 @@ def launch(task: Task) -> Launch:
         argv=("python3", "agent/main.py"),
         env={"REACT_SETTINGS": json.dumps(settings)},
         stdin=prompt(task).encode(),
-        files=programs(WORK, "clock.py"),
+        files=programs(WORK, "clock.py", "commands.py"),
         network="llm",
     )
 

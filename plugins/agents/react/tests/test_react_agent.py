@@ -46,7 +46,7 @@ class Loop:
         self.home = home
         (home / "logs").mkdir()
         (home / "agent").mkdir()
-        for name, path in plugin.programs(plugin.WORK, "clock.py").items():
+        for name, path in plugin.programs(plugin.WORK, "clock.py", "commands.py").items():
             (home / name).write_bytes(path.read_bytes())
         (home / "validate_submission.sh").write_text("head -1 $1 | grep id || { echo the header is wrong; exit 1; }")
 

@@ -6,22 +6,18 @@ variables that OpenAI's client reads. Every message is kept in logs/react.jsonl.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import signal
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import clock
+import commands
 import openai
 
 HOME = Path(os.environ.get("MLECORE_HOME", "/home"))
-RESERVE = 30.0  # seconds of the run's time in which no command is started
 FAILURES = 3  # calls of the model in a row
 
 SYSTEM = """\
@@ -73,7 +69,7 @@ class Agent:
         for message in self.head:
             self.log.write(json.dumps({"message": message}) + "\n")
         for step in range(1, self.settings["steps"] + 1):
-            if clock.left() < RESERVE:
+            if clock.left() < commands.RESERVE:
                 return "the time is up"
             try:
                 answer = self.ask()
@@ -141,38 +137,7 @@ class Agent:
         return self.shell(command), False
 
     def shell(self, command: str) -> str:
-        """What a command prints, with its exit code if that is not 0. Nothing that it started goes on."""
-        limit = max(1.0, min(self.settings["command_timeout"], clock.left() - RESERVE))
-        with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(
-                ["bash", "-c", command],
-                cwd=HOME,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                code = process.wait(timeout=limit)
-                end = f"[exit code {code}]" if code else ""
-            except subprocess.TimeoutExpired:
-                end = f"[ended after {limit:.0f} seconds]"
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-            return f"{shown(output, self.settings['output'])}\n{end}".strip() or "[no output]"
-
-
-def shown(output: Any, limit: int) -> str:
-    """The beginning and the end of a file, about ``limit`` characters in all."""
-    length = output.seek(0, os.SEEK_END)
-    output.seek(0)
-    if length <= limit:
-        return str(output.read().decode(errors="replace"))
-    first = output.read(limit // 2).decode(errors="replace")
-    output.seek(length - limit // 2)
-    return f"{first}\n[... {length - limit} bytes left out ...]\n{output.read().decode(errors='replace')}"
+        return commands.run(("bash", "-c", command), HOME, self.settings["command_timeout"], self.settings["output"])
 
 
 def size(turns: list[list[dict[str, Any]]]) -> int:

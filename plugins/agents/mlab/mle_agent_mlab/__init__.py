@@ -1,0 +1,79 @@
+"""Agent `mlab`: MLAgentBench's research agent, written anew and small; it speaks any of the usual protocols."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from mle_lib_agents import PROMPT, model, programs, prompt, temperature
+from mle_lib_agents.requirements import packages
+from mle_lib_agents.usage import reported
+
+from mlecore.agents import Agent, Launch, Needs, Recipe, Task, Usage
+from mlecore.hookspecs import hookimpl
+from mlecore.options import Option
+
+WORK = Path(__file__).parent / "work"
+PACKAGES = "numpy,pandas<3,scikit-learn"
+CLIENTS = {"chat": "openai>=1.90", "responses": "openai>=1.90", "messages": "anthropic>=0.60"}
+NUMBERS = ("steps", "retries", "shown", "script_timeout", "remember", "log_shown")
+
+
+@hookimpl
+def agent() -> Agent:
+    return Agent(
+        summary="MLAgentBench's research agent: plan, thought and one action a step, and a research log",
+        options=(
+            Option(
+                name="protocol",
+                default="chat",
+                choices=tuple(CLIENTS),
+                help="how the model is asked: Chat Completions, Responses, or Anthropic's Messages",
+            ),
+            Option(name="fast_model", help="sums up steps for the log and reflects; default: the run's model"),
+            Option(name="edit_model", help="edits scripts and reads files; default: the run's model"),
+            temperature("0.5"),
+            Option(name="steps", type="integer", default="50", help="actions at most"),
+            Option(name="remember", type="integer", default="3", help="last steps that are shown whole"),
+            Option(name="log_shown", type="integer", default="20000", help="characters of the research log to show"),
+            Option(name="shown", type="integer", default="8000", help="characters of a file or an output to show"),
+            Option(name="script_timeout", type="integer", default="3600", help="seconds that a script may take"),
+            Option(name="retries", type="integer", default="8", help="of a call that failed, with growing pauses"),
+            PROMPT,
+            Option(name="pip", help="what its code may import: packages with commas, or a file", default=PACKAGES),
+        ),
+        needs=Needs(network="llm", model=True),
+    )
+
+
+@hookimpl
+def recipe(options: Mapping[str, str]) -> Recipe:
+    return Recipe(pip=(CLIENTS[options["protocol"]], *packages(options["pip"], "mlab")))
+
+
+@hookimpl
+def launch(task: Task) -> Launch:
+    options, main = task.options, model(task, "mlab")
+    fast, editor = options.get("fast_model", main), options.get("edit_model", main)
+    settings = {
+        "model": main,
+        "fast_model": fast,
+        "edit_model": editor,
+        "protocol": options["protocol"],
+        "temperature": float(options["temperature"]),
+        **{name: int(options[name]) for name in NUMBERS},
+    }
+    return Launch(
+        argv=("python3", "agent/main.py"),
+        env={"MLAB_SETTINGS": json.dumps(settings)},
+        stdin=prompt(task).encode(),
+        files=programs(WORK, "clock.py", "commands.py"),
+        network="llm",
+        models=(fast, editor),
+    )
+
+
+@hookimpl
+def usage(logs: Path) -> Usage | None:
+    return reported("mlab.jsonl")(logs)

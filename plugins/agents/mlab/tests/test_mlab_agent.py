@@ -1,0 +1,192 @@
+"""The research agent: its actions, its log and its protocols against a scripted model, and a graded run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import mle_agent_mlab as plugin
+import pytest
+from mle_lib_agents import programs
+
+from mlecore.testing import check_agent, scripted_run
+from mlecore.testing.models import Answer, Script, scripted_model
+
+SETTINGS = {
+    "model": "scripted",
+    "fast_model": "fast",
+    "edit_model": "editor",
+    "protocol": "chat",
+    "temperature": 1.0,
+    "steps": 30,
+    "retries": 2,
+    "shown": 400,
+    "script_timeout": 10,
+    "remember": 2,
+    "log_shown": 2000,
+}
+TASK = "THE TASK"
+SUMMARY = Answer(text="[Reasoning]: r [Action]: a [Observation]: o", when="^Sum up this step", times=0)
+EDITED = Answer(text="Here it is.\n```python\nprint('edited')\n```", when="^Here is the Python script", times=0)
+UNDERSTOOD = Answer(text="it has three rows", when="^This is part", times=0)
+REFLECTED = Answer(text="all is well", when="Think about this", times=0)
+
+
+def step(action: str, **given: Any) -> Answer:
+    text = f"Reflection: none\nResearch Plan and Status: go on\nFact Check: -\nThought: because\nAction: {action}\n"
+    return Answer(text=f"{text}Action Input: {json.dumps(given, indent=1)}\nObservation: made up", when=TASK)
+
+
+DONE = step("Final Answer", final_answer="it works")
+SCRIPT = "import shutil\nshutil.copy('data/sample_submission.csv', 'submission/submission.csv')\n"
+SOLVE = (
+    step("Write File", file_name="code/solve.py", content=SCRIPT),
+    step("Execute Script", script_name="code/solve.py"),
+    step("Validate Submission"),
+    DONE,
+)
+
+
+class Loop:
+    """The program in a folder of its own, as in a sandbox."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        for name in ("agent", "data", "submission"):
+            (home / name).mkdir()
+        for name, path in programs(plugin.WORK, "clock.py", "commands.py").items():
+            (home / name).write_bytes(path.read_bytes())
+        (home / "data" / "sample_submission.csv").write_text("id,y\n")
+        (home / "validate_submission.sh").write_text("grep id $1 && echo valid")
+
+    def run(self, *answers: Answer, **settings: object) -> str:
+        """The last line that it prints."""
+        with scripted_model(Script(answers=(*answers, SUMMARY, EDITED, UNDERSTOOD, REFLECTED))) as model:
+            env = {
+                "PATH": os.environ["PATH"],
+                "MLECORE_HOME": str(self.home),
+                "MLECORE_TIME_LIMIT": "90",
+                "OPENAI_BASE_URL": model.url,
+                "OPENAI_API_KEY": "token",
+                "ANTHROPIC_BASE_URL": model.root,
+                "ANTHROPIC_API_KEY": "token",
+                "MLAB_SETTINGS": json.dumps(SETTINGS | settings),
+            }
+            argv = [sys.executable, "agent/main.py"]
+            done = subprocess.run(argv, cwd=self.home, env=env, input="Roses.", capture_output=True, text=True)
+            self.served = model.served
+        assert not done.stderr, done.stderr
+        return done.stdout.splitlines()[-1]
+
+    def observed(self) -> list[str]:
+        """What came of each step."""
+        log = (self.home / "logs" / "main_log").read_text()
+        return [part.partition("\n```\n")[0] for part in log.split("Observation:\n```\n")[1:]]
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Loop:
+    return Loop(tmp_path)
+
+
+def test_conformance() -> None:
+    check_agent("mlab")
+
+
+@pytest.mark.parametrize("protocol", ["chat", "responses", "messages"])
+def test_every_protocol(loop: Loop, protocol: str) -> None:
+    assert loop.run(*SOLVE, protocol=protocol) == "mlab: final answer"
+    assert (loop.home / "submission" / "submission.csv").exists()
+    used = plugin.usage(loop.home / "logs")
+    assert (used.input_tokens, used.output_tokens) == (loop.served.input, loop.served.output)
+    assert used.models == ("scripted", "fast")
+    assert {request["body"]["temperature"] for request in loop.served.requests} == {1.0}
+
+
+def test_every_action(loop: Loop) -> None:
+    (loop.home / "data" / "long.csv").write_text("row\n" * 300)
+    steps = (
+        step("List Files", dir_path="data"),
+        step("Write File", file_name="a.py", content="print('first')\n"),
+        step("Append File", file_name="a.py", content="print('second')\n"),
+        step("Copy File", source="a.py", destination="code/b.py"),
+        step("Execute Script", script_name="code/b.py"),
+        step("Undo Edit Script", script_name="a.py"),
+        step("Undo Edit Script", script_name="code/b.py"),
+        step("Edit Script (AI)", script_name="a.py", edit_instruction="better", save_name="a.py"),
+        step("Inspect Script Lines", script_name="a.py", start_line_number=1, end_line_number="9"),
+        step("Understand File", file_name="data/long.csv", things_to_look_for="rows"),
+        step("Read File", file_name="data/long.csv"),
+        step("Reflection", things_to_reflect_on="the plan"),
+        DONE,
+    )
+    assert loop.run(*steps) == "mlab: final answer"
+    seen = loop.observed()
+    assert seen[0] == "long.csv\nsample_submission.csv"
+    assert seen[4] == "It printed:\nfirst\nsecond"
+    assert seen[5] == "a.py is as it was:\nprint('first')\n" and "removed again" in seen[6]
+    assert "-print('first')\n+print('edited')" in seen[7]
+    assert seen[8] == "a.py has 1 lines. Lines 1 to 1:\n1: print('edited')"
+    assert (seen[9], seen[11]) == ("it has three rows", "all is well")
+    assert "characters are left out" in seen[10] and len(seen[10]) < 500
+    models = {request["body"]["model"] for request in loop.served.requests}
+    assert models == {"scripted", "fast", "editor"}
+
+
+def test_what_goes_wrong_is_observed(loop: Loop) -> None:
+    steps = (
+        step("Read File", file_name="none.csv"),
+        step("Read File", name="x"),
+        step("Execute Script", script_name="none.py"),
+        step("Undo Edit Script", script_name="none.py"),
+        step("Write File", file_name="data", content="x"),
+        step("Write File", file_name="x.py", content=["no text"]),
+        step("Inspect Script Lines", script_name="agent/main.py", start_line_number="1", end_line_number="999"),
+        step("Write File", file_name="x.py", content="import time\ntime.sleep(60)\n"),
+        step("Execute Script", script_name="x.py"),
+        DONE,
+    )
+    assert loop.run(*steps, script_timeout=1) == "mlab: final answer"
+    seen = loop.observed()
+    expected = ("no file none.csv", "takes other arguments (file_name)", "no script", "Nothing was changed", "a folder")
+    assert all(word in text for word, text in zip(expected, seen, strict=False)), seen
+    assert "no text" in seen[5] and "look at fewer" in seen[6] and "ended after 1 seconds" in seen[8]
+
+
+def test_the_format_is_asked_for_again(loop: Loop) -> None:
+    bad = (
+        Answer(text="I would rather talk.", when=TASK),
+        step("Dance"),
+        Answer(text="Thought: x\nAction: List Files\nAction Input: {", when="no action 'Dance'"),
+    )
+    assert loop.run(*bad[:2], DONE) == "mlab: final answer"
+    prompts = [request["body"]["messages"][0]["content"] for request in loop.served.requests]
+    assert "begins with 'Thought'" in prompts[1] and "There is no action 'Dance'" in prompts[2]
+    assert loop.run(*bad) == "mlab: the model does not keep to the format"
+
+
+def test_the_log_is_remembered_and_the_prompt_stays_short(loop: Loop) -> None:
+    assert loop.run(*[step("List Files", dir_path="data")] * 20, DONE) == "mlab: final answer"
+    prompts = [text for request in loop.served.requests if TASK in (text := request["body"]["messages"][0]["content"])]
+    assert "[Observation]: o" in prompts[-1] and prompts[-1].count("Observation:\n```") == 2
+    assert len(prompts[-1]) < len(prompts[0]) + 2000 + 2 * 400
+
+
+def test_it_ends_when_nothing_more_can_come(loop: Loop) -> None:
+    assert loop.run(step("List Files", dir_path="."), steps=1) == "mlab: all steps are used"
+    assert loop.run(Answer(status=403, text="no budget")).startswith("mlab: the model does not answer: Permission")
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.sandbox
+def test_a_graded_run(tmp_path: Path) -> None:
+    options = {"pip": "", "fast_model": "fast"}
+    done = scripted_run("mlab", (*SOLVE, SUMMARY), tmp_path, options=options)
+    assert json.loads((done.record.folder / "grade.json").read_bytes())["valid_submission"]
+    assert done.leaks == () and done.record.access.models == ("scripted", "fast")
+    assert done.record.usage.input_tokens == done.record.reported_usage.input_tokens == done.served.input
