@@ -113,7 +113,7 @@ class Experiment:
         return self.inputs[competition]
 
     def public_of(self, run: RunRecord) -> Path | None:
-        """The public data that a run worked on; None where they are not there."""
+        """The public data that a run worked on; None if they are not there."""
         there = self.inputs.get(run.competition)
         return there.data.public if there and run.data_digest in (None, there.data.digest) else None
 

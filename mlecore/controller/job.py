@@ -151,7 +151,7 @@ def _check(loaded_agent: LoadedAgent, launch: object) -> None:
         except ValueError as error:
             raise PluginError(f"agent {loaded_agent.use.name}: candidate for the submission: {error}") from None
     if not launch.candidates:
-        raise PluginError(f"agent {loaded_agent.use.name}: it names no file as a candidate for the submission")
+        raise PluginError(f"agent {loaded_agent.use.name}: it names no candidate for the submission")
 
 
 def tools(inputs: Inputs, cache: Path) -> dict[str, bytes | Path]:

@@ -1,4 +1,4 @@
-"""A detector in a process of its own, which is ended if it takes too long."""
+"""A detector in a separate process, which is ended if it takes too long."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class IsolatedDetector:
         """What the detector finds in a run beside the others of its group, or why it failed. Raises nothing for that.
 
         ``group`` includes the run, and all runs that earlier calls had. ``public``: the public data of its competition;
-        None where they are not there.
+        None if they are not there.
         """
         began, created_at = time.monotonic(), now()
         if self._process is None or self._process.poll() is not None:

@@ -23,10 +23,10 @@ class Dismissed(MlecoreError):
 
 
 class Judges:
-    """Detectors, each in a process of its own, which work side by side. One run at a time."""
+    """Detectors, each in a separate process, which work side by side. One run at a time."""
 
     def __init__(self, detectors: Sequence[ReadyDetector], public_of: Callable[[RunRecord], Path | None]) -> None:
-        """``public_of``: where the public data of a run's competition lie; None where they are not there."""
+        """``public_of``: where the public data of a run's competition lie; None if they are not there."""
         self.detectors = tuple(detectors)
         self._public_of = public_of
         self._processes = {detector.name: IsolatedDetector(detector) for detector in detectors}
@@ -51,7 +51,7 @@ class Judges:
     ) -> list[Findings]:
         """Have ``detectors`` (default: all) judge a run beside the others of its group, and write what they find.
 
-        Raises DataError where the run's folder cannot be written to, and Dismissed.
+        Raises DataError if the run's folder cannot be written to, and Dismissed.
         """
         chosen = self.detectors if detectors is None else detectors
         public = self._public_of(run)

@@ -32,7 +32,7 @@ class ReadyDetector:
 
 
 def ready(name: str, options: Mapping[str, str]) -> ReadyDetector:
-    """The detector ``name``. Raises UsageError where something is missing that it needs, PluginError."""
+    """The detector ``name``. Raises UsageError if something is missing that it needs, PluginError."""
     loaded = load("detector", name)
     declared: Detector = loaded.call("detector")
     resolved = resolve(declared.options, options, f"detector {name}")

@@ -76,7 +76,7 @@ def group_digest(runs: Iterable[RunRecord]) -> str:
 
 
 def write_findings(run: RunRecord, found: Findings) -> Path:
-    """Replaces what the detector found before. Raises DataError where somebody put a link, OSError."""
+    """Replaces what the detector found before. Raises DataError if somebody put a link, OSError."""
     check_run(run.folder)
     path = run.folder / FOLDER / f"{found.detector.name}.json"
     files.make_folder(path.parent, below=run.folder)

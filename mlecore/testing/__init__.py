@@ -1,7 +1,7 @@
 """The conformance kit: one call checks a plugin against all rules, and names every rule that it breaks.
 
-A competition's package needs no test for that: the pytest plugin (``mlecore.testing.pytest_plugin``, there wherever
-mlecore is installed) collects its ``competition.toml``, and gives its tests the fixtures ``trial`` and ``answers``.
+A competition's package needs no test for that: the pytest plugin (``mlecore.testing.pytest_plugin``, which mlecore
+installs) collects its ``competition.toml``, and gives its tests the fixtures ``trial`` and ``answers``.
 Other plugins need one line::
 
     from mlecore.testing import check_agent

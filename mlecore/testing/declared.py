@@ -1,4 +1,4 @@
-"""What plugins declare about themselves: does it make sense?"""
+"""Checks what plugins declare about themselves."""
 
 from __future__ import annotations
 

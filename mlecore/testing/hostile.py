@@ -1,4 +1,4 @@
-"""Folders that somebody who means harm could leave: links, pipes, noise, numbers that are none."""
+"""Folders as a hostile agent could leave them: links, pipes, noise, broken numbers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _DEPTH = 5000  # of nested lists: deeper than Python recurses
 
 
 class TookTooLong(Exception):
-    """It has not come back in time."""
+    """The call did not return in time."""
 
 
 def fill(folder: Path) -> None:
-    """Put odd things into an existing folder, under names that logs have."""
+    """Put odd files into an existing folder, under the names of logs."""
     noise = random.Random(0).randbytes(1 << 16)
     (folder / "noise.log").write_bytes(noise)
     (folder / "empty.log").touch()
@@ -48,7 +48,7 @@ def _lies() -> str:
 
 
 def in_time(work: Callable[[], T], seconds: float) -> T:
-    """What ``work`` returns or raises; TookTooLong if it hangs, such as on a pipe that nobody writes to."""
+    """What ``work`` returns or raises; TookTooLong if it hangs, for example on a pipe without a writer."""
     got: list[T] = []
     failed: list[BaseException] = []
 
@@ -62,7 +62,7 @@ def in_time(work: Callable[[], T], seconds: float) -> T:
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        raise TookTooLong(f"it has not come back after {seconds:.0f} s")
+        raise TookTooLong(f"it did not return within {seconds:.0f} s")
     if failed:
         raise failed[0]
     return got[0]

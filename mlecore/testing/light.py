@@ -1,4 +1,4 @@
-"""Rule: importing the plugin imports nothing heavy; that waits until a hook needs it."""
+"""Rule: importing the plugin imports nothing heavy; hooks import it when they need it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """pytest for packages of competitions: conformance without any test code, and data for tests of special cases.
 
-Wherever pytest meets a ``competition.toml``, it is a test: the conformance kit, once for each edition. The tests of
-such a package have two fixtures::
+pytest collects every ``competition.toml`` as a test: the conformance kit, once for each edition. The package's other
+tests have two fixtures::
 
     pytestmark = pytest.mark.trial(size=0.1)    # optional: size, seed and edition of the synthetic data
 
@@ -9,7 +9,7 @@ such a package have two fixtures::
         assert math.isnan(trial.grade(answers.assign(target=0.5)))
 
 ``trial`` is the package's competition with its data prepared (``mlecore.testing.trial.Trial``), once for a module;
-``answers`` the answers as a frame, anew for each test. ``pytest -m "not conformance"`` leaves the kit out.
+``answers`` are the answers as a frame, a fresh copy for each test. ``pytest -m "not conformance"`` leaves the kit out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How the kit judges: rules are tried in order, every broken one is reported, waivers are held to their word."""
+"""How the kit works: rules are tried in order, every broken one is reported, and a waiver must be needed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Broken:
 
 
 class Undecided(Exception):
-    """A rule cannot be tried here; the message says why. Neither a failure nor a success."""
+    """A rule cannot be tried here; the message says why. Neither passed nor failed."""
 
 
 class Stop(Exception):
@@ -43,7 +43,7 @@ class Rule(Generic[Subject]):
     name: str  # what [[waive]] names
     says: str  # the rule as a sentence
     test: Callable[[Subject], Iterable[Broken]]
-    needs: tuple[str, ...] = ()  # rules that must have come to an end
+    needs: tuple[str, ...] = ()  # rules that must have been tried without a Stop
 
 
 @frozen(kw_only=True)
@@ -98,7 +98,7 @@ def apply_rules(
         if rule.name in waived:
             if places:
                 continue
-            places = [Broken(f"it holds, so its waiver is out of date: {waived[rule.name].why}", _WAIVE)]
+            places = [Broken(f"the rule holds, so its waiver is out of date: {waived[rule.name].why}", _WAIVE)]
         if places:
             broken[rule.name] = places
     if unknown := [name for name in waived if name not in says]:

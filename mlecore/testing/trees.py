@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mlecore.testing.rules import Broken
 
-Tree = dict[str, str]  # path relative to the folder, "/" behind folders -> SHA-256, or what it is instead of a file
+Tree = dict[str, str]  # path relative to the folder, "/" behind folders -> SHA-256, or what it is if not a file
 
 
 def tree(folder: Path) -> Tree:
@@ -43,7 +43,7 @@ def differences(first: Tree, second: Tree, was: str, then: str) -> Iterator[Brok
 
 
 def read_only(folder: Path) -> None:
-    """Take away the right to write, of all below too."""
+    """Remove write permission, recursively."""
     for place, _, files in os.walk(folder):
         for name in files:
             path = Path(place, name)
@@ -53,6 +53,6 @@ def read_only(folder: Path) -> None:
 
 
 def writable(folder: Path) -> None:
-    """Give it back to the folders, so that they can be removed."""
+    """Make the folders writable again, so that they can be removed."""
     for place, _, _ in os.walk(folder):
         Path(place).chmod(0o755)

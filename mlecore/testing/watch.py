@@ -17,14 +17,14 @@ _DEEDS = {
     **dict.fromkeys(("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.exec"), "starts a process"),
     **dict.fromkeys(("socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo"), "uses the network"),
 }
-_own = threading.local()  # .deeds: the list of the thread that is being watched
+_own = threading.local()  # .deeds: the list of the watched thread
 _below: tuple[str, list[str]] | None = None  # a folder, and what was opened in it, by any thread
 _installed = threading.Lock()
 
 
 @contextmanager
 def watched() -> Iterator[list[str]]:
-    """The list grows by what this thread does: "writes /tmp/x", "starts a process: git". Reading is free."""
+    """The list gets each side effect of this thread: "writes /tmp/x", "starts a process: git"; reading is none."""
     _install()
     _own.deeds = []
     try:

@@ -1,4 +1,4 @@
-"""Detectors judge each run once it is graded, in a process of their own, and harm nothing when they fail."""
+"""Detectors judge each run once it is graded, in separate processes, and harm nothing when they fail."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_the_sample_inside_an_archive_is_unpacked_once(ready, tmp_path):
         (Launch(argv=("x",), files={"/etc/x": b""}), "not a path below its home"),
         (Launch(argv=("x",), candidates=("a\nb",)), "not a path below the sandbox's home"),
         (Launch(argv=("x",), candidates=("../*.csv",)), "not a path below the sandbox's home"),
-        (Launch(argv=("x",), candidates=()), "no file as a candidate"),
+        (Launch(argv=("x",), candidates=()), "no candidate for"),
     ],
 )
 def test_an_odd_launch_is_the_agents_fault(ready, tmp_path, launch, words):

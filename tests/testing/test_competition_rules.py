@@ -249,7 +249,7 @@ BROKEN = {
                 "    write_csv(train, public",
             )
         },
-        "names of test files tell 'inside'",
+        "names of test files reveal 'inside'",
     ),
 }
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from mlecore.backends import Handle
 from mlecore.cli.plugins import command as plugins
 from mlecore.registry import load
 from mlecore.testing import check_agent, check_detector
@@ -41,13 +43,13 @@ BROKEN = {
         "agent",
         "recipe",
         {CODE: ('("pandas>=2.2,<3",)', "tuple(set('abcdefgh'))")},
-        "another digest in another process",
+        "a different digest in another process",
     ),
     "a key that was not declared": (
         "agent",
         "launch",
         {CODE: ("        files=", '        secrets=("SOME_KEY",),\n        files=')},
-        "secret SOME_KEY is not among those that agent() declares",
+        "secret SOME_KEY is not declared by agent()",
     ),
     "a file outside of home": (
         "agent",
@@ -67,11 +69,11 @@ BROKEN = {
         {CODE: ("    return Launch(", "    __import__('subprocess').run(['true'])\n    return Launch(")},
         "it starts a process",
     ),
-    "an agent that takes /home for granted": (
+    "an agent that assumes /home": (
         "agent",
         "home",
         {CODE: ("str(task.data)", "'/home/data'")},
-        "takes /home for granted",
+        "assumes /home;",
     ),
     "usage that is none": (
         "agent",
@@ -145,14 +147,14 @@ BROKEN = {
     "a backend that starts again": (
         "backend",
         "once",
-        {"folders.py": ("os.O_CREAT | os.O_EXCL | os.O_WRONLY", "os.O_CREAT | os.O_WRONLY")},
+        {"folders.py": ("            os.close(lock)\n            return None", "            pass")},
         "ran ",
     ),
     "a backend that forgets the limit": (
         "backend",
         "cut",
         {"collect.py": ("Receiver(into, max_bytes, max_files)", "Receiver(into, 9 << 20, max_files)")},
-        "with a limit of 1 MiB it brought",
+        "with a limit of 1 MiB it fetched",
     ),
     "a backend that hands over everything": (
         "backend",
@@ -164,13 +166,13 @@ BROKEN = {
         "backend",
         "cut",
         {"collect.py": ("Receiver(into, max_bytes, max_files)", "Receiver(into, max_bytes, 9999)")},
-        "with a limit of 4 files it brought",
+        "with a limit of 4 files it fetched",
     ),
     "a backend with its own globs": (
         "backend",
         "globs",
         {"collect.py": ("if glob.matches(path):", "if path.match(glob.text):")},
-        "asked for submission it brought",
+        "for submission it fetched",
     ),
     "a backend that trusts the agent with the relay's log": (
         "backend",
@@ -212,7 +214,7 @@ BROKEN = {
         "backend",
         "apart",
         {"backend.py": ("isolation=None", 'isolation="good will"')},
-        "reads a file of the controller's",
+        "reads a file of the controller that",
     ),
     "a backend that only claims to shut off the network": (
         "backend",
@@ -263,6 +265,20 @@ def test_plugins_show_names_what_a_backend_lacks(install: Install) -> None:
 @pytest.mark.parametrize("rule", sorted({rule for kind, rule, _, _ in BROKEN.values() if kind == "backend"}))
 def test_a_whole_backend_breaks_no_rule(tried: Callable[..., list[str]], rule: str) -> None:
     assert tried("backend", rule) == []
+
+
+def test_a_job_counts_as_running_before_its_processes_can_be_seen(install: Install, tmp_path: Path) -> None:
+    """For a moment after exec, /proc shows no environment, by which the processes are found."""
+    options = {"trust": "true", "folder": str(tmp_path / "jobs")}
+    bench = BackendBench(load("backend", install("backend", "slow")), options, tmp_path)
+    job = bench.job("echo done")
+    folder = bench.backend._folder(job.name)  # type: ignore[attr-defined]
+    folder.lay_out(job)
+    lock = folder.claim()
+    handle = Handle(name=job.name, id=job.name)
+    assert bench.status(handle).phase == "running" and folder.claim() is None
+    os.close(lock)  # whoever was starting it died
+    assert bench.status(handle).infra_failure
 
 
 def test_whole_agents_and_detectors_break_no_rule(install: Install) -> None:

@@ -21,13 +21,13 @@ def _light(harness: AgentBench) -> Iterator[Broken]:
 
 RULES: tuple[Rule[AgentBench], ...] = (
     Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
-    Rule(name="declares", says="it says what it is, and its options make sense", test=declares),
-    Rule(name="recipe", says="what it needs installed is well-formed and stable", test=recipe, needs=("declares",)),
+    Rule(name="declares", says="what it declares is complete, and its options make sense", test=declares),
+    Rule(name="recipe", says="its recipe is well-formed and stable", test=recipe, needs=("declares",)),
     Rule(name="launch", says="it says what to start, for any task", test=launch, needs=("declares",)),
     Rule(name="pure", says="launch and recipe start nothing and write nothing", test=pure, needs=("launch", "recipe")),
     Rule(name="home", says="it works under any home folder", test=home, needs=("launch",)),
-    Rule(name="keys", says="keys go by name, never by value", test=keys, needs=("launch",)),
-    Rule(name="usage", says="it reads hostile logs without harm", test=usage, needs=("declares",)),
+    Rule(name="keys", says="keys are passed by name, never by value", test=keys, needs=("launch",)),
+    Rule(name="usage", says="it reads hostile logs safely", test=usage, needs=("declares",)),
 )
 
 

@@ -27,7 +27,7 @@ def declares(harness: AgentBench) -> Iterator[Broken]:
     for what in (*summary_flaws(agent.summary), *option_flaws(agent.options), *secret_flaws(agent.secrets)):
         yield Broken(what, "agent()")
     if harness.loaded.call("agent") != agent:
-        yield Broken("another answer the second time", "agent()")
+        yield Broken("a different result the second time", "agent()")
 
 
 def recipe(harness: AgentBench) -> Iterator[Broken]:
@@ -35,14 +35,14 @@ def recipe(harness: AgentBench) -> Iterator[Broken]:
     for what in _flaws(made):
         yield Broken(what, "recipe()")
     if harness.recipe().digest() != made.digest():
-        yield Broken("another digest the second time, so nothing would be cached", "recipe()")
+        yield Broken("a different digest the second time, so nothing would be cached", "recipe()")
     elif harness.loaded.implements("recipe") and _digest_elsewhere(harness) != made.digest():
-        yield Broken("another digest in another process, so nothing would be cached", "recipe()")
+        yield Broken("a different digest in another process, so nothing would be cached", "recipe()")
 
 
 def _flaws(made: Recipe) -> Iterator[str]:
     if made.image is not None and (made.base or made.apt or made.pip or made.npm or made.files):
-        yield "an image is used as it is, so nothing else can be asked for"
+        yield "an image is used unchanged, so nothing else may be requested"
     for line in made.pip:
         try:
             Requirement(line)

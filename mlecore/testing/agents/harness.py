@@ -1,4 +1,4 @@
-"""An agent for the kit: the plugin, its options, and tasks as it could be given them."""
+"""An agent for the kit: the plugin, its options, and possible tasks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlecore.options import resolve
 from mlecore.registry import Loaded
 from mlecore.sandbox.instructions import instructions
 
-ELSEWHERE = PurePosixPath("/srv/sandboxes/7/tree")  # where the tree stands on a machine without mount namespaces
+ELSEWHERE = PurePosixPath("/srv/sandboxes/7/tree")  # where the tree is on a machine without mount namespaces
 _HARDWARE = "2 CPUs, 8 GiB of memory, no GPU"
 _LIMIT = 3600.0
 
@@ -51,7 +51,7 @@ class AgentBench:
         return made
 
     def tasks(self) -> Iterator[Task]:
-        """A table, a picture problem at another place, a text problem with a model."""
+        """A table problem, a picture problem with another home, a text problem with a model."""
         told = instructions(time_limit=_LIMIT, hardware=_HARDWARE, network=self.agent.needs.network, home=HOME)
         table = Task(
             competition="spaceship-titanic",

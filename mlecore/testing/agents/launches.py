@@ -1,4 +1,4 @@
-"""Rules: an agent says what to start, and does nothing else."""
+"""Rules: launch says what to start, and has no side effects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def pure(harness: AgentBench) -> Iterator[Broken]:
 
 
 def home(harness: AgentBench) -> Iterator[Broken]:
-    """Where there is no mount namespace, the tree stands elsewhere."""
+    """Without a mount namespace, the tree is elsewhere."""
     for task in harness.tasks():
         made = harness.launch(task)
         if task.home == HOME or not isinstance(made, Launch):
@@ -47,11 +47,11 @@ def home(harness: AgentBench) -> Iterator[Broken]:
         texts = (*made.argv, *(f"{name}={value}" for name, value in made.env.items()))
         for text in texts:
             if text.startswith(f"{HOME}/") or f"={HOME}/" in text:
-                yield Broken(f"{text!r} takes {HOME} for granted; task.home, .data and .submission say", _where(task))
+                yield Broken(f"{text!r} assumes {HOME}; use task.home, .data and .submission", _where(task))
 
 
 def keys(harness: AgentBench) -> Iterator[Broken]:
-    """Keys go by name; their values are the backend's business."""
+    """Keys are passed by name; the backend adds their values."""
     planted = {name: f"planted-{name}-4711" for name in harness.agent.secrets}
     with _environment(planted):
         for task in harness.tasks():
@@ -70,11 +70,11 @@ def _launch_flaws(harness: AgentBench, made: Launch) -> Iterator[str]:
         yield f"argv = {made.argv!r}: expected at least one text"
     yield from environment_flaws(made.env)
     if undeclared := [name for name in made.secrets if name not in harness.agent.secrets]:
-        yield f"secret {undeclared[0]} is not among those that agent() declares"
+        yield f"secret {undeclared[0]} is not declared by agent()"
     if _REACH[made.network] < _REACH[harness.agent.needs.network]:
-        yield f"it needs the network {harness.agent.needs.network!r}, but asks for {made.network!r}"
+        yield f"agent() needs the network {harness.agent.needs.network!r}, launch asks for {made.network!r}"
     if not made.candidates:
-        yield "it names no file as a candidate for the submission"
+        yield "it names no candidate for the submission"
     for name in made.files:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or not path.parts or "\n" in name:

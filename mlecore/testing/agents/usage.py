@@ -1,4 +1,4 @@
-"""Rule: usage reads whatever logs a run left, and neither breaks nor hangs nor believes nonsense."""
+"""Rule: usage reads any logs; it neither fails, nor hangs, nor returns nonsense."""
 
 from __future__ import annotations
 

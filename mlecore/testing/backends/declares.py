@@ -1,4 +1,4 @@
-"""Rules: a backend says what it is without being contacted, whether it can be used, and how it keeps jobs apart."""
+"""Rules: a backend describes itself without contacting anything: whether it can be used, and how it isolates jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def declares(bench: BackendBench) -> Iterator[Broken]:
     try:
         with watched() as deeds:
             backend = bench.another()
-    except PluginError as error:  # a method of Backend that it lacks, for one
+    except PluginError as error:  # such as a missing method of Backend
         raise Stop(error.message) from None
     if not isinstance(backend, Backend):
         raise Stop(f"backend() returned {backend!r}, which is not a Backend")
@@ -42,7 +42,7 @@ def preflight(bench: BackendBench) -> Iterator[Broken]:
     if bench.backend.capacity() is not None and not any(
         problem.fatal for problem in bench.backend.preflight([Demand(gpus=10_000)])
     ):
-        yield Broken("it has no problem with a job that demands 10,000 GPUs", "preflight()")
+        yield Broken("preflight() reports no problem with a job that demands 10,000 GPUs", "preflight()")
 
 
 def describes(bench: BackendBench) -> Iterator[Broken]:
@@ -50,16 +50,16 @@ def describes(bench: BackendBench) -> Iterator[Broken]:
     if not isinstance(sandbox, Sandbox):
         raise Stop(f"describe() returned {sandbox!r}, which is not a Sandbox")
     if sandbox.isolation is not None and not str(sandbox.isolation).strip():
-        yield Broken("it isolates jobs by no means; write None if it does not isolate them", "isolation")
+        yield Broken("the text that says how jobs are isolated is empty; use None if they are not", "isolation")
     if not str(sandbox.user).strip():
-        yield Broken("it does not say who a job's processes are", "user")
+        yield Broken("the text that says which user a job's processes have is empty", "user")
     for name, limit in sandbox.limits().items():
         if not isinstance(limit, Enforcement) or limit.level not in get_args(Level):
             raise Stop(f"{name} is {limit!r}, which is not an Enforcement with one of its levels")
         if limit.level != "absent" and not limit.how.strip():
             yield Broken(f"the limit is {limit.level}, and it does not say how", name)
     if sandbox.network_verified and sandbox.network.level == "absent":
-        yield Broken("what is absent cannot be verified", "network_verified")
+        yield Broken("a limit that is absent cannot be verified", "network_verified")
     try:
         json.dumps(asdict(sandbox))
     except (TypeError, ValueError) as error:
@@ -74,7 +74,7 @@ def provide(bench: BackendBench) -> Iterator[Broken]:
             yield Broken(f"progress of {done} bytes of {total}", "provide()")
             break
     if bench.another().provide(bench.dataset, lambda done, total, what: None) != first:
-        yield Broken("another answer for the same data the second time", "provide()")
+        yield Broken("a different result for the same data the second time", "provide()")
 
 
 def build(bench: BackendBench) -> Iterator[Broken]:
@@ -82,4 +82,4 @@ def build(bench: BackendBench) -> Iterator[Broken]:
     if not first.digest:
         yield Broken(f"{first!r} has no digest, which the record needs", "build()")
     if bench.another().build(Recipe(), bench.folder / "build-again.log") != first:
-        yield Broken("another image for the same recipe the second time", "build()")
+        yield Broken("a different image for the same recipe the second time", "build()")

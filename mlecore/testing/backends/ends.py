@@ -1,4 +1,4 @@
-"""Rules: a job ends when its time is up or it is stopped, all of it; removing it leaves nothing."""
+"""Rules: all of a job ends when its time is up or it is stopped; removing it leaves nothing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def stop(bench: BackendBench) -> Iterator[Broken]:
         yield Broken(f"a job that runs is {phase}", "status()")
     folder, _ = bench.fetch(handle, "submission")
     if "submission/submission.csv" not in files(folder):
-        yield Broken("what a running job has written does not come out", "fetch()")
+        yield Broken("files of a running job are not fetched", "fetch()")
     start = time.monotonic()
     bench.backend.stop(handle, 1.0)
     status = bench.wait(handle, "exited", 30)
@@ -55,9 +55,9 @@ def stop(bench: BackendBench) -> Iterator[Broken]:
     bench.backend.stop(handle, 1.0)
     time.sleep(0.5)
     if len(bench.output(handle)) != len(output):
-        yield Broken("a process that ignores SIGTERM goes on after its job has been stopped", "stop()")
+        yield Broken("a process that ignores SIGTERM still runs after its job was stopped", "stop()")
     if b"ready" not in output or "submission/submission.csv" not in files(bench.fetch(handle, "submission")[0]):
-        yield Broken("output and files do not stay after stopping", "stop()")
+        yield Broken("output or files are lost after stopping", "stop()")
 
 
 def removed(bench: BackendBench) -> Iterator[Broken]:
@@ -73,8 +73,8 @@ def removed(bench: BackendBench) -> Iterator[Broken]:
         if handle.name in bench.another().find(bench.group):
             yield Broken(f"a job {what} is still found after it was removed", "find()")
         try:
-            brought = bench.fetch(handle, "logs")[1].files
+            fetched_files = bench.fetch(handle, "logs")[1].files
         except BackendError:
-            brought = 0
-        if brought:
+            fetched_files = 0
+        if fetched_files:
             yield Broken(f"files of a job {what} are there after it was removed", "fetch()")

@@ -1,4 +1,4 @@
-"""Rules: what a job leaves cannot hurt the controller; where a backend isolates jobs, none can reach out of itself."""
+"""Rules: a job's files cannot harm the controller; an isolated job cannot reach anything outside."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mlecore.testing.backends.harness import BackendBench, files
 from mlecore.testing.rules import Broken, Undecided
 
 _MEGABYTE = 1 << 20
-_OURS = ("fetched-", "public", "build", "answers")  # how the names begin of what the kit itself puts into its folder
+_OURS = ("fetched-", "public", "build", "answers")  # prefixes of what the kit itself puts into its folder
 _TRAPS = """
 cd logs
 echo fine >fine.log
@@ -35,26 +35,26 @@ def hostile(bench: BackendBench) -> Iterator[Broken]:
     folder, fetched = bench.fetch(handle, "logs", "code", "code/*")
     got = files(folder)
     if got.get("logs/fine.log") != b"fine\n" or got.get("logs/ /-rf") != b"blank\n":
-        yield Broken(f"regular files do not come out; what does: {sorted(got)}", "fetch()")
+        yield Broken(f"not all regular files were fetched, only: {sorted(got)}", "fetch()")
     for above, folders, names in os.walk(folder):
         for name in (*folders, *names):
             path = Path(above, name)
             if path.is_symlink() or not (path.is_dir() or path.is_file()):
                 yield Broken(f"{path.relative_to(folder)} is not a regular file", "fetch()")
     if any(b"root:" in content for content in got.values()):
-        yield Broken("a file from outside of its home came out", "fetch()")
+        yield Broken("a file from outside its home was fetched", "fetch()")
     refused = "\n".join(fetched.refused)
     if str(RELAY_LOG) in got:
-        yield Broken(f"a job without a relay wrote {RELAY_LOG}, and it came out as if it were the relay's", "fetch()")
+        yield Broken(f"a job without a relay wrote {RELAY_LOG}, and it was fetched as the relay's", "fetch()")
     for name in ("passwd.log", "pipe.log", RELAY_LOG.name):
         if name not in refused:
             yield Broken(f"it does not say that it refused {name}", "fetch()")
     if not refused.replace("\n", "").isprintable():
-        yield Broken("its list of refused files has control characters, which a terminal would obey", "fetch()")
-    if brought := sorted(files(bench.fetch(handle, "code/passwd")[0])):
-        yield Broken(f"through a link instead of a folder it brought {brought}", "fetch()")
-    if strangers := [path.name for path in folder.parent.iterdir() if not path.name.startswith(_OURS)]:
-        yield Broken(f"it wrote beside the folder that it was given: {strangers}", "fetch()")
+        yield Broken("its list of refused files has control characters", "fetch()")
+    if got := sorted(files(bench.fetch(handle, "code/passwd")[0])):
+        yield Broken(f"through a link instead of a folder it fetched {got}", "fetch()")
+    if others := [path.name for path in folder.parent.iterdir() if not path.name.startswith(_OURS)]:
+        yield Broken(f"it wrote outside the folder that it was given: {others}", "fetch()")
 
 
 def cut(bench: BackendBench) -> Iterator[Broken]:
@@ -63,22 +63,22 @@ def cut(bench: BackendBench) -> Iterator[Broken]:
     script += "; for n in 1 2 3 4 5 6 7 8 9; do echo $n >code/$n; done; echo first >submission/submission.csv"
     handle, _ = bench.run(bench.job(script))
     folder, fetched = bench.fetch(handle, "logs", max_bytes=_MEGABYTE)
-    brought = sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
-    if fetched.bytes > _MEGABYTE or brought > 2 * _MEGABYTE:
-        yield Broken(f"with a limit of 1 MiB it brought {max(fetched.bytes, brought):,} bytes", "fetch()")
+    stored = sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
+    if fetched.bytes > _MEGABYTE or stored > 2 * _MEGABYTE:
+        yield Broken(f"with a limit of 1 MiB it fetched {max(fetched.bytes, stored):,} bytes", "fetch()")
     if (got := sorted(files(folder))) != ["logs/small.log"]:
-        yield Broken(f"with a limit of 1 MiB it brought {got}, expected the one file that fits, whole", "fetch()")
+        yield Broken(f"with a limit of 1 MiB it fetched {got}, expected the one file that fits, whole", "fetch()")
     if fetched.complete or not any("large.log" in words for words in fetched.refused):
-        yield Broken("it does not say that the limit kept files out, and which", "fetch()")
+        yield Broken("it does not say which files the limit kept out", "fetch()")
     folder, fetched = bench.fetch(handle, "submission", "code", max_files=4)
     got = sorted(files(folder))
     if len(got) != 4 or fetched.files != 4 or fetched.complete or not fetched.refused:
-        yield Broken(f"with a limit of 4 files it brought {got} and says {fetched}", "fetch()")
+        yield Broken(f"with a limit of 4 files it fetched {got} and says {fetched}", "fetch()")
     if "submission/submission.csv" not in got:
-        yield Broken("where a limit cuts, what the first glob matches does not come first", "fetch()")
+        yield Broken("the limit does not keep the files of the first glob, but others", "fetch()")
     _, fetched = bench.fetch(handle, "code", max_files=9)
     if fetched.files != 9 or not fetched.complete:
-        yield Broken(f"nine files with a limit of nine: it says {fetched}", "fetch()")
+        yield Broken(f"for nine files with a limit of nine it returned {fetched}", "fetch()")
 
 
 def apart(bench: BackendBench) -> Iterator[Broken]:
@@ -90,9 +90,9 @@ def apart(bench: BackendBench) -> Iterator[Broken]:
     answers.chmod(0o644)
     handle, _ = bench.run(bench.job(f"cat '{answers}'; find / -name '{answers.name}' 2>/dev/null"))
     if answers.name.encode() in bench.output(handle).replace(f"cat: {answers}".encode(), b""):
-        yield Broken("a job sees a file of the controller's outside of its data", "isolation")
+        yield Broken("a job sees a file of the controller that is not in its data", "isolation")
     if b"planted-answer-4711" in bench.output(handle):
-        yield Broken("a job reads a file of the controller's outside of its data", "isolation")
+        yield Broken("a job reads a file of the controller that is not in its data", "isolation")
 
 
 def read_only(bench: BackendBench) -> Iterator[Broken]:
@@ -118,18 +118,18 @@ for url in ("http://forbidden.invalid/", "http://allowed.invalid/"):
 
 
 def relay(bench: BackendBench) -> Iterator[Broken]:
-    """The log must have what the relay saw, whatever the job itself writes under its name."""
+    """The log must hold what the relay saw, even if the job writes a file of that name."""
     if bench.sandbox.network.level == "absent":
-        raise Undecided("the backend says that it does not shut off the network, so there is no relay")
+        raise Undecided("the backend says that it does not restrict the network, so there is no relay")
     script = f'mkdir -p logs; echo forged >{RELAY_LOG}; command -v python3 >/dev/null && exec python3 -c "$ASK"'
     job = bench.job(script, env={"ASK": _ASK}, network="llm", allow=("allowed.invalid:80",))
     bench.require(job.demand)
     handle, _ = bench.run(job)
     output = bench.output(handle).decode("utf-8", "replace")
     if "http://forbidden.invalid/ HTTP Error 403" not in output:
-        yield Broken(f"the relay does not refuse what is not on its list: {output!r}", 'network="llm"')
+        yield Broken(f"the relay does not refuse a host that is not on its list: {output!r}", 'network="llm"')
     if "http://allowed.invalid/ HTTP Error 403" in output:
-        yield Broken("the relay refuses what is on its list", 'network="llm"')
+        yield Broken("the relay refuses a host on its list", 'network="llm"')
     log = files(bench.fetch(handle, "logs/*")[0]).get(str(RELAY_LOG), b"")
     if b"forbidden.invalid" not in log or b"forged" in log:
         yield Broken(f"{RELAY_LOG} is not the relay's log: {log[:300]!r}", "fetch()")

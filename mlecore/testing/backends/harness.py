@@ -24,7 +24,7 @@ _DEMANDS = frozenset(attribute.name for attribute in fields(Demand))
 
 
 class BackendBench:
-    """One backend. Its jobs have names that nobody else's have."""
+    """One backend. Its jobs have unique names."""
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str], folder: Path) -> None:
         self.loaded = loaded
@@ -83,7 +83,7 @@ class BackendBench:
         return evolve(job, **{name: value for name, value in changes.items() if name not in _DEMANDS})
 
     def require(self, demand: Demand) -> None:
-        """Undecided where the backend says that it cannot give a job all it demands."""
+        """Raises Undecided if the backend says that it cannot give a job all it demands."""
         for problem in self.backend.preflight([demand]):
             if problem.fatal:
                 raise Undecided(f"the backend says: {problem.what}")
@@ -122,7 +122,7 @@ class BackendBench:
         deadline = time.monotonic() + PATIENCE
         while text not in (output := self.output(handle)):
             if time.monotonic() > deadline:
-                raise Stop(f"{text!r} has not come out after {PATIENCE:.0f} s; what has: {output[-500:]!r}")
+                raise Stop(f"{text!r} is not in the output after {PATIENCE:.0f} s; the output: {output[-500:]!r}")
             time.sleep(0.1)
         return output
 
@@ -135,7 +135,7 @@ class BackendBench:
         return into, fetched
 
     def clean_up(self) -> None:
-        """Remove every job, whatever the rules made of them."""
+        """Remove every job, whatever its state."""
         for handle in self._started:
             try:
                 self.backend.remove(handle)

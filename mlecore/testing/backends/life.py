@@ -1,4 +1,4 @@
-"""Rules: a job runs as it was described, once, and can be found and followed by anybody."""
+"""Rules: a job runs as described, once, and any process can find it and follow its output."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def life(bench: BackendBench) -> Iterator[Broken]:
         "agent/note.txt": b"a note\n",
     }
     if (got := files(folder)) != expected:
-        yield Broken(f"it brought {sorted(got)}, expected {sorted(expected)} as the job wrote them", "fetch()")
+        yield Broken(f"it fetched {sorted(got)}, expected {sorted(expected)} as the job wrote them", "fetch()")
     if fetched.files != len(expected) or fetched.bytes != sum(map(len, expected.values())) or not fetched.complete:
-        yield Broken(f"it says {fetched}, expected {len(expected)} files and all of them", "fetch()")
+        yield Broken(f"it returned {fetched}, expected {len(expected)} files and complete", "fetch()")
     if "exit.json" not in " ".join(files(bench.fetch(handle, ".mlecore")[0])):
-        yield Broken("init left no .mlecore/exit.json, or it does not come out", "fetch()")
+        yield Broken("init left no .mlecore/exit.json, or it was not fetched", "fetch()")
 
 
 def once(bench: BackendBench) -> Iterator[Broken]:
@@ -67,7 +67,7 @@ def once(bench: BackendBench) -> Iterator[Broken]:
     with ThreadPoolExecutor(3) as pool:
         again = [*pool.map(lambda _: bench.backend.start(job), range(3)), bench.another().start(job)]
     if any(handle != first for handle in again):
-        yield Broken(f"other handles for a job that has been started: {first}, {set(again)}", "start()")
+        yield Broken(f"starting a job again gave other handles: {first}, {set(again)}", "start()")
     bench.wait(first, "exited")
     bench.another().start(job)
     if (count := bench.output(first).count(b"started")) != 1:
@@ -82,12 +82,12 @@ def found(bench: BackendBench) -> Iterator[Broken]:
     if mine.get(handle.name) != handle:
         yield Broken(f"it does not find {handle.name} of its group", "find()")
     if other.name in mine:
-        yield Broken("it finds a job of another group, whose name only begins alike", "find()")
+        yield Broken("it finds a job of another group whose name begins the same", "find()")
     removed = bench.start(bench.job("echo three"))
     bench.backend.remove(removed)
     statuses = elsewhere.status([handle, other, removed])
     if set(statuses) != {handle, other, removed}:
-        yield Broken(f"asked for three handles, it answers for {len(statuses)}", "status()")
+        yield Broken(f"asked for the status of three handles, it returned {len(statuses)}", "status()")
     elif statuses[removed].phase != "gone":
         yield Broken(f"a job that was removed is {statuses[removed].phase}, expected gone", "status()")
     bench.wait(handle, "exited")
@@ -102,15 +102,15 @@ def logs(bench: BackendBench) -> Iterator[Broken]:
     followed = b"".join(bench.backend.logs(handle, follow=True))
     expected = b"".join(b"a\x00\xff\x1b[2J%d\r\n" % i for i in range(5))
     if followed != expected:
-        yield Broken(f"followed to the end, it is {followed!r}, expected {expected!r}", "logs(follow=True)")
+        yield Broken(f"the output, followed to the end, is {followed!r}, expected {expected!r}", "logs(follow=True)")
     bench.wait(handle, "exited")
     for offset in (0, 3, len(expected) - 1, len(expected), len(expected) + 100):
         if (part := b"".join(bench.backend.logs(handle, offset))) != expected[offset:]:
-            yield Broken(f"from byte {offset} on it is {part!r}, expected {expected[offset:]!r}", "logs(offset)")
+            yield Broken(f"the output from byte {offset} is {part!r}, expected {expected[offset:]!r}", "logs(offset)")
     large, _ = bench.run(bench.job("head -c 3000000 /dev/zero; echo; echo end"))
     # Docker's log driver "local" loses the end of a line that is so long
     if (output := bench.output(large).replace(b"\n", b"")) != bytes(3_000_000) + b"end":
-        yield Broken(f"a line of 3,000,000 bytes came out with {len(output) - 3:,}", "logs()")
+        yield Broken(f"a line of 3,000,000 bytes was returned with {len(output) - 3:,}", "logs()")
 
 
 def variables(bench: BackendBench) -> Iterator[Broken]:
@@ -144,8 +144,8 @@ def secrets(bench: BackendBench) -> Iterator[Broken]:
         for name in ("MLECORE_KIT_KEY", "MLECORE_KIT_OTHER"):
             os.environ.pop(name)
     if b"has it" not in output:
-        yield Broken("the key that the job names is not in its environment", "start()")
+        yield Broken("the secret that the job names is not in its environment", "start()")
     if b"unnamed-key-4711" in output:
         yield Broken("a variable of the controller that the job does not name is in its environment", "start()")
     if "planted-key-4711" in told:
-        yield Broken("a key's value is in what the backend tells about the job", "find(), status(), describe()")
+        yield Broken("the value of a secret is in what the backend says about the job", "find(), status(), describe()")

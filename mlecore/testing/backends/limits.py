@@ -1,4 +1,4 @@
-"""Rules: a backend that says it holds jobs to a limit does so."""
+"""Rules: a backend that says it enforces a limit does so."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from mlecore.testing.backends.harness import BackendBench
 from mlecore.testing.rules import Broken, Undecided
 
 _MEGABYTE = 1 << 20
-# Each goes far beyond its limit, stays there for a while, as a watched one may take some seconds, and says "beyond".
+# Each goes far beyond its limit, stays there for some seconds, since watching may be slow, and prints "beyond".
 _MEMORY = '[ "$( (head -c 600000000 /dev/zero; sleep 5) | tail -n 1 | wc -c )" -ge 600000000 ] && echo beyond'
 _CHILD = "(head -c 600000000 /dev/zero; sleep 5) | tail -n 1 | wc -c"
 _PROCESSES = "i=0; while [ $i -lt 120 ]; do sleep 20 & i=$((i+1)); done; sleep 5; echo beyond"
-# Four processes that work for three seconds; then those in truth, and their CPU time as `times` gives it.
+# Four processes that work for three seconds; prints the real seconds, and their CPU time as `times` gives it.
 _BUSY = """
 read -r begin rest </proc/uptime
 for n in 1 2 3 4; do
@@ -60,9 +60,9 @@ def child(bench: BackendBench) -> Iterator[Broken]:
     bench.require(job.demand)
     handle, status = bench.run(job)
     if b"went on" not in bench.output(handle):
-        yield Broken("a child that goes beyond the memory takes the whole job with it", "Demand.memory")
+        yield Broken("a child that uses too much memory ends the whole job", "Demand.memory")
     if status.exit_code != 0 or status.oom or status.infra_failure:
-        yield Broken(f"a job that got over a killed child did not end well: {status}", "status()")
+        yield Broken(f"a job that survived a killed child did not end well: {status}", "status()")
 
 
 def processes(bench: BackendBench) -> Iterator[Broken]:
@@ -79,7 +79,7 @@ def _beyond(bench: BackendBench, name: str, script: str, **demand: Any) -> Itera
     bench.require(job.demand)
     handle, status = bench.run(job)
     if b"beyond" in bench.output(handle):
-        yield Broken(f"a job went far beyond {demand} and on to its end", f"Demand.{name}")
+        yield Broken(f"a job went far beyond {demand} and was not ended", f"Demand.{name}")
     if status.infra_failure:
         yield Broken(f"a job that went beyond its {name} counts as an infrastructure failure", "status()")
     if name == "memory" and not status.oom and status.exit_code == 0:
@@ -88,4 +88,4 @@ def _beyond(bench: BackendBench, name: str, script: str, **demand: Any) -> Itera
 
 def _held_to(bench: BackendBench, name: str) -> None:
     if bench.sandbox.limits()[name].level == "absent":
-        raise Undecided(f"the backend says that nothing holds jobs to a limit of {name}")
+        raise Undecided(f"the backend says that it does not enforce a limit of {name}")

@@ -30,9 +30,9 @@ print([name for name, value in os.environ.items() if value.startswith("real-")])
 
 
 def gateway(bench: BackendBench) -> Iterator[Broken]:
-    """One call is answered, one is to another model, one is beyond the budget."""
+    """One call is answered, one asks for another model, one exceeds the budget."""
     if bench.sandbox.network.level == "absent":
-        raise Undecided("the backend says that it does not shut off the network, so there is no gateway")
+        raise Undecided("the backend says that it does not restrict the network, so there is no gateway")
     os.environ[_VARIABLE] = key = f"real-{uuid.uuid4().hex}"
     try:
         with scripted_model(Script(key=key, answers=(Answer(text="fine", times=0),))) as model:
@@ -47,7 +47,7 @@ def gateway(bench: BackendBench) -> Iterator[Broken]:
     if output.startswith("502"):
         raise Undecided("this machine's loopback, where the scripted model is, cannot be reached from the backend")
     if output != "answered\n403\n429\n[]\n":
-        yield Broken(f"calls through the gateway ended otherwise than answered, 403, 429: {output!r}", "demand.model")
+        yield Broken(f"calls through the gateway did not end with answered, 403, 429: {output!r}", "demand.model")
     into, _ = bench.fetch(handle, "logs/*")
     counted = measure(into / GATEWAY_LOG)
     if counted is None or (counted.calls, counted.refused) != (1, 2):

@@ -1,4 +1,4 @@
-"""What globs mean, as a table: for ``mlecore.globs`` and, as a rule, for every backend."""
+"""What globs match, as a table: tested for ``mlecore.globs``, and as a rule for every backend."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ NO_GLOBS = ("", ".", "/", "/etc/passwd", "..", "../*", "logs/../../*", "logs\n")
 def patterns(bench: BackendBench) -> Iterator[Broken]:
     handle, _ = bench.run(bench.job("true", files=dict.fromkeys(TREE, b"x")))
     for glob, expected in TABLE.items():
-        brought = sorted(files(bench.fetch(handle, glob)[0]))
-        brought = [path for path in brought if path in TREE or path.startswith("data/")]
-        if brought != sorted(expected):
-            yield Broken(f"asked for {glob} it brought {brought}, expected {sorted(expected)}", "fetch()")
+        got = sorted(files(bench.fetch(handle, glob)[0]))
+        got = [path for path in got if path in TREE or path.startswith("data/")]
+        if got != sorted(expected):
+            yield Broken(f"for {glob} it fetched {got}, expected {sorted(expected)}", "fetch()")
     for glob in NO_GLOBS:
         try:
-            brought = sorted(files(bench.fetch(handle, glob)[0]))
+            got = sorted(files(bench.fetch(handle, glob)[0]))
         except ValueError:
             continue
-        yield Broken(f"asked for {glob!r} it brought {brought}, expected Glob's ValueError", "fetch()")
+        yield Broken(f"for {glob!r} it fetched {got}, expected Glob's ValueError", "fetch()")

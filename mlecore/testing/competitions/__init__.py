@@ -1,4 +1,4 @@
-"""The kit for competitions: what must hold of each, and the one call that tries it all."""
+"""The kit for competitions: its rules, and the function that tries them all."""
 
 from __future__ import annotations
 
@@ -31,12 +31,17 @@ RULES: tuple[Rule[Harness], ...] = (
     Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
     Rule(
         name="description",
-        says="description.md names the metric, and no folder of a machine",
+        says="description.md names the metric, and no folder of this machine",
         test=description,
     ),
-    Rule(name="raw", says="the same raw data twice, in another process, at another time", test=data.raw),
-    Rule(name="prepare", says="the same prepared data twice, from read-only raw", test=data.prepare, needs=("raw",)),
-    Rule(name="raw-untouched", says="preparing leaves raw data alone", test=data.raw_untouched, needs=("prepare",)),
+    Rule(name="raw", says="make_raw repeats its bytes, at any time", test=data.raw),
+    Rule(
+        name="prepare",
+        says="prepare gives the same bytes twice, from read-only raw data",
+        test=data.prepare,
+        needs=("raw",),
+    ),
+    Rule(name="raw-untouched", says="prepare does not change raw data", test=data.raw_untouched, needs=("prepare",)),
     Rule(name="layout", says="public and private hold what the facts say", test=layout, needs=("prepare", "facts")),
     Rule(
         name="description-fits",

@@ -1,4 +1,4 @@
-"""A second process that makes and prepares the same data, as it were a year later: see ``data.py``.
+"""A second process that makes and prepares the same data, a year later by its clock: see ``data.py``.
 
 python -m mlecore.testing.competitions.again ID EDITION SEED SIZE FOLDER
 """
@@ -19,7 +19,7 @@ _LATER = 400 * 24 * 3600.0  # seconds
 
 def main(id: str, edition: str, seed: str, size: str, folder: str) -> None:
     now = time.time
-    time.time = lambda: now() + _LATER  # what writes the time of day into its bytes is found out
+    time.time = lambda: now() + _LATER  # so that a date in the bytes is noticed
     harness = Harness(competition(id, edition), Path(folder), seed=int(seed), size=float(size))
     harness.make_raw(harness.raw_again)
     harness.after_again.write_text(json.dumps(tree(harness.raw_again)))  # before preparing, which may change it

@@ -1,4 +1,4 @@
-"""Rules: raw data and prepared data come out the same twice, and raw data are left as they were."""
+"""Rules: raw data and prepared data are reproducible, and raw data are not changed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def prepare(harness: Harness) -> Iterator[Broken]:
         raise Stop(str(error)) from None
     if harness.second_failure:
         yield Broken(f"it fails the second time, in a separate process:\n{harness.second_failure}")
-    elif harness.before == _second(harness):  # of other raw data other files may come
+    elif harness.before == _second(harness):  # different raw data may give different files
         second = tree(harness.prepared_again)
         yield from differences(tree(harness.prepared), second, "the first time", "the second time")
 
@@ -54,7 +54,7 @@ def _second(harness: Harness) -> Tree:
 
 
 def _again(harness: Harness) -> str:
-    """Both in another process, with another hash seed, another time, elsewhere; returns what went wrong there."""
+    """Make and prepare in another process, with another hash seed, time and folder; returns its error, if any."""
     command = [sys.executable, "-m", "mlecore.testing.competitions.again", harness.competition.id]
     command += [harness.competition.edition, str(harness.seed), repr(harness.size), os.fspath(harness.folder)]
     path = os.pathsep.join(filter(None, sys.path))

@@ -1,4 +1,4 @@
-"""Rule: what [submission] calls a defect is one, for check and for grade alike."""
+"""Rule: check and grade both refuse what [submission] rules out."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _rows(harness: Harness) -> Iterator[Made]:
         )
     yield "an unknown id", grid.with_cell(0, format.id, _UNKNOWN).render()
     more = grid.with_rows([*rows, rows[0]]).with_cell(len(rows), format.id, _UNKNOWN)
-    yield "a row more, of an unknown id", more.render()
+    yield "an extra row with an unknown id", more.render()
     if format.ids == "list" and len(set(grid.column(format.id))) > 1:
         other = next(id for id in grid.column(format.id) if id != grid.column(format.id)[0])
         yield "a repeated id", grid.with_cell(0, format.id, other).render()

@@ -26,7 +26,7 @@ def description(harness: Harness) -> Iterator[Broken]:
     if not _names_metric(text, harness.facts.metric):
         yield Broken(f"it does not name the metric, {harness.facts.metric}", "description.md")
     for found in dict.fromkeys(_LOCAL.findall(text)):
-        yield Broken(f"it names a folder of somebody's machine: {found}", "description.md")
+        yield Broken(f"it names a folder of this machine: {found}", "description.md")
 
 
 def description_fits(harness: Harness) -> Iterator[Broken]:
@@ -44,7 +44,7 @@ def description_fits(harness: Harness) -> Iterator[Broken]:
 
 
 def _names_metric(text: str, metric: str) -> bool:
-    """Any telling word of the metric's name, or what its letters stand for: "root mean squared error" for rmse."""
+    """A characteristic word of the metric's name, or what its letters mean: "root mean squared error" for rmse."""
     text = text.lower()
     words = re.findall(r"[a-z0-9.]+", metric.lower())
     initials = "".join(word[0] for word in re.findall(r"[a-z]+", text))

@@ -73,7 +73,7 @@ def _lists(facts: Facts) -> Iterator[str]:
             yield f"[md5] {path}: expected zip, or a path under public/ or private/"
     for path in facts.md5_informs:
         if path not in facts.md5:
-            yield f"md5_informs names {path}, which [md5] has not"
+            yield f"md5_informs names {path}, which is not in [md5]"
     for path in facts.expect:
         if not _PREPARED.fullmatch(path):
             yield f"[expect] {path}: expected a path under public/ or private/"

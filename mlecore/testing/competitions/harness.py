@@ -1,4 +1,4 @@
-"""A competition laid out for the kit: where its data go, and what its code says about submissions."""
+"""A competition for the kit: its data, and what its code says about submissions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mlecore.testing.trees import Tree
 FEWEST = 150  # mutants that are always tried
 MOST = 500
 PATIENCE = 4.0  # seconds after which no more mutants than the fewest are tried
-_SMALL = 100_000  # bytes of a sample submission; of larger ones fewer mutants will do, each takes long
+_SMALL = 100_000  # bytes of a sample submission; for larger ones fewer mutants are tried, as each takes long
 _LEAST = 20  # four of each kind
 
 
@@ -85,7 +85,7 @@ class Harness:
 
     @cached_property
     def perfect(self) -> bytes:
-        """The best possible submission; without a hook the very bytes of the answers, so that no cell is read anew."""
+        """The best possible submission; without a hook the bytes of the answers, so that no cell changes."""
         if not self.competition.loaded.implements("perfect"):
             return (self.prepared / (self.facts.gold_submission or self.facts.answers)).read_bytes()
         data: bytes = self.competition.perfect(self.private).to_csv(index=False, lineterminator="\n").encode()
@@ -136,7 +136,7 @@ class Harness:
             return Response(crash=str(error))
 
     def _said(self, reason: InvalidSubmission) -> str:
-        """The file's own path is what the user gave, so it may be in the reason."""
+        """The file's path was given by the user, so it may be in the reason."""
         return str(reason).replace(str(self._submission), self._submission.name)
 
     @cached_property
@@ -156,5 +156,5 @@ class Harness:
             yield Verdict(mutant, self.check(mutant.data), self.grade(mutant.data))
 
     def locals(self) -> tuple[str, ...]:
-        """Texts that must not appear in a message for others: places on this machine."""
+        """Texts that must not be in a message: folders of this machine."""
         return (os.fspath(self.folder), str(Path.home()) + os.sep)

@@ -1,4 +1,4 @@
-"""Rule: prepared data lie where the facts say, and nothing else than files and folders is among them."""
+"""Rule: prepared data are where the facts say, and are nothing but files and folders."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ def layout(harness: Harness) -> Iterator[Broken]:
                 yield Broken(f"prepare wrote no {path}", f"competition.toml, [{table}]")
     for path in files:
         if not path.isprintable() or "\\" in path or any(ord(letter) > 0xFFFF for letter in path):
-            yield Broken("a file name that not every system can hold", ascii(path))
+            yield Broken("a file name that not every system allows", ascii(path))
     if harness.public.joinpath("description.md").read_bytes() != (facts.folder / "description.md").read_bytes():
         yield Broken("prepare wrote its own description.md; the package's is the one that counts", "public/")

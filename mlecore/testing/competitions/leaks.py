@@ -1,6 +1,6 @@
 """Rule: public files do not give the answers away, as far as a scan of tables and names can tell.
 
-Known leaks of the published data stand in [[leaks]] of competition.toml, and count as said.
+Known leaks of the published data are in [[leaks]] of competition.toml, and are not reported.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame, Index, Series
 
-_SHARE = 0.99  # of the test rows, above which values that agree are not a coincidence
-_FEWEST = 10  # test rows with which a coincidence can be told from a leak
+_SHARE = 0.99  # of the test rows, above which equal values are not a coincidence
+_FEWEST = 10  # test rows needed to tell a coincidence from a leak
 
 
 def leaks(harness: Harness) -> Iterator[Broken]:
@@ -57,7 +57,7 @@ def _columns(harness: Harness, truth: DataFrame) -> Iterator[tuple[str, str]]:
 
 
 def _keys(frame: DataFrame, ids: Index[Any]) -> Iterator[str]:
-    """Columns that name the test rows: the one called so, and those without repetitions that hold nearly all ids."""
+    """Columns that may name the test rows: of the same name, or with nearly all ids and no repetition."""
     for column in frame.columns:
         values = frame[column]
         if column == ids.name or (
@@ -67,7 +67,7 @@ def _keys(frame: DataFrame, ids: Index[Any]) -> Iterator[str]:
 
 
 def _equal(truth: DataFrame, frame: DataFrame) -> set[tuple[str, str]]:
-    """(column, answer) that agree row by row, also in the rows that do not have the most frequent answer."""
+    """Pairs (column, answer) that agree row by row, also in rows without the most frequent answer."""
     out = set()
     for target in truth.columns:
         answers = truth[target]
@@ -82,11 +82,11 @@ def _equal(truth: DataFrame, frame: DataFrame) -> set[tuple[str, str]]:
 
 
 def _same(answers: Series[str], column: Series[str]) -> NDArray[np.bool_]:
-    """Where both have the same text or the same number."""
+    """Which rows have the same text or the same number in both."""
     import pandas as pd
 
     text: NDArray[np.bool_] = answers.to_numpy() == column.to_numpy()
-    for rows in (1000, len(text)):  # 1 and 1.0; all of it only where the beginning agrees
+    for rows in (1000, len(text)):  # 1 and 1.0; the whole column only if its beginning agrees
         first, second = (pd.to_numeric(each[:rows], errors="coerce").to_numpy() for each in (answers, column))
         same: NDArray[np.bool_] = text[:rows] | (first == second)
         if same.mean() < _SHARE:
@@ -106,7 +106,7 @@ def _names(harness: Harness, truth: DataFrame) -> Iterator[tuple[str, str]]:
         if len(labelled) < _FEWEST or len({label for label, _ in labelled}) < 2:
             continue
         if sum(_tells(name, label) for label, name in labelled) >= _SHARE * len(labelled):
-            yield labelled[0][1], f"names of test files tell {target!r} of the answers, here {labelled[0][0]!r}"
+            yield labelled[0][1], f"names of test files reveal {target!r} of the answers, here {labelled[0][0]!r}"
 
 
 def _tells(path: str, label: str) -> bool:
@@ -118,8 +118,8 @@ def _tells(path: str, label: str) -> bool:
 def _truth(harness: Harness) -> DataFrame:
     """The answers as text, by id; only rows whose id occurs once.
 
-    Where none of its columns is called like one of a submission's, all of them may be answers but for texts that differ
-    from row to row, which the test set has, too.
+    If none of its columns has the name of a submission's column, all of them may be answers, except texts that differ
+    from row to row, which are in the test set too.
     """
     import pandas as pd
 
@@ -142,7 +142,7 @@ def _is_prose(column: Series[str]) -> bool:
 
 
 def _key_of(harness: Harness, answers: DataFrame) -> str:
-    """The column of the answers that names their rows: called like the submission's, or with the same contents."""
+    """The column of the answers that names their rows: of the submission's name, or with the same contents."""
     import pandas as pd
 
     key = harness.format.id

@@ -1,4 +1,4 @@
-"""Rule: a model can beat the sample submission on the data. The agent baseline's is tried, where it is installed."""
+"""Rule: a model can beat the sample submission on the data. Tries that of the agent baseline, if it is installed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _work(harness: Harness, agent: Loaded, options: Mapping[str, str], home: Pat
         "HOME": str(home),
         "MLECORE_HOME": str(home),
         "MLECORE_OPT": str(harness.tools()),
-        "MLECORE_CPUS": "1",  # for data so small more threads only get in each other's way
+        "MLECORE_CPUS": "1",  # for data so small more threads are slower
         **launch.env,
     }
     try:

@@ -1,4 +1,4 @@
-"""Public files as an agent could look at them: names of all, tables as text, archives looked into."""
+"""Public files as an agent could read them: all names, tables as text, members of archives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_LARGEST = 64 << 20  # bytes of a table that is looked at
+_LARGEST = 64 << 20  # bytes of a table that is read
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": ","}
 
 

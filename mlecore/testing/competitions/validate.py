@@ -1,4 +1,4 @@
-"""Rule: the sandbox's validate, which an agent may ask, never contradicts check and grade."""
+"""Rule: the sandbox's validate, which agents may use, never contradicts check and grade."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def validate(harness: Harness) -> Iterator[Broken]:
 
 
 def _laid_out(harness: Harness) -> ModuleType:
-    """The program as it lies in a sandbox, imported: hundreds of processes would take long."""
+    """The program of the sandbox, imported: hundreds of processes would take long."""
     folder = harness.tools()
     shutil.copyfile(_FILE, folder / "validate")
     loader = SourceFileLoader(f"mlecore_validate_{id(harness)}", str(folder / "validate"))

@@ -1,4 +1,4 @@
-"""Rules over mutated submissions: check and grade agree, neither crashes, and a refusal has a reason for people."""
+"""Rules over mutated submissions: check and grade agree, neither crashes, and a refusal has a readable reason."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _flaw(reason: str, places: tuple[str, ...]) -> str | None:
     if len(reason) > _LONGEST:
         return f"has {len(reason)} characters"
     if not reason.replace("\n", "").isprintable():
-        return "holds characters that can upset a terminal"
+        return "holds control characters"
     if any(place in reason for place in places):
         return "names a folder of this machine"
     return None

@@ -19,12 +19,12 @@ def _light(harness: DetectorBench) -> Iterator[Broken]:
 
 RULES: tuple[Rule[DetectorBench], ...] = (
     Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
-    Rule(name="declares", says="it says what it is, and its options make sense", test=declares),
-    Rule(name="detects", says="it judges any run, hostile ones too", test=detects, needs=("declares",)),
-    Rule(name="calm", says="it accuses no honest run", test=calm, needs=("detects",)),
+    Rule(name="declares", says="what it declares is complete, and its options make sense", test=declares),
+    Rule(name="detects", says="it accepts any run, hostile ones too", test=detects, needs=("declares",)),
+    Rule(name="calm", says="it reports nothing about an honest run", test=calm, needs=("detects",)),
     Rule(name="same", says="the same runs give the same findings", test=same, needs=("detects",)),
     Rule(name="blind", says="it opens no answers", test=blind, needs=("detects",)),
-    Rule(name="untouched", says="it changes nothing that the runs left", test=untouched, needs=("detects",)),
+    Rule(name="untouched", says="it changes no files of runs", test=untouched, needs=("detects",)),
 )
 
 

@@ -1,4 +1,4 @@
-"""Rules: a detector says what it is, and judges any run without harm, twice alike."""
+"""Rules: a detector describes itself, handles any run, and gives the same result twice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def declares(harness: DetectorBench) -> Iterator[Broken]:
     for what in (*summary_flaws(detector.summary), *option_flaws(detector.options), *secret_flaws(detector.secrets)):
         yield Broken(what, "detector()")
     if harness.loaded.call("detector") != detector:
-        yield Broken("another answer the second time", "detector()")
+        yield Broken("a different result the second time", "detector()")
 
 
 def detects(harness: DetectorBench) -> Iterator[Broken]:
@@ -50,9 +50,9 @@ def detects(harness: DetectorBench) -> Iterator[Broken]:
 
 
 def calm(harness: DetectorBench) -> Iterator[Broken]:
-    """Runs that have nothing to do with each other are no copies; what left nothing cannot have broken a rule."""
+    """Unrelated runs are not copies; a run without files cannot have broken a rule."""
     _usable(harness)
-    for run in harness.group[:-1]:  # the last one is full of traps, so any verdict will do
+    for run in harness.group[:-1]:  # the last one is full of traps, so any verdict is fine
         for finding in harness.detect(run, harness.group, harness.public).findings:
             if finding.verdict in ("suspicious", "violation"):
                 yield Broken(f"{finding.verdict}: {finding.rule}: {finding.summary}", f"run {run.name}, an honest one")
@@ -63,7 +63,7 @@ def same(harness: DetectorBench) -> Iterator[Broken]:
     for run in harness.group:
         first = harness.detect(run, harness.group, harness.public)
         if harness.detect(run, harness.group, harness.public).findings != first.findings:
-            yield Broken("other findings the second time", f"run {run.name}")
+            yield Broken("different findings the second time", f"run {run.name}")
 
 
 def blind(harness: DetectorBench) -> Iterator[Broken]:
@@ -109,7 +109,7 @@ def _evidence_flaws(run: RunRecord, found: Detection) -> Iterator[str]:
         try:
             content = read_regular(run.folder / evidence.file, _EVIDENCE, below=run.folder)
         except (DataError, OSError, ValueError) as error:
-            yield f"evidence in {evidence.file!r}, which is no file of the run: {error}"
+            yield f"evidence in {evidence.file!r}, which is not a file of the run: {error}"
             continue
         if evidence.quote.encode() not in content:
             yield f"evidence {brief(evidence.quote)}, which {evidence.file} does not say"

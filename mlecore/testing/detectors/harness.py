@@ -1,4 +1,4 @@
-"""A group of runs for detectors: honest ones, one that left nothing, and one that means harm."""
+"""A group of runs for detectors: honest ones, one without files, and a hostile one."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class DetectorBench:
 
     @cached_property
     def competition(self) -> Competition:
-        """One that is nowhere installed: a detector must not know competitions by name."""
+        """One that is not installed: a detector must not know competitions by name."""
         package = self.folder / "competition"
         package.mkdir()
         (package / "description.md").write_text("# Numbers\n")
@@ -96,7 +96,7 @@ class DetectorBench:
 
     @cached_property
     def group(self) -> list[RunRecord]:
-        """Honest runs of two agents with two seeds, one that left nothing, one whose files are traps."""
+        """Honest runs of two agents with two seeds, one without files, one whose files are traps."""
         runs = [self._honest(agent, seed) for agent in ("first", "second") for seed in (0, 1)]
         return [*runs, self._run("empty", "third", 0), self._hostile()]
 

@@ -31,17 +31,17 @@ class Reply:
 
 
 def count(text: str) -> int:
-    """Tokens of a text: one for four bytes begun."""
+    """Tokens of a text: one for every four bytes, rounded up."""
     return -(-len(text.encode()) // 4)
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Into pieces of about a token."""
+    """Split into pieces of about a token."""
     return tuple(text[start : start + 4] for start in range(0, len(text), 4))
 
 
 def words_of(value: object) -> Iterator[str]:
-    """All text in the messages of a request, whatever protocol they are in."""
+    """All text in the messages of a request, in any protocol."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -33,11 +33,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     text: str = ""
     tools: tuple[Tool, ...] = ()
-    when: str | None = None  # a regular expression: only for requests whose last message it is found in
+    when: str | None = None  # a regular expression: only for requests whose last message contains it
     times: int = 1  # how often; 0: without end
     model: str | None = None  # that answers; None: the one that was asked for
     usage: Usage | None = None
-    reports_usage: bool = True  # False: as servers do that leave it out
+    reports_usage: bool = True  # False: leave it out, as some servers do
     status: int = 200  # others are errors, with ``text`` as their message
     retry_after: float | None = None
     overflow: bool = False  # refuse the request as longer than the context window
@@ -76,7 +76,7 @@ def read_script(path: Path) -> Script:
 
 
 class Cursor:
-    """Where a script is. Thread-safe."""
+    """The position in a script. Thread-safe."""
 
     def __init__(self, script: Script) -> None:
         self._answers = script.answers
@@ -84,7 +84,7 @@ class Cursor:
         self._lock = threading.Lock()
 
     def next(self, last_message: str) -> Answer:
-        """The first answer that is left and fits; else the last of the script that fits; else the last."""
+        """The first unused answer that fits; else the last of the script that fits; else the last."""
         with self._lock:
             fitting = [
                 number

@@ -38,7 +38,7 @@ class Served(msgspec.Struct):
     statuses: dict[int, int] = {}
     most_at_once: int = 0
     paths: dict[str, int] = {}
-    requests: list[dict[str, Any]] = []  # path, headers and body (JSON) of the last ones
+    requests: list[dict[str, Any]] = []  # path, headers and body (JSON) of the last requests
 
     def add(self, usage: Usage) -> None:
         self.input += usage.input
@@ -168,7 +168,7 @@ class Model:
                 await response.write(event[:-3] if answer.malformed and number == 1 else event)
                 if answer.pause:
                     await asyncio.sleep(answer.pause)
-        except ConnectionError:  # the client has hung up; what was made counts all the same
+        except ConnectionError:  # the client has hung up; what was generated still counts
             self.served.add(usage)
             return response
         self.served.add(usage)

@@ -1,4 +1,4 @@
-"""Submissions that differ from a good one: hundreds, seeded, each with a name that says how."""
+"""Mutated submissions: hundreds, seeded, each with a name that says how it differs from a good one."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Mutant:
 
 
 def mutants(bases: Mapping[str, bytes], ids: Sequence[str], seed: int) -> Iterator[Mutant]:
-    """Every mutation of each base once, one of each kind in turn; then pairs of them without end.
+    """Every mutation of each base once, one of each kind in turn; then endless pairs of them.
 
     ``bases`` are submissions by name, ``ids`` the columns that name a row. The same arguments give the same stream, so
-    a shorter one is the beginning of a longer one; however short, no kind is missing.
+    a shorter one is the beginning of a longer one; even a short one has every kind.
     """
     dice = random.Random(seed)
     grids = {name: Grid.parse(data) for name, data in bases.items()}
@@ -58,7 +58,7 @@ def mutants(bases: Mapping[str, bytes], ids: Sequence[str], seed: int) -> Iterat
     while values and shapes:
         name, first = dice.choice(values)
         second = dice.choice([edit for of, edit in shapes if of == name])
-        made = second.apply(first.apply(grids[name]))  # columns may be gone after the second, never before it
+        made = second.apply(first.apply(grids[name]))  # the second may remove columns, the first must not
         yield Mutant(f"{name}: {first.name}; {second.name}", made.render())
 
 

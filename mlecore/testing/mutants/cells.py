@@ -1,4 +1,4 @@
-"""Mutations of predictions: every way in which a cell or a column can be typed."""
+"""Mutations of predictions: every type that a cell or a column can have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mlecore.testing.mutants.grid import Edit, Grid, of_cell, of_column
 Change = Callable[[list[str]], list[str]]  # the cells of a column -> other cells
 
 CELLS = (
-    # nothing, and the words that pandas takes for it
+    # empty, and the words that pandas reads as empty
     *("", " ", "NaN", "nan", "NA", "N/A", "null", "NULL", "None", "<NA>", "-nan", "#N/A"),
     # numbers, some at the borders of types, some beyond them
     *("0", "1", "2", "-1", "0.5", "-0.0", "1.5", "0.3", "+1", "007", "1.0", "1.00", "1e5", "1E-7", ".5", "5."),
@@ -20,7 +20,7 @@ CELLS = (
     *("9007199254740993", "9223372036854775807", "9223372036854775808", "18446744073709551615"),
     *("18446744073709551616", "-9223372036854775808", "-9223372036854775809", "9" * 40),
     *("inf", "-inf", "Inf", "+inf", "Infinity", "-Infinity", "infinity"),
-    # what looks like a number to one reader and not to another
+    # a number to one reader and not to another
     *("1_0", "0x10", "1,5", "1 000", "50%", "$1", "1/2", "１", "٣", "½", "1e", "1d5", "--1", "0b1", "1j", "(1)"),
     # truth
     *("True", "False", "TRUE", "true", "fALSE", "yes", "T"),
@@ -96,7 +96,7 @@ def _shown(cell: str) -> str:
 
 
 def number_forms(column: Sequence[str]) -> Iterator[tuple[str, Change]]:
-    """The same numbers in other clothes, and near ones; nothing for a column of text."""
+    """The same numbers in other forms, and similar ones; nothing for a column of text."""
     if not column or any(_number(cell) is None for cell in column):
         return
     for how, change in _FORMS:
@@ -114,14 +114,14 @@ _FORMS: tuple[tuple[str, Callable[[float], str]], ...] = (
     ("in scientific notation", "{:.17e}".format),
     ("with 20 decimals", "{:.20f}".format),
     ("with a plus sign", "{:+}".format),
-    ("with zeros in front", lambda n: f"00{_whole(n)}"),
+    ("with leading zeros", lambda n: f"00{_whole(n)}"),
     ("as booleans", lambda n: str(n > 0.5)),
     ("one more", lambda n: repr(n + 1)),
     ("a millionth more", lambda n: repr(n + 1e-6)),
     ("a hundred thousandth less", lambda n: repr(n - 1e-5)),
     ("negative", lambda n: repr(-n)),
     ("ten times", lambda n: repr(10 * n)),
-    ("1 minus it", lambda n: repr(1 - n)),
+    ("1 minus the value", lambda n: repr(1 - n)),
 )
 
 
@@ -131,7 +131,7 @@ def _orders(seed: float) -> Iterator[tuple[str, Change]]:
 
 
 def _mixtures(seed: float) -> Iterator[tuple[str, Change]]:
-    """Columns that are typed half this way, half that."""
+    """Columns with two types of cells."""
     for cell in ("", "0", "1", "0.25", "True", "abc", "inf"):
         yield f"is {cell!r} in every other row", _every_other(cell)
     yield "is 'True' or 'False'", _drawn(("True", "False"), seed)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from mlecore.testing.mutants.grid import Edit, Grid
 
-_MANY = 6  # of so many columns each is tried, of more only some
+_MANY = 6  # up to so many columns each is mutated, of more only some
 
 _NAMES: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("in other case", str.swapcase),
+    ("in another case", str.swapcase),
     ("after a blank", " {}".format),
     ("before a blank", "{} ".format),
     ("in single quotes", "'{}'".format),
@@ -27,7 +27,7 @@ _EXTRA: tuple[tuple[str, Callable[[int], str]], ...] = (
 
 
 def columns(grid: Grid) -> Iterator[Edit]:
-    """The same rows under other columns."""
+    """The same rows with other columns."""
     count = len(grid.header)
     yield Edit("columns reversed", lambda grid: grid.with_columns(range(len(grid.header))[::-1]))
     yield Edit("columns rotated", lambda grid: grid.with_columns([*range(1, len(grid.header)), 0]))
@@ -51,7 +51,7 @@ def columns(grid: Grid) -> Iterator[Edit]:
 
 
 def some(count: int) -> list[int]:
-    """All of a few places; of many the first ones, a middle one, the last one."""
+    """All places if they are few; else the first ones, a middle one, the last one."""
     if count <= _MANY:
         return list(range(count))
     return [*range(_MANY - 2), count // 2, count - 1]

@@ -66,19 +66,19 @@ class Grid:
 
 @frozen
 class Edit:
-    """A change with its name. It is applied late, so that hundreds of them cost nothing until they are used."""
+    """A change with its name. It is applied when used, so that hundreds of them cost little."""
 
     name: str
     apply: Callable[[Grid], Grid]
 
 
 def of_rows(name: str, change: Callable[[list[Row]], Iterable[Row]]) -> Edit:
-    """An edit that makes rows of rows."""
+    """An edit of the rows."""
     return Edit(name, lambda grid: grid.with_rows(change(list(grid.rows))))
 
 
 def of_column(column: str, how: str, change: Callable[[list[str]], Iterable[str]]) -> Edit:
-    """An edit that makes the cells of one column of themselves."""
+    """An edit of the cells of one column."""
     return Edit(f"all of {column} {how}", lambda grid: grid.with_column(column, change(grid.column(column))))
 
 

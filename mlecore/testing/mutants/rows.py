@@ -18,10 +18,10 @@ _OTHER_IDS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("is too large for 64 bits", lambda cell: "99999999999999999999"),
     ("is infinite", lambda cell: "1e400"),
     ("has a blank before it", " {}".format),
-    ("has a blank behind it", "{} ".format),
-    ("is in other case", str.swapcase),
+    ("has a blank after it", "{} ".format),
+    ("is in another case", str.swapcase),
     ("has a zero before it", "0{}".format),
-    ("has .0 behind it", "{}.0".format),
+    ("has .0 after it", "{}.0".format),
 )
 
 
@@ -51,15 +51,15 @@ def rows(grid: Grid, ids: Sequence[str], dice: random.Random) -> Iterator[Edit]:
 
 def _of_ids(grid: Grid, name: str, place: int) -> Iterator[Edit]:
     at = grid.header.index(name)
-    yield of_rows(f"a row more, its {name} unknown", lambda rows: [*rows, _with(rows[place], at, "unknown-id")])
-    yield of_rows(f"a row more, its {name} empty", lambda rows: [*rows, _with(rows[place], at, "")])
+    yield of_rows(f"an extra row with an unknown {name}", lambda rows: [*rows, _with(rows[place], at, "unknown-id")])
+    yield of_rows(f"an extra row with an empty {name}", lambda rows: [*rows, _with(rows[place], at, "")])
     for how, change in _OTHER_IDS:
         yield of_cell(name, place, how, change)
     for how, form in number_forms(grid.column(name)):
         yield of_column(name, how, form)
-    yield of_column(name, "moved up by a row", lambda cells: [*cells[1:], cells[0]])
+    yield of_column(name, "moved up by one row", lambda cells: [*cells[1:], cells[0]])
     yield of_column(name, "empty", lambda cells: [""] * len(cells))
-    yield of_column(name, "in other case", lambda cells: [cell.swapcase() for cell in cells])
+    yield of_column(name, "in another case", lambda cells: [cell.swapcase() for cell in cells])
 
 
 def _with(row: Row, at: int, cell: str) -> Row:

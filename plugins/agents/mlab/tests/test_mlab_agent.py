@@ -52,7 +52,7 @@ SOLVE = (
 
 
 class Loop:
-    """The program in a folder of its own, as in a sandbox."""
+    """The program in its own folder, as in a sandbox."""
 
     def __init__(self, home: Path) -> None:
         self.home = home

@@ -25,7 +25,7 @@ def prompt(task: Task) -> str:
 
 
 def model(task: Task, agent: str) -> str:
-    """The model's name. Raises UsageError where the run has no model and endpoint."""
+    """The model's name. Raises UsageError if the run has no model and endpoint."""
     if not task.model or not task.endpoint:
         raise UsageError(
             f"agent {agent} needs a model", fix="Name it and where it is: --model NAME --endpoint https://HOST/v1"

@@ -45,7 +45,7 @@ def table(value: object) -> Mapping[str, Any]:
 
 
 def total(calls: Iterable[tuple[object, object, object, object]]) -> Usage | None:
-    """The sum of (model, tokens in, tokens out, cost in US dollars or None); None where there is none."""
+    """The sum of (model, tokens in, tokens out, cost in US dollars or None); None if there is none."""
     models: dict[str, None] = {}
     tokens_in = tokens_out = number = 0
     cost = 0.0

@@ -83,7 +83,7 @@ class Researcher:
         return "all steps are used"
 
     def next_step(self, number: int, limit: int) -> dict[str, str] | None:
-        """What the model does next; None where it cannot be brought to the format."""
+        """What the model does next; None if it cannot be brought to the format."""
         prompt = (
             f"{self.head}\n{self.memory()}\nThis is step {number} of {limit}. Time left: {clock.left_in_words()}.\n"
         )
