@@ -51,8 +51,8 @@ def hostile(bench: BackendBench) -> Iterator[Broken]:
             yield Broken(f"it does not say that it refused {name}", "fetch()")
     if not refused.replace("\n", "").isprintable():
         yield Broken("its list of refused files has control characters", "fetch()")
-    if got := sorted(files(bench.fetch(handle, "code/passwd")[0])):
-        yield Broken(f"through a link instead of a folder it fetched {got}", "fetch()")
+    if linked := sorted(files(bench.fetch(handle, "code/passwd")[0])):
+        yield Broken(f"through a link instead of a folder it fetched {linked}", "fetch()")
     if others := [path.name for path in folder.parent.iterdir() if not path.name.startswith(_OURS)]:
         yield Broken(f"it wrote outside the folder that it was given: {others}", "fetch()")
 
