@@ -9,7 +9,7 @@ from mlecore.prepare.archives import extract, members, write_7z, write_tar
 from mlecore.prepare.asserts import ensure, ensure_columns, ensure_disjoint, ensure_unique
 from mlecore.prepare.coco import file_names, split_pictures, with_pictures
 from mlecore.prepare.columns import one_hot, renumber
-from mlecore.prepare.documents import read_json, read_json_objects, write_json
+from mlecore.prepare.documents import read_json, read_json_objects, write_json, write_json_objects
 from mlecore.prepare.files import copy_file, link_file, link_files, link_tree
 from mlecore.prepare.media import dicom, encode, wav
 from mlecore.prepare.numbers import read_numbers
@@ -61,5 +61,6 @@ __all__ = [
     "write_7z",
     "write_csv",
     "write_json",
+    "write_json_objects",
     "write_tar",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +63,14 @@ def write_json(value: Any, path: Path, *, indent: int | None = None, sort_keys: 
     with new_file(path) as stream:
         for piece in encoder.iterencode(value):
             stream.write(piece.encode("ascii"))
+
+
+def write_json_objects(values: Iterable[Any], path: Path) -> None:
+    """The bytes that ``write_json(list(values), path)`` writes, with one value at a time in memory."""
+    encoder = json.JSONEncoder()
+    with new_file(path) as stream:
+        between = b"["
+        for value in values:
+            stream.write(between + encoder.encode(value).encode("ascii"))
+            between = b", "
+        stream.write(b"[]" if between == b"[" else b"]")

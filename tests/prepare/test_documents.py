@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlecore.errors import DataError
-from mlecore.prepare import documents, read_json_objects
+from mlecore.prepare import documents, read_json_objects, write_json_objects
 
 
 @pytest.mark.parametrize("block", [8, 9, 11, 1 << 20])
@@ -28,3 +28,9 @@ def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(DataError, match="cannot be read as JSON"):
         list(read_json_objects(tmp_path / "x.json"))
+
+
+@pytest.mark.parametrize("values", [[], [1], [{"b": "é\ud800", "a": [1557858039302414.8, 1e-7]}, None, "x"]])
+def test_objects_are_written_as_json_dump_writes_their_list(tmp_path, values):
+    write_json_objects(iter(values), tmp_path / "new" / "x.json")
+    assert (tmp_path / "new" / "x.json").read_text() == json.dumps(values)

@@ -1,0 +1,193 @@
+"""The metric: average precision of boxes in space, over classes, samples and ten thresholds of their overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from mlecore.errors import InvalidSubmission
+from mlecore.submissions.messages import row_name
+from mlecore.submissions.records import Record, flatten
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+
+Floats: TypeAlias = "NDArray[np.float64]"
+Integers: TypeAlias = "NDArray[np.intp]"
+
+THRESHOLDS = np.arange(0.5, 1.0, 0.05).round(2)  # that an overlap must exceed
+_ROUNDING = 1e-9  # of an overlap
+_AT_ONCE = 500_000  # pairs of boxes in memory
+
+
+class Boxes:
+    """Objects one below the other, each with its row and class, and boxes (objects x 7): centre, sizes, yaw."""
+
+    def __init__(self, cells: Sequence[Sequence[Record]]) -> None:
+        self.rows, columns = flatten(cells)
+        confidence, *numbers, classes = columns or [()] * 9
+        self.confidence = np.array(confidence, dtype=np.float64)
+        self.box = np.array(numbers, dtype=np.float64).T.reshape(-1, 7)
+        self.classes = classes
+
+    def pairs(self) -> Iterator[tuple[int, str]]:
+        """Each object's row and class."""
+        return zip(self.rows.tolist(), self.classes, strict=True)
+
+    def grouped(self, groups: dict[tuple[int, str], int]) -> Integers:
+        """The number of each object's row and class among ``groups``; -1 where it is not there."""
+        return np.array([groups.get(pair, -1) for pair in self.pairs()], dtype=np.intp)
+
+
+def mean_average_precision(asked: Sequence[Sequence[Record]], guess: DataFrame) -> float:
+    """The mean over samples and thresholds of the mean AP over a sample's true classes.
+
+    ``asked`` are the true objects (confidence, centre, width, length, height, yaw, class), row by row as those of
+    ``guess``. Raises InvalidSubmission for an impossible box of a true class; others are not looked at.
+    """
+    truths, given = Boxes(asked), Boxes(guess["PredictionString"])
+    groups = {pair: number for number, pair in enumerate(dict.fromkeys(truths.pairs()))}
+    of_truth, of_given = truths.grouped(groups), given.grouped(groups)
+    truth_order = np.argsort(of_truth, kind="stable")
+    order = np.lexsort((-given.confidence, of_given))  # within a group by falling confidence, as given where it ties
+    order = order[of_given[order] >= 0]
+    _refuse_impossible(given.box, np.sort(order), given.rows, guess)
+    group, sizes = of_given[order], np.bincount(of_truth, minlength=len(groups))
+    best, overlap = _best(given.box[order], group, truths.box[truth_order], np.r_[0, np.cumsum(sizes)])
+    samples = np.array([row for row, _ in groups], dtype=np.intp)
+    classes = np.bincount(samples, minlength=len(asked))
+    scores = []
+    for threshold in THRESHOLDS:
+        averages = _average_precisions(_hits(best, overlap > threshold), group, sizes)
+        with np.errstate(invalid="ignore"):
+            scores.append(np.mean(np.bincount(samples, averages, minlength=len(asked)) / classes))
+    return float(np.mean(scores))
+
+
+def _refuse_impossible(box: Floats, which: Integers, rows: Integers, guess: DataFrame) -> None:
+    """Refuses NaN, sizes of 0 or less, and boxes so large or far away that rounding bends their corners."""
+    some = box[which]
+    corners = _corners(some)
+    with np.errstate(invalid="ignore", over="ignore"):
+        sides = np.roll(corners, -1, axis=1) - corners
+        bent = ~(np.abs((sides * np.roll(sides, 1, axis=1)).sum(axis=2)) <= 1e-8)
+        bad = np.isnan(some).any(axis=1) | ~(some[:, 3:6] > 0).all(axis=1) | bent.any(axis=1)
+    if bad.any():
+        first = int(which[bad.argmax()])
+        words = " ".join(map(str, box[first].tolist()))
+        raise InvalidSubmission(
+            f"{row_name(guess, int(rows[first]))}: no box can be built of {words}: sizes must be above 0, and no "
+            "number missing, infinite or huge"
+        )
+
+
+def _corners(box: Floats) -> Floats:
+    """The corners on the ground (boxes x 4 x 2), in order around it."""
+    x, y, width, length, yaw = (box[:, place, None] for place in (0, 1, 3, 4, 6))
+    with np.errstate(invalid="ignore", over="ignore"):
+        a, b = np.cos(yaw / 2), np.sin(yaw / 2)
+        c, s = a * a - b * b, 2 * a * b
+        along, across = np.array([1, 1, -1, -1]), np.array([1, -1, -1, 1])
+        return np.stack(
+            [
+                x + along * (length / 2 * c) + across * (width / 2 * s),
+                y + along * (length / 2 * s) - across * (width / 2 * c),
+            ],
+            axis=2,
+        )
+
+
+def _best(boxes: Floats, group: Integers, truths: Floats, starts: Integers) -> tuple[Integers, Floats]:
+    """For each box the truth of its group with the largest overlap (the first at a tie), and that overlap.
+
+    ``truths`` of group g are those from ``starts[g]`` to ``starts[g + 1]``. An overlap that exceeds no threshold may
+    come out as 0.
+    """
+    best, overlap = starts[group], np.zeros(len(boxes))
+    counts = starts[group + 1] - starts[group]
+    ends = np.cumsum(counts)
+    first = 0
+    while first < len(boxes):
+        last = max(first + 1, int(np.searchsorted(ends, (ends[first - 1] if first else 0) + _AT_ONCE, side="right")))
+        here = counts[first:last]
+        one = np.repeat(np.arange(first, last), here)
+        other = np.arange(len(one)) + np.repeat(starts[group[first:last]] - np.cumsum(here) + here, here)
+        for bound in (_touch, _at_most):
+            close = bound(boxes[one], truths[other]) > THRESHOLDS[0] - _ROUNDING
+            one, other = one[close], other[close]
+        found = _overlaps(boxes[one], truths[other])
+        order = np.lexsort((other, -found, one))
+        boxes_here, places = np.unique(one[order], return_index=True)
+        best[boxes_here], overlap[boxes_here] = other[order][places], found[order][places]
+        first = last
+    return best, overlap
+
+
+def _overlaps(boxes: Floats, truths: Floats) -> Floats:
+    """Intersection over union of pairs of boxes (pairs x 7 each)."""
+    import shapely
+
+    ground = shapely.area(shapely.intersection(shapely.polygons(_corners(boxes)), shapely.polygons(_corners(truths))))
+    return _over_union(ground, boxes, truths)
+
+
+def _touch(boxes: Floats, truths: Floats) -> Floats:
+    """A cheaper bound: 1 where the circles around two boxes on the ground share a point, else 0."""
+    apart = np.hypot(boxes[:, 0] - truths[:, 0], boxes[:, 1] - truths[:, 1])
+    reach = (np.hypot(boxes[:, 3], boxes[:, 4]) + np.hypot(truths[:, 3], truths[:, 4])) / 2
+    return np.where(apart <= reach * (1 + _ROUNDING), 1.0, 0.0)
+
+
+def _at_most(boxes: Floats, truths: Floats) -> Floats:
+    """A bound of ``_overlaps``: on the ground a rectangle along the truth's sides stands for the box."""
+    x, y = boxes[:, 0] - truths[:, 0], boxes[:, 1] - truths[:, 1]
+    c, s = np.cos(truths[:, 6]), np.sin(truths[:, 6])
+    turned = boxes[:, 6] - truths[:, 6]
+    c_turned, s_turned = np.abs(np.cos(turned)), np.abs(np.sin(turned))
+    length = boxes[:, 4] * c_turned + boxes[:, 3] * s_turned
+    width = boxes[:, 4] * s_turned + boxes[:, 3] * c_turned
+    along, across = _shared(x * c + y * s, length, truths[:, 4]), _shared(y * c - x * s, width, truths[:, 3])
+    area = np.minimum(along * across, np.minimum(boxes[:, 3] * boxes[:, 4], truths[:, 3] * truths[:, 4]))
+    return _over_union(area, boxes, truths)
+
+
+def _shared(apart: Floats, one: Floats, other: Floats) -> Floats:
+    """How far two intervals of these lengths overlap whose middles are ``apart``."""
+    ends = np.minimum(one / 2, other / 2 - apart) - np.maximum(-one / 2, -other / 2 - apart)
+    return np.asarray(np.maximum(0, ends))
+
+
+def _over_union(ground: Floats, boxes: Floats, truths: Floats) -> Floats:
+    """Overlap by volume, of an area shared on the ground; 0 where infinite heights leave none."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        low = np.maximum(boxes[:, 2] - boxes[:, 5] / 2, truths[:, 2] - truths[:, 5] / 2)
+        high = np.minimum(boxes[:, 2] + boxes[:, 5] / 2, truths[:, 2] + truths[:, 5] / 2)
+        shared = ground * np.maximum(0, high - low)
+        union = boxes[:, 3:6].prod(axis=1) + truths[:, 3:6].prod(axis=1) - shared
+        return np.asarray(np.clip(np.nan_to_num(shared / union, nan=0.0), 0, 1))
+
+
+def _hits(best: Integers, enough: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Of boxes in order, those that overlap enough with a truth that none before them did."""
+    hit = np.zeros(len(best), dtype=bool)
+    candidates = np.flatnonzero(enough)
+    hit[candidates[np.unique(best[candidates], return_index=True)[1]]] = True
+    return hit
+
+
+def _average_precisions(hit: NDArray[np.bool_], group: Integers, sizes: Integers) -> Floats:
+    """The AP of each group, of boxes sorted by it and in order within; ``sizes``: its number of truths."""
+    averages = np.zeros(len(sizes))
+    if not hit.any():
+        return averages
+    starts = np.searchsorted(group, group)  # where each box's group begins
+    total = np.cumsum(hit)
+    precision = (total - np.r_[0, total][starts]) / (np.arange(len(hit)) - starts + 1)
+    levels, rank = np.unique(precision, return_inverse=True)  # whole numbers, so that groups can be kept apart exactly
+    offset = (len(sizes) - group) * len(levels)
+    highest = np.maximum.accumulate((rank + offset)[::-1])[::-1] - offset  # from here to the end of the group
+    np.add.at(averages, group[hit], levels[highest[hit]])
+    return averages / sizes
