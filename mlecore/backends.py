@@ -268,6 +268,7 @@ class JobStatus:
     timed_out: bool = False  # the backend ended it: its time limit and grace were over, and init had not ended it
     infra_failure: bool = False
     reason: str = ""  # why it is pending, or ended so; for people
+    seconds: float | None = None  # that an exited one ran, by the backend's clock; None: it kept no time
 
 
 @frozen(kw_only=True)

@@ -6,6 +6,8 @@ from mlecore.backends import SUBSTITUTES, JobStatus
 from mlecore.controller import collect
 from mlecore.runs.record import Ended, RunRecord
 
+_CLOCKS_DIFFER = 5.0  # seconds that a sandbox may take to be made, and to end
+_CLOCKS_DRIFT = 0.01  # part by which clocks may differ besides: one may not run while the machine sleeps
 INIT_TIME_UP = 124  # init's exit code, for where a full disk kept it from saying so in exit.json
 
 
@@ -37,6 +39,20 @@ def attempt_end(record: RunRecord, status: JobStatus, cancelled: bool, fetched: 
     if 128 < code < 193:
         return "crashed", status.reason or f"killed by signal {code - 128}", False
     return "crashed", status.reason or f"exit code {code}", False
+
+
+def time_used(status: JobStatus, reported: collect.Exit, watched: float | None) -> tuple[float | None, str]:
+    """Seconds that an attempt took, and in words where the sandbox reported something else than was counted outside.
+
+    init's own count is the exact one, and the backend's decides whether it is believed: an agent can forge it.
+    ``watched`` is for how long the controller saw it run, for where nobody else counted.
+    """
+    inside, outside = reported.seconds, status.seconds
+    if inside is None or outside is None:
+        return next((value for value in (outside, inside, watched) if value is not None), None), ""
+    if abs(inside - outside) <= _CLOCKS_DIFFER + _CLOCKS_DRIFT * outside:
+        return inside, ""
+    return outside, f"its sandbox reported {inside:g} s, and the backend counted {outside:g} s"
 
 
 def exit_code(status: JobStatus, reported: collect.Exit) -> int | None:

@@ -12,7 +12,7 @@ from mlecore import files
 from mlecore.agents import FinishedSubmission, Usage
 from mlecore.backends import GATEWAY_LOG, Handle, Image, Job, JobStatus, Sandbox
 from mlecore.controller import collect
-from mlecore.controller.ending import attempt_end, exit_code
+from mlecore.controller.ending import attempt_end, exit_code, time_used
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.failures import FolderGone
@@ -186,7 +186,8 @@ class Transitions:
             files.remove(files.partial(collect.attempt_folder(record)))  # its job is gone: it will never be whole
         ended, reason, infra_failure = attempt_end(record, status, cancelled, there)
         reported = collect.read_exit(record) if there else collect.Exit()
-        used = reported.seconds if reported.seconds is not None else seconds
+        used, doubt = time_used(status, reported, seconds)
+        reason = "; ".join(filter(None, (reason, doubt)))
         record = record.with_attempt(
             ended=ended, reason=reason, infra_failure=infra_failure, seconds=used, exit_code=exit_code(status, reported)
         )

@@ -77,7 +77,7 @@ class Attempt:
     handle: Handle | None = None  # under which the backend knows it
     started_at: str | None = None  # ISO 8601, UTC
     ended_at: str | None = None  # ISO 8601, UTC
-    seconds: float | None = None  # by a monotonic clock: init's, else the controller's
+    seconds: float | None = None  # by a monotonic clock: init's where the backend's agrees with it, else the backend's
     exit_code: int | None = None  # of the agent's process
     ended: Ended | None = None  # how it ended
     reason: str = ""  # the same in words

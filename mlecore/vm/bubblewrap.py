@@ -13,7 +13,8 @@ from pathlib import Path, PurePosixPath
 
 from attrs import frozen
 
-from mlecore.backends import Job, Problem
+from mlecore.backends import Demand, Job, Problem
+from mlecore.vm.supervise import slirp
 
 AGENT = 1000  # number of the agent's user inside, where a user namespace gives it one
 _FIRST, _COUNT = 1_900_000_000, 90_000_000  # numbers that no distribution gives out
@@ -26,6 +27,7 @@ _ETC = (
 )  # fmt: skip
 _SYS = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 _GPU_SYS = ("/sys/bus/pci", "/sys/class/drm", "/sys/devices", "/sys/module/nvidia")
+_INIT_FILES = ("mem", "oom_score_adj")  # with which an agent could take over init, or offer it to the kernel
 _ROOT_LINKS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 
 _LEAKS = 99
@@ -72,11 +74,14 @@ def command_line(
         args += ["--cap-drop", "ALL"]
         for name in ("SETUID", "SETGID", "SETPCAP"):
             args += ["--cap-add", f"CAP_{name}"]
-    if demand.network != "open":
+    shared = demand.network == "open" and not open_network(demand)
+    if not shared:
         args.append("--unshare-net")
     made: set[Path] = {Path("/")}
-    args += _system(made, demand.network == "open")
+    args += _system(made, shared)
     args += ["--proc", "/proc", "--dev", "/dev"]
+    for name in _INIT_FILES:
+        args += ["--ro-bind", "/dev/null", f"/proc/1/{name}", "--ro-bind", "/dev/null", f"/proc/1/task/1/{name}"]
     size = ["--size", str(max(1 << 20, demand.memory // 2))] if demand.memory and _can_size() else []
     args += ["--perms", "1777", *size, "--tmpfs", "/dev/shm"]
     for path in map(Path, _SYS + (_GPU_SYS if demand.gpus else ())):
@@ -85,7 +90,8 @@ def command_line(
     args += [*_above(Path("/run/x"), made)]
     args += ["--bind", str(folder / "home"), "/home", "--ro-bind", job.data, "/home/data"]
     args += [*_above(Path("/opt/x"), made), "--ro-bind", str(folder / "opt"), "/opt/mlecore"]
-    for name in ("passwd", "group", "hostname", *(() if demand.network == "open" else ("hosts",))):
+    own = ("hosts", *(("resolv.conf",) if open_network(demand) else ()))
+    for name in ("passwd", "group", "hostname", *(() if shared else own)):
         args += ["--ro-bind", str(folder / "etc" / name), f"/etc/{name}"]
     for path in sorted(set(binds)):
         if not path.is_relative_to("/usr"):
@@ -101,6 +107,11 @@ def command_line(
     if file_size:
         prelude.append(f"--fsize={file_size}")
     return CommandLine(outer=[program(), *args], last=["--remount-ro", "/"], prelude=prelude)
+
+
+def open_network(demand: Demand) -> bool:
+    """Does a job with the whole network get one of its own? Else it shares this machine's."""
+    return demand.network == "open" and slirp.is_there()
 
 
 def _system(made: set[Path], network: bool) -> list[str]:
@@ -142,6 +153,7 @@ def write_etc(folder: Path, user: int | None) -> None:
     (etc / "group").write_text(f"root:x:0:\nagent:x:{number}:\nnogroup:x:65534:\n")
     (etc / "hostname").write_text("mlecore\n")
     (etc / "hosts").write_text("127.0.0.1 localhost mlecore\n::1 localhost\n")
+    (etc / "resolv.conf").write_text(f"nameserver {slirp.RESOLVER}\n")
     for path in etc.iterdir():  # whatever our umask is
         path.chmod(0o644)
 
@@ -172,7 +184,7 @@ def problem() -> Problem | None:
         return Problem(what=f"sandboxes need Linux, and this is {platform.system()}", fix="Use the backend docker.")
     if shutil.which("bwrap") is None:
         return Problem(what="bubblewrap (bwrap) is not installed", fix=NO_BWRAP)
-    for name in ("prlimit", *(("setpriv",) if os.geteuid() == 0 else ())):
+    for name in ("prlimit", "nsenter", *(("setpriv",) if os.geteuid() == 0 else ())):
         if shutil.which(name) is None:
             return Problem(what=f"{name} is not installed", fix="Install it (apt-get install util-linux).")
     argv = [program(), "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--die-with-parent"]

@@ -36,7 +36,7 @@ from mlecore.options import Option
 from mlecore.units import show_size
 from mlecore.vm import bubblewrap, collect, environments, folders, gpus, start
 from mlecore.vm.status import clean_up_after, of_group, status
-from mlecore.vm.supervise import cgroups, processes, relaying
+from mlecore.vm.supervise import cgroups, processes, relaying, seccomp, slirp
 from mlecore.vm.supervise.files import OUTPUT, STATE, STOP, read_json
 
 _CHUNK = 1 << 20
@@ -84,7 +84,7 @@ class Vm(Backend):
             if gpu not in known:
                 have = f"it has {', '.join(known)}" if known else "it has none"
                 out.append(Problem(what=f"this machine has no GPU {gpu}; {have}", fix="Give -B gpus=... as they are."))
-        return out + self._unmet(demands)
+        return [*out, *self._unmet(demands), *_watched(demands)]
 
     def _unmet(self, demands: Sequence[Demand]) -> list[Problem]:
         """What is asked for and cannot be given here; each kind once."""
@@ -109,6 +109,11 @@ class Vm(Backend):
             if demand.model is not None and not self._isolated:
                 what = "an agent without a sandbox reaches no model: its gateway is a part of the sandbox"
                 found["model"] = Problem(what=what, fix="Leave out -B isolation=none.")
+            if demand.network == "open" and self._isolated and not slirp.is_there():
+                what = "network=open is this machine's own network: its services on 127.0.0.1 and its Unix sockets "
+                what += "without a file can be reached"
+                fix = "Install slirp4netns (apt-get install slirp4netns): each job then gets a network of its own."
+                found["open"] = Problem(what=what, fix=fix, fatal=False)
             if demand.network == "llm" and self._isolated:
                 found |= {problem.what: problem for problem in _relay_problems(demand)}
         return list(found.values())
@@ -216,7 +221,7 @@ class Vm(Backend):
         return HOME if self._isolated else PurePosixPath(folders.job_folder(self._root, job_name) / "home")
 
     def describe(self) -> Sandbox:
-        isolated, cgroup = self._isolated, cgroups.parent() is not None
+        isolated, held = self._isolated, _held_by_cgroup()
         polled = Enforcement(level="watched", how="looked at four times a second")
         by_cgroup = Enforcement(level="enforced", how="cgroup")
         processes = Enforcement(level="enforced", how="rlimit") if isolated else polled
@@ -224,19 +229,44 @@ class Vm(Backend):
             isolation=bubblewrap.version() if isolated else None,
             user=self._user(),
             time=Enforcement(level="enforced" if isolated else "watched", how="init, and a supervisor outside"),
-            cpus=by_cgroup if cgroup else Enforcement(level="watched", how="CPU affinity, which a job can undo"),
-            memory=by_cgroup if cgroup else polled,
-            processes=by_cgroup if cgroup else processes,
+            cpus=by_cgroup if "cpu" in held else Enforcement(level="watched", how="CPU affinity, which a job can undo"),
+            memory=by_cgroup if "memory" in held else polled,
+            processes=by_cgroup if "pids" in held else processes,
             disk=Enforcement(level="watched", how="counted every few seconds; one file by rlimit"),
             network=Enforcement(level="enforced", how="network namespace") if isolated else Enforcement(level="absent"),
             network_verified=isolated and self._sandbox_problem is None,  # it looks into a sandbox
-            details={"kernel": platform.release()},
+            details={
+                "kernel": platform.release(),
+                "system_calls": "filtered" if isolated and seccomp.here() else "not filtered",
+                "open_network": "its own (slirp4netns)" if isolated and slirp.is_there() else "the machine's",
+            },
         )
 
     def _user(self) -> str:
         if not self._isolated:
             return "the controller's own"
         return "a separate one for each job" if os.geteuid() == 0 else "the controller's, in a user namespace"
+
+
+def _held_by_cgroup() -> tuple[str, ...]:
+    """The cgroup controllers that hold jobs to their limits here."""
+    usable = cgroups.usable()
+    return usable[1] if usable else ()
+
+
+def _watched(demands: Sequence[Demand]) -> Iterator[Problem]:
+    """Limits that are asked for (all of them, where nothing is asked for yet) and that a cgroup does not enforce."""
+    held = _held_by_cgroup()
+    asked = {
+        "memory": not demands or any(demand.memory for demand in demands),
+        "cpus": not demands or any(demand.cpus for demand in demands),
+    }
+    loose = [
+        name for name, controller in (("memory", "memory"), ("cpus", "cpu")) if asked[name] and controller not in held
+    ]
+    if loose:
+        what = f"the limit of {' and '.join(loose)} is only watched: a job that works against it can go beyond it"
+        yield Problem(what=what, fix=cgroups.advice(), fatal=False)
 
 
 def _relay_problems(demand: Demand) -> Iterator[Problem]:
@@ -249,6 +279,5 @@ def _relay_problems(demand: Demand) -> Iterator[Problem]:
             Pattern(text)
         except ValueError as error:
             yield Problem(what=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain.")
-    for name in ("nsenter", "setpriv"):
-        if shutil.which(name) is None:
-            yield Problem(what=f"{name} is not installed", fix="Install it (apt-get install util-linux).")
+    if shutil.which("setpriv") is None:
+        yield Problem(what="setpriv is not installed", fix="Install it (apt-get install util-linux).")

@@ -94,6 +94,7 @@ def _spec(
     demand = job.demand
     room = shutil.disk_usage(folder.parent).free
     disk = demand.disk or room // 2
+    group = cgroups.usable()
     home = HOME if isolated else PurePosixPath(folder / "home")
     tools = TOOLS if isolated else PurePosixPath(folder / "opt")
     spec: dict[str, Any] = {
@@ -115,19 +116,21 @@ def _spec(
         "processes": demand.processes,
         "disk": disk,
         "room": room,
+        "files": _most_files(folder.parent),
         "disk_every": 5.0,
         "disk_folders": [str(folder / "home"), str(folder / "tmp")],
         "file_size": disk,
         "time_limit": demand.time_limit,
         "grace": demand.grace,
         "network": demand.network,
+        "way_out": isolated and (demand.network == "llm" or bubblewrap.open_network(demand)),  # is to be made first
         "allow": list(demand.allow),
         "relay": str(Path(mlecore.__file__).parent / "relay.py"),
         "gateway": list(model),
         "gpus": demand.gpus,
         "gpu_ids": list(gpu_ids),
         "gpu_args": {},
-        "cgroup_parent": cgroups.parent(),
+        "cgroup_parent": group[0] if group else None,
     }
     if isolated:
         ref = job.image.ref
@@ -140,6 +143,11 @@ def _spec(
             gpu_args={gpu: gpus.binds(gpu, known) for gpu in gpu_ids},
         )
     return spec
+
+
+def _most_files(folder: Path) -> int:
+    """Half of what the disk has room for, as of its bytes; 0: it does not run out of files."""
+    return os.statvfs(folder).f_favail // 2
 
 
 def _environment(

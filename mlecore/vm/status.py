@@ -38,6 +38,7 @@ def status(folder: Path, boot: str) -> JobStatus:
             timed_out=bool(state.get("timed_out")),
             infra_failure=bool(state.get("infra_failure")),
             reason=str(state.get("reason", "")),
+            seconds=state.get("seconds"),
         )
     if state["boot"] != boot:
         return _lost("the machine was restarted while it ran")

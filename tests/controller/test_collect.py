@@ -13,7 +13,7 @@ from attrs import evolve
 from mlecore.agents import FinishedSubmission
 from mlecore.backends import Fetched, Handle, JobStatus
 from mlecore.controller import collect
-from mlecore.controller.ending import attempt_end, exit_code
+from mlecore.controller.ending import attempt_end, exit_code, time_used
 from mlecore.globs import Glob
 from mlecore.runs.record import Attempt, PluginUse, RunRecord
 
@@ -267,3 +267,22 @@ def test_a_time_limit_of_which_init_left_no_word(record, how):
 def test_the_agents_exit_code_is_told_from_inits(seen, reported, code):
     status = JobStatus(phase="exited", exit_code=seen)
     assert exit_code(status, collect.Exit(exit_code=reported)) == code
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "used", "doubted"),
+    [
+        (None, None, 7.0, False),  # what the controller saw
+        (12.5, None, 12.5, False),
+        (None, 13.0, 13.0, False),
+        (12.5, 13.0, 12.5, False),
+        (0.5, 38.0, 38.0, True),  # a report that was forged
+        (86_000.0, 86_400.0, 86_000.0, False),
+        (90.0, 38.0, 38.0, True),
+    ],
+)
+def test_the_backends_clock_decides(inside, outside, used, doubted):
+    status = JobStatus(phase="exited", seconds=outside)
+    seconds, doubt = time_used(status, collect.Exit(seconds=inside), 7.0)
+    assert seconds == used
+    assert ("reported" in doubt) is doubted

@@ -90,7 +90,7 @@ def test_the_key_is_nowhere(lab: Any, model: Model, wait_until: Callable[..., No
     )
     handle = lab.start("python3", "-u", "-c", look, network="llm", model=access(model, transcripts=True))
     folder = lab.vm._root / "jobs" / handle.name
-    wait_until(lambda: (folder / "home/done").exists())
+    wait_until(lambda: (folder / "home/done").exists() and lab.output(handle).count("\n") == 2)
     assert lab.output(handle) == "fine\n'' []\n"
     for pid in gateways(lab):
         assert KEY.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()

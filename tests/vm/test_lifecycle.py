@@ -237,7 +237,7 @@ def test_a_disk_that_is_full_at_the_end_is_waited_for(
     from mlecore.vm import start
 
     monkeypatch.setattr(
-        start, "_LAUNCH", start._LAUNCH.replace("main(sys", "import supervise.main as m; m.RETRY = 0.1; main(sys")
+        start, "_LAUNCH", start._LAUNCH.replace("main(sys", "import supervise.supervisor as m; m.RETRY = 0.1; main(sys")
     )
     handle = any_lab.start("/bin/sh", "-c", "while ! [ -e go ]; do sleep 0.05; done; exit 7")
     wait_until(lambda: any_lab.status(handle).phase == "running")

@@ -86,7 +86,7 @@ def test_a_supervisor_that_is_dead_at_birth_loses_the_attempt_not_the_run(
 
 
 def test_a_disk_that_fails_at_the_end_is_no_fault_of_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlecore.vm.supervise import main
+    from mlecore.vm.supervise import supervisor as module
 
     spec = {
         "name": "j",
@@ -96,13 +96,13 @@ def test_a_disk_that_fails_at_the_end_is_no_fault_of_the_agent(tmp_path: Path, m
         "disk_folders": [str(tmp_path)],
         "room": 0,
     }
-    supervisor = main.Supervisor(str(tmp_path), str(tmp_path), {"secrets": {}, "gateway": None}, spec)
+    supervisor = module.Supervisor(str(tmp_path), str(tmp_path), {"secrets": {}, "gateway": None}, spec)
 
     def failing(folder: str) -> None:
         raise OSError(5, "Input/output error", folder)
 
-    monkeypatch.setattr(main, "sync_disk", failing)
-    monkeypatch.setattr(main.processes, "end_tree", lambda *_: None)
-    supervisor._finish(0, 0)
+    monkeypatch.setattr(module, "sync_disk", failing)
+    monkeypatch.setattr(module.processes, "end_tree", lambda *_: None)
+    supervisor._finish(0, 0.0)
     state = json.loads((tmp_path / "state.json").read_text())
     assert state["infra_failure"] and "could not be written to the disk: Input/output error" in state["reason"]

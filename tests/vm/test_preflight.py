@@ -21,7 +21,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
     folder.mkdir()
 
     def only(script: str) -> None:
-        for name in ("prlimit", "setpriv", "rm", "chmod", *(("bwrap",) if script else ())):
+        for name in ("prlimit", "setpriv", "nsenter", "rm", "chmod", *(("bwrap",) if script else ())):
             path = folder / name
             path.write_text(f"#!/bin/sh\n{script}\n")
             path.chmod(0o755)

@@ -18,7 +18,7 @@ import pytest
 from mlecore.backends import ARGV_KILLED, INIT_KILLED, Handle
 from mlecore.vm import folders
 from mlecore.vm.supervise import processes
-from mlecore.vm.supervise.watch import others_filled
+from mlecore.vm.supervise.disk import others_filled
 
 WAITS = "echo up; while :; do sleep 0.05; done"
 

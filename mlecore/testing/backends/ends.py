@@ -28,6 +28,8 @@ def time_limit(bench: BackendBench) -> Iterator[Broken]:
         yield Broken("a job whose time was up counts as an infrastructure failure", "status()")
     if (took := time.monotonic() - start) > 30:
         yield Broken(f"a job with a limit of 1 s took {took:.0f} s", "start()")
+    if status.seconds is not None and not 0.5 < status.seconds < 30:
+        yield Broken(f"a job with a limit of 1 s ran for {status.seconds} s, it says", "status()")
     left = files(bench.fetch(handle, ".mlecore")[0])
     try:
         if not json.loads(left[".mlecore/exit.json"])["timed_out"]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 from typing import Any
 
+from . import seccomp
 from .cgroups import Group
 
 
@@ -19,13 +21,15 @@ class Started:
         self.gate = gate  # -1 where nothing waits
 
 
-def command(spec: dict[str, Any], gpus: list[str], polled: bool, status: int, gate: int) -> list[str]:
+def command(spec: dict[str, Any], gpus: list[str], polled: bool, status: int, gate: int, filter: int) -> list[str]:
     """The whole command line. Raises KeyError if the spec is not one."""
     argv: list[str] = list(spec["outer"])
     if argv:
         for name in gpus:
             argv += spec["gpu_args"].get(name, [])
         argv += [*spec["outer_last"], "--json-status-fd", str(status)]
+        if filter >= 0:
+            argv += ["--seccomp", str(filter)]
         if gate >= 0:
             argv += ["--block-fd", str(gate)]
         argv += ["--", *spec["prelude"]]
@@ -62,17 +66,19 @@ def launch(
     """Fork and exec. The child's failure to do so is in the job's output."""
     wrapped = bool(spec["outer"])
     status = gate = (-1, -1)
+    filter = -1
     if wrapped:
+        filter = _filter()
         status = os.pipe()
-        if spec["network"] == "llm":
+        if spec["way_out"]:
             gate = os.pipe()
     if spec["terminal"]:
         output, inner = os.openpty()
         stdin = inner
     else:
         output, inner = os.pipe()
-        stdin = os.open(f"{folder}/stdin", os.O_RDONLY)
-    argv = command(spec, gpus, group is None, status[1], gate[0])
+        stdin = _stdin(f"{folder}/stdin")
+    argv = command(spec, gpus, group is None, status[1], gate[0], filter)
     env = environment(spec, secrets, gpus)
     pid = os.fork()
     if pid == 0:
@@ -80,7 +86,7 @@ def launch(
             os.setsid()
             for source, target in ((stdin, 0), (inner, 1), (inner, 2)):
                 os.dup2(source, target)
-            for inherited in (status[1], gate[0]):
+            for inherited in (status[1], gate[0], filter):
                 if inherited >= 0:
                     os.set_inheritable(inherited, True)
             if group is not None:
@@ -98,13 +104,36 @@ def launch(
             os.write(2, f"mlecore: cannot start {argv[0]}: {error}\n".encode())
         finally:
             os._exit(126)
-    for ours in (inner, status[1], gate[0], *((stdin,) if stdin != inner else ())):
+    for ours in (inner, status[1], gate[0], filter, *((stdin,) if stdin != inner else ())):
         if ours >= 0:
             os.close(ours)
     os.set_blocking(output, False)
     if wrapped:
         os.set_blocking(status[0], False)
     return Started(pid, output, status[0], gate[1])
+
+
+def _stdin(path: str) -> int:
+    """A copy in memory that nobody can write: by /proc, a process may open what it has open anew, for writing too."""
+    copy = os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    with open(path, "rb") as source:  # noqa: PTH123
+        while os.sendfile(copy, source.fileno(), None, 1 << 24):
+            pass
+    os.lseek(copy, 0, os.SEEK_SET)
+    seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+    fcntl.fcntl(copy, fcntl.F_ADD_SEALS, seals)
+    return copy
+
+
+def _filter() -> int:
+    """The filter of system calls, to be read from a descriptor; -1 where there is none for this machine."""
+    program = seccomp.here()
+    if program is None:
+        return -1
+    copy = os.memfd_create("filter", os.MFD_CLOEXEC)
+    os.write(copy, program)
+    os.lseek(copy, 0, os.SEEK_SET)
+    return copy
 
 
 def _limit(spec: dict[str, Any]) -> None:

@@ -1,15 +1,15 @@
-"""What a job uses, measured from outside: memory where no cgroup counts it, disk in any case."""
+"""How much memory a job uses, and how many processes, seen from outside where no cgroup counts them."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
+import stat
 import time
+from collections.abc import Iterator
 
-from .processes import below, send
+from .processes import below
 
-_FULL = 1 << 20  # bytes: with fewer left, a disk is full
+_OPEN_FILES_EVERY = 1.0  # seconds
 
 
 class Processes:
@@ -39,6 +39,29 @@ class Processes:
         finally:
             os.close(file)
 
+    def open_files(self) -> Iterator[tuple[str, os.stat_result]]:
+        """What each process has open that is a file without a name: where it was, and its state; each file once."""
+        seen = set()
+        for name in self.names():
+            try:
+                descriptors = os.open(f"{name}/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._folder)
+            except OSError:
+                continue
+            try:
+                for number in os.listdir(descriptors):  # noqa: PTH208
+                    try:
+                        state = os.stat(number, dir_fd=descriptors)
+                        key = state.st_dev, state.st_ino
+                        if stat.S_ISREG(state.st_mode) and not state.st_nlink and key not in seen:
+                            seen.add(key)
+                            yield os.readlink(number, dir_fd=descriptors), state
+                    except OSError:  # closed meanwhile
+                        continue
+            except OSError:
+                continue
+            finally:
+                os.close(descriptors)
+
     def shared_memory(self) -> int:
         """Bytes that lie in the sandbox's own /dev/shm."""
         if not self._namespaced:
@@ -55,8 +78,38 @@ def _kilobytes(text: bytes, *names: bytes) -> int:
     return sum(int(row[1]) for row in rows if row[0].rstrip(b":") in names)
 
 
+class OpenFiles:
+    """Bytes in files without a name, which no folder shows: in memory (memfd), and on the disk of ``folder``."""
+
+    def __init__(self, processes: Processes, folder: str) -> None:
+        self._processes = processes
+        self._disk = os.stat(folder).st_dev  # noqa: PTH116
+        self._next = 0.0
+        self.memory = 0
+        self.disk = 0
+
+    def look(self) -> None:
+        """Count again where it is time: it must not cost more than a twentieth of a CPU."""
+        began = time.monotonic()
+        if began < self._next:
+            return
+        memory = disk = 0
+        for path, state in self._processes.open_files():
+            if path.startswith("/memfd:"):
+                memory += state.st_blocks * 512
+            elif state.st_dev == self._disk:
+                disk += state.st_blocks * 512
+        self.memory, self.disk = memory, disk
+        now = time.monotonic()
+        self._next = now + max(_OPEN_FILES_EVERY, 20 * (now - began))
+
+
 class Memory:
-    """Is a job over its limit? Cheap first (pages shared after a fork count for each), exact where that says yes."""
+    """Is a job over its limit? Cheap first (pages shared after a fork count for each), exact where that says yes.
+
+    Shared memory is counted twice: as what processes have mapped, and as what lies in files and segments, which need
+    not be mapped. As most of both is the same, the larger counts.
+    """
 
     def __init__(self, processes: Processes, limit: int | None, most: int) -> None:
         self._processes = processes
@@ -64,8 +117,8 @@ class Memory:
         self._most = most
         self._exact_at = 0.0
 
-    def over(self) -> str:
-        """What is over its limit: "memory", "processes" or nothing."""
+    def over(self, unmapped: int) -> str:
+        """What is over its limit: "memory", "processes" or nothing. ``unmapped``: bytes in memfd and SysV segments."""
         names = self._processes.names()
         if len(names) > self._most + 1:  # init is one of them
             return "processes"
@@ -76,7 +129,7 @@ class Memory:
             status = self._processes.read(f"{name}/status")
             private += _kilobytes(status, b"RssAnon")
             shared += _kilobytes(status, b"RssShmem")
-        files = self._processes.shared_memory()
+        files = self._processes.shared_memory() + unmapped
         if private * 1024 + max(shared * 1024, files) <= self._limit:
             return ""
         began = time.monotonic()
@@ -89,72 +142,3 @@ class Memory:
             shared += _kilobytes(rollup, b"Pss_Shmem")
         self._exact_at = time.monotonic() + 5 * (time.monotonic() - began)
         return "memory" if private * 1024 + max(shared * 1024, files) > self._limit else ""
-
-
-class Disk:
-    """Bytes on disk below some folders, counted by ``du`` beside the supervisor (a tree may be deep and hostile)."""
-
-    def __init__(self, folders: list[str], limit: int, every: float) -> None:
-        self._argv = ["du", "-skx", "--", *folders]
-        self._limit = limit
-        self._every = every
-        self._next = time.monotonic() + min(every, 1.0)
-        self._child = 0
-        self._pipe = -1
-        self._began = 0.0
-
-    def over(self) -> bool:
-        """Never waits: starts a count or looks whether the last one is done."""
-        count = self.count()
-        return count is not None and count > self._limit
-
-    def count(self) -> int | None:
-        """Bytes, each time that a count is done."""
-        now = time.monotonic()
-        if not self._child:
-            if now >= self._next:
-                self._start(now)
-            return None
-        with contextlib.suppress(ChildProcessError):  # waited for already, among adopted orphans
-            if not os.waitpid(self._child, os.WNOHANG)[0]:
-                return None
-        self._child = 0
-        text = os.read(self._pipe, 1 << 16)
-        self.close()
-        self._next = now + max(self._every, 20 * (now - self._began))
-        rows = [line.split()[0] for line in text.splitlines() if line.split()]
-        return sum(int(row) for row in rows if row.isdigit()) * 1024
-
-    def _start(self, now: float) -> None:
-        self._pipe, out = os.pipe2(os.O_CLOEXEC)
-        actions = [
-            (os.POSIX_SPAWN_DUP2, out, 1),
-            (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0),
-        ]
-        try:
-            self._child = os.posix_spawnp("du", self._argv, {"PATH": os.defpath, "LC_ALL": "C"}, file_actions=actions)
-        finally:
-            os.close(out)
-        self._began = now
-
-    def close(self) -> None:
-        """Forget a count that is under way."""
-        if self._pipe >= 0:
-            os.close(self._pipe)
-        if self._child and send(self._child, signal.SIGKILL):
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(self._child, 0)
-        self._child, self._pipe = 0, -1
-
-
-def others_filled(folders: list[str], room: int, patience: float = 60.0) -> bool:
-    """Is the disk full, and not by a job that has ended? ``room`` bytes were free on it when that began."""
-    there = os.statvfs(folders[0])
-    if there.f_bavail * there.f_frsize > _FULL:
-        return False
-    disk = Disk(folders, room, 0.0)
-    limit = time.monotonic() + patience
-    while (count := disk.count()) is None and time.monotonic() < limit:
-        time.sleep(0.02)
-    disk.close()
-    return count is not None and count + _FULL < room

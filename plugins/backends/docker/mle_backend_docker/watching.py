@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from attrs import evolve
+
 from mle_backend_docker import names, stopping
 from mle_backend_docker.backstop import REASON, Backstop, overran
 from mle_backend_docker.engine import Engine
@@ -87,9 +89,15 @@ def _status(engine: Engine, handle: Handle, seen: Mapping[str, Any] | None) -> J
                 return JobStatus(phase="running")
             if str(now.get("Status")) in ("created", "configured", "initialized"):
                 return _not_started(now)
-            return _ended(engine, inspected)
+            return evolve(_ended(engine, inspected), seconds=_seconds(now))
         except docker.errors.NotFound:
             return gone
+
+
+def _seconds(state: Mapping[str, Any]) -> float:
+    """For how long it ran, by the engine's clock."""
+    began, ended = (moment(str(state[key])) for key in ("StartedAt", "FinishedAt"))
+    return max(0.0, (ended - began).total_seconds())
 
 
 def _not_started(state: Mapping[str, Any]) -> JobStatus:

@@ -1,0 +1,52 @@
+"""What is watched of a job while it runs, as far as nothing enforces it: memory, processes, disk, files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .disk import Count
+from .namespaces import is_whole
+from .watch import Memory, OpenFiles, Processes
+
+
+class Limits:
+    """Of one job. ``in_cgroup``: the kernel holds it to its memory and processes."""
+
+    def __init__(self, spec: dict[str, Any], in_cgroup: bool) -> None:
+        self._spec = spec
+        self._wrapped = bool(spec["outer"])
+        self._memory_limit: int | None = None if in_cgroup else spec["memory"]
+        self.often = self._memory_limit is not None or not self._wrapped  # looked at several times a second
+        self._count = Count(spec["disk_folders"], spec["disk_every"])
+        self._memory: Memory | None = None
+        self._open: OpenFiles | None = None
+
+    def over(self, init: int) -> str:
+        """Which limit the job is over: "memory", "processes", "disk", "files" or none. Never waits."""
+        spec = self._spec
+        counted = self._count.look(init if self._wrapped else 0)
+        if self._open is None and not self._open_eyes(init):
+            return ""
+        assert self._open and self._memory
+        self._open.look()
+        if self.often and (what := self._memory.over(self._open.memory + self._count.memory)):
+            return what
+        if self._count.bytes + self._open.disk > spec["disk"]:
+            return "disk"
+        return "files" if counted and spec["files"] and self._count.files > spec["files"] else ""
+
+    def _open_eyes(self, init: int) -> bool:
+        """Once the sandbox is whole; until then its first process still sees the whole machine."""
+        if self._wrapped and not is_whole(init, self._spec["home_outside"]):
+            return False
+        try:
+            seen = Processes(init, self._wrapped)
+        except OSError:  # ended already
+            return False
+        self._memory = Memory(seen, self._memory_limit, self._spec["processes"])
+        self._open = OpenFiles(seen, self._spec["home_outside"])
+        return True
+
+    def close(self) -> None:
+        """Forget a count that is under way."""
+        self._count.close()

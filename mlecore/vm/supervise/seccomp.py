@@ -1,0 +1,208 @@
+"""The system calls that a sandbox may not make: a filter in the kernel's BPF, for bubblewrap's ``--seccomp``.
+
+The measure is Docker's default profile for containers without capabilities. Where that lists what is allowed, this
+lists what is refused, so that a new program needs no new profile; calls younger than the list are unknown to it and
+get ENOSYS, as if the kernel were older. Beyond Docker's: a job may not touch its first process, which keeps its time,
+and may open sockets only of families that a network namespace keeps apart.
+
+Standard library only: libseccomp is not on every machine, and its Python binding needs it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+from collections.abc import Iterable, Mapping
+
+NEWEST = 469  # file_setattr, Linux 6.17; from 424 on, calls have the same number everywhere
+
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_X32 = 0x40000000  # calls of x86-64 with 32-bit pointers: Linux has them, hardly a program does
+
+# Call -> its number under (x86-64, aarch64); None: there is no such call.
+_NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
+    "acct": (163, 89),
+    "add_key": (248, 217),
+    "bpf": (321, 280),
+    "clock_adjtime": (305, 266),
+    "clock_settime": (227, 112),
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "create_module": (174, None),
+    "delete_module": (176, 106),
+    "fanotify_init": (300, 262),
+    "finit_module": (313, 273),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fsopen": (430, 430),
+    "fspick": (433, 433),
+    "get_kernel_syms": (177, None),
+    "init_module": (175, 105),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "io_uring_setup": (425, 425),
+    "ioctl": (16, 29),
+    "ioperm": (173, None),
+    "iopl": (172, None),
+    "kcmp": (312, 272),
+    "kexec_file_load": (320, 294),
+    "kexec_load": (246, 104),
+    "keyctl": (250, 219),
+    "lookup_dcookie": (212, 18),
+    "mount": (165, 40),
+    "mount_setattr": (442, 442),
+    "move_mount": (429, 429),
+    "nfsservctl": (180, 42),
+    "open_by_handle_at": (304, 265),
+    "open_tree": (428, 428),
+    "open_tree_attr": (467, 467),
+    "perf_event_open": (298, 241),
+    "pidfd_getfd": (438, 438),
+    "pivot_root": (155, 41),
+    "prlimit64": (302, 261),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "ptrace": (101, 117),
+    "query_module": (178, None),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "reboot": (169, 142),
+    "request_key": (249, 218),
+    "setdomainname": (171, 162),
+    "sethostname": (170, 161),
+    "setns": (308, 268),
+    "settimeofday": (164, 170),
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "swapoff": (168, 225),
+    "swapon": (167, 224),
+    "sysfs": (139, None),
+    "syslog": (103, 116),
+    "umount2": (166, 39),
+    "unshare": (272, 97),
+    "uselib": (134, None),
+    "userfaultfd": (323, 282),
+    "ustat": (136, None),
+    "vhangup": (153, 58),
+}
+
+_REFUSED = (
+    # The kernel's keyrings belong to users, not to namespaces: a run could read the controller's keys, or leave some.
+    *("add_key", "keyctl", "request_key"),
+    # Large parts of the kernel that were the way out of sandboxes again and again.
+    *("bpf", "io_uring_setup", "io_uring_enter", "io_uring_register", "userfaultfd", "perf_event_open"),
+    # Other namespaces and mounts. In a user namespace of its own a process has all capabilities again, could mount
+    # memory that nobody counts, and would be out of sight of the rules about init below.
+    *("setns", "mount", "umount2", "pivot_root", "fsopen", "fsconfig", "fsmount", "fspick"),
+    *("move_mount", "open_tree", "open_tree_attr", "mount_setattr"),
+    # Other processes' descriptors and kernel objects, and files by number instead of by path.
+    *("pidfd_getfd", "kcmp", "open_by_handle_at", "lookup_dcookie"),
+    # The machine: modules, kernels, clocks, names, swap, quotas, ports, its log. All want capabilities that no job has.
+    *("init_module", "finit_module", "delete_module", "create_module", "query_module", "get_kernel_syms"),
+    *("kexec_load", "kexec_file_load", "reboot", "clock_settime", "clock_adjtime", "settimeofday"),
+    *("sethostname", "setdomainname", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd", "ioperm", "iopl"),
+    *("syslog", "vhangup", "fanotify_init", "nfsservctl", "sysfs", "ustat", "uselib"),
+)
+
+# CLONE_NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET; and _NEWTIME, which for clone is a signal's bit
+_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
+_NEWTIME = 0x80
+
+# AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET (which wants a capability). Others reach the hypervisor (AF_VSOCK)
+# or parts of the kernel that know no namespaces (AF_ALG ...).
+_FAMILIES = (1, 2, 10, 16, 17)
+
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # types into the terminal that started us
+
+_INIT = 1  # its number inside, and without namespaces of their own all that a job can say means that one
+
+# Classic BPF: code, jump if true, jump if false, constant.
+_LOAD, _EQUAL, _OVER, _AND, _RETURN = 0x20, 0x15, 0x25, 0x54, 0x06
+_ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+_NR, _ARCH = 0, 4  # offsets in struct seccomp_data
+_Line = tuple[int, int, int, int]
+
+
+def architectures() -> tuple[str, ...]:
+    """For which there is a filter, as ``os.uname().machine`` names them."""
+    return tuple(_AUDIT_ARCH)
+
+
+def here() -> bytes | None:
+    """The filter for this machine; None if there is none, or its kernel takes none."""
+    machine = os.uname().machine
+    known = machine in _AUDIT_ARCH and os.path.exists("/proc/sys/kernel/seccomp/actions_avail")  # noqa: PTH110
+    return program(machine) if known else None
+
+
+def program(machine: str) -> bytes:
+    """The filter for an architecture. Raises KeyError for one that has none."""
+    arch = _AUDIT_ARCH[machine]
+    column = list(_AUDIT_ARCH).index(machine)
+    lines: list[_Line] = [
+        (_LOAD, 0, 0, _ARCH),
+        (_EQUAL, 1, 0, arch),  # programs of 32 bits, whose calls have other numbers
+        _refuse(errno.ENOSYS),
+        (_LOAD, 0, 0, _NR),
+        (_OVER, 0, 1, NEWEST),  # x32's calls are beyond it, too
+        _refuse(errno.ENOSYS),
+    ]
+    assert NEWEST < _X32
+    for call, decision in _rules().items():
+        number = _NUMBERS[call][column]
+        if number is not None:
+            lines += [(_EQUAL, 0, len(decision), number), *decision]
+    lines.append((_RETURN, 0, 0, _ALLOW))
+    return b"".join(struct.pack("=HBBI", *line) for line in lines)
+
+
+def _rules() -> dict[str, list[_Line]]:
+    """What to do about each call; every list ends with a return."""
+    no = [_refuse(errno.EPERM)]
+    rules = dict.fromkeys(_REFUSED, no)
+    rules["clone3"] = [_refuse(errno.ENOSYS)]  # its flags lie in memory; C libraries then use clone
+    rules["clone"] = _if_bits(_argument(0), _NAMESPACES, errno.EPERM)
+    rules["unshare"] = _if_bits(_argument(0), _NAMESPACES | _NEWTIME, errno.EPERM)
+    rules["socket"] = rules["socketpair"] = _unless_any(_argument(0), _FAMILIES, errno.EAFNOSUPPORT)
+    rules["ioctl"] = _if_any(_argument(1), (_TIOCSTI, _TIOCLINUX), errno.EPERM)
+    rules["ptrace"] = _if_any(_argument(1), (_INIT,), errno.EPERM)
+    rules["process_vm_readv"] = rules["process_vm_writev"] = _if_any(_argument(0), (_INIT,), errno.EPERM)
+    rules["prlimit64"] = [  # to read them is fine: the third argument, where the new ones are, is no address then
+        _argument(0),
+        (_EQUAL, 0, 4, _INIT),
+        _argument(2),
+        (_EQUAL, 0, 3, 0),
+        _argument(2, high=True),
+        (_EQUAL, 0, 1, 0),
+        (_RETURN, 0, 0, _ALLOW),
+        _refuse(errno.EPERM),
+    ]
+    return rules
+
+
+def _argument(number: int, *, high: bool = False) -> _Line:
+    """Load half of an argument: of an int, the kernel looks at the lower half only. Both machines are little-endian."""
+    return (_LOAD, 0, 0, 16 + 8 * number + 4 * high)
+
+
+def _refuse(number: int) -> _Line:
+    return (_RETURN, 0, 0, _ERRNO | number)
+
+
+def _if_any(load: _Line, values: Iterable[int], number: int) -> list[_Line]:
+    lines = [load]
+    for value in values:
+        lines += [(_EQUAL, 0, 1, value), _refuse(number)]
+    return [*lines, (_RETURN, 0, 0, _ALLOW)]
+
+
+def _unless_any(load: _Line, values: Iterable[int], number: int) -> list[_Line]:
+    lines = [load]
+    for value in values:
+        lines += [(_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
+    return [*lines, _refuse(number)]
+
+
+def _if_bits(load: _Line, bits: int, number: int) -> list[_Line]:
+    return [load, (_AND, 0, 0, bits), (_EQUAL, 1, 0, 0), _refuse(number), (_RETURN, 0, 0, _ALLOW)]
