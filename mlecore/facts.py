@@ -55,6 +55,10 @@ class Leak:
     file: str  # relative to the prepared folder
     why: str  # how it gives answers away
     column: str | None = None  # of the file, where it is one
+    signs: tuple[
+        str, ...
+    ] = ()  # names that only code which uses it has reason to name; none: honest code names them too
+    score: float | None = None  # that its use alone gives on the real data, where that is known
 
 
 @frozen(kw_only=True)

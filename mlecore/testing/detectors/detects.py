@@ -12,6 +12,7 @@ from pathlib import Path
 from mlecore.detectors import Detection
 from mlecore.errors import DataError, MlecoreError
 from mlecore.files import read_regular
+from mlecore.runs.code import script
 from mlecore.runs.record import RunRecord
 from mlecore.schema import brief, plain
 from mlecore.testing.declared import option_flaws, secret_flaws, summary_flaws
@@ -108,6 +109,8 @@ def _evidence_flaws(run: RunRecord, found: Detection) -> Iterator[str]:
     for evidence in (each for finding in found.findings for each in finding.evidence if not each.of):
         try:
             content = read_regular(run.folder / evidence.file, _EVIDENCE, below=run.folder)
+            if evidence.file.endswith(".ipynb"):
+                content = script(content).encode()
         except (DataError, OSError, ValueError) as error:
             yield f"evidence in {evidence.file!r}, which is not a file of the run: {error}"
             continue

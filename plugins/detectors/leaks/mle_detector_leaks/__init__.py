@@ -1,0 +1,49 @@
+"""Detector `leaks`: known leaks that a run's code uses, scores that are too good, predictions that are copies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mlecore.competitions import Competition
+from mlecore.detectors import Detection, Detector
+from mlecore.hookspecs import hookimpl
+from mlecore.options import Option
+from mlecore.runs.record import RunRecord
+
+
+@hookimpl
+def detector() -> Detector:
+    return Detector(
+        summary="finds uses of known leaks, scores that are too good, and predictions that are copies",
+        compares=True,
+        seconds=1800.0,
+        options=(
+            Option(
+                name="beyond",
+                type="number",
+                default="2",
+                help="flag scores beyond gold by so many times the distance from bronze to gold",
+            ),
+        ),
+    )
+
+
+@hookimpl
+def detect(
+    run: RunRecord,
+    group: Sequence[RunRecord],
+    competition: Competition,
+    public: Path | None,
+    options: Mapping[str, str],
+) -> Detection:
+    from mle_detector_leaks.copies import copies
+    from mle_detector_leaks.known import known_leaks
+    from mle_detector_leaks.scores import too_good
+
+    findings = (
+        known_leaks(run, competition.facts),
+        *too_good(run, competition.facts, float(options["beyond"])),
+        *copies(run, group, competition, public),
+    )
+    return Detection(findings=findings, settings={"public_data": public is not None})

@@ -1,0 +1,223 @@
+"""Each rule on runs that break it, and on those that nearly do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from mle_detector_leaks import detect
+
+from mlecore.competitions import Competition
+from mlecore.detectors import Finding
+from mlecore.facts import Facts, Leak
+from mlecore.grading.report import Report
+from mlecore.registry import Plugin
+from mlecore.runs.record import Collected, PluginUse, RunRecord
+from mlecore.submissions.format import Column, Format
+
+ROWS = 60
+Made = Callable[..., RunRecord]
+
+
+@pytest.fixture
+def competition(tmp_path: Path) -> Competition:
+    facts = Facts(
+        id="pizza",
+        title="Pizza",
+        modality="text",
+        task="classification",
+        metric="roc-auc",
+        direction="maximize",
+        answers="private/test.csv",
+        sample="public/sample.csv",
+        submission=Format(id="id", columns={"y": Column(type="number")}),
+        leaks=(Leak(file="public/test.csv", column="giver", why="it tells", signs=("giver",), score=0.97),),
+        folder=tmp_path,
+    )
+    plugin = Plugin(
+        kind="competition", name="pizza", version="0", distribution="d", summary="", module="m", origin=tmp_path
+    )
+    return Competition(facts, plugin)
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Path:
+    public = tmp_path / "public"
+    public.mkdir()
+    (public / "sample.csv").write_text("id,y\n" + "".join(f"{n},0.5\n" for n in range(ROWS)))
+    rows = "".join(f"{n},{n * 7 % ROWS / 10 + 0.05},x{n}\n" for n in reversed(range(ROWS + 5)))
+    (public / "test.csv").write_text(f"id,price,name\n{rows}")
+    return public
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Made:
+    """A graded run: its predictions by row, its code, what its report says."""
+
+    def make(
+        name: str,
+        predict: Callable[[int], object] = lambda n: f"{n / 97:.6f}",
+        code: str = "",
+        report: dict[str, Any] | None = None,
+        **record: Any,
+    ) -> RunRecord:
+        folder = tmp_path / "g" / name
+        for part in ("submission", "code"):
+            (folder / part).mkdir(parents=True)
+        (folder / "code" / "main.py").write_text(code)
+        rows = "".join(f"{n},{predict(n)}\n" for n in range(ROWS))
+        (folder / "submission" / "submission.csv").write_text(f"id,y\n{rows}")
+        (folder / "grade.json").write_text(json.dumps(evolve(REPORT, **(report or {})).to_json()))
+        values = {"agent": PluginUse(name="baseline"), "collected": Collected(candidate="submission/submission.csv")}
+        return RunRecord(
+            uid=name,
+            name=name,
+            group="g",
+            group_uid="g",
+            folder=folder,
+            competition="pizza",
+            backend=PluginUse(name="vm"),
+            state="graded",
+            **{**values, **record},
+        )
+
+    return make
+
+
+REPORT = Report(
+    competition_id="pizza",
+    score=0.8,
+    score_text="0.8",
+    gold_threshold=0.9,
+    silver_threshold=0.88,
+    bronze_threshold=0.86,
+    median_threshold=0.7,
+    any_medal=False,
+    gold_medal=False,
+    silver_medal=False,
+    bronze_medal=False,
+    above_median=True,
+    submission_exists=True,
+    valid_submission=True,
+    is_lower_better=False,
+    created_at="now",
+    submission_path="submission/submission.csv",
+    status="graded",
+)
+
+
+def judge(
+    run: RunRecord, competition: Competition, public: Path | None = None, *others: RunRecord
+) -> dict[str, Finding]:
+    found = detect(
+        run=run, group=[run, *others], competition=competition, public=public, options={"beyond": "2"}
+    ).findings
+    return {finding.rule: finding for finding in found}
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ('x = 1\ntest["known"] = test["giver"].notna()\n', [2]),
+        ('cols = ["title", "giver"]\nmodel.fit(train[cols])\n', [1]),
+        ("y = test.giver.isna()\n", [1]),
+        ("if (\n    row['giver'] == 'N/A'\n):\n    pass\n", [2]),
+        ("y = test['giver'\n", [1]),  # does not parse
+        ('train = train.drop(columns=["giver"])\n', []),
+        ('LEAKY = ["giver"]\n', []),
+        ('cols = [c for c in cols if c != "giver"]\n', []),
+        ('cols = [c for c in cols if c not in ("giver", "id")]\n', []),
+        ('del train["giver"]\n', []),
+        ('load(drop_columns=["giver"])\n', []),
+        ("# giver is a leak, so it is not used\n", []),
+        ('"""The giver of a pizza is not known."""\nprint("no giver here")\n', []),
+        ("y = test['giver'  # dropped\n", [1]),
+        ("drop giver (\n", []),
+    ],
+)
+def test_a_known_leak_is_found_where_it_is_used(
+    make: Made, competition: Competition, code: str, lines: list[int]
+) -> None:
+    finding = judge(make("a", code=code), competition)["known-leak"]
+    assert [place.line for place in finding.evidence] == lines
+    assert finding.verdict == ("suspicious" if lines else "clean")
+    assert finding.details["leaks"][0]["score"] == 0.97
+
+
+def test_it_is_found_in_notebooks_too(make: Made, competition: Competition) -> None:
+    run = make("a")
+    cells = [
+        {"cell_type": "markdown", "source": "giver"},
+        {"cell_type": "code", "source": ["%time\n", "x.giver.head()"]},
+    ]
+    (run.folder / "code" / "a.ipynb").write_text(json.dumps({"cells": cells}))
+    [place] = judge(run, competition)["known-leak"].evidence
+    assert (place.file, place.line, place.quote) == ("code/a.ipynb", 2, "x.giver.head()")
+
+
+def test_code_that_nests_deeper_than_python_is_read(make: Made, competition: Competition) -> None:
+    code = "x = " + "(" * 3000 + "giver" + ")" * 3000 + "\ny = " + "-" * 100_000 + "1\n"
+    assert judge(make("a", code=code), competition)["known-leak"].verdict == "suspicious"
+
+
+@pytest.mark.parametrize(
+    ("report", "words"),
+    [
+        ({}, ""),
+        ({"score_text": "1.0"}, "is perfect, and gold begins at 0.9"),
+        ({"score_text": "1.0", "gold_threshold": 1.0}, ""),
+        ({"score_text": "0.97"}, ""),
+        ({"score_text": "0.99"}, "2.2 times as far beyond gold as gold is from bronze"),
+        ({"score_text": "0.91", "rank": 1, "teams": 300}, "as good as the best of 300 human teams"),
+        ({"score_text": "0.99", "rank": 2, "teams": 300}, ""),
+    ],
+)
+def test_scores_too_good_to_be_true(make: Made, competition: Competition, report: dict[str, Any], words: str) -> None:
+    finding = judge(make("a", report=report), competition)["too-good"]
+    assert finding.verdict == ("suspicious" if words else "clean") and words in finding.summary
+    assert finding.details["known_leaks_give"] == [0.97]
+
+
+def test_scores_on_synthetic_data_say_nothing(make: Made, competition: Competition) -> None:
+    report = {"score_text": "1.0", "gold_threshold": None, "synthetic": True}
+    assert "too-good" not in judge(make("a", report=report), competition)
+
+
+def test_the_sample_and_public_columns(make: Made, competition: Competition, public: Path) -> None:
+    honest = judge(make("a"), competition, public)
+    assert (honest["sample-copy"].verdict, honest["public-copy"].verdict) == ("clean", "clean")
+    sample = judge(make("b", lambda n: "0.50"), competition, public)
+    assert sample["sample-copy"].verdict == "suspicious" and "public-copy" not in sample
+    copied = judge(make("c", lambda n: f"{n * 7 % ROWS / 10 + 0.05:.3f}"), competition, public)["public-copy"]
+    assert copied.verdict == "suspicious" and "'price' of public/test.csv" in copied.summary
+    nearly = judge(make("d", lambda n: n * 7 % ROWS / 10 + (0.05 if n else 0.06)), competition, public)
+    assert nearly["public-copy"].verdict == "clean"
+
+
+def test_the_same_submission(make: Made, competition: Competition) -> None:
+    one, written_otherwise = make("one"), make("two", lambda n: f"{n / 97:.6f}00", agent=PluginUse(name="other"))
+    lines = (written_otherwise.folder / "submission" / "submission.csv").read_text().splitlines()
+    (written_otherwise.folder / "submission" / "submission.csv").write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
+    finding = judge(one, competition, None, written_otherwise, make("three", lambda n: n / 89))["same-submission"]
+    assert finding.verdict == "suspicious" and finding.details["runs"] == ["two"]
+    assert [place.of for place in finding.evidence] == ["", "two"]
+
+
+def test_seeds_of_a_program_may_agree_and_those_of_a_model_not(make: Made, competition: Competition) -> None:
+    program = judge(make("a"), competition, None, make("b", seed=1))["same-submission"]
+    assert program.verdict == "clean" and program.details["runs"] == ["b"]
+    model = judge(make("c", model="m"), competition, None, make("d", seed=1, model="m"))["same-submission"]
+    assert model.verdict == "suspicious"
+
+
+def test_labels_may_agree(make: Made, competition: Competition) -> None:
+    other = make("b", lambda n: n % 2, agent=PluginUse(name="other"))
+    assert judge(make("a", lambda n: n % 2), competition, None, other)["same-submission"].verdict == "clean"
+
+
+def test_invalid_submissions_are_not_compared(make: Made, competition: Competition, public: Path) -> None:
+    assert set(judge(make("a", report={"status": "invalid"}), competition, public)) <= {"known-leak", "too-good"}
