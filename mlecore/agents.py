@@ -1,4 +1,4 @@
-"""What an agent declares, gets to know, asks to start, and reports back. Plain values without behaviour."""
+"""What an agent declares, is given, asks to start, and reports back. Plain values without behaviour."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOME = PurePosixPath("/home")
 
 @frozen(kw_only=True)
 class Needs:
-    """What an agent cannot do without; a mismatch with the backend is an error before anything starts."""
+    """What an agent needs; a mismatch with the backend is an error before anything starts."""
 
     gpus: int = 0
     network: Network = "none"
@@ -33,7 +33,7 @@ class Agent:
 
     summary: str
     options: tuple[Option, ...] = ()
-    secrets: tuple[str, ...] = ()  # names of environment variables that it may ask for
+    secrets: tuple[str, ...] = ()  # names of environment variables that it may request
     needs: Needs = Needs()
 
 
@@ -54,7 +54,7 @@ class Recipe:
     programs: tuple[str, ...] = ()  # that must be on PATH
 
     def digest(self) -> str:
-        """SHA-256 (hex) of all that goes into it."""
+        """SHA-256 (hex) of everything in it."""
         import hashlib
         import json
 
@@ -65,7 +65,7 @@ class Recipe:
 
 @frozen(kw_only=True)
 class Task:
-    """All that an agent may know about its run."""
+    """Everything that an agent may know about its run."""
 
     competition: str  # its id; for the environment of images that expect it, not for special cases
     title: str

@@ -1,7 +1,7 @@
-"""The contract between the core and a backend, which runs agents' processes: all of it stands in this file.
+"""The whole contract between the core and a backend, which runs agents' processes.
 
-A backend subclasses ``Backend``. It gets a ``Job``, and gives it the sandbox that ``Job`` describes, as well as it can;
-what it cannot do it says in ``describe()`` and ``preflight()``. ``environment()`` and ``secret_values()`` make the
+A backend subclasses ``Backend``. It gets a ``Job`` and gives it the sandbox that ``Job`` describes, as far as it can;
+``describe()`` and ``preflight()`` say what it cannot do. ``environment()`` and ``secret_values()`` make the
 job's variables, ``mlecore.globs.Glob`` says what a glob matches, and ``mlecore.fetching.Receiver`` keeps the rules of
 ``fetch()``: use them, so that an agent finds the same everywhere. ``mlecore.testing.check_backend`` tests the rest.
 """
@@ -24,7 +24,7 @@ from mlecore.model_access import ModelAccess, variables
 from mlecore.options import Option
 
 TOOLS = PurePosixPath("/opt/mlecore")
-"""Where a job's tools stand wherever there is a mount namespace."""
+"""Where a job's tools are if there is a mount namespace."""
 
 _TMP = PurePosixPath("/tmp")
 
@@ -40,7 +40,7 @@ GATEWAY_PORT = 3129
 
 @frozen(kw_only=True)
 class Problem:
-    """Something that stands in the way, and what to do about it."""
+    """Something that keeps jobs from running, and what to do about it."""
 
     what: str
     fix: str
@@ -54,35 +54,35 @@ Level = Literal["enforced", "watched", "absent"]
 class Enforcement:
     """How far a backend holds a job to one limit.
 
-    ``enforced``: nothing that the job does gets it past the limit. ``watched``: passing it is noticed after a while and
-    ends the job, or the limit holds for a job that does not work against it. ``absent``: nobody keeps it.
+    ``enforced``: nothing that the job does exceeds the limit. ``watched``: exceeding it is noticed after a while and
+    ends the job, or the limit holds for a job that does not try to evade it. ``absent``: there is no limit.
     """
 
     level: Level  # see above
-    how: str = ""  # by what means: "cgroup", "looked at four times a second"
+    how: str = ""  # how: "cgroup", "measured four times a second"
 
 
 LIMITS = ("time", "cpus", "memory", "processes", "disk", "network")
-"""What a Sandbox has an Enforcement of."""
+"""The limits of which a Sandbox has an Enforcement."""
 
 
 @frozen(kw_only=True)
 class Sandbox:
-    """What keeps a backend's jobs apart from everything else. Goes into the record of each run."""
+    """How a backend's jobs are isolated. Goes into the record of each run."""
 
-    isolation: str | None  # by what means: "bubblewrap 0.8.0", "container"; None: a job can read and change what we can
-    user: str  # who a job's processes are, in words
+    isolation: str | None  # how: "bubblewrap 0.8.0", "container"; None: a job can read and change what we can
+    user: str  # which user a job's processes have, in words
     time: Enforcement  # of the limit of time
     cpus: Enforcement  # of its CPUs
     memory: Enforcement  # of its memory
     processes: Enforcement  # of how many it may have
     disk: Enforcement  # of what it may write
     network: Enforcement  # of "none" and "llm"
-    network_verified: bool = False  # a job without a network was started on this machine, and had none
-    details: Mapping[str, str] = field(factory=dict)  # whatever else tells backends of this kind apart: versions ...
+    network_verified: bool = False  # a job without a network was tried on this machine, and had none
+    details: Mapping[str, str] = field(factory=dict)  # other differences between backends of this kind: versions ...
 
     def limits(self) -> dict[str, Enforcement]:
-        """All that has an Enforcement, by name."""
+        """Every limit's Enforcement, by name."""
         return {name: getattr(self, name) for name in LIMITS}
 
 
@@ -107,19 +107,19 @@ class Image:
 
 @frozen(kw_only=True)
 class Demand:
-    """What a job asks of a backend: known before there is an image or data."""
+    """What a job demands of a backend; known before there is an image or data."""
 
     cpus: float | None = None  # None: no limit but the backend's own
-    memory: int | None = None  # bytes, no swap; beyond it the process with most memory is killed, and the job goes on
-    gpus: int = 0  # how many; which, the backend decides. Two jobs never share one
+    memory: int | None = None  # bytes, no swap; beyond it the process with most memory is killed, and the job continues
+    gpus: int = 0  # how many; the backend decides which. Two jobs never share one
     disk: int | None = None  # bytes that the job may write
     processes: int = 4096  # and threads, at once
-    time_limit: float = 24 * 3600.0  # seconds; kept by init, and by the backend where an agent could hinder init
+    time_limit: float = 24 * 3600.0  # seconds; kept by init, and by the backend if an agent could interfere with init
     grace: float = 10.0  # seconds between SIGTERM and SIGKILL at the end of the time
     network: Network = "none"
     allow: tuple[str, ...] = ()  # under "llm": patterns of host[:port] that the relay lets through
     model: ModelAccess | None = None  # under "llm": what the gateway lets through, see mlecore/model_access.py
-    writable_root: bool = False  # the job writes outside of home and /tmp
+    writable_root: bool = False  # the job writes outside home and /tmp
     terminal: bool = False  # its standard streams are a terminal
     secrets: tuple[str, ...] = ()  # names of variables; their values are the controller's, see secret_values()
 
@@ -134,10 +134,10 @@ class Job:
 
     The first process is ``/bin/sh TOOLS/init ARGV...`` in home, with ``environment()`` and ``secret_values()`` as its
     only variables beside PATH and what an image sets. It reads ``stdin``; what it and its children print, to either
-    stream, is the job's output. It is never root where the backend can help it.
+    stream, is the job's output. It is not root if the backend can avoid it.
 
     ``init`` (mlecore/sandbox/init) keeps the time limit and writes to ``.mlecore/`` in home. It exits with the exit
-    code of ARGV (see ``SUBSTITUTES``), 124 when the time was up, 125 when it was called wrongly; SIGTERM,
+    code of ARGV (see ``SUBSTITUTES``), 124 when the time was up, 125 for wrong arguments; SIGTERM,
     SIGINT and SIGHUP make it end ARGV.
 
     Files are given as bytes or as the path of a regular file. They are executable if they begin with ``#!`` or, as a
@@ -170,7 +170,7 @@ def environment(
     proxy: str | None = None,
     gateway: str | None = None,
 ) -> dict[str, str]:
-    """All variables of a job's first process but PATH, what an image sets, and secrets. The same on every backend.
+    """All variables of a job's first process except PATH, those of an image, and secrets. The same on every backend.
 
     ``home``, ``tools`` and ``tmp`` are what the job sees; ``user_home`` is its HOME where that is another folder than
     ``home``. ``gpus`` are the ids of its GPUs as it sees them; None: its own only, counted from 0. ``proxy`` is the
@@ -203,7 +203,7 @@ def environment(
 
 
 def _proxy_variables(proxy: str, allow: Sequence[str], gateway: str | None) -> dict[str, str]:
-    """The job's own addresses go around the relay, unless one is to be reached outside; the gateway's always does."""
+    """The job's own addresses bypass the relay, unless one is allowed as a host; the gateway's always does."""
     from mlecore.relay import split_port
 
     models = {split_port(pattern)[0].lower() for pattern in allow}
@@ -212,7 +212,7 @@ def _proxy_variables(proxy: str, allow: Sequence[str], gateway: str | None) -> d
     return {
         **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), proxy),
         **dict.fromkeys(("NO_PROXY", "no_proxy"), around),
-        "NODE_USE_ENV_PROXY": "1",  # else Node.js takes no notice of the others
+        "NODE_USE_ENV_PROXY": "1",  # without it Node.js ignores the others
     }
 
 
@@ -231,7 +231,7 @@ def secret_values(job: Job) -> dict[str, str]:
 
 @frozen(kw_only=True)
 class Handle:
-    """A started job: enough to find it again from another process. Goes into run.json."""
+    """A started job, so that another process can find it. Goes into run.json."""
 
     name: str  # the job's name
     id: str  # the backend's own
@@ -240,11 +240,11 @@ class Handle:
 Phase = Literal["pending", "running", "exited", "gone"]
 
 INIT_KILLED = 137
-"""Exit code of an init that was ended by SIGKILL. It never exits so by itself, and as the first process of a PID
-namespace nothing inside can send it that signal: where a backend has such namespaces, somebody outside did."""
+"""Exit code of an init that was ended by SIGKILL. It never exits so by itself, and nothing inside can send that signal
+to the first process of a PID namespace: on a backend with such namespaces, it came from outside."""
 
 LOST_SIGHT = 255
-"""What container engines report of a container that vanished from their sight; init never exits so, either."""
+"""What container engines report of a container that they lost; init never exits so either."""
 
 ARGV_KILLED = 247
 SUBSTITUTES = {ARGV_KILLED: INIT_KILLED, 254: LOST_SIGHT}
@@ -253,19 +253,19 @@ SUBSTITUTES = {ARGV_KILLED: INIT_KILLED, 254: LOST_SIGHT}
 
 @frozen(kw_only=True)
 class JobStatus:
-    """What a backend knows about a job. ``gone`` is positive knowledge: the backend answers, and has no such job.
+    """What a backend knows about a job. ``gone`` is certain: the backend answers, and has no such job.
 
-    ``infra_failure``: it ended for reasons that lie outside of its sandbox, so a retry is fair: the engine or the
-    machine stopped, in whatever order; somebody other than ``Backend.stop()`` asked the job to end, or killed its init
-    or what holds it; others filled the disk. It needs evidence from outside the sandbox: what a job could also bring
-    about itself, or forge, is the agent's doing. So init's word that it was asked to end is none: any process of the
-    job can send it SIGTERM.
+    ``infra_failure``: it ended for reasons outside its sandbox, so a retry is fair: the engine or the machine stopped,
+    in any order; something other than ``Backend.stop()`` asked the job to end, or killed its init or its supervisor;
+    others filled the disk. This needs evidence from outside the sandbox: what a job could also cause or forge itself
+    counts as the agent's doing. So a report of init that it was asked to end is no evidence: any process of the job
+    can send it SIGTERM.
     """
 
     phase: Phase
     exit_code: int | None = None  # of init; None: it is not known
-    oom: bool = False  # it passed its memory limit and failed; a job that survived a killed child is not oom
-    timed_out: bool = False  # the backend ended it: its time limit and grace were over, and init had not ended it
+    oom: bool = False  # it exceeded its memory limit and failed; not if it survived a killed child
+    timed_out: bool = False  # the backend ended it: time limit and grace were over, and init had not
     infra_failure: bool = False
     reason: str = ""  # why it is pending, or ended so; for people
     seconds: float | None = None  # that an exited one ran, by the backend's clock; None: it kept no time
@@ -273,7 +273,7 @@ class JobStatus:
 
 @frozen(kw_only=True)
 class Capacity:
-    """What a backend can give out at once."""
+    """What a backend can give to jobs at the same time."""
 
     cpus: float
     memory: int  # bytes
@@ -291,7 +291,7 @@ class Fetched:
 
 
 class Progress(Protocol):
-    """Called now and then with bytes done of bytes in all, and what is being done."""
+    """Called now and then with bytes done, bytes in total, and what is being done."""
 
     def __call__(self, done: int, total: int, what: str) -> None: ...
 
@@ -308,37 +308,37 @@ class Backend(ABC):
 
     @abstractmethod
     def describe(self) -> Sandbox:
-        """How jobs are kept apart and held to their limits here."""
+        """How jobs are isolated, and how their limits are enforced."""
 
     @abstractmethod
     def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
-        """What stands in the way of running here at all, and of giving jobs what they demand.
+        """What keeps jobs from running here at all, and from getting what they demand.
 
         What cannot be given is fatal (GPUs, more memory than there is); a limit that is not enforced, a warning.
         """
 
     @abstractmethod
     def provide(self, dataset: Dataset, progress: Progress) -> str:
-        """Bring public data within reach: idempotent, resumable, verified. Returns what Job.data wants."""
+        """Make public data available to jobs: idempotent, resumable, verified. Returns the value for ``Job.data``."""
 
     @abstractmethod
     def build(self, recipe: Recipe, log: Path) -> Image:
-        """Make what a recipe asks for; idempotent by its digest. The build's output goes to ``log``."""
+        """Build what a recipe asks for; idempotent by its digest. The build's output goes to ``log``."""
 
     @abstractmethod
     def start(self, job: Job) -> Handle:
-        """Start a job; idempotent by ``job.name``: started already, by whomever, gives that one's handle.
+        """Start a job; idempotent by ``job.name``: returns the handle of a job that was started before, by any process.
 
         Raises ImageGone if ``job.image`` was removed since it was built: it is built again.
         """
 
     @abstractmethod
     def find(self, group: str) -> dict[str, Handle]:
-        """Handles of all jobs of a group that are here, by job name, whoever started them."""
+        """Handles of all jobs of a group, by job name, whichever process started them."""
 
     @abstractmethod
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
-        """Of each handle, in one request."""
+        """The status of each handle, in one request."""
 
     @abstractmethod
     def logs(self, handle: Handle, offset: int = 0, follow: bool = False) -> Iterator[bytes]:
@@ -346,17 +346,17 @@ class Backend(ABC):
 
     @abstractmethod
     def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
-        """Bring files of a running or exited job into the new folder ``into``, under their paths relative to home.
+        """Copy files of a running or exited job into the new folder ``into``, under their paths relative to home.
 
-        The parent of ``into`` is there, and must not be made: where it is not, its disk is away for a while.
+        The parent of ``into`` exists; do not make it: if it is missing, its disk is unmounted.
 
-        ``globs`` are read by ``mlecore.globs.Glob``, whose ValueError is raised, and served in their order, so that
-        what the first ones match comes first. Each file comes once. Nothing comes of ``data/``. Only regular files
-        come: links, also as folders on the way, devices, FIFOs and sockets are refused.
+        ``globs`` are read by ``mlecore.globs.Glob``, whose ValueError is raised, and processed in order, so that
+        matches of the first ones are stored first. Each file is stored once, files of ``data/`` never. Only regular
+        files are: links, also as folders on the way, devices, FIFOs and sockets are refused.
 
-        A file that would exceed ``max_bytes`` in all, sparse or not, is refused, and smaller ones after it still come;
-        after ``max_files`` none comes. All that is refused is told in ``Fetched``. Under the names in ``OUTSIDE_LOGS``
-        comes what the job's relay and gateway wrote, if it has them, and never a file of the agent's.
+        A file that would exceed ``max_bytes`` in total, sparse or not, is refused, and smaller ones after it are still
+        stored; after ``max_files`` none is. ``Fetched`` says what was refused. The names in ``OUTSIDE_LOGS`` are for
+        what the job's relay and gateway wrote, if it has them, and never for a file of the agent.
         """
 
     @abstractmethod
@@ -365,10 +365,10 @@ class Backend(ABC):
 
     @abstractmethod
     def remove(self, handle: Handle) -> None:
-        """Leave nothing behind; idempotent."""
+        """Remove the job and all its files; idempotent."""
 
     def capacity(self) -> Capacity | None:
-        """What can run here at once; None: jobs wait for room by themselves."""
+        """What can run here at the same time; None: the backend queues jobs itself."""
         return None
 
     def gateway_url(self, job_name: str) -> str:

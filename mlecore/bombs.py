@@ -1,4 +1,4 @@
-"""Archives that would unpack to far more than data can be: refused by what they declare, before they are unpacked."""
+"""Archive bombs: refused by the sizes that they declare, before they are unpacked."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from mlecore.errors import DataError
 from mlecore.units import show_size
 
-RATIO = 250  # deflate reaches 1032; no data set as a whole comes near
-SMALL = 1 << 30  # bytes; smaller ones hurt nobody
+RATIO = 250  # deflate reaches 1032; no data set as a whole comes close
+SMALL = 1 << 30  # bytes; smaller ones do no harm
 
 
 def refuse_bomb(archive: Path, declared: int) -> None:
@@ -20,7 +20,7 @@ def refuse_bomb(archive: Path, declared: int) -> None:
         raise DataError(
             f"{archive} has {show_size(size)} and would unpack to {show_size(declared)}: a bomb; nothing of it was "
             "unpacked",
-            fix="If it is none, unpack it yourself and use --raw DIR",
+            fix="If it is not one, unpack it yourself and use --raw DIR",
         )
 
 

@@ -1,4 +1,4 @@
-"""A competition as notebooks, other harnesses and the rest of mlecore use it: its facts, and its hooks with care."""
+"""A competition as notebooks, other harnesses and the rest of mlecore use it: its facts, and its hooks, checked."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Competition:
         self.loaded.call("make_raw", raw=raw, seed=seed, size=size)
 
     def fetch(self, raw: Path) -> None:
-        """Bring real data that is not Kaggle's into the folder ``raw``. Raises UsageError for Kaggle's competitions."""
+        """Fetch real data that is not Kaggle's into the folder ``raw``. Raises UsageError for Kaggle's competitions."""
         if not self.loaded.implements("fetch"):
             raise UsageError(f"the data of {self.id} come from Kaggle: mlecore prepare {self.id}")
         self.loaded.call("fetch", raw=_folder(raw))
@@ -104,7 +104,7 @@ class Competition:
     def grade(self, submission_csv: Path, private: Path, public: Path | None = None) -> float:
         """The score, unrounded; NaN and infinities where the competition allows them.
 
-        Works on any prepared folders, ours or MLE-bench's. ``public`` only bounds the file's size: ten times that of
+        Works on any prepared folders, ours or MLE-bench's. ``public`` only limits the file's size: ten times that of
         the sample there, or, without it, of the answers. Raises InvalidSubmission with the reason, and GradingError
         for what is not the submission's fault.
         """
@@ -179,7 +179,7 @@ def _number(score: Any, competition: Competition) -> float:
 
 
 def competition(id: str, edition: str = "v1") -> Competition:
-    """The installed competition of this id. Raises UsageError for one that is not there, with what to install."""
+    """The installed competition of this id. Raises UsageError if it is not installed, with what to install."""
     plugin = next((p for p in plugins("competition") if p.name == id and p.state == "ok"), None)
     if plugin is None or plugin.origin is None:
         from mlecore.registry.loading import load

@@ -1,6 +1,6 @@
-"""Check that everything that runs need is here. Each finding is one line, and each problem comes with its fix.
+"""Check that everything that runs need is installed. Each finding is one line, and each problem comes with its fix.
 
-Backends are asked through their interface only: what one needs on a machine is known to its ``preflight``.
+Backends are asked through their interface only: what one needs is known to its ``preflight``.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def examine(wanted: Sequence[Competition], dirs: DataDirs, clean: bool = False) 
 
 
 def _safely(area: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    """What cannot be looked at becomes a finding, and does not end the others."""
+    """A check that fails becomes a finding, and does not end the others."""
     try:
         yield from look()
     except MlecoreError as error:

@@ -22,7 +22,7 @@ _LIMIT = 1 << 20  # bytes that are read of a file of metadata
 class Point(NamedTuple):
     """One entry point of a group that begins with "mlecore."."""
 
-    group: str  # such as "mlecore.agents"; also one that does not exist
+    group: str  # such as "mlecore.agents"; may be one that does not exist
     name: str
     value: str  # "module" or "module:attribute"
     info: str  # the folder of its distribution's metadata
@@ -65,7 +65,7 @@ def commands() -> dict[str, Point]:
 
 
 def read(info: str, name: str) -> str:
-    """A file of a distribution's metadata; empty if there is none, or something else than a file stands there."""
+    """A file of a distribution's metadata; empty if there is none, or if it is not a file."""
     try:
         descriptor = os.open(f"{info}/{name}", os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe is not waited for
     except OSError:

@@ -18,7 +18,7 @@ class MlecoreError(Exception):
         self.fix = fix
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Survive the way back from a worker process, fix included."""
+        """Pickle with the fix, so that it survives the way back from a worker process."""
         return (_rebuild, (type(self), self.message, self.fix))
 
 
@@ -33,13 +33,13 @@ class InvalidSubmission(MlecoreError):
 
 
 class UsageError(MlecoreError):
-    """The caller asked for what cannot be: an unknown name, an option that does not exist, a plan that contradicts."""
+    """The caller asked for something impossible: an unknown name or option, a plan that contradicts itself."""
 
     exit_code = 2
 
 
 class NotPrepared(UsageError):
-    """The data of a competition are not there yet."""
+    """The data of a competition are not prepared yet."""
 
 
 class PluginError(MlecoreError):
@@ -51,11 +51,11 @@ class DataError(MlecoreError):
 
 
 class DiskError(DataError):
-    """A disk of ours is full, away or failing: once it works again, the same will succeed."""
+    """A disk of ours is full, unmounted or failing: once it works again, trying again will succeed."""
 
 
 class GradingError(MlecoreError):
-    """A submission could not be graded and that is not its own fault: damaged answers, a bug, a limit of ours."""
+    """A submission could not be graded, and not through its own fault: damaged answers, a bug, a limit of ours."""
 
 
 class BackendError(MlecoreError):
@@ -63,7 +63,7 @@ class BackendError(MlecoreError):
 
 
 class ImageGone(BackendError):
-    """What a backend built for an agent is no longer there: somebody removed it. Building it again helps."""
+    """What a backend built for an agent was removed. Building it again helps."""
 
 
 class BackendUnreachable(BackendError):

@@ -1,6 +1,6 @@
-"""Taking in the files of a job, for every backend: limits, names that are safe to print, the relay's log.
+"""Storing the files of a job, for every backend: limits, names that are safe to print, the relay's log.
 
-How files are reached is a backend's own; that an agent may have made them is the same everywhere. See ``Backend.fetch``
+How files are reached depends on the backend; that an agent may have made them does not. See ``Backend.fetch``
 for what a Receiver keeps to.
 """
 
@@ -18,7 +18,7 @@ from mlecore.errors import DiskError
 from mlecore.globs import Glob
 from mlecore.printable import printable
 
-MAX_REFUSED = 100  # as many refusals are listed
+MAX_REFUSED = 100  # refusals that are listed
 _CHUNK = 1 << 20
 _BLOCK = 4096  # bytes; of most file systems
 _ZEROS = bytes(_BLOCK)
@@ -36,18 +36,18 @@ class Receiver:
         self.max_files = max_files
         self.files = 0
         self.bytes = 0
-        self.full = False  # max_files have come, and there was another one: no use to look for more
+        self.full = False  # max_files are stored, and there was another one: no need to look for more
         self._complete = True
         self._refused: list[str] = []
         self._refusals = 0
         self._seen: set[PurePosixPath] = set()
 
     def wants(self, path: PurePosixPath) -> bool:
-        """May it come? Not twice, and not what the job was given as data."""
+        """Should it be stored? Not twice, and not what the job was given as data."""
         return path not in self._seen and path.parts[:1] != ("data",)
 
     def take(self, path: PurePosixPath, size: int, source: IO[bytes]) -> None:
-        """Store a file of ``size`` bytes, whole or not at all. One that has grown since is cut there.
+        """Store a file of ``size`` bytes, whole or not at all. If it has grown since, it is cut there.
 
         ``path``, relative to home, has no ``..``. Raises DiskError if it cannot be written here, and what
         ``source.read`` raises.
@@ -60,20 +60,20 @@ class Receiver:
             self._take(path, size, source)
 
     def take_outside_log(self, path: PurePosixPath, globs: Iterable[Glob], source: IO[bytes]) -> None:
-        """Store one of ``OUTSIDE_LOGS``, if it was asked for. Before anything else, so that it has room."""
+        """Store one of ``OUTSIDE_LOGS``, if it was asked for. Call it first, so that there is room."""
         if any(glob.matches(path) for glob in globs):
             size = source.seek(0, os.SEEK_END)
             source.seek(0)
             self._take(path, size, source)
 
     def refuse(self, path: PurePosixPath | str, why: str) -> None:
-        """Note down why a file does not come; ``why`` is in the backend's own words."""
+        """Note why a file is not stored; ``why`` is in the backend's words."""
         self._refusals += 1
         if self._refusals <= MAX_REFUSED:
             self._refused.append(f"{printable(str(path))[-200:]}: {why}")
 
     def cut(self, path: PurePosixPath | str, why: str) -> None:
-        """The same for what a limit keeps out, so that not all has come."""
+        """The same for what a limit keeps out, so that the result is not complete."""
         self._complete = False
         self.refuse(path, why)
 
@@ -111,7 +111,7 @@ class Receiver:
                         raise _disk_error(self.into, error) from error
                     left -= len(chunk)
                 try:
-                    out.truncate()  # a hole at the end counts too
+                    out.truncate()  # for a hole at the end
                 except OSError as error:
                     raise _disk_error(self.into, error) from error
         except BaseException:
@@ -121,14 +121,14 @@ class Receiver:
         self.bytes += size - left
 
     def _make_folder(self, folder: Path) -> None:
-        """Never ``into`` itself again: where it has gone, so has its disk."""
+        """Never make ``into`` again: if it is gone, so is its disk."""
         if folder != self.into and not folder.is_dir():
             self._make_folder(folder.parent)
             folder.mkdir()
 
 
 def _write(out: IO[bytes], chunk: bytes) -> None:
-    """Blocks of zeros become holes: a sparse file must not fill this disk where it took no room on its own."""
+    """Blocks of zeros become holes: a sparse file must not fill this disk."""
     if chunk.count(0) < _BLOCK:
         out.write(chunk)
     else:
@@ -146,5 +146,5 @@ def _disk_error(folder: Path, error: OSError) -> DiskError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return DiskError(
         f"the files of a run cannot be written to {folder}: {error.strerror}",
-        fix="Free some disk space." if full else "Is its disk there, and does it work?",
+        fix="Free some disk space." if full else "Check that its disk is mounted and works.",
     )

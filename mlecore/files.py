@@ -23,9 +23,9 @@ Fault = Callable[[str, Path], None]
 _fault: Fault | None = None
 _NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_CLOEXEC"))
-_ABANDONED = 24 * 3600.0  # seconds, where a disk has no locks that say who is at work
-_SURELY_HELD = 10.0  # seconds after which whoever made a folder surely holds it
-_MANY = 500  # files; beyond it one sync of everything is cheaper than one a file
+_ABANDONED = 24 * 3600.0  # seconds, if the disk has no locks that show who is at work
+_SURELY_HELD = 10.0  # seconds after which the process that made a folder surely holds it
+_MANY = 500  # files; for more, one sync of everything is cheaper than one per file
 
 
 def _before(operation: str, path: Path) -> None:
@@ -35,7 +35,7 @@ def _before(operation: str, path: Path) -> None:
 
 @contextmanager
 def faults(fault: Fault) -> Iterator[None]:
-    """For tests: ``fault(operation, path)`` is called before every operation; what it raises happens instead."""
+    """For tests: ``fault(operation, path)`` is called before every operation, and may raise instead of it."""
     global _fault
     _fault = fault
     try:
@@ -53,7 +53,7 @@ def sync_folder(folder: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):  # no such thing here (some network mounts)
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):  # not supported here (some network mounts)
             raise
     finally:
         os.close(descriptor)
@@ -69,15 +69,15 @@ def _write_new(path: Path, content: bytes) -> None:
 
 
 def _clear(temporary: Path) -> None:
-    """Make room for a temporary file: what a killed process left, or a link that would lead the writing astray."""
+    """Remove what a killed process left under a temporary file's name, or a link that would redirect the writing."""
     if os.path.lexists(temporary):
         remove(temporary)
 
 
 def replace(path: Path, content: bytes, *, keep_previous: bool = False) -> None:
-    """Give a file new content: whole, or not at all. With ``keep_previous`` the old content stays beside it.
+    """Give a file new content: whole, or not at all. With ``keep_previous`` the old content is kept next to it.
 
-    Our own rename cannot tear a file; a disk that lies about fsync can, and then the previous content is the way back.
+    Renaming cannot tear a file, but a disk that does not honour fsync can; then the previous content helps.
     """
     new = temporary(path)
     _write_new(new, content)
@@ -114,7 +114,7 @@ def _link(path: Path, target: Path) -> None:
 
 
 def publish(path: Path, content: bytes) -> bool:
-    """Put a file in place that must never be replaced. False: it was there already, and stays as it is."""
+    """Put a file in place that must never be replaced. False: it existed already, and is unchanged."""
     new = temporary(path)
     _write_new(new, content)
     _before("publish", path)
@@ -141,7 +141,7 @@ def _no_links(error: OSError) -> bool:
 
 
 def link_or_copy(path: Path, target: Path) -> None:
-    """The same content under another name, atomically; replaces what is there."""
+    """The same content under another name, atomically; replaces an existing file."""
     _link(path, target)
     _before("sync", target.parent)
     sync_folder(target.parent)
@@ -158,7 +158,7 @@ def rename(path: Path, target: Path) -> None:
 def make_folder(path: Path, *, below: Path | None = None, exist_ok: bool = True) -> None:
     """Make a folder and its parents, durably; only those ``below`` a folder that must be there, if one is named.
 
-    A disk that is away leaves its mount point behind: parents made there would take what is written until it is back.
+    An unmounted disk leaves its mount point: folders made there would take what is written until it is mounted.
     Raises FileNotFoundError.
     """
     if exist_ok and path.is_dir():
@@ -174,7 +174,7 @@ def make_folder(path: Path, *, below: Path | None = None, exist_ok: bool = True)
 
 
 def swap(new: Path, target: Path) -> None:
-    """Put a finished folder in the place of another one beside it; ``recover`` repairs what a kill in between left."""
+    """Replace a folder by a finished one next to it; ``recover`` repairs what a kill in between leaves."""
     old = _old(target)
     remove(old)
     if target.exists():
@@ -194,7 +194,7 @@ def recover(target: Path) -> None:
 
 
 def discard(target: Path) -> None:
-    """Remove a large folder that must not be met half removed: it loses its name first, for ``recover`` to find."""
+    """Remove a large folder that must not be seen half removed: it is renamed first, and ``recover`` finds it."""
     trash = _trash(target)
     remove(trash)
     if target.exists():
@@ -230,7 +230,7 @@ def remove(path: Path) -> None:
         return
     try:
         shutil.rmtree(path)
-    except (OSError, RecursionError):  # these two know neither closed folders nor depth
+    except (OSError, RecursionError):  # these two cannot handle closed folders or depth
         subprocess.run(["chmod", "-R", "u+rwX", "--", path], capture_output=True, check=False)
         done = subprocess.run(["rm", "-rf", "--", path], capture_output=True, errors="replace", check=False)
         if done.returncode != 0:
@@ -307,7 +307,7 @@ def sync_tree(folder: Path) -> None:
 
 
 def copy(source: Path, target: Path) -> None:
-    """The content of a file from elsewhere, atomically; a link is followed, as the caller named it."""
+    """Copy content from a stream to a file that the caller named, atomically; a link is followed."""
     new = temporary(target)
     _before("write", new)
     _clear(new)
@@ -341,7 +341,7 @@ def open_regular(path: Path, *, below: Path | None = None, flags: int = os.O_RDO
         else:
             descriptor = _open_unlinked(below, path.relative_to(below), flags)
     except OSError as error:
-        if error.errno in (errno.EISDIR, errno.ENXIO):  # a folder, or a pipe, that was to be written
+        if error.errno in (errno.EISDIR, errno.ENXIO):  # a folder or a pipe, opened for writing
             raise DataError("it is not a regular file") from None
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -1,4 +1,4 @@
-"""Globs of files in a sandbox: the same to agents that name candidates, backends that fetch, the core that chooses.
+"""Globs of files in a sandbox, with one meaning for agents, backends and the core.
 
 A glob is a path relative to the sandbox's home, in parts separated by ``/``:
 
@@ -38,11 +38,11 @@ class Glob:
         self._parts = tuple(None if part == "**" else re.compile(translate(part)) for part in parts)
 
     def matches(self, path: str | PurePosixPath) -> bool:
-        """Does it mean the file at ``path`` (relative to home): does it match it, or a folder above it?"""
+        """Does it match the file at ``path`` (relative to home), or a folder above it?"""
         return len(self._parts) in self._reached(path)
 
     def leads_into(self, folder: str | PurePosixPath) -> bool:
-        """Can it mean a file below ``folder``? Otherwise nobody needs to look there."""
+        """Can it match a file below ``folder``? Else there is no need to look there."""
         return bool(self._reached(folder))
 
     def _reached(self, path: str | PurePosixPath) -> set[int]:

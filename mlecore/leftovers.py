@@ -1,4 +1,4 @@
-"""What commands that were killed left on this machine: each is removed by the next of its kind, or all by `doctor`."""
+"""What killed commands left on this machine. The next command of the kind removes it; `doctor --clean` removes all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SCRATCH = "mlecore-scratch-"
 
 @frozen(kw_only=True)
 class Leftover:
-    """A file or folder that nobody needs any more."""
+    """A file or folder that is no longer needed."""
 
     path: Path
     bytes: int

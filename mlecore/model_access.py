@@ -1,8 +1,8 @@
-"""A run's way to its model: what a backend starts beside a job, and what the job is given of it.
+"""A run's access to its model: what a backend starts next to a job, and what the job gets to know about it.
 
-Under ``network=llm`` a job reaches no model by itself. Its backend starts ``gateway(job, ...)`` outside of the sandbox,
+Under ``network=llm`` a job cannot reach a model directly. Its backend starts ``gateway(job, ...)`` outside the sandbox,
 gives the process its settings on standard input (or in a file that it alone may read), starts it again when it dies,
-and makes it reachable from inside, where ``variables`` name it. The gateway says ``gateway on ADDRESS`` on standard
+and makes it reachable from inside, where ``variables`` names it. The gateway says ``gateway on ADDRESS`` on standard
 error when it listens, and ends on SIGTERM.
 """
 
@@ -38,7 +38,7 @@ KEYS = (
 
 @frozen(kw_only=True)
 class ModelAccess:
-    """What a job may ask of which model. It has no key in it, and may be written down."""
+    """Which models a job may use, and how much. Contains no key, so it may be written to disk."""
 
     endpoint: str  # the model's base URL
     key: str | None = None  # the variable of the controller that holds the real key; None: there is none
@@ -108,12 +108,12 @@ def _key(access: ModelAccess) -> str:
 
 
 def token(access: ModelAccess, job_name: str) -> str:
-    """What the job has for a key. The same whoever starts the job again, and worth nothing but at its own gateway."""
+    """What the job has instead of a key: the same whichever process starts the job; worthless elsewhere."""
     return "mlecore-" + hmac.new(_key(access).encode(), job_name.encode(), "sha256").hexdigest()[:40]
 
 
 def _proxy(endpoint: str) -> str | None:
-    """The way out of this machine's network, as its variables have it."""
+    """The proxy for a URL, from this machine's variables."""
     from urllib.request import getproxies_environment, proxy_bypass
 
     url = urlsplit(endpoint)
@@ -123,7 +123,7 @@ def _proxy(endpoint: str) -> str | None:
 
 
 def _certificates() -> str | None:
-    """Of a company's own authority, where this machine's variables name a bundle."""
+    """Certificates to trust, if this machine's variables name a bundle."""
     for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
         if path := os.environ.get(name):
             try:
@@ -139,7 +139,7 @@ def base_url(access: ModelAccess, gateway_url: str) -> str:
 
 
 def variables(access: ModelAccess, job_name: str, gateway_url: str) -> dict[str, str]:
-    """What client libraries read: where the model is, and for a key the job's token.
+    """What client libraries read: where the model is, and the job's token as key.
 
     OpenAI's clients want a base URL with its version (``/v1``), Anthropic's, Google's and Azure's one without.
     """
@@ -170,7 +170,7 @@ _USUAL_KEYS = {
 
 
 def usual_key(endpoint: str) -> str | None:
-    """The variable in which people keep the key of a known provider. Other hosts get no key that nobody named."""
+    """The usual variable for the key of a known provider. Other hosts get a key only if it is named."""
     host = urlsplit(endpoint).hostname or ""
     return next((name for known, name in _USUAL_KEYS.items() if host == known or host.endswith("." + known)), None)
 

@@ -1,4 +1,4 @@
-"""What a plugin lets its user set: declared once, checked before anything starts."""
+"""Options of plugins: declared once, checked before anything starts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Option:
 
 
 def boolean(value: str) -> bool:
-    """The truth of a boolean option's text."""
+    """The value of a boolean option's text."""
     return _BOOLEANS[value.lower()]
 
 

@@ -1,4 +1,4 @@
-"""Text that others chose (agents, records, plugins), in a form that no terminal takes for its own."""
+"""Text from elsewhere (agents, records, plugins) in a form that is safe to print on a terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def printable(text: str, *, lines: bool = False) -> str:
 
 
 def printable_output(chunks: Iterable[bytes]) -> Iterator[str]:
-    """What a process printed; a carriage return, which would write over a line, ends it."""
+    """What a process printed, safe to print; a carriage return, which would overwrite a line, ends it."""
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")("backslashreplace"), translate=True)
     for chunk in chunks:
         yield printable(decoder.decode(chunk), lines=True)

@@ -9,8 +9,8 @@ installed: in a container beside the run, or on a bare machine behind a Unix soc
     python relay.py --listen 0.0.0.0:3128 --forward 0.0.0.0:3129=/run/gateway.sock      # both
 
 A pattern is ``host``, ``host:port``, ``*.domain`` or ``*.domain:port`` (subdomains, not the domain itself); without
-a port it means 80 and 443. What is behind an allowed host and port is not judged. A name leads to public addresses
-only, so that nobody who controls its DNS can point it inwards, except where its pattern says otherwise: an address,
+a port it means 80 and 443. What an allowed host and port serve is not checked. A name may lead to public addresses
+only, so that its DNS cannot point it to inside addresses, unless its pattern says otherwise: an address,
 or an exact name that is private by its form (``localhost``, ``vllm``, ``models.internal``). A private address that
 is listed itself may be reached by an allowed name too. Link-local addresses (cloud metadata) must be listed as such.
 """
@@ -40,7 +40,7 @@ HEADER_BYTES = 32 * 1024
 CONNECTIONS = 256
 HEADER_SECONDS = 30.0
 CONNECT_SECONDS = 30.0
-IDLE_SECONDS = 1800.0  # a model may think for long before its first byte
+IDLE_SECONDS = 1800.0  # a model may take long before its first byte
 LOG_BYTES = 32 * 1024 * 1024
 
 _NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
@@ -49,7 +49,7 @@ _HOP_BY_HOP = (b"connection", b"proxy-connection", b"proxy-authorization", b"kee
 
 
 class Refused(Exception):
-    """The list does not allow it; says why."""
+    """The list does not allow it; the message says why."""
 
 
 class Pattern:
@@ -97,7 +97,7 @@ def as_address(host: str) -> Address | None:
 
 
 def _outward(address: Address) -> bool:
-    """A public address, and no tunnel to another one (6to4, Teredo, NAT64)."""
+    """Is it a public address, and not a tunnel to another one (6to4, Teredo, NAT64)?"""
     if isinstance(address, ipaddress.IPv6Address) and (
         address.sixtofour or address.teredo or address in ipaddress.ip_network("64:ff9b::/32")
     ):
@@ -106,7 +106,7 @@ def _outward(address: Address) -> bool:
 
 
 def vet(patterns: Sequence[Pattern], host: str, port: int) -> Callable[[str], bool]:
-    """Decide on a name; the answer decides on the addresses that it leads to. Raises Refused."""
+    """Check a name; the result checks the addresses that it leads to. Raises Refused."""
     named = [pattern for pattern in patterns if pattern.names(host, port)]
     if not named:
         raise Refused("not on the list")
@@ -124,7 +124,7 @@ def vet(patterns: Sequence[Pattern], host: str, port: int) -> Callable[[str], bo
 
 
 class Log:
-    """JSON lines, one a connection when it ends, no more than LOG_BYTES: an agent cannot fill a disk with it."""
+    """JSON lines, one per connection when it ends, at most LOG_BYTES: an agent cannot fill a disk with them."""
 
     def __init__(self, out: IO[str]) -> None:
         self._out = out
@@ -137,13 +137,13 @@ class Log:
         self._left -= len(line)
         if self._left <= 0:
             line = json.dumps({"time": round(time.time(), 3), "verdict": "the log is full"}) + "\n"
-        with contextlib.suppress(OSError):  # a full disk must not end the run's only way out
+        with contextlib.suppress(OSError):  # a full disk must not end the run's only connection
             self._out.write(line)
             self._out.flush()
 
 
 class Connection:
-    """One client, from its first byte to its line in the log."""
+    """One connection, from its first byte to its line in the log."""
 
     def __init__(self, client: Stream, patterns: Sequence[Pattern], log: Log, idle: float) -> None:
         self.client = client
@@ -155,7 +155,7 @@ class Connection:
         self.moved = time.monotonic()
 
     async def serve(self) -> None:
-        """Never raises, but for cancellation."""
+        """Never raises, except for cancellation."""
         began = time.monotonic()
         try:
             await self._request()
@@ -252,7 +252,7 @@ class Connection:
                     return
                 done, pumps = await asyncio.wait(pumps, timeout=left, return_when=asyncio.FIRST_COMPLETED)
                 if any(pump.exception() for pump in done):
-                    return  # one end broke the connection, which is the other's end too
+                    return  # one end broke the connection, which ends the other too
         finally:
             for pump in pumps:
                 pump.cancel()
@@ -268,7 +268,7 @@ class Connection:
             sink.write_eof()
 
     async def _answer(self, status: str, text: str) -> None:
-        """Say no, in words, where the client still listens."""
+        """Send a refusal with its reason, if the client still listens."""
         body = f"mlecore relay: {text}\n"
         head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(body.encode())}"
         with contextlib.suppress(OSError, asyncio.TimeoutError):
@@ -282,7 +282,7 @@ async def relay(
 ) -> None:  # fmt: skip
     """Serve until cancelled, on ``host:port`` or ``unix:PATH``; ``ready`` gets the address when it listens.
 
-    ``to``: pass everything to this Unix socket unseen, where the relay proper listens.
+    ``to``: only forward, to this Unix socket, where the relay listens.
     """
     active: set[asyncio.Future[Any]] = set()
 

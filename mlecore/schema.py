@@ -1,7 +1,7 @@
-"""Files as values: TOML and JSON become attrs classes, and whatever does not fit is named by its key.
+"""Files as values: TOML and JSON become attrs classes; an error names the key that does not fit.
 
-The classes are the schema. A field's type says what may stand there, its default what holds where nothing does, and the
-comment beside it what it means: ``docs/schemas/`` is made from them. cattrs does the work; it is imported when the
+The classes are the schema. A field's type says what is allowed, its default what holds without the key, and the comment
+next to it what it means: ``docs/schemas/`` is made from them. cattrs does the work; it is imported when the
 first file is read.
 """
 
@@ -29,9 +29,9 @@ T = TypeVar("T")
 NOT_IN_FILE: Final = {"in_file": False}
 """Metadata of a field that is not a key of the file, such as the folder where it lies."""
 
-_LIMIT = 16 * 2**20  # bytes; no file that is read here is as long
+_LIMIT = 16 * 2**20  # bytes; longer than any file that is read here
 _DOTS = 300  # on one line of TOML: a key of n parts takes memory of n * n
-_SHOWN = 3  # problems of one file that its message names
+_SHOWN = 3  # problems of one file that the message names
 
 
 class SchemaError(DataError):
@@ -40,7 +40,7 @@ class SchemaError(DataError):
 
 @frozen
 class Written:
-    """How a value is written where its type does not say it: ``Annotated[float, Written(duration, "...")]``.
+    """How a value is written if its type does not say it: ``Annotated[float, Written(duration, "...")]``.
 
     ``read`` makes the value, or raises an MlecoreError that says what is wrong with it.
     """
@@ -160,7 +160,7 @@ def _left_over(given: Any, known: Any) -> dict[str, Any]:
 
 
 def _merged(values: Any, extra: Any) -> Any:
-    """``values``, tuples as lists, with what was left over put back where it was."""
+    """``values``, tuples as lists, with the unknown keys of newer versions put back."""
     extra = extra if isinstance(extra, Mapping) else {}
     if isinstance(values, (list, tuple)):
         return [_merged(value, extra.get(number)) for number, value in enumerate(values)]
@@ -181,7 +181,7 @@ _short.maxstring = _short.maxother = 60
 
 
 def brief(value: object) -> str:
-    """A value as a message shows it: never long, whatever a file holds."""
+    """A value as a message shows it: short, whatever a file holds."""
     try:
         return _short.repr(value)
     except ValueError:  # a number of too many digits

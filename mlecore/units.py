@@ -63,7 +63,7 @@ def show_size(count: float) -> str:
 
 
 def write_duration(seconds: float) -> str | float:
-    """What ``duration`` reads back as exactly so many seconds: "24h", "90m", or the number."""
+    """Text that ``duration`` reads back as exactly so many seconds: "24h", "90m", or the number."""
     for unit, name in ((3600, "h"), (60, "m")):
         if seconds % unit == 0:
             return f"{seconds / unit:.0f}{name}"

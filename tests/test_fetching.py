@@ -113,7 +113,7 @@ def test_a_disk_that_goes_away_is_ours_and_nothing_is_made_below_its_mount_point
     receiver: Receiver, tmp_path: Path
 ) -> None:
     receiver.into.rename(tmp_path / "away")
-    with pytest.raises(DiskError, match="Is its disk there"):
+    with pytest.raises(DiskError, match="Check that its disk"):
         put(receiver, "logs/a")
     assert not receiver.into.exists() and receiver.fetched().refused == ()
     with pytest.raises(FileNotFoundError):

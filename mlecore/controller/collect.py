@@ -24,7 +24,7 @@ MOST_CHECKS = 1_000_000  # are counted
 REST_LIMIT = 4 * 10**9  # bytes of logs and code that are kept
 MAX_FILES = 50_000  # of candidates and snapshots, and as many again of logs and code
 _SMALL = 1 << 16
-_REFUSED = 100  # as many refusals are listed
+_REFUSED = 100  # refusals that are listed
 
 
 @frozen(kw_only=True)

@@ -28,5 +28,5 @@ def refuse_nested_bombs(raw: Path, facts: Facts) -> None:
         raise DataError(
             f"{facts.id}: the archives within the download would unpack to {show_size(total)}, but the download is "
             f"known to have {show_size(facts.size_gb * 1e9)}: a zip bomb; nothing was prepared",
-            fix="If it is none, unpack it yourself and use --raw DIR",
+            fix="If it is not one, unpack it yourself and use --raw DIR",
         )

@@ -31,7 +31,7 @@ BODY = 128 * 1024 * 1024  # bytes of one request
 BODIES = 512 * 1024 * 1024  # of all that are held at once
 BODY_SECONDS = 300.0  # for a request to be sent whole
 CONNECT_SECONDS = 30.0
-IDLE_SECONDS = 1800.0  # a model may think for long before its first byte
+IDLE_SECONDS = 1800.0  # a model may take long before its first byte
 PATIENT_REFUSALS = 20  # as 429; a client that still asks then gets 403, which none repeats
 
 

@@ -1,1 +1,1 @@
-"""What stands inside every sandbox: init, validate, and the instructions."""
+"""What is inside every sandbox: init, validate, and the instructions."""

@@ -1,6 +1,6 @@
 """New plugin packages, written from the templates in this folder.
 
-``common/`` holds what all kinds get, and each kind has its own folder. A template is a text with ``$name``,
+``common/`` holds what all kinds get; each kind has its own folder. A template is a text with ``$name``,
 ``$title``, ``$module`` and other names of ``_values`` in it (``$$`` is a dollar sign); ``module/`` becomes the import
 package.
 """
@@ -30,7 +30,7 @@ _SUFFIX = ".tmpl"
 
 @frozen
 class Names:
-    """What a new plugin is called, everywhere."""
+    """All names of a new plugin."""
 
     kind: str
     name: str  # the entry point's
