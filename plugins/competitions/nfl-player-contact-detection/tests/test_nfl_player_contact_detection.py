@@ -1,0 +1,63 @@
+"""NFL contacts: plays of the split, types of whole tables, and labels of any kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from mle_comp_nfl_player_contact_detection import matthews_correlation
+from sklearn.metrics import matthews_corrcoef
+
+from mlecore import InvalidSubmission
+from mlecore.testing import Trial
+
+pytestmark = pytest.mark.trial(size=0.3)
+
+
+def test_plays_stay_together(trial: Trial, answers: pd.DataFrame) -> None:
+    plays = set(answers["game_play"])
+    assert len(plays) == 2
+    raw = pd.read_csv(trial.raw / "train_labels.csv", dtype=str)
+    written = pd.read_csv(trial.private / "test.csv", dtype=str)
+    assert written.equals(raw[raw["game_play"].isin(plays)].reset_index(drop=True))
+    assert "G" in set(written["nfl_player_id_2"])
+    for name in ("baseline_helmets", "player_tracking", "video_metadata"):
+        test = pd.read_csv(trial.public / f"test_{name}.csv")
+        assert set(test["game_play"]) == plays
+        assert not plays & set(pd.read_csv(trial.public / f"train_{name}.csv")["game_play"])
+    assert {path.name[:12] for path in (trial.public / "test").iterdir()} == plays
+
+
+def test_tables_are_typed_as_a_whole_and_read_plain(trial: Trial) -> None:
+    for part in ("train", "test"):
+        left = pd.read_csv(trial.public / f"{part}_baseline_helmets.csv", dtype=str)["left"].dropna()
+        assert left.str.endswith(".0").all()  # one play has a gap
+    speed = pd.read_csv(trial.public / "train_player_tracking.csv", float_precision="round_trip")["speed"]
+    raw = pd.read_csv(trial.raw / "train_player_tracking.csv", float_precision="round_trip")["speed"]
+    assert not speed.isin(raw).all() and np.isin(speed.round(9), raw.round(9)).all()
+
+
+def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
+    assert trial.grade(answers.sample(frac=1, random_state=1)) == 1
+    assert trial.grade(answers.assign(contact=1 - answers["contact"])) == -1
+    assert trial.grade(answers.assign(contact=1)) == 0
+    assert trial.grade(answers.assign(contact=answers["contact"] == 1)) == 1
+    assert trial.grade(answers.assign(contact=answers["contact"].astype(float))) == 1
+    assert 0 < trial.grade(answers.assign(contact=answers["contact"].where(answers.index > 9, 2))) < 1
+
+
+@pytest.mark.parametrize("cell", ["0.5", "", "inf", "yes"])
+def test_refused(trial: Trial, answers: pd.DataFrame, cell: str) -> None:
+    answers["contact"] = answers["contact"].astype(object).where(answers.index > 0, cell)
+    with pytest.raises(InvalidSubmission, match="contact"):
+        trial.grade(answers)
+
+
+@pytest.mark.filterwarnings("ignore:A single label was found")
+def test_correlation_equals_scikit_learns() -> None:
+    rng = np.random.RandomState(0)
+    for classes in (1, 2, 3, 5):
+        for rows in (1, 7, 400):
+            truth, guess = rng.randint(0, 2, rows), rng.randint(0, classes, rows)
+            expected = matthews_corrcoef(truth, guess)
+            assert matthews_correlation(truth, guess) == pytest.approx(expected, abs=1e-12)

@@ -1,0 +1,74 @@
+"""Smartphones: dates of the split, digits that change, and rows that meet within their trip."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlecore import InvalidSubmission
+from mlecore.testing import Trial
+
+pytestmark = pytest.mark.trial(size=0.1)
+
+LAT, LNG = "LatitudeDegrees", "LongitudeDegrees"
+
+
+def test_drives_go_where_their_date_goes(trial: Trial) -> None:
+    def dates(part: str) -> set[tuple[int, ...]]:
+        return {tuple(map(int, path.name.split("-")[:3])) for path in (trial.public / part).iterdir()}
+
+    assert [len(dates("train")), len(dates("test"))] == [18, 2] and not dates("train") & dates("test")
+    assert not list((trial.public / "test").rglob("ground_truth.csv"))
+    assert list((trial.public / "test").rglob("span_log.nmea")) and list(
+        (trial.raw / "train").rglob("ground_truth.csv")
+    )
+    assert len(list((trial.public / "metadata").iterdir())) == 3
+
+
+def test_answers_are_read_plain_and_stand_in_order(trial: Trial, answers: pd.DataFrame) -> None:
+    paths = [
+        path
+        for drive in sorted(path.name for path in (trial.public / "test").iterdir())
+        for path in sorted((trial.raw / "train" / drive).glob("*/ground_truth.csv"))
+    ]
+    plain, exact = (
+        pd.concat([pd.read_csv(path, float_precision=precision) for path in paths])
+        for precision in (None, "round_trip")
+    )
+    assert answers["tripId"].drop_duplicates().tolist() == [f"{p.parts[-3]}-{p.parts[-2]}" for p in paths]
+    assert answers[LNG].tolist() == plain[LNG].tolist() != exact[LNG].tolist()
+    assert answers.columns.tolist() == ["tripId", "UnixTimeMillis", LAT, LNG]
+
+
+def test_rows_meet_within_their_trip(trial: Trial, answers: pd.DataFrame) -> None:
+    trips = [trip for _, trip in answers.groupby("tripId")]
+    assert trial.grade(pd.concat(trips[::-1])) == 0
+    assert trial.grade(answers.assign(UnixTimeMillis="never")) == 0
+    assert any("UnixTimeMillis" in warning for warning in trial.check(answers.assign(UnixTimeMillis=0)))
+    assert trial.grade(answers.iloc[::-1]) > 0
+    moved = answers.assign(tripId=answers["tripId"].where(answers.index > 0, answers["tripId"].iloc[-1]))
+    with pytest.raises(InvalidSubmission, match="too often"):
+        trial.grade(moved)
+
+
+def test_percentiles(trial: Trial, answers: pd.DataFrame) -> None:
+    far = answers.groupby("tripId").cumcount().to_numpy()
+    north = answers.assign(**{LAT: answers[LAT] + np.degrees(far / 6_371_000)})
+    count = far.max()
+    assert math.isclose(trial.grade(north), 0.5 * (0.5 * count + 0.95 * count), rel_tol=1e-6)
+    one = answers.assign(**{LAT: answers[LAT].where(answers["tripId"] != answers["tripId"][0], 0.0)})
+    assert trial.grade(one) > 1e6 / answers["tripId"].nunique()
+
+
+def test_what_counts_as_a_coordinate(trial: Trial, answers: pd.DataFrame) -> None:
+    for value in (None, math.inf):
+        assert math.isnan(trial.grade(answers.assign(**{LAT: answers[LAT].where(answers.index > 0, value)})))
+    assert math.isfinite(trial.grade(answers.assign(**{LAT: True})))
+    for odd in ("word", "1_0"):
+        with pytest.raises(InvalidSubmission, match=LAT):
+            trial.grade(answers.assign(**{LAT: answers[LAT].astype(object).where(answers.index > 0, odd)}))
+    with pytest.raises(InvalidSubmission, match="beside missing cells"):
+        trial.grade(answers.assign(**{LAT: answers.index.map(lambda row: True if row else None)}))
