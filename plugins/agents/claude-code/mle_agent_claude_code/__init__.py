@@ -1,0 +1,103 @@
+"""Agent `claude-code`: Anthropic's command-line agent, without a terminal, its session continued while time is left."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mle_lib_agents import PROMPT, WORK, model, prompt
+from mle_lib_agents.requirements import packages
+from mle_lib_agents.usage import json_lines, table, total
+
+from mlecore.agents import Agent, Launch, Needs, Recipe, Task, Usage
+from mlecore.hookspecs import hookimpl
+from mlecore.options import Option
+
+LOG = "logs/claude-code.jsonl"
+CONFIG = "logs/claude"
+# Later ones want a newer Node.js than Debian's.
+VERSION = "2.1.197"
+PACKAGES = "numpy,pandas<3,scikit-learn"
+
+
+@hookimpl
+def agent() -> Agent:
+    return Agent(
+        summary="Anthropic's Claude Code (npm), continued while time is left",
+        options=(
+            Option(name="steps", type="integer", help="turns of one session at most; default: no limit"),
+            Option(name="rounds", type="integer", default="100", help="sessions at most, the first included"),
+            Option(
+                name="disallowed_tools",
+                default="WebSearch,WebFetch",
+                help="tools that it does without; those that search the web do so at the provider, past the sandbox",
+            ),
+            Option(name="small_model", help="for small tasks of its own; default: the run's model"),
+            Option(name="args", help="more arguments of claude, as in a shell"),
+            PROMPT,
+            Option(name="pip", help="what its code may import: packages with commas, or a file", default=PACKAGES),
+            Option(name="version", default=VERSION, help="of the npm package"),
+        ),
+        needs=Needs(network="llm", model=True),
+    )
+
+
+@hookimpl
+def recipe(options: Mapping[str, str]) -> Recipe:
+    return Recipe(pip=packages(options["pip"], "claude-code"), npm=(f"@anthropic-ai/claude-code@{options['version']}",))
+
+
+@hookimpl
+def launch(task: Task) -> Launch:
+    options, main = task.options, model(task, "claude-code")
+    small = options.get("small_model", main)
+    argv = ["claude", "--print", "--output-format", "stream-json", "--verbose", "--model", main]
+    argv += ["--permission-mode", "bypassPermissions"]
+    if options["disallowed_tools"]:
+        argv += ["--disallowedTools", options["disallowed_tools"]]
+    if "steps" in options:
+        argv += ["--max-turns", options["steps"]]
+    argv += shlex.split(options.get("args", ""))
+    settings = {
+        "first": argv,
+        "next": [*argv, "--continue"],
+        "state": CONFIG,
+        "session": "projects/*/*.jsonl",
+        "log": LOG,
+        "rounds": int(options["rounds"]),
+    }
+    return Launch(
+        argv=("python3", "agent/sessions.py"),
+        env={
+            "SESSIONS": json.dumps(settings),
+            "CLAUDE_CONFIG_DIR": str(task.home / CONFIG),
+            "ANTHROPIC_DEFAULT_HAIKU_MODEL": small,
+            "CLAUDE_CODE_SUBAGENT_MODEL": main,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "IS_SANDBOX": "1",  # else it refuses to work without asking where it believes to be root
+        },
+        stdin=prompt(task).encode(),
+        files={f"agent/{name}": WORK / name for name in ("sessions.py", "clock.py")},
+        network="llm",
+        models=(small,),
+    )
+
+
+@hookimpl
+def usage(logs: Path) -> Usage | None:
+    """From the line that ends each session."""
+    return total(_sessions(logs))
+
+
+def _sessions(logs: Path) -> Iterator[tuple[object, object, object, object]]:
+    for line in json_lines(logs / Path(LOG).name, logs):
+        if line.get("type") != "result":
+            continue
+        for name, used in table(line.get("modelUsage")).items():
+            counts = [table(used).get(f"{kind}InputTokens") for kind in ("cacheRead", "cacheCreation")]
+            given = [table(used).get("inputTokens"), *counts]
+            tokens = sum(count for count in given if type(count) is int and count > 0)
+            yield name, tokens, table(used).get("outputTokens"), table(used).get("costUSD")
