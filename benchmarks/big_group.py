@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -67,24 +68,30 @@ def make_group(shell: ModuleType, name: str, runs: int) -> None:
 
 def settle(shell: ModuleType, runs: int) -> None:
     """Folders as graded runs leave them, after the one that was really run."""
+    from mlecore.runs.digests import with_digests
     from mlecore.runs.store import load_group, open_group, planned_records
 
     [model] = load_group(shell.runs / "first")
     grade = json.loads((model.folder / "grade.json").read_text())
-    for record in planned_records(open_group(shell.runs / "settled")):
-        made = evolve(
-            model, **{name: getattr(record, name) for name in ("uid", "name", "group", "group_uid", "folder", "seed")}
-        )
+    group = open_group(shell.runs / "settled")
+    events = []
+    for record in planned_records(group):
+        changes = {name: getattr(record, name) for name in ("uid", "name", "group", "group_uid", "folder", "seed")}
+        made = evolve(model, **changes)
+        job = f"mle-{record.uid}-1"
+        made = made.with_attempt(job=job, handle=evolve(made.attempts[0].handle, name=job))
         record.folder.mkdir()
-        (record.folder / "run.json").write_bytes(made.dumps())
         (record.folder / "grade.json").write_text(json.dumps({**grade, "run": record.uid}, indent=1))
+        (record.folder / "run.json").write_bytes(with_digests(made).dumps())
         for part in ("logs", "submission", "attempts"):
             (record.folder / part).mkdir()
-    assert len(load_group(shell.runs / "settled")) == runs
+        events += [f"{hook} {record.uid} 1\n" for hook in ("run_started", "run_finished", "run_graded")]
+    (group.folder / "extensions.log").write_text("".join(events))
+    assert len(load_group(group.folder)) == runs
 
 
 def call(shell: ModuleType, *words: str) -> None:
-    began = time.monotonic()
+    began, used = time.monotonic(), children_cpu()
     done = subprocess.run(
         [sys.executable, "-c", "from mlecore.cli import main; main()", *words],
         env=shell.env,
@@ -93,7 +100,15 @@ def call(shell: ModuleType, *words: str) -> None:
         check=False,
     )
     seconds = time.monotonic() - began
-    print(f"mlecore {' '.join(words):28} {seconds:7.2f} s  exit {done.returncode}  {len(done.stdout) / 1e6:.1f} MB")
+    used = children_cpu() - used
+    line = f"mlecore {' '.join(words):28} {seconds:7.2f} s, {used:6.2f} s CPU"
+    print(f"{line}  exit {done.returncode}  {len(done.stdout) / 1e6:.1f} MB", flush=True)
+
+
+def children_cpu() -> float:
+    """Seconds that the commands called so far have used; the clock also counts what else the machine does."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ _NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "
 _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_CLOEXEC"))
 _ABANDONED = 24 * 3600.0  # seconds, if the disk has no locks that show who is at work
 _SURELY_HELD = 10.0  # seconds after which the process that made a folder surely holds it
+_CHUNK = 1 << 20  # bytes that are read at once of a file that grows, or has no size
 _MANY = 500  # files; for more, one sync of everything is cheaper than one per file
 
 
@@ -322,8 +323,13 @@ def copy(source: Path, target: Path) -> None:
 
 def read_regular(path: Path, limit: int, *, below: Path | None = None) -> bytes:
     """The content of a regular file, see ``open_regular``. Raises DataError also for more than ``limit`` bytes."""
-    with os.fdopen(open_regular(path, below=below), "rb") as file:
-        content = file.read(limit + 1)
+    descriptor = open_regular(path, below=below)
+    try:
+        content = os.read(descriptor, min(limit, os.fstat(descriptor).st_size) + 1)
+        while len(content) <= limit and (more := os.read(descriptor, min(limit + 1 - len(content), _CHUNK))):
+            content += more
+    finally:
+        os.close(descriptor)
     if len(content) > limit:
         raise DataError(f"it has more than {limit} bytes")
     return content

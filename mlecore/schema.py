@@ -29,7 +29,7 @@ T = TypeVar("T")
 NOT_IN_FILE: Final = {"in_file": False}
 """Metadata of a field that is not a key of the file, such as the folder where it lies."""
 
-_LIMIT = 16 * 2**20  # bytes; longer than any file that is read here
+LIMIT: Final = 16 * 2**20  # bytes; longer than any file that is read here
 _DOTS = 300  # on one line of TOML: a key of n parts takes memory of n * n
 _SHOWN = 3  # problems of one file that the message names
 
@@ -49,7 +49,7 @@ class Written:
     words: str
 
 
-def read_toml(path: Path, limit: int = _LIMIT, *, below: Path | None = None) -> dict[str, Any]:
+def read_toml(path: Path, limit: int = LIMIT, *, below: Path | None = None) -> dict[str, Any]:
     """A TOML file of at most ``limit`` bytes. With ``below``, a folder that it lies in, no link is followed from there
     on. Raises SchemaError that names it, OSError."""
     return _read(path, parse_toml, limit, below)
@@ -57,7 +57,7 @@ def read_toml(path: Path, limit: int = _LIMIT, *, below: Path | None = None) -> 
 
 def read_json(path: Path, *, below: Path | None = None) -> Any:
     """A JSON file; ``below`` as with ``read_toml``. Raises SchemaError that names it, OSError."""
-    return _read(path, parse_json, _LIMIT, below)
+    return _read(path, parse_json, LIMIT, below)
 
 
 def _read(path: Path, parse: Callable[[bytes], T], limit: int, below: Path | None) -> T:
@@ -95,12 +95,17 @@ def structure(cls: type[T], values: object) -> T:
     return _structure(cls, values, refuse_unknown=True)
 
 
+def structure_part(cls: type[T], values: object) -> T:
+    """The same of a file that has more keys than ``cls``, which are passed over."""
+    return _structure(cls, values, refuse_unknown=False)
+
+
 def structure_newer(cls: type[T], values: object) -> T:
     """The same for a file that a newer version may have written: its unknown keys are kept in the field ``extra``."""
     try:
         return structure(cls, values)
     except SchemaError:
-        value: Any = _structure(cls, values, refuse_unknown=False)
+        value: Any = structure_part(cls, values)
     try:
         kept: T = attrs.evolve(value, extra=_left_over(values, plain(value)))
     except RecursionError:

@@ -16,6 +16,7 @@ import attrs
 
 from mlecore.facts import Facts
 from mlecore.grading.report import Report
+from mlecore.runs.cancelled import Cancelled
 from mlecore.runs.findings import Findings
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
@@ -36,6 +37,12 @@ PAGES: Mapping[str, tuple[type, str, str]] = {
         f"What a detector found in a run, in its folder; one file for each detector. {KEPT}",
     ),
     "group": (GroupInfo, "group.json", f"What makes a folder a group of runs. {KEPT}"),
+    "cancelled": (
+        Cancelled,
+        "cancelled.json",
+        "The runs of a group that were cancelled before they began; a run that has a run.json is what that says. "
+        f"{KEPT}",
+    ),
 }
 
 
@@ -60,11 +67,11 @@ def _table(cls: type) -> str:
 
 
 def comments(cls: type) -> dict[str, str]:
-    """What the comment beside each field says, or the one above it."""
+    """What the comment beside each field says, or the one above it; fields of its base classes included."""
+    found = {name: words for base in cls.__bases__ if attrs.has(base) for name, words in comments(base).items()}
     source = textwrap.dedent(inspect.getsource(cls))
     lines = source.splitlines()
     body = next(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef)).body
-    found = {}
     for node in body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             assert node.end_lineno is not None and node.end_col_offset is not None

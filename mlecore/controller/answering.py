@@ -5,13 +5,19 @@ A request stays until it is fulfilled or refused, and is answered at every look:
 
 from __future__ import annotations
 
+import contextlib
+
+from attrs import evolve
+
 from mlecore.controller.lifecycle import Lifecycle
 from mlecore.controller.reporter import Reporter
 from mlecore.errors import DataError
 from mlecore.runs import requests
+from mlecore.runs.cancelled import read_cancelled
 from mlecore.runs.contents import check_run
 from mlecore.runs.plan import PlannedRun
-from mlecore.runs.store import Group, recover_record
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import Group, planned_record, recover_record
 
 
 def answer_requests(group: Group, lifecycle: Lifecycle, reporter: Reporter) -> None:
@@ -19,29 +25,39 @@ def answer_requests(group: Group, lifecycle: Lifecycle, reporter: Reporter) -> N
     asked = requests.pending(group.folder)
     if not asked:
         return
+    if requests.ALL in asked and not lifecycle.cancel_all():
+        all_are_ended(group)
+    waiting: list[RunRecord | PlannedRun] = []
     for planned in group.plan.runs():
         request = asked.get(planned.name)
         refusal = ""
         if request == "cancel":
-            refusal = _cancel(planned, lifecycle)
+            refusal = _cancel(planned, lifecycle, waiting)
         elif request == "retry":
             refusal = _retry(group, planned, lifecycle)
         if refusal:
             reporter.say(f"{planned.name}: {refusal}")
             reporter.note("request refused", planned.name, why=refusal)
             requests.remove(group.folder, planned.name)
+    lifecycle.cancel_waiting(waiting)
 
 
-def _cancel(planned: PlannedRun, lifecycle: Lifecycle) -> str:
-    """Why it cannot be cancelled; empty if it is being done."""
+def all_are_ended(group: Group) -> None:
+    """Nothing is left to be cancelled for a request for all runs; one that cannot be removed now is met again."""
+    with contextlib.suppress(OSError):
+        requests.remove(group.folder, requests.ALL)
+
+
+def _cancel(planned: PlannedRun, lifecycle: Lifecycle, waiting: list[RunRecord | PlannedRun]) -> str:
+    """Why it cannot be cancelled; empty where it is being done, or it was put to those of ``waiting`` that shall be."""
     active = lifecycle.active.get(planned.name)
     if active and active.phase in ("starting", "running", "stopping"):
         lifecycle.cancel(active)
         return ""
-    if active and (active.cancel or active.phase == "closing"):
+    if planned.name in lifecycle.closing or (active and (active.cancel or active.phase == "closing")):
         return ""
-    if waiting := lifecycle.take_waiting(planned):
-        lifecycle.close(waiting, "cancelled", "cancelled before it began")
+    if taken := lifecycle.take_waiting(planned):
+        waiting.append(taken)
         return ""
     return "it has ended: there is nothing to cancel"
 
@@ -53,10 +69,20 @@ def _retry(group: Group, planned: PlannedRun, lifecycle: Lifecycle) -> str:
         return ""
     try:
         check_run(group.folder / planned.name)
-        record, _ = recover_record(group.folder / planned.name)
+        record = _record(group, planned)
     except (DataError, OSError) as error:
         return f"its record cannot be read, so there is nothing to retry: {error}"
     if active or record.state not in ("failed", "cancelled"):
         return f"it is {record.state}: only failed and cancelled runs are retried"
     lifecycle.retry(record)
     return ""
+
+
+def _record(group: Group, planned: PlannedRun) -> RunRecord:
+    """Raises DataError, OSError; FileNotFoundError for a run without a record that was not cancelled."""
+    try:
+        return recover_record(group.folder / planned.name)[0]
+    except FileNotFoundError:
+        if planned.name not in read_cancelled(group.folder):
+            raise
+        return evolve(planned_record(group, planned), state="cancelled")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlecore import files
 from mlecore.errors import DataError, MlecoreError
 from mlecore.runs.journal import Journal
-from mlecore.runs.record import RunRecord
+from mlecore.runs.record import RunRecord, RunSummary
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
@@ -55,19 +55,20 @@ class Extensions:
     def graded(self, run: RunRecord, report: Report) -> None:
         self._put("run_graded", run, report)
 
+    def missed(self, run: RunSummary) -> bool:
+        """Did another controller perhaps not deliver all events of a run?"""
+        return self._active and any(_key(hook, run) not in self._delivered for hook in _due(run))
+
     def catch_up(self, run: RunRecord, report: Callable[[], Report]) -> None:
         """Deliver what another controller did, but may not have delivered."""
-        if not self._active:
-            return
-        if run.attempt and run.attempt.handle and run.state != "starting":
-            self.started(run)
-        if run.state in ("collected", "graded") or (run.state in ("cancelled", "failed") and run.ended):
-            self.finished(run)
-        if run.state == "graded" and _key("run_graded", run) not in self._delivered:
-            try:
-                self.graded(run, report())
-            except (MlecoreError, OSError) as error:
-                self._journal.note("event not delivered", run.name, hook="run_graded", why=str(error))
+        for hook in _due(run) if self._active else ():
+            if hook != "run_graded":
+                self._put(hook, run)
+            elif _key(hook, run) not in self._delivered:
+                try:
+                    self.graded(run, report())
+                except (MlecoreError, OSError) as error:
+                    self._journal.note("event not delivered", run.name, hook=hook, why=str(error))
 
     def close(self, seconds: float) -> None:
         """Wait a while for what is still to be delivered; the rest comes again with the next controller."""
@@ -105,6 +106,16 @@ class Extensions:
                 self._journal.note("extension failed", run.name, plugin=implementation.plugin_name, hook=hook, why=why)
 
 
-def _key(hook: str, run: RunRecord) -> str:
+def _due(run: RunSummary) -> Iterator[str]:
+    """The events that a run has had."""
+    if run.attempt and run.attempt.handle and run.state != "starting":
+        yield "run_started"
+    if run.state in ("collected", "graded") or (run.state in ("cancelled", "failed") and run.ended):
+        yield "run_finished"
+    if run.state == "graded":
+        yield "run_graded"
+
+
+def _key(hook: str, run: RunSummary) -> str:
     attempt = run.attempt.number if run.attempt else 0
     return f"{hook} {run.uid} {attempt}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -23,9 +23,10 @@ from mlecore.controller.state import ActiveRun, Display, GroupResult, Timing
 from mlecore.controller.transitions import Transitions
 from mlecore.controller.workers import Background, Pool
 from mlecore.errors import BackendUnreachable
+from mlecore.runs.cancelled import REASON
 from mlecore.runs.lock import LockLost
 from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import Attempt, RunRecord
+from mlecore.runs.record import Attempt, RunRecord, RunSummary
 
 if TYPE_CHECKING:
     from mlecore.grading.report import Report
@@ -49,6 +50,7 @@ class Lifecycle:
     ) -> None:
         self.active: dict[str, ActiveRun] = {}
         self.delayed: dict[str, RunRecord] = {}  # runs that wait for the time of their next attempt
+        self.closing: set[str] = set()  # runs that have not begun and are being cancelled, all in one write
         self.backlog = backlog
         self._transitions = transitions
         self._detection = detection
@@ -61,6 +63,11 @@ class Lifecycle:
     @property
     def waiting(self) -> int:
         return self.backlog.length + len(self.delayed)
+
+    @property
+    def unsettled(self) -> bool:
+        """Do runs besides those of the backlog still have something before them?"""
+        return bool(self.active or self.delayed or self.closing)
 
     def watched(self) -> list[ActiveRun]:
         """Runs whose job the backend has."""
@@ -90,8 +97,12 @@ class Lifecycle:
             self._reporter.say(f"{record.name}: {why}; grading it again")
             self._grade(record)
         else:
-            self._result.counts[record.state] += 1
-            self.backlog.ended(record)
+            self.count(record)
+
+    def count(self, record: RunSummary) -> None:
+        """A run that was at its end before."""
+        self._result.counts[record.state] += 1
+        self.backlog.ended(record)
 
     def start(self, record: RunRecord) -> None:
         """A run whose turn has come, or one that another controller was about to start."""
@@ -231,9 +242,47 @@ class Lifecycle:
 
         self._step(active, "finish", partial(self._transitions.plan_again, record), planned)
 
-    def take_waiting(self, planned: PlannedRun) -> RunRecord | None:
-        """A run that waits, out of its turn."""
+    def take_waiting(self, planned: PlannedRun) -> RunRecord | PlannedRun | None:
+        """A run that waits, out of its turn: its record, or its plan where it has none yet."""
         return self.backlog.take(planned) or self.delayed.pop(planned.name, None)
+
+    def cancel_waiting(self, runs: Sequence[RunRecord | PlannedRun]) -> None:
+        """Cancel runs that were taken from those that wait."""
+        unbegun = [run.name for run in runs if isinstance(run, PlannedRun)]
+        for record in runs:
+            if isinstance(record, RunRecord):
+                self.close(record, "cancelled", REASON)
+        if unbegun:
+            self.closing.update(unbegun)
+            self._cancel_unbegun(unbegun)
+
+    def _cancel_unbegun(self, names: Sequence[str]) -> None:
+        def cancelled(done: None) -> None:
+            self.closing.difference_update(names)
+            self._result.counts["cancelled"] += len(names)
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            self._reporter.say(f"{REASON}: {', '.join(names[:3])}{more}")
+
+        def failed(error: Exception) -> None:
+            if isinstance(error, LockLost):
+                raise error
+            if not isinstance(error, OSError):
+                self.closing.difference_update(names)
+                self._reporter.unfinished("left", f"{len(names)} runs are not cancelled: {describe(error)}")
+                return
+            self._reporter.say(f"runs cannot be cancelled: {describe(error)}; trying again", every=60)
+            self._background.later(5 * self._timing.step_delay, partial(self._cancel_unbegun, names))
+
+        self._background.submit("finish", partial(self._transitions.cancel_unbegun, names), cancelled, failed)
+
+    def cancel_all(self) -> bool:
+        """Cancel every run that has not ended; False once there is none."""
+        for active in list(self.active.values()):
+            if active.phase in ("starting", "running", "stopping"):
+                self.cancel(active)
+        self.cancel_waiting([*self.backlog.take_all(), *self.delayed.values()])
+        self.delayed.clear()
+        return bool(self.closing) or any(run.cancel or run.phase == "closing" for run in self.active.values())
 
     # Jobs that no record knows.
 
@@ -245,14 +294,15 @@ class Lifecycle:
         active = self.active.get(planned.name)
         if active and active.phase not in ("grading", "closing") and _job(active.record) == handle.name:
             return
-        waiting = None if active else self.backlog.take(planned)
+        taken = None if active else self.backlog.take(planned)
+        waiting = self.backlog.record(taken) if taken else None
         if waiting and all(attempt.number < number for attempt in waiting.attempts):
             self._reporter.say(f"{planned.name}: the backend has its job {handle.name} already: taking it over")
             attempt = Attempt(number=number, job=handle.name)
             self.start(evolve(waiting, attempts=(*waiting.attempts, attempt), state="starting"))
             return
-        if waiting:
-            self.backlog.add(waiting)
+        if taken:
+            self.backlog.add(taken)
         self._remove_job(handle)
 
     def _remove_job(self, handle: Handle) -> None:

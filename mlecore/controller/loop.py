@@ -11,8 +11,10 @@ import time
 from collections import Counter
 from functools import partial
 
+from attrs import evolve
+
 from mlecore.backends import Handle
-from mlecore.controller.answering import answer_requests
+from mlecore.controller.answering import all_are_ended, answer_requests
 from mlecore.controller.capacity import Slots
 from mlecore.controller.detection import Detection
 from mlecore.controller.experiment import Experiment
@@ -28,6 +30,7 @@ from mlecore.controller.state import Display, GroupResult, Timing
 from mlecore.controller.transitions import Transitions
 from mlecore.controller.workers import Background
 from mlecore.errors import BackendUnreachable
+from mlecore.runs.cancelled import read_cancelled
 from mlecore.runs.journal import Journal
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.store import Group, planned_record, require_group
@@ -51,7 +54,8 @@ class Controller:
         """``finished_agents``: labels of those that start nothing (see preflight). ``start_new`` False: no run begins;
         those that have begun come to their end, and requests are answered."""
         plan, backend = experiment.plan, experiment.backend
-        self.group = group
+        # read again, now that the lock is held: the controller before may have cancelled more
+        self.group = group = evolve(group, cancelled=read_cancelled(group.folder))
         self.experiment = experiment
         self.lock = lock
         self.timing = timing or Timing()
@@ -103,6 +107,8 @@ class Controller:
             if self._stopping:
                 self.result.interrupted = True
                 self.background.drain(self.timing.drain)  # killed in the middle, steps would be done again
+            else:
+                all_are_ended(self.group)
         finally:
             self.transitions.closed = True  # a thread that is left over must not write beside another controller
             self.detection.close()
@@ -112,7 +118,7 @@ class Controller:
     def _finished(self) -> bool:
         begins = self.backlog.length and self.start_new
         busy = self.background.busy("start", "finish", "grade", "provide", "detect")
-        return not (begins or self.lifecycle.active or self.lifecycle.delayed or busy)
+        return not (begins or self.lifecycle.unsettled or busy)
 
     def _turn(self) -> None:
         self.lock.beat()
@@ -156,13 +162,15 @@ class Controller:
 
     def _recover(self, only: frozenset[str] | None) -> None:
         begun = has_begun(self.group.folder)
-        for found in find_runs(self.group, self.journal, only):
+        for found in find_runs(self.group, self.journal, only, self.extensions.missed):
             self.lock.beat()
             if found.remark:
                 self.reporter.say(found.remark)
                 self.reporter.note("recovered", found.planned.name, why=found.remark)
             if found.problem:
                 self.reporter.unfinished("left alone", found.problem, found.planned.name)
+            elif found.ended:
+                self.lifecycle.count(found.ended)
             elif found.record:
                 self.lifecycle.resume(found.record)
             else:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from attrs import field, mutable
 
 from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import RunRecord
+from mlecore.runs.record import RunRecord, RunSummary
 
 Line = OrderedDict[str, "RunRecord | PlannedRun"]  # by the run's name
 
@@ -34,7 +34,7 @@ class Backlog:
         self.lines.setdefault(run.label, {}).setdefault(run.competition, OrderedDict())[run.name] = run
         self.length += 1
 
-    def ended(self, record: RunRecord) -> None:
+    def ended(self, record: RunSummary) -> None:
         """A run's time used: what is expected of others like it."""
         if record.seconds is not None:
             count, total = self._used.get((record.label, record.competition), (0, 0.0))
@@ -54,7 +54,7 @@ class Backlog:
             _, run = self.lines[label][best].popitem(last=False)
             self._removed(label, best)
             self.begun[label] += 1
-            return self._record(run)
+            return self.record(run)
         return None
 
     def wanted(self) -> list[tuple[str, str]]:
@@ -69,15 +69,22 @@ class Backlog:
         self._removed(label, competition, count)
         return count
 
-    def take(self, run: PlannedRun) -> RunRecord | None:
-        """One run out of its turn, if it waits here."""
+    def take(self, run: PlannedRun) -> RunRecord | PlannedRun | None:
+        """One run out of its turn, if it waits here, as it was added."""
         found = self.lines.get(run.label, {}).get(run.competition, OrderedDict()).pop(run.name, None)
-        if found is None:
-            return None
-        self._removed(run.label, run.competition)
-        return self._record(found)
+        if found is not None:
+            self._removed(run.label, run.competition)
+        return found
 
-    def _record(self, run: RunRecord | PlannedRun) -> RunRecord:
+    def take_all(self) -> list[RunRecord | PlannedRun]:
+        """Every run that waits here."""
+        runs = [run for lines in self.lines.values() for line in lines.values() for run in line.values()]
+        self.lines.clear()
+        self.length = 0
+        return runs
+
+    def record(self, run: RunRecord | PlannedRun) -> RunRecord:
+        """The record of a run that was taken."""
         return run if isinstance(run, RunRecord) else self.make_record(run)
 
     def _removed(self, label: str, competition: str, count: int = 1) -> None:

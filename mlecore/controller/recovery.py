@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from attrs import frozen
@@ -10,10 +10,11 @@ from attrs import frozen
 from mlecore.backends import Handle
 from mlecore.errors import DataError
 from mlecore.runs.contents import check_run
+from mlecore.runs.digests import has_its_grade
 from mlecore.runs.journal import Journal
 from mlecore.runs.plan import PlannedRun
-from mlecore.runs.record import RunRecord
-from mlecore.runs.store import Group, recover_record
+from mlecore.runs.record import RunRecord, RunSummary
+from mlecore.runs.store import Group, planned_record, read_summary, recover_record
 
 
 @frozen(kw_only=True)
@@ -21,20 +22,28 @@ class FoundRun:
     """What the disk says of a planned run."""
 
     planned: PlannedRun
-    record: RunRecord | None = None  # None: it has not begun, or its record cannot be used
+    ended: RunSummary | None = None  # it is at its end, and nothing more is to be done
+    record: RunRecord | None = None  # it has begun
     remark: str = ""  # what a person should know
     problem: str = ""  # why its record cannot be used
 
 
-def find_runs(group: Group, journal: Journal, only: frozenset[str] | None) -> Iterator[FoundRun]:
-    """Every run of the plan, or those named. Folders are read one by one, as the caller asks for the next."""
+def find_runs(
+    group: Group, journal: Journal, only: frozenset[str] | None, missed: Callable[[RunSummary], bool]
+) -> Iterator[FoundRun]:
+    """Every run of the plan, or those named. Folders are read one by one, as the caller asks for the next.
+
+    ``missed``: has an event of the run not been delivered?
+    """
     names = {path.name for path in group.folder.iterdir()}
-    started = {str(event["run"]) for event in journal.read() if event.get("event") == "starting"}
+    started = {str(event["run"]) for event in journal.read(event="starting")}
     for planned in group.plan.runs():
         if only is not None and planned.name not in only:
             continue
         if planned.name in names:
-            yield _read(group, planned)
+            yield _read(group, planned, missed)
+        elif planned.name in group.cancelled:
+            yield FoundRun(planned=planned, ended=planned_record(group, planned))
         elif planned.name in started:
             remark = f"{planned.name} had begun and its folder is gone: it begins anew"
             yield FoundRun(planned=planned, remark=remark)
@@ -42,22 +51,43 @@ def find_runs(group: Group, journal: Journal, only: frozenset[str] | None) -> It
             yield FoundRun(planned=planned)
 
 
-def _read(group: Group, planned: PlannedRun) -> FoundRun:
+def _read(group: Group, planned: PlannedRun, missed: Callable[[RunSummary], bool]) -> FoundRun:
+    folder = group.folder / planned.name
+    if (ended := _ended(group, planned)) and not missed(ended):
+        return FoundRun(planned=planned, ended=ended)
     try:
-        check_run(group.folder / planned.name)
-        record, remark = recover_record(group.folder / planned.name)
+        check_run(folder)
+        record, remark = recover_record(folder)
     except FileNotFoundError:  # a controller died before the first record
-        return FoundRun(planned=planned)
+        ended = planned_record(group, planned) if planned.name in group.cancelled else None
+        return FoundRun(planned=planned, ended=ended)
     except (DataError, OSError) as error:
         return _unusable(planned, str(error))
+    if why := _misfit(group, planned, record):
+        return _unusable(planned, why)
+    return FoundRun(planned=planned, record=record, remark=remark)
+
+
+def _ended(group: Group, planned: PlannedRun) -> RunSummary | None:
+    """A run at its end that is as it was written, with the grade that was published: most are, and quick to find."""
+    try:
+        summary = read_summary(group.folder / planned.name)
+    except (DataError, OSError):
+        return None
+    whole = summary.settled and not summary.altered and not _misfit(group, planned, summary)
+    return summary if whole and (summary.state != "graded" or has_its_grade(summary)) else None
+
+
+def _misfit(group: Group, planned: PlannedRun, record: RunSummary) -> str:
+    """Why a record is not that of this run; empty where it is."""
     if record.uid != planned.uid(group.info.uid):
-        return _unusable(planned, "its record belongs to another run")
+        return "its record belongs to another run"
     cell = (record.name, record.competition, record.seed, record.label)
     if cell != (planned.name, planned.competition, planned.seed, planned.label):
-        return _unusable(planned, "its record does not fit the plan; was it edited?")
+        return "its record does not fit the plan; was it edited?"
     if not record.own_jobs:
-        return _unusable(planned, "its record names a job that is not this run's; was it edited?")
-    return FoundRun(planned=planned, record=record, remark=remark)
+        return "its record names a job that is not this run's; was it edited?"
+    return ""
 
 
 def _unusable(planned: PlannedRun, why: str) -> FoundRun:

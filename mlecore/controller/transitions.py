@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +22,7 @@ from mlecore.controller.job import Made, make_job
 from mlecore.controller.provisions import Provisions
 from mlecore.errors import BackendError, DataError, GradingError, ImageGone, MlecoreError, NotPrepared, PluginError
 from mlecore.runs import requests
+from mlecore.runs.cancelled import REASON, add_cancelled
 from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.measured import difference, measure
@@ -46,6 +49,7 @@ class Transitions:
         self._provisions = provisions
         self._cache = group.folder / ".cache"
         self._sandbox: Sandbox | None = None
+        self._cancelling = threading.Lock()
         self.closed = False  # its controller has left, and no longer holds the group
 
     def _write(self, record: RunRecord, **details: Any) -> RunRecord:
@@ -344,8 +348,20 @@ class Transitions:
         requests.remove(self._group.folder, record.name)
         return record
 
+    def cancel_unbegun(self, names: Sequence[str]) -> None:
+        """Cancel runs that have no record, in one write."""
+        if self.closed:
+            raise LockLost("the controller has left")
+        require_group(self._group)
+        with self._cancelling:
+            add_cancelled(self._group.folder, names)
+        self._journal.note("cancelled", None, runs=len(names), why=REASON)
+        for name in requests.pending(self._group.folder).keys() & set(names):
+            requests.remove(self._group.folder, name)
+
     def plan_again(self, record: RunRecord) -> RunRecord:
         """From failed or cancelled back to planned, as somebody asked for a retry."""
+        files.make_folder(record.folder, below=self._group.folder)
         fresh = evolve(record, state="planned", ended=None, reason="", retry_from=len(record.attempts))
         record = self._write(fresh)
         requests.remove(self._group.folder, record.name)

@@ -8,7 +8,15 @@ from pathlib import Path
 from mlecore.errors import DataError
 
 _OF_GROUP = {
-    "files": ("group.json", "plan.toml", "events.jsonl", "controller.lock", "controller.claim", "extensions.log"),
+    "files": (
+        "group.json",
+        "plan.toml",
+        "cancelled.json",
+        "events.jsonl",
+        "controller.lock",
+        "controller.claim",
+        "extensions.log",
+    ),
     "folders": (".cache", "builds", "requests", "requests/cancel", "requests/retry"),
 }
 _OF_RUN = {

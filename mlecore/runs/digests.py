@@ -7,7 +7,6 @@ what was edited, replaced or torn; whoever makes all of them anew is not found o
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +16,7 @@ from attrs import evolve
 
 from mlecore import files
 from mlecore.errors import DataError
-from mlecore.runs.record import Digests, RunRecord
+from mlecore.runs.record import Digests, RunRecord, RunSummary
 
 
 def with_digests(record: RunRecord) -> RunRecord:
@@ -36,32 +35,42 @@ def with_digests(record: RunRecord) -> RunRecord:
 
 def with_own_digest(record: RunRecord) -> RunRecord:
     """The record with the digest of what it says now."""
-    own = _own(record.to_json())
-    return evolve(record, digests=evolve(record.digests or Digests(), record=own), altered=False)
+    digests = evolve(record.digests or Digests(), record="")
+    own = _own(evolve(record, digests=digests).dumps(), "")
+    return evolve(record, digests=evolve(digests, record=own), altered=False)
 
 
-def is_altered(values: Mapping[str, Any]) -> bool:
-    """Does a run.json say something else than its own digest was made of? False if it has none."""
+def is_altered(content: bytes, values: Mapping[str, Any]) -> bool:
+    """Is a run.json (its bytes, and what they say) not the one that its own digest was made of? False if it has none."""
     digests = values.get("digests")
-    return isinstance(digests, Mapping) and digests.get("record") != _own(values)
+    if not isinstance(digests, Mapping):
+        return False
+    own = digests.get("record")
+    return not isinstance(own, str) or own != _own(content, own)
 
 
-def problems(record: RunRecord, *, submission: bool = True) -> list[str]:
-    """What was changed in a run after it was written, in words; without ``submission``, what is quick to find."""
+def has_its_grade(record: RunSummary) -> bool:
+    """Is grade.json the one that was published? False if the record does not say which that was."""
+    published = record.digests.grade if record.digests else None
+    return published is not None and published == _digest(record.folder / "grade.json", record.folder)
+
+
+def problems(record: RunRecord) -> list[str]:
+    """What was changed in a run after it was written, in words."""
     found = ["run.json was changed after it was written"] if record.altered else []
     digests = record.digests or Digests()
-    if digests.grade and digests.grade != _digest(record.folder / "grade.json", record.folder):
+    if digests.grade and not has_its_grade(record):
         found.append("grade.json is not the one that was published")
-    if submission and digests.submission:
+    if digests.submission:
         path = record.folder / "submission" / "submission.csv"
         if digests.submission != _digest(path, record.folder):
             found.append("submission/submission.csv is not the one that was collected")
     return found
 
 
-def _own(values: Mapping[str, Any]) -> str:
-    values = {**values, "digests": {**(values.get("digests") or {}), "record": ""}}
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+def _own(content: bytes, digest: str) -> str:
+    """Of a run.json in which its own ``digest`` is still missing."""
+    return hashlib.sha256(content.replace(digest.encode(errors="replace"), b"")).hexdigest()
 
 
 def _digest(path: Path | None, folder: Path) -> str | None:

@@ -42,22 +42,23 @@ class Journal:
         except (OSError, DataError):
             return
 
-    def read(self, run: str | None = None) -> Iterator[dict[str, Any]]:
-        """All events, or those of one run; torn lines are left out, and so is a journal that is not a file."""
+    def read(self, run: str | None = None, event: str | None = None) -> Iterator[dict[str, Any]]:
+        """All events, or those of a run, or of a name. Torn lines are left out, and so is a journal that is no file."""
         try:
             lines = os.fdopen(files.open_regular(self.path, below=self.path.parent), "rb")
         except (OSError, DataError):
             return
-        wanted = None if run is None else json.dumps(run).encode()
+        wanted = {key: value for key, value in (("run", run), ("event", event)) if value is not None}
+        marks = [json.dumps(value).encode() for value in wanted.values()]
         with lines:
             while line := lines.readline(_LONGEST):
                 if lines.tell() > _MOST:
                     return
-                if wanted is not None and wanted not in line:
+                if not all(mark in line for mark in marks):
                     continue
                 try:
-                    event = json.loads(line)
+                    found = json.loads(line)
                 except (ValueError, RecursionError):
                     continue
-                if isinstance(event, dict) and (run is None or event.get("run") == run):
-                    yield event
+                if isinstance(found, dict) and all(found.get(key) == value for key, value in wanted.items()):
+                    yield found

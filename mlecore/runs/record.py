@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from attrs import evolve, field, frozen
 
@@ -16,7 +16,7 @@ from mlecore.backends import Handle, Sandbox
 from mlecore.errors import DataError
 from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import ModelCalls
-from mlecore.schema import NOT_IN_FILE, SchemaError, plain, structure_newer
+from mlecore.schema import NOT_IN_FILE, SchemaError, plain, structure_newer, structure_part
 from mlecore.units import Duration, Size
 
 State = Literal["planned", "starting", "running", "collecting", "collected", "graded", "cancelled", "failed"]
@@ -107,8 +107,8 @@ class Digests:
 
 
 @frozen(kw_only=True)
-class RunRecord:
-    """One run. ``folder`` is where it lies now; everything else stands in its run.json."""
+class RunSummary:
+    """What lists and a controller that resumes ask of each run: quick to read, of ten thousand runs too."""
 
     folder: Path = field(default=Path(), metadata=NOT_IN_FILE)
     format: int = FORMAT  # of this file
@@ -117,23 +117,68 @@ class RunRecord:
     group: str  # name of the group
     group_uid: str  # random
     competition: str  # id
-    edition: str = "v1"  # of the competition
-    synthetic: bool = False  # on synthetic data: such scores compare with nothing
     agent: PluginUse  # with the options it was given
     label: str = ""  # of the agent in the plan, where one agent stands in it with several options
-    backend: PluginUse  # with the options it was given
     seed: int = 0  # given to the agent
-    model: str | None = None  # that the agent was to work with
-    endpoint: str | None = None  # URL of the model
-    limits: Limits = Limits()  # what the run was given
     state: State = "planned"  # how far it is
     ended: Ended | None = None  # how the agent's process ended, once it has run
     reason: str = ""  # the same in words
     attempts: tuple[Attempt, ...] = ()  # the jobs of the run; the last one counts
+    seconds: float | None = None  # time used by the attempt that counts
+    digests: Digests | None = field(default=None, eq=False)  # that tell whether the run was changed afterwards
+    altered: bool = field(default=False, eq=False, metadata=NOT_IN_FILE)  # was read from a run.json that was changed
+
+    @property
+    def attempt(self) -> Attempt | None:
+        """The last attempt, the one that counts."""
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def settled(self) -> bool:
+        return self.state in SETTLED
+
+    @property
+    def own_jobs(self) -> bool:
+        """Does every attempt name a job of this very run, by the names that mlecore gives?"""
+        return all(
+            attempt.job in (f"mle-{self.uid}-{attempt.number}", FINISHED)
+            and (attempt.handle is None or attempt.handle.name == attempt.job)
+            for attempt in self.attempts
+        )
+
+    @classmethod
+    def from_json(cls, data: object, folder: Path) -> Self:
+        """Raises RecordError; unknown keys of a newer version are kept by a ``RunRecord``."""
+        if not isinstance(data, dict):
+            raise RecordError("it is not a JSON object")
+        version = data.get("format")
+        if not isinstance(version, int) or version < 1:
+            raise RecordError("it has no format number")
+        if version > FORMAT:
+            raise RecordError(f"it was written by a newer mlecore (format {version})", fix="Update mlecore.")
+        try:
+            return evolve(cls._structured(data), folder=folder)
+        except SchemaError as error:
+            raise RecordError(error.message) from None
+
+    @classmethod
+    def _structured(cls, data: object) -> Self:
+        return structure_part(cls, data)
+
+
+@frozen(kw_only=True)
+class RunRecord(RunSummary):
+    """One run. ``folder`` is where it lies now; everything else stands in its run.json."""
+
+    edition: str = "v1"  # of the competition
+    synthetic: bool = False  # on synthetic data: such scores compare with nothing
+    backend: PluginUse  # with the options it was given
+    model: str | None = None  # that the agent was to work with
+    endpoint: str | None = None  # URL of the model
+    limits: Limits = Limits()  # what the run was given
     retry_from: int = 0  # attempts up to this one no longer count against the retries: somebody asked for more
     created_at: str | None = None  # ISO 8601, UTC
     imported_from: str | None = None  # the benchmark whose record this is, where mlecore did not make the run
-    seconds: float | None = None  # time used by the attempt that counts
     sandbox: Sandbox | None = None  # how the backend keeps jobs apart and to their limits
     hardware: Mapping[str, Any] = field(factory=dict)  # as reported by the sandbox
     image_digest: str | None = None  # of what the recipe became at the backend
@@ -155,23 +200,12 @@ class RunRecord:
     checks: int = 0  # uses of the sandbox's validate, as reported by the sandbox
     gradings: int = 0  # of the submission
     collected: Collected | None = None  # what came out of the sandbox
-    digests: Digests | None = field(default=None, eq=False)  # that tell whether the run was changed afterwards
-    altered: bool = field(default=False, eq=False, metadata=NOT_IN_FILE)  # was read from a run.json that was changed
     extra: Mapping[Any, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
-
-    @property
-    def attempt(self) -> Attempt | None:
-        """The last attempt, the one that counts."""
-        return self.attempts[-1] if self.attempts else None
 
     @property
     def grader(self) -> PluginUse | None:
         """The competition's plugin that its group began with; None if nobody recorded it."""
         return next((use for use in self.plugins if use.name == self.competition), None)
-
-    @property
-    def settled(self) -> bool:
-        return self.state in SETTLED
 
     @property
     def submission(self) -> Path | None:
@@ -184,15 +218,6 @@ class RunRecord:
         except (DataError, OSError):
             return None
         return path
-
-    @property
-    def own_jobs(self) -> bool:
-        """Does every attempt name a job of this very run, by the names that mlecore gives?"""
-        return all(
-            attempt.job in (f"mle-{self.uid}-{attempt.number}", FINISHED)
-            and (attempt.handle is None or attempt.handle.name == attempt.job)
-            for attempt in self.attempts
-        )
 
     def with_attempt(self, **changes: Any) -> RunRecord:
         """The record with its last attempt changed."""
@@ -207,16 +232,5 @@ class RunRecord:
         return (json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
     @classmethod
-    def from_json(cls, data: object, folder: Path) -> RunRecord:
-        """Raises RecordError; unknown keys of a newer version are kept."""
-        if not isinstance(data, dict):
-            raise RecordError("it is not a JSON object")
-        version = data.get("format")
-        if not isinstance(version, int) or version < 1:
-            raise RecordError("it has no format number")
-        if version > FORMAT:
-            raise RecordError(f"it was written by a newer mlecore (format {version})", fix="Update mlecore.")
-        try:
-            return evolve(structure_newer(cls, data), folder=folder)
-        except SchemaError as error:
-            raise RecordError(error.message) from None
+    def _structured(cls, data: object) -> Self:
+        return structure_newer(cls, data)

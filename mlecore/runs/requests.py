@@ -1,7 +1,7 @@
 """Requests to the controller of a group, left as files by people who want a run cancelled or retried.
 
-``requests/cancel/RUN`` and ``requests/retry/RUN`` in the group's folder: a controller lists two folders, however many
-runs there are.
+``requests/cancel/RUN`` and ``requests/retry/RUN`` in the group's folder, and ``requests/cancel/all`` for every run that
+has not ended.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Literal, get_args
 from mlecore import files
 
 Request = Literal["cancel", "retry"]
+ALL = "all"  # in the place of a run's name; those have "--" in them
 _REQUESTS: tuple[Request, ...] = get_args(Request)
 
 
 def leave(group: Path, run: str, request: Request) -> None:
-    """Ask for something to be done with a run."""
+    """Ask for something to be done with a run, or for ``ALL`` of them to be cancelled."""
     path = _path(group, run, request)
     files.make_folder(path.parent, below=group)
     path.touch()

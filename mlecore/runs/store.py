@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
 from attrs import evolve, field, frozen, mutable
 
 from mlecore import files
 from mlecore.errors import DataError, UsageError
+from mlecore.runs import cancelled
 from mlecore.runs.digests import is_altered, with_digests
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan, PlannedRun, read_plan, write_plan
-from mlecore.runs.record import PluginUse, RecordError, RunRecord
+from mlecore.runs.record import PluginUse, RecordError, RunRecord, RunSummary
 from mlecore.runs.seals import seal
-from mlecore.schema import NOT_IN_FILE, SchemaError, plain, read_json, read_newer
+from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, read_json, read_newer
+
+R = TypeVar("R", bound=RunSummary)
 
 RECORD = "run.json"
 PLAN = "plan.toml"
@@ -48,6 +52,7 @@ class Group:
     folder: Path
     info: GroupInfo
     plan: Plan
+    cancelled: frozenset[str] = frozenset()  # runs that were cancelled before they began, when it was opened
 
     @property
     def name(self) -> str:
@@ -55,10 +60,10 @@ class Group:
 
 
 @mutable
-class Listing:
+class _Listing(Generic[R]):
     """Runs of a group, and in words what could not be read."""
 
-    records: list[RunRecord] = field(factory=list)
+    records: list[R] = field(factory=list)
     problems: list[str] = field(factory=list)
 
 
@@ -122,9 +127,12 @@ def open_group(folder: Path) -> Group:
         raise DataError(f"{folder / GROUP} cannot be read: {error}") from None
     try:
         plan = read_plan(folder / PLAN, below=folder)
+        runs = cancelled.read_cancelled(folder)
     except UsageError as error:
         raise DataError(error.message, fix=error.fix) from None
-    return Group(folder=folder, info=info, plan=plan)
+    except OSError as error:
+        raise DataError(f"{folder} cannot be read: {error}") from None
+    return Group(folder=folder, info=info, plan=plan, cancelled=runs)
 
 
 def require_group(group: Group) -> None:
@@ -142,17 +150,24 @@ def require_group(group: Group) -> None:
 
 def read_record(folder: Path) -> RunRecord:
     """The record of a run's folder. Raises RecordError (damaged) and OSError."""
-    return _read_record(folder / RECORD, folder)
+    return _read(RunRecord, folder / RECORD, folder)
 
 
-def _read_record(path: Path, folder: Path) -> RunRecord:
+def read_summary(folder: Path) -> RunSummary:
+    """The same where its summary will do: a tenth of the time. One that was altered is read in full.
+
+    Raises RecordError and OSError.
+    """
+    summary = _read(RunSummary, folder / RECORD, folder)
+    return read_record(folder) if summary.altered else summary
+
+
+def _read(cls: type[R], path: Path, folder: Path) -> R:
     try:
-        values = read_json(path, below=folder.parent)
-    except SchemaError as error:
-        raise RecordError(error.message) from None
-    try:
-        return evolve(RunRecord.from_json(values, folder), altered=is_altered(values))
-    except RecordError as error:
+        content = files.read_regular(path, LIMIT, below=folder.parent)
+        values = parse_json(content)
+        return evolve(cls.from_json(values, folder), altered=is_altered(content, values))
+    except DataError as error:
         raise RecordError(f"{path}: {error.message}", fix=error.fix) from None
 
 
@@ -166,7 +181,7 @@ def recover_record(folder: Path) -> tuple[RunRecord, str]:
         return read_record(folder), ""
     except (RecordError, FileNotFoundError) as error:
         try:
-            record = _read_record(files.previous(folder / RECORD), folder)
+            record = _read(RunRecord, files.previous(folder / RECORD), folder)
         except FileNotFoundError:
             raise error from None
         why = error.message if isinstance(error, RecordError) else f"{folder.name}/{RECORD} is gone"
@@ -180,14 +195,14 @@ def write_record(record: RunRecord) -> RunRecord:
     return record
 
 
-def read_group(folder: Path) -> Listing:
+def _read_group(folder: Path, read: Callable[[Path], R]) -> _Listing[R]:
     """Every run of a group, those that have not begun too. Never raises for one damaged run."""
     group = open_group(folder) if is_group(folder) else None
-    listing = Listing()
-    found: dict[str, RunRecord | None] = {}
+    listing = _Listing[R]()
+    found: dict[str, R | None] = {}
     for run_folder in _folders(folder):
         try:
-            record = read_record(run_folder)
+            record = read(run_folder)
         except FileNotFoundError:
             continue  # a request for a run that has not begun, or no run at all
         except (RecordError, OSError) as error:
@@ -205,11 +220,11 @@ def read_group(folder: Path) -> Listing:
         return listing
     missing = object()
     for planned in group.plan.runs():
-        record_there = found.pop(planned.name, missing)
-        if record_there is missing:
-            listing.records.append(planned_record(group, planned))
-        elif isinstance(record_there, RunRecord):
-            listing.records.append(record_there)
+        there = found.pop(planned.name, missing)
+        if there is missing:
+            listing.records.append(cast(R, planned_record(group, planned)))
+        elif there is not None:
+            listing.records.append(cast(R, there))
     listing.problems += [f"{folder.name}: {name} is not in the plan" for name, record in found.items() if record]
     return listing
 
@@ -229,6 +244,7 @@ def planned_records(group: Group) -> Iterator[RunRecord]:
 def planned_record(group: Group, run: PlannedRun) -> RunRecord:
     """A run's record before it begins."""
     plan, info = group.plan, group.info
+    is_cancelled = run.name in group.cancelled
     return RunRecord(
         uid=run.uid(info.uid),
         name=run.name,
@@ -246,16 +262,27 @@ def planned_record(group: Group, run: PlannedRun) -> RunRecord:
         endpoint=run.agent.endpoint,
         limits=plan.limits,
         created_at=info.created_at,
+        state="cancelled" if is_cancelled else "planned",
+        reason=cancelled.REASON if is_cancelled else "",
     )
 
 
 def load_group(path: Path, problems: list[str] | None = None) -> list[RunRecord]:
     """Records of all runs in a group's folder (or of one run's folder); what cannot be read goes to ``problems``."""
+    return _load(path, read_record, problems)
+
+
+def load_summaries(path: Path, problems: list[str] | None = None) -> list[RunSummary]:
+    """The same where summaries will do."""
+    return _load(path, read_summary, problems)
+
+
+def _load(path: Path, read: Callable[[Path], R], problems: list[str] | None) -> list[R]:
     if (path / RECORD).is_file() and not is_group(path):
-        return [read_record(path)]
+        return [read(path)]
     if not path.is_dir():
         raise UsageError(f"there is no group {path}", fix="To see them: mlecore runs list")
-    listing = read_group(path)
+    listing = _read_group(path, read)
     if problems is not None:
         problems += listing.problems
     return listing.records
@@ -270,8 +297,14 @@ def groups(runs: Path) -> list[Path]:
 
 def grade_of(folder: Path) -> dict[str, Any] | None:
     """grade.json of a run, if it is there and whole."""
+    return read_grade(folder)[0]
+
+
+def read_grade(folder: Path) -> tuple[dict[str, Any] | None, str]:
+    """The same, and its SHA-256."""
     try:
-        value = read_json(folder / "grade.json", below=folder.parent)
-    except (OSError, SchemaError):
-        return None
-    return value if isinstance(value, dict) else None
+        content = files.read_regular(folder / "grade.json", LIMIT, below=folder.parent)
+        value = parse_json(content)
+    except (OSError, DataError):
+        return None, ""
+    return value if isinstance(value, dict) else None, hashlib.sha256(content).hexdigest()

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 from attrs import evolve, frozen
 
 from mlecore.errors import DataError, UsageError
+from mlecore.runs.cancelled import CANCELLED
 from mlecore.runs.digests import with_own_digest
 from mlecore.runs.journal import now
 from mlecore.runs.record import RunRecord
@@ -78,6 +79,8 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
         add(GROUP, [_json({**head, "data": []})])  # the data directories are this machine's own business
         plan = _public(group.plan)
         add(PLAN, [_plan_text(plan)])
+        if group.cancelled:
+            add(CANCELLED, _read(group.folder / CANCELLED))
         for record in records:
             for name, path in _files_of(record, logs):
                 if name == RECORD:

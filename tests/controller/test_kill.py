@@ -134,7 +134,12 @@ def test_looking_at_runs(shell):
     code, output = shell.call("runs", "list", "g", "--ended", "finished")
     assert code == 0 and "worker--coins" not in output
     code, output = shell.call("runs", "list", "--state", "graded", "--json")
-    assert len(json.loads(output)) == 2
+    rows = json.loads(output)
+    assert [(row["group"], row["run"], row["attempts"]) for row in rows] == [
+        ("g", "worker--coins--0", 1),
+        ("g", "worker--coins--1", 1),
+    ]
+    assert rows[0] | {"state": "graded", "ended": "crashed", "status": "graded", "altered": False} == rows[0]
     code, output = shell.call("runs", "list", "--state", "happy")
     assert code == 2 and "there is no state" in output
     code, output = shell.call("runs", "show", "g/nobody")

@@ -62,6 +62,7 @@ TAMPERED = {
 FILES = (
     "group.json",
     "plan.toml",
+    "cancelled.json",
     "events.jsonl",
     "controller.lock",
     "controller.claim",

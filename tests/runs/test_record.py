@@ -11,8 +11,9 @@ from attrs import evolve
 
 from mlecore.agents import Usage
 from mlecore.backends import Handle
-from mlecore.runs.record import Attempt, Collected, Limits, PluginUse, RecordError, RunRecord
-from mlecore.runs.store import read_record, write_record
+from mlecore.runs.record import Attempt, Collected, Limits, PluginUse, RecordError, RunRecord, RunSummary
+from mlecore.runs.store import read_record, read_summary, write_record
+from mlecore.schema import keys
 
 FULL = RunRecord(
     uid="u",
@@ -112,3 +113,45 @@ def test_what_is_no_file_is_damage_and_never_waited_for(tmp_path):
 def test_edited_by_hand(edit):
     with pytest.raises(RecordError, match=next(iter(edit))):
         RunRecord.from_json({**FULL.to_json(), **edit}, FULL.folder)
+
+
+def test_a_summary_says_what_the_record_says(tmp_path):
+    record = write_record(evolve(FULL, folder=tmp_path))
+    summary = read_summary(tmp_path)
+    assert type(summary) is RunSummary and not summary.altered
+    assert {key.name: getattr(summary, key.name) for key in keys(RunSummary)} == {
+        key.name: getattr(record, key.name) for key in keys(RunSummary)
+    }
+    assert (summary.folder, summary.attempt, summary.own_jobs) == (record.folder, record.attempt, record.own_jobs)
+
+
+def test_the_summary_of_an_altered_record_is_read_in_full(tmp_path):
+    write_record(evolve(FULL, folder=tmp_path))
+    path = tmp_path / "run.json"
+    path.write_text(path.read_text().replace('"model": null', '"model": "another"'))
+    assert read_summary(tmp_path).altered and read_summary(tmp_path) == read_record(tmp_path)
+    path.write_text(path.read_text().replace('"model": "another"', '"model": 5'))
+    with pytest.raises(RecordError, match="model = 5: expected text"):
+        read_summary(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"[]", b'{"format": 1}', b'{"format": 1, "digests": {"record": []}}', b"["])
+def test_a_damaged_record_has_no_summary(content, tmp_path):
+    (tmp_path / "run.json").write_bytes(content)
+    with pytest.raises(RecordError, match=r"run\.json"):
+        read_summary(tmp_path)
+
+
+def test_any_change_of_a_record_shows(tmp_path):
+    write_record(evolve(FULL, folder=tmp_path))
+    path = tmp_path / "run.json"
+    whole = path.read_bytes()
+    own = json.loads(whole)["digests"]["record"].encode()
+    for changed in (
+        whole + b"\n",
+        whole.replace(own, b""),
+        whole.replace(own, b"0" * 64),
+        whole.replace(b"3", b"4", 1),
+    ):
+        path.write_bytes(changed)
+        assert read_record(tmp_path).altered

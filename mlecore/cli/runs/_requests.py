@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from attrs import define, field
 
 from mlecore.cli._shared import echo
 from mlecore.cli.runs._names import one_run
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlecore.runs.record import RunRecord
     from mlecore.runs.requests import Request
 
 
@@ -23,14 +24,14 @@ def ask(
 
     A group stands for its runs in a state of ``of_group``; a run that is named must be in one of ``allowed``.
     """
-    from mlecore.runs.store import load_group
+    from mlecore.runs.store import load_summaries
 
-    wanted: dict[Path, list[RunRecord]] = {}
+    wanted: dict[Path, _Wanted] = {}
     for name in names:
         folder = runs / name if (runs / name).exists() else Path(name)
         if (folder / "plan.toml").is_file():
-            records = [record for record in load_group(folder) if record.state in of_group]
-            wanted.setdefault(folder, []).extend(records)
+            found = (record.name for record in load_summaries(folder) if record.state in of_group)
+            wanted.setdefault(folder, _Wanted()).add(found, whole=True)
             continue
         record = one_run(runs, name)
         if record.state not in allowed:
@@ -38,25 +39,37 @@ def ask(
                 f"{name} is {record.state}: there is nothing to {request}, as it is not {' or '.join(allowed)}",
                 fix=f"To see it: mlecore runs show {name}",
             )
-        wanted.setdefault(record.folder.parent, []).append(record)
-    codes = [_ask_group(folder, records, request, of_group) for folder, records in wanted.items()]
+        wanted.setdefault(record.folder.parent, _Wanted()).add([record.name])
+    codes = [_ask_group(folder, of, request, of_group) for folder, of in wanted.items()]
     if code := max(codes):
         raise click.exceptions.Exit(code)
 
 
-def _ask_group(folder: Path, records: list[RunRecord], request: Request, of_group: tuple[str, ...]) -> int:
+@define
+class _Wanted:
+    """The runs of a group that something is asked of."""
+
+    runs: list[str] = field(factory=list)
+    whole: bool = False  # the group itself was named
+
+    def add(self, runs: Iterable[str], *, whole: bool = False) -> None:
+        self.runs.extend(runs)
+        self.whole |= whole
+
+
+def _ask_group(folder: Path, wanted: _Wanted, request: Request, of_group: tuple[str, ...]) -> int:
     """The exit code of one group, so that those after it are asked too."""
-    if not records:
+    if not wanted.runs:
         echo(f"{folder.name}: nothing to {request}: no run is {' or '.join(of_group)}", err=True)
         return 0
     try:
-        _hand_over(folder, records, request)
+        _hand_over(folder, wanted, request)
     except click.exceptions.Exit as end:
         return end.exit_code
     return 0
 
 
-def _hand_over(folder: Path, records: list[RunRecord], request: Request) -> None:
+def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
     from mlecore.cli.run import perform
     from mlecore.runs import requests
     from mlecore.runs.contents import check_group
@@ -69,16 +82,15 @@ def _hand_over(folder: Path, records: list[RunRecord], request: Request) -> None
     held = holder(folder)
     if held is None:
         require_own(group)
-    for record in records:
-        requests.leave(folder, record.name, request)
+    for run in [requests.ALL] if wanted.whole and request == "cancel" else wanted.runs:
+        requests.leave(folder, run, request)
     if held is None:
-        only = frozenset(record.name for record in records)
         try:
-            perform(group.plan, folder.name, folder.parent, (), False, only, start_new=False)
+            perform(group.plan, folder.name, folder.parent, (), False, frozenset(wanted.runs), start_new=False)
         except GroupLocked:  # a controller came in between: it finds the requests
             held = holder(folder) or {}
     if held is not None:
         who = f"process {held.get('pid', '?')} on host {held.get('host', '?')}"
-        echo(f"{folder.name}: asked its controller ({who}) to {request} {len(records)} runs", err=True)
+        echo(f"{folder.name}: asked its controller ({who}) to {request} {len(wanted.runs)} runs", err=True)
     elif request == "retry":
         echo(f"To start them: mlecore runs resume {folder.name}", err=True)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.cli._shared import echo, json_option, print_json, print_table, record_json, runs_option
+from mlecore.cli._shared import echo, json_option, print_json, print_table, runs_option
 from mlecore.cli.runs._names import group_folder
 from mlecore.errors import MlecoreError, UsageError
 
 if TYPE_CHECKING:
-    from mlecore.runs.record import RunRecord
+    from mlecore.runs.record import RunSummary
 
 
 @click.command("list")
@@ -33,20 +33,23 @@ def command(
     runs: Path,
     as_json: bool,
 ) -> None:
-    """List all groups, or the runs of the named groups, or the runs that match the filters."""
-    from mlecore.runs.store import groups, load_group
+    """List all groups, or the runs of the named groups, or the runs that match the filters.
+
+    `mlecore runs show GROUP/RUN --json` has all that is known of a run.
+    """
+    from mlecore.runs.store import groups, load_summaries
 
     _known_words(state, ended)
     problems: list[str] = []
     folders = [group_folder(runs, name) for name in names] or groups(runs)
-    found: dict[Path, list[RunRecord]] = {}
+    found: dict[Path, list[RunSummary]] = {}
     for folder in folders:
         try:
-            found[folder] = load_group(folder, problems)
+            found[folder] = load_summaries(folder, problems)
         except MlecoreError as error:
             problems.append(str(error))
 
-    def fits(record: RunRecord) -> bool:
+    def fits(record: RunSummary) -> bool:
         return (
             (not state or record.state in state)
             and (not ended or record.ended in ended)
@@ -71,24 +74,55 @@ def _known_words(state: tuple[str, ...], ended: tuple[str, ...]) -> None:
                 raise UsageError(f"there is no {what} {word!r}; there are: {', '.join(known)}")
 
 
-def _list_runs(records: list[RunRecord], as_json: bool) -> None:
-    from mlecore.runs import digests
-    from mlecore.runs.store import grade_of
+def _list_runs(records: list[RunSummary], as_json: bool) -> None:
+    rows = map(_row, records)
+    if as_json:
+        print_json(list(rows))
+        return
+    print_table(["RUN", "STATE", "ENDED", "ATTEMPTS", "TIME", "SCORE", "REASON"], map(_cells, rows))
+
+
+def _row(record: RunSummary) -> dict[str, Any]:
+    from mlecore.runs.store import read_grade
+
+    grade, digest = read_grade(record.folder) if record.state == "graded" else (None, "")
+    grade = grade or {}
+    published = record.digests.grade if record.digests else None
+    return {
+        "group": record.folder.parent.name,
+        "run": record.folder.name,
+        "agent": record.agent.name,
+        "label": record.label,
+        "competition": record.competition,
+        "seed": record.seed,
+        "state": record.state,
+        "altered": record.altered or (published is not None and published != digest),
+        "ended": record.ended,
+        "attempts": len(record.attempts),
+        "seconds": record.seconds,
+        "status": _text(grade.get("status")),
+        "score": _text(grade.get("score_text")),
+        "reason": record.reason,
+    }
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
     from mlecore.units import show_duration
 
-    if as_json:
-        print_json([record_json(record) for record in records])
-        return
-    rows = []
-    for record in records:
-        grade = (grade_of(record.folder) if record.state == "graded" else None) or {}
-        score = grade.get("score_text") if grade.get("status") == "graded" else grade.get("status")
-        used = "" if record.seconds is None else show_duration(record.seconds)
-        tries = str(len(record.attempts) or "")
-        run = f"{record.folder.parent.name}/{record.folder.name}"
-        state = f"{record.state} (altered)" if digests.problems(record, submission=False) else record.state
-        rows.append([run, state, record.ended or "", tries, used, _short(score), _first_line(record.reason)])
-    print_table(["RUN", "STATE", "ENDED", "ATTEMPTS", "TIME", "SCORE", "REASON"], rows)
+    return [
+        f"{row['group']}/{row['run']}",
+        f"{row['state']}{' (altered)' if row['altered'] else ''}",
+        row["ended"] or "",
+        str(row["attempts"] or ""),
+        "" if row["seconds"] is None else show_duration(row["seconds"]),
+        _short(row["score"]) if row["status"] == "graded" else row["status"] or "",
+        _first_line(row["reason"]),
+    ]
+
+
+def _text(value: object) -> str | None:
+    """A value of a grade.json that somebody may have edited."""
+    return value if isinstance(value, str) else None
 
 
 def _short(score: str | None) -> str:
@@ -103,7 +137,7 @@ def _first_line(text: str) -> str:
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
-def _list_groups(found: dict[Path, list[RunRecord]], as_json: bool) -> None:
+def _list_groups(found: dict[Path, list[RunSummary]], as_json: bool) -> None:
     from mlecore.runs.lock import holder
 
     rows, out = [], []

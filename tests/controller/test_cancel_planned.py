@@ -1,0 +1,124 @@
+"""Runs that are cancelled before they begin: one file of the group names them, whatever happens to the controller."""
+
+from __future__ import annotations
+
+import errno
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from mlecore import files
+from mlecore.cli import main
+from mlecore.runs import requests
+from mlecore.runs.store import load_group, open_group
+
+NAMES = ["worker--coins--0", "worker--coins--1", "worker--coins--2"]
+
+
+@pytest.fixture
+def verb(lab, monkeypatch):
+    monkeypatch.setenv("MLECORE_DATA", str(lab.data))
+
+    def call(*words: str) -> str:
+        result = CliRunner().invoke(main, [*words, "--runs", str(lab.runs)])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+        return result.output
+
+    return call
+
+
+def states(lab) -> dict[str, str]:
+    return {record.name: record.state for record in load_group(lab.group.folder)}
+
+
+def test_a_group_is_cancelled_in_one_file(lab, verb):
+    lab.make(("worker", {}), seeds=3)
+    verb("runs", "cancel", "g")
+    assert states(lab) == dict.fromkeys(NAMES, "cancelled")
+    assert not list(lab.group.folder.glob("worker--*")) and not requests.pending(lab.group.folder)
+    assert json.loads((lab.group.folder / "cancelled.json").read_text()) == {"format": 1, "runs": NAMES}
+    assert "3 cancelled" in verb("runs", "list")
+    assert "cancelled before it began" in verb("runs", "show", f"g/{NAMES[0]}")
+    assert lab.run().counts == {"cancelled": 3} and not (lab.backend_root / "starts.log").exists()
+    assert "nothing to cancel" in verb("runs", "cancel", "g")
+
+
+def test_one_of_them_is_retried_and_cancelled_again(lab, verb):
+    lab.make(("worker", {}), seeds=3)
+    verb("runs", "cancel", "g")
+    verb("runs", "retry", f"g/{NAMES[1]}")
+    assert states(lab)[NAMES[1]] == "planned"
+    verb("runs", "cancel", "g")
+    assert states(lab) == dict.fromkeys(NAMES, "cancelled")
+    verb("runs", "retry", f"g/{NAMES[1]}")
+    lab.group = open_group(lab.group.folder)
+    assert lab.run().counts == {"cancelled": 2, "graded": 1}
+
+
+def test_a_request_for_all_ends_those_at_work_too(lab):
+    lab.make(("worker", {"seconds": "30"}), seeds=3, execution={"max_parallel": 1})
+    changed = lab.display.changed
+
+    def ask(record, report) -> None:
+        changed(record, report)
+        if record.state == "running":
+            requests.leave(lab.group.folder, requests.ALL, "cancel")
+
+    lab.display.changed = ask
+    assert lab.run().counts == {"cancelled": 3}
+    ends = {record.name: record.ended for record in load_group(lab.group.folder)}
+    assert ends == {NAMES[0]: "stopped", NAMES[1]: None, NAMES[2]: None}
+    assert not requests.pending(lab.group.folder) and not list((lab.backend_root / "jobs").iterdir())
+
+
+class Killed(BaseException):
+    """The controller's process has been killed."""
+
+
+@pytest.mark.parametrize("kind", ["killed", "full"])
+def test_a_cancellation_survives_every_write(lab, data, kind):
+    """Killed or without room at any file operation, and resumed: all are cancelled, and none has begun."""
+    for n in range(1, 100):
+        lab = type(lab)(lab.root / str(n), data)
+        lab.make(("worker", {}), seeds=3)
+        requests.leave(lab.group.folder, requests.ALL, "cancel")
+        count = 0
+
+        def fault(operation, path, n=n) -> None:
+            nonlocal count
+            count += 1
+            if kind == "killed" and count >= n:
+                raise Killed
+            if kind == "full" and n <= count < n + 2:
+                raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+        reached = False
+        with files.faults(fault):
+            try:
+                lab.run()
+            except Killed:
+                reached = True
+        lab.group = open_group(lab.group.folder)
+        assert lab.run().counts == {"cancelled": 3}
+        assert states(lab) == dict.fromkeys(NAMES, "cancelled") and not requests.pending(lab.group.folder)
+        assert not (lab.backend_root / "starts.log").exists()
+        if not reached and count < n:
+            break
+    else:
+        pytest.fail("it does not come to its end")
+    assert n > 3  # it is written, renamed and synced
+
+
+def test_a_damaged_file_is_named(lab, verb):
+    lab.make(("worker", {}), seeds=3)
+    (lab.group.folder / "cancelled.json").write_text("[")
+    output = verb("runs", "list", "g")
+    assert "cancelled.json: it is not JSON" in output and "remove it" in output
+
+
+def test_a_run_that_has_a_record_is_what_it_says(lab):
+    lab.make(("worker", {}), seeds=3)
+    assert lab.run().complete
+    (lab.group.folder / "cancelled.json").write_text(json.dumps({"format": 1, "runs": NAMES[:2]}))
+    assert states(lab) == dict.fromkeys(NAMES, "graded")
