@@ -41,7 +41,7 @@ def with_own_digest(record: RunRecord) -> RunRecord:
 
 
 def is_altered(content: bytes, values: Mapping[str, Any]) -> bool:
-    """Is a run.json (its bytes, and what they say) not the one that its own digest was made of? False if it has none."""
+    """Is a run.json (its bytes, and their values) not the one that its own digest was made of? False if it has none."""
     digests = values.get("digests")
     if not isinstance(digests, Mapping):
         return False
