@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from mle_backend_docker import archive, names
+from mle_backend_docker import archive, names, system_calls
 from mle_backend_docker.users import User
 from mlecore import backends
 from mlecore.backends import Job
@@ -94,8 +94,9 @@ def host_config(
     size: int | None,
     selinux: bool,
     podman: bool,
+    filtered: bool,
 ) -> dict[str, Any]:
-    """The HostConfig of the agent's container."""
+    """The HostConfig of the agent's container. ``filtered``: with our profile of system calls."""
     demand = job.demand
     config: dict[str, Any] = {
         **hardened(selinux),
@@ -108,6 +109,9 @@ def host_config(
         "IpcMode": "private",
         "LogConfig": log_config(podman, LOG_BYTES, LOG_FILES),
     }
+    if filtered:
+        rights = system_calls.rights()
+        config |= {**rights, "SecurityOpt": [*config["SecurityOpt"], *rights["SecurityOpt"]]}
     if demand.memory is not None:
         config["Memory"] = config["MemorySwap"] = demand.memory  # the same: no swap on top
     if demand.cpus is not None:

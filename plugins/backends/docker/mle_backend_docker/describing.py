@@ -8,6 +8,7 @@ from typing import Any
 from mle_backend_docker.disk import limits_disk
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.settings import Settings
+from mle_backend_docker.system_calls import is_ours
 from mlecore.backends import Enforcement, Sandbox
 
 
@@ -33,6 +34,7 @@ def describe(engine: Engine, settings: Settings) -> Sandbox:
             "runtime": str(settings.runtime or info.get("DefaultRuntime")),
             "storage": str(info.get("Driver")),
             "cgroup_version": str(info.get("CgroupVersion")),
+            "system_calls": "filtered" if is_ours(engine) else "the engine's profile",
             "security": " ".join(str(option) for option in info.get("SecurityOptions") or ()),
             "rootless": "yes" if rootless else "no",
             "swap": "limited" if info.get("SwapLimit") else "not limited",

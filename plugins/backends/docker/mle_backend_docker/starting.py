@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import evolve
 
-from mle_backend_docker import archive, container, gateway, images, names, network
+from mle_backend_docker import archive, container, gateway, images, names, network, system_calls
 from mle_backend_docker.disk import limits_disk
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
@@ -132,6 +132,7 @@ class Starter:
                         size=size,
                         selinux=selinux,
                         podman=self.engine.is_podman,
+                        filtered=system_calls.is_ours(self.engine),
                     ),
                 }
                 with self.engine.request(f"creating the container of {job.name}"):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from attrs import evolve
-from mle_backend_docker import container, fetching, names, network, watching
+from mle_backend_docker import container, fetching, names, network, system_calls, watching
 from mle_backend_docker.backend import DockerBackend
 from mle_backend_docker.engine import Engine, _refused
 from mle_backend_docker.gpus import Gpus, parse_gpus
@@ -45,7 +46,7 @@ def asking(**demand: Any) -> Job:
 def host(job: Job, **changes: Any) -> dict[str, Any]:
     given: dict[str, Any] = {
         "network": "none", "hosts": (), "gpus": (), "runtime": None, "engine_memory": 2**34, "volumes": [],
-        "size": None, "selinux": False, "podman": False, **changes,
+        "size": None, "selinux": False, "podman": False, "filtered": False, **changes,
     }  # fmt: skip
     return container.host_config(job, **given)
 
@@ -290,3 +291,40 @@ def test_an_agent_has_the_same_variables_as_under_vm(network: Any, tmp_path: Pat
     assert docker.keys() == vm.keys() - {"PATH"}  # an image sets that
     differing = {name for name in docker if docker[name] != vm[name]}
     assert differing - {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} == {"HOME", "USER", "LOGNAME"}
+
+
+def test_a_profile_lets_process_1_alone() -> None:
+    """Every way of writing its number; the kernel looks at the lower half of the argument only."""
+    profile = json.loads(system_calls.profile())
+
+    def allowed(call: str, *arguments: int) -> bool:
+        for rule in profile["syscalls"]:
+            if call not in rule["names"] or rule["action"] != "SCMP_ACT_ALLOW" or "caps" in rule.get("includes", {}):
+                continue
+            for test in rule.get("args", ()):
+                value = arguments[test["index"]]
+                masked = test["op"] == "SCMP_CMP_MASKED_EQ"
+                if (value & test["value"]) != test["valueTwo"] if masked else value != test["value"]:
+                    break
+            else:
+                return True
+        return False
+
+    for one in (1, 1 + 2**32, 1 + 2**63):
+        assert not allowed("ptrace", 16, one) and not allowed("process_vm_writev", one)
+        assert not allowed("process_vm_readv", one) and not allowed("prlimit64", one, 0, 8)
+        assert allowed("prlimit64", one, 0, 0)
+    for other in (0, 2, 3, 77, 4096, 2**31):
+        assert allowed("ptrace", 16, other) and allowed("prlimit64", other, 0, 8)
+    assert allowed("read") and not allowed("keyctl") and not allowed("io_uring_setup")
+
+
+def test_a_profile_that_somebody_chose_stays() -> None:
+    class Chosen:
+        is_podman = False
+        info: ClassVar = {"SecurityOptions": ["name=seccomp,profile=/etc/docker/own.json"]}
+
+    assert not system_calls.is_ours(Chosen())  # type: ignore[arg-type]
+    Chosen.info["SecurityOptions"] = ["name=apparmor", "name=seccomp,profile=builtin"]
+    assert system_calls.is_ours(Chosen())  # type: ignore[arg-type]
+    assert "seccomp" not in str(host(asking())) and "seccomp=" in str(host(asking(), filtered=True))

@@ -185,3 +185,42 @@ def test_labels_stand_on_everything(make_lab: Callable[..., Lab]) -> None:
     [found] = lab.engine.api.containers(all=True, filters={"label": ["team=vision", "cost=7", "competition=toy"]})
     assert found["Labels"]["org.mlecore.group"] == lab.group
     assert len(lab.engine.api.volumes(filters={"label": f"org.mlecore.group={lab.group}"})["Volumes"]) == 3
+
+
+TAKE_INIT = """
+import ctypes, json, os, socket, stat
+libc = ctypes.CDLL(None, use_errno=True)
+prlimit, ptrace, write, ring = {"x86_64": (302, 101, 311, 425), "aarch64": (261, 117, 271, 425)}[os.uname().machine]
+limits, long = (ctypes.c_uint64 * 2)(1 << 40, 1 << 40), ctypes.c_long
+def fails(call, *arguments): return libc.syscall(long(call), *arguments) < 0
+def closed(path):
+    try: return not stat.S_ISREG(os.fstat(os.open(path, os.O_WRONLY)).st_mode)  # /dev/null lies over it
+    except OSError: return True
+def refused(family):
+    try:
+        socket.socket(family, socket.SOCK_STREAM).close()
+        return False
+    except OSError: return True
+out = [fails(prlimit, long(1), long(0), limits, None), fails(ptrace, long(0x4206), long(1), None, None),
+    fails(prlimit, long(1 + 2**32), long(0), limits, None),
+    fails(write, long(1), None, long(0), None, long(0), long(0)), fails(ring, long(1), (ctypes.c_char * 120)()),
+    closed("/proc/1/mem"), closed("/proc/1/task/1/mem"), closed("/proc/1/oom_score_adj"), refused(40)]
+child = os.fork()
+if not child:
+    import time
+    time.sleep(60)
+out += [fails(prlimit, long(child), long(0), limits, None), fails(ptrace, long(0x4206), long(child), None, None),
+    fails(prlimit, long(1), long(0), None, (ctypes.c_uint64 * 2)()), refused(socket.AF_INET)]
+os.kill(child, 9)
+print(json.dumps(out))
+"""
+
+
+def test_init_cannot_be_taken_over(lab: Lab) -> None:
+    """Nine things that must fail, and four of ordinary programs that must not."""
+    from mle_backend_docker.system_calls import is_ours
+
+    if not is_ours(lab.engine):
+        pytest.skip("this engine has a profile of system calls that somebody chose, or none")
+    assert lab.ask(TAKE_INIT) == [True] * 9 + [False] * 4
+    assert lab.backend.describe().details["system_calls"] == "filtered"

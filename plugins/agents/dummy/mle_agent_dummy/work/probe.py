@@ -13,6 +13,7 @@ import time
 import traceback
 from pathlib import Path
 
+import calls
 import identity
 import kernel
 import network
@@ -22,7 +23,7 @@ import search
 
 HOME = Path(os.environ.get("MLECORE_HOME") or Path.cwd()).resolve()
 OPT = Path(os.environ.get("MLECORE_OPT") or "/opt/mlecore")
-AREAS = (identity, places, search, processes, network, kernel)
+AREAS = (identity, places, search, processes, network, kernel, calls)
 
 
 def main() -> None:
