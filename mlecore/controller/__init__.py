@@ -1,1 +1,1 @@
-"""What acts: one controller takes a group of runs from its plan to its grades."""
+"""The controller takes a group of runs from its plan to its grades."""

@@ -1,6 +1,6 @@
-"""Doing what others ask of a group's controller: cancel a run, or retry one that failed or was cancelled.
+"""Requests to a group's controller: cancel a run, or retry one that failed or was cancelled.
 
-A request stays until it is fulfilled or refused, and is answered at every look: answering twice changes nothing.
+A request stays until it is fulfilled or refused. It is answered at every check; answering twice changes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mlecore.runs.store import Group, planned_record, recover_record
 
 
 def answer_requests(group: Group, lifecycle: Lifecycle, reporter: Reporter) -> None:
-    """All that are there; those for runs that the plan does not have are left alone."""
+    """All requests; those for runs that are not in the plan are ignored."""
     asked = requests.pending(group.folder)
     if not asked:
         return

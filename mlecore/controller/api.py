@@ -111,7 +111,7 @@ def run(
 
 @frozen
 class Done:
-    """What became of a group."""
+    """The outcome of a group."""
 
     group: Group
     outcome: GroupResult
@@ -133,7 +133,7 @@ def run_group(
 
     Its runs are graded by the plugins that it began with; ``with_installed``: by those that are installed.
 
-    Raises what is wrong before anything starts, GroupLocked if another controller works on it, DataError if the
+    Raises errors of the plan before anything starts, GroupLocked if another controller works on it, DataError if the
     group cannot be written to the disk.
     """
     try:
@@ -207,7 +207,7 @@ def existing(runs: Path, name: str | None, plan: Plan | None) -> Group | None:
     """The group to resume, if there is one. Raises UsageError for another plan than its own."""
     if name is None:
         if plan is None:
-            raise UsageError("neither a plan nor a group is named")
+            raise UsageError("neither a plan nor a group is given")
         return None
     folder = runs / name
     if plan is not None and not is_group(folder):
@@ -225,7 +225,7 @@ def existing(runs: Path, name: str | None, plan: Plan | None) -> Group | None:
 
 @contextmanager
 def _interruptible(controller: Controller, display: Display) -> Iterator[None]:
-    """Ctrl-C and SIGTERM stop the controller in order; the second time, at once. Runs go on either way."""
+    """Ctrl-C and SIGTERM stop the controller in order; the second time, at once. Runs continue either way."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""How many runs may be at work at once."""
+"""How many runs may be active at once."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mlecore.controller.workers import Background
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import Limits
 
-UNBOUNDED = 100  # at once, where the backend schedules by itself and nobody says how many
-WITHOUT_BACKEND = 16  # at once, where agents hand in finished files
+UNBOUNDED = 100  # at once, if the backend schedules by itself and no number is given
+WITHOUT_BACKEND = 16  # at once, if agents hand in finished files
 _EVERY = 60.0  # seconds between two questions
 
 
 class Slots:
-    """What the backend can give changes, as others use it too: it is asked again every minute, in the background."""
+    """The backend's capacity changes, as others use it too: it is asked again every minute, in the background."""
 
     def __init__(
         self, plan: Plan, backend: Backend | None, background: Background, reporter: Reporter, timing: Timing
@@ -48,7 +48,7 @@ class Slots:
 
 
 def at_once(capacity: Capacity | None, limits: Limits, max_parallel: int | None) -> tuple[int, str]:
-    """How many runs fit, and what bounds them, in words. A run that names no CPUs counts as one."""
+    """How many runs fit, and what limits them, in words. A run without a number of CPUs counts as one CPU."""
     bounds = [(max_parallel, "--max-parallel")] if max_parallel is not None else []
     if capacity is None:
         bounds += [] if bounds else [(UNBOUNDED, "the backend schedules")]

@@ -1,4 +1,4 @@
-"""Getting what a run left out of its sandbox and into its folder. All of it may be hostile."""
+"""Copying a run's files from its sandbox to its folder. All of them may be hostile."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Exit:
 
 
 def attempt_folder(record: RunRecord) -> Path:
-    """Where all that an attempt left lies, once it is whole."""
+    """The folder of an attempt's files, once it is complete."""
     assert record.attempt
     return record.folder / "attempts" / str(record.attempt.number)
 
 
 def fetch(backend: Backend, handle: Handle, record: RunRecord, submission_limit: int) -> None:
-    """Bring what an attempt left into ``attempts/<k>``: beside it first, renamed when it is whole. Repeatable.
+    """Fetch an attempt's files into ``attempts/<k>``: under another name first, renamed when complete. Repeatable.
 
-    What the submission is chosen from comes by itself, so that no log, however large, can crowd it out.
+    Candidates for the submission are fetched separately, so that no log, however large, can displace them.
     """
     target = attempt_folder(record)
     if target.is_dir():
@@ -86,7 +86,7 @@ def _save_output(backend: Backend, handle: Handle, path: Path) -> bool:
 
 
 def scrub(folder: Path) -> list[str]:
-    """Remove whatever is neither a plain file nor a folder, should a backend have let it through."""
+    """Remove whatever is neither a plain file nor a folder, in case a backend let it through."""
     found = []
     for where, folders, names in os.walk(folder):
         for name in [*folders, *names]:
@@ -103,7 +103,7 @@ def scrub(folder: Path) -> list[str]:
 
 
 def _only_folders(root: Path, names: Sequence[str]) -> list[str]:
-    """Remove a file that lies where a folder belongs: a run's own files go below it."""
+    """Remove a file in the place of a folder: the run's files go below it."""
     found = []
     for name in names:
         if (root / name).is_file():
@@ -143,7 +143,7 @@ def lay_out(record: RunRecord) -> RunRecord:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Rename, if it has not been done yet; what a half-done try before left is replaced."""
+    """Rename, unless that was done; what an interrupted try left is replaced."""
     if source.exists():
         files.remove(target)
         files.rename(source, target)
@@ -165,20 +165,20 @@ def choose(home: Path, candidates: tuple[str, ...]) -> str | None:
 
 
 def refused_candidates(record: RunRecord) -> str:
-    """Why there is no submission, where a candidate was there that could not be taken; else empty."""
+    """Why there is no submission although there was a candidate; else empty."""
     if record.collected is None or record.collected.candidate is not None:
         return ""
     globs = [Glob(text) for text in record.candidates]
     reasons = []
     for words in record.collected.refused:
         path = words.partition(": ")[0]
-        if any(glob.matches(path) or glob.prefix.is_relative_to(path) for glob in globs):  # it, or a folder on its way
+        if any(glob.matches(path) or glob.prefix.is_relative_to(path) for glob in globs):  # it, or a folder above it
             reasons.append(words)
     return f"not taken as a submission: {'; '.join(reasons[:5])}" if reasons else ""
 
 
 def read_exit(record: RunRecord) -> Exit:
-    """What init says about the end of the last attempt."""
+    """init's report on the end of the last attempt."""
     data = _json(attempt_folder(record) / "result" / OWN / "exit.json") or {}
     code: Any = data.get("exit_code")
     seconds: Any = data.get("seconds")
@@ -190,7 +190,7 @@ def read_exit(record: RunRecord) -> Exit:
 
 
 def read_hardware(record: RunRecord) -> dict[str, Any]:
-    """What init saw from inside."""
+    """What init measured inside."""
     return _json(attempt_folder(record) / "result" / OWN / "hardware.json") or {}
 
 
@@ -201,7 +201,7 @@ def read_checks(record: RunRecord) -> int:
 
 
 def _json(path: Path) -> dict[str, Any] | None:
-    """A small JSON object that may be anything."""
+    """A small JSON object, of unknown content."""
     try:
         with path.open("rb") as file:
             value = json.loads(file.read(_SMALL), parse_constant=_no_constant)
@@ -218,7 +218,7 @@ def _no_constant(name: str) -> None:
 
 
 def _infinite(value: Any, depth: int = 0) -> bool:
-    """Numbers like 1e999 become infinite, and a record could not be written with them."""
+    """Numbers like 1e999 become infinite, which a record cannot hold."""
     if depth > 20:
         return True
     if isinstance(value, float):
@@ -229,7 +229,7 @@ def _infinite(value: Any, depth: int = 0) -> bool:
 
 
 def take_finished_submission(record: RunRecord, finished_submission: FinishedSubmission) -> RunRecord:
-    """Put finished files into the run's folder as if a sandbox had left them. Repeatable."""
+    """Put finished files into the run's folder, as if from a sandbox. Repeatable."""
     copied = 0
     folders: Mapping[str, Path] = {}
     if finished_submission.submission is not None:

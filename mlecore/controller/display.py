@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from mlecore.controller.state import ActiveRun
     from mlecore.grading.report import Report
 
-_SHOWN = 30  # runs at work in the table; more only scroll away
+_SHOWN = 30  # active runs in the table; more would only scroll away
 _COUNTED = ("graded", "failed", "cancelled")
 
 
 class Silent:
-    """Says nothing; for programs that ask for the records afterwards."""
+    """Shows nothing; for programs that read the records afterwards."""
 
     def changed(self, record: RunRecord, report: Report | None) -> None:
         return
@@ -40,7 +40,7 @@ class Silent:
 
 
 class Lines:
-    """A line for what changes, and now and then one for where things stand."""
+    """A line for each change, and now and then one with the status."""
 
     def __init__(self, total: int, out: TextIO | None = None, every: float = 60.0) -> None:
         self.total = total
@@ -68,7 +68,7 @@ class Lines:
 
 
 class Table:
-    """Runs at work, redrawn in place; messages scroll by above them."""
+    """Active runs, redrawn in place; messages scroll above them."""
 
     def __init__(self, total: int) -> None:
         from rich.console import Console
@@ -115,7 +115,7 @@ class Table:
 
 
 def standing(active: Iterable[ActiveRun], counts: Counter[str], waiting: int, total: int) -> str:
-    """Where a group stands, in a line."""
+    """The status of a group, in one line."""
     parts = [f"{counts[state]} {state}" for state in _COUNTED if counts[state]]
     phases = Counter(run.phase for run in active)
     parts += [f"{number} {phase}" for phase, number in sorted(phases.items())]
@@ -125,7 +125,7 @@ def standing(active: Iterable[ActiveRun], counts: Counter[str], waiting: int, to
 
 
 def describe(record: RunRecord, report: Report | None) -> str:
-    """One change of one run, in a line; empty if it says nothing new."""
+    """One change of one run, in one line; empty if nothing is new."""
     if record.state == "running" and record.attempt:
         attempt = f", attempt {record.attempt.number}" if record.attempt.number > 1 else ""
         return f"{record.name}: running{attempt}"
@@ -140,7 +140,7 @@ def describe(record: RunRecord, report: Report | None) -> str:
 
 
 def last_words(folder: Path) -> str:
-    """The last line that a run's agent printed, as it may be shown; empty if there is none."""
+    """The last line that a run's agent printed, safe to print; empty if there is none."""
     try:
         path = folder / "logs" / "output.log"
         with os.fdopen(files.open_regular(path, below=folder.parent), "rb") as log:

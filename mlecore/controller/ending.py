@@ -8,13 +8,13 @@ from mlecore.runs.record import Ended, RunRecord
 
 _CLOCKS_DIFFER = 5.0  # seconds that a sandbox may take to be made, and to end
 _CLOCKS_DRIFT = 0.01  # part by which clocks may differ besides: one may not run while the machine sleeps
-INIT_TIME_UP = 124  # init's exit code, for where a full disk kept it from saying so in exit.json
+INIT_TIME_UP = 124  # init's exit code, for when a full disk kept it from writing exit.json
 
 
 def attempt_end(record: RunRecord, status: JobStatus, cancelled: bool, fetched: bool) -> tuple[Ended, str, bool]:
     """How an attempt ended, why in words, and whether it was an infrastructure failure.
 
-    ``fetched``: what it left has been fetched, with what init reported in it.
+    ``fetched``: its files were fetched, with init's report.
     """
     assert record.attempt
     if cancelled:

@@ -1,4 +1,4 @@
-"""All that a plan names, loaded and checked before anything starts."""
+"""Everything that a plan names, loaded and checked before anything starts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 T = TypeVar("T")
-_SUBMISSION_LIMIT = 10**9  # bytes, where the competition cannot say
+_SUBMISSION_LIMIT = 10**9  # bytes, if the competition does not say
 _RANK = {"none": 0, "llm": 1, "open": 2}
 
 
@@ -42,7 +42,7 @@ class Grader(Protocol):
 
 @frozen(kw_only=True, eq=False)
 class LoadedAgent:
-    """An agent of the plan, ready to be asked."""
+    """An agent of the plan, loaded."""
 
     planned: PlannedAgent
     agent: Agent
@@ -58,7 +58,7 @@ class Inputs:
     facts: Facts
     use: PluginUse
     data: Prepared
-    reopen: Callable[[], Prepared]  # as they lie on disk now; raises NotPrepared, DataError
+    reopen: Callable[[], Prepared]  # as they are on disk now; raises NotPrepared, DataError
     description: str
     sample_bytes: int
     form: str  # what a submission looks like, for the sandbox's `validate`
@@ -81,7 +81,7 @@ class Inputs:
 
 @frozen(kw_only=True, eq=False)
 class Experiment:
-    """A plan with everything that it names. What is not given to it here, the controller does not use."""
+    """A plan with everything that it names. The controller uses nothing else."""
 
     plan: Plan
     agents: Mapping[str, LoadedAgent]  # by label
@@ -89,7 +89,7 @@ class Experiment:
     backend_use: PluginUse
     inputs: Mapping[str, Inputs]  # by competition
     grader: Grader
-    with_installed: bool = False  # grade with the plugins that are installed, whatever the group began with
+    with_installed: bool = False  # grade with the installed plugins, whatever the group began with
     core: PluginUse = field(factory=core_use)
     extensions: PluginManager | None = None
     detectors: tuple[ReadyDetector, ...] = ()  # that judge the runs
@@ -118,13 +118,13 @@ class Experiment:
         return there.data.public if there and run.data_digest in (None, there.data.digest) else None
 
     def submission_limit(self, competition: str) -> int:
-        """Bytes that a submission may have; what a run left is fetched whether or not its competition can be used."""
+        """Bytes that a submission may have; also if its competition cannot be used: runs are still fetched."""
         there = self.inputs.get(competition)
         return there.submission_limit if there else _SUBMISSION_LIMIT
 
 
 class Missing(MlecoreError):
-    """An agent or a competition of a group that is resumed cannot be used: its runs stay as they are."""
+    """An agent or a competition of a resumed group cannot be used: its runs stay as they are."""
 
 
 def load_experiment(
@@ -139,7 +139,7 @@ def load_experiment(
     """Load all plugins and find all data that a plan names, making synthetic data that are missing.
 
     Raises UsageError, NotPrepared, PluginError: nothing has started then. Where a group is ``resumed``, an agent or a
-    competition that cannot be used keeps only its own runs from going on.
+    competition that cannot be used affects only its own runs.
     """
     from mlecore.registry import load_extensions, open_backend
 
@@ -169,7 +169,7 @@ def load_experiment(
 
 
 def _load_each(loads: Mapping[str, Callable[[], T]], resumed: bool) -> tuple[dict[str, T], dict[str, str]]:
-    """What could be loaded, and why the rest could not."""
+    """What was loaded, and why the rest was not."""
     loaded, missing = {}, {}
     for name, load in loads.items():
         try:
@@ -264,7 +264,7 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
 
 
 def read_description(public: Path, facts: Facts) -> str:
-    """As the agent reads it: data that MLE-bench prepared keep their own."""
+    """As the agent reads it: data that MLE-bench prepared have their own."""
     try:
         return (public / "description.md").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:

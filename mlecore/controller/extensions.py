@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from mlecore.grading.report import Report
 
 DELIVERED = "extensions.log"
-_MOST = 1 << 28  # bytes that are read; 10,000 runs write some 2 MB
+_MOST = 1 << 28  # bytes that are read; 10,000 runs write about 2 MB
 
 
 class Extensions:
     """Calls extensions from a separate thread: a slow or failing one delays no run.
 
-    An event is noted in the group's extensions.log after it was delivered, so that one that is lost with the controller
-    comes again when the group is resumed.
+    An event is noted in the group's extensions.log after its delivery, so that one that is lost with the controller is
+    delivered when the group is resumed.
     """
 
     def __init__(self, group: Path, journal: Journal, manager: PluginManager | None) -> None:
@@ -44,7 +44,7 @@ class Extensions:
         except (OSError, DataError):  # then they are delivered once more
             return set()
         lines = content.decode(errors="replace").split("\n")
-        return set(lines[:-1])  # what follows the last newline is torn or empty
+        return set(lines[:-1])  # what follows the last newline is incomplete or empty
 
     def started(self, run: RunRecord) -> None:
         self._put("run_started", run)
@@ -71,7 +71,7 @@ class Extensions:
                     self._journal.note("event not delivered", run.name, hook=hook, why=str(error))
 
     def close(self, seconds: float) -> None:
-        """Wait a while for what is still to be delivered; the rest comes again with the next controller."""
+        """Wait a while for pending deliveries; the next controller delivers the rest."""
         if self._thread:
             self._queue.put(None)
             self._thread.join(seconds)
@@ -94,7 +94,7 @@ class Extensions:
                 continue
 
     def _call(self, hook: str, run: RunRecord, report: Report | None) -> None:
-        """Call each extension by itself, so that one that fails keeps the event from none of the others."""
+        """Call each extension separately, so that one that fails does not affect the others."""
         assert self._manager is not None
         arguments: dict[str, Any] = {"run": run} if hook != "run_graded" else {"run": run, "report": report}
         for implementation in getattr(self._manager.hook, hook).get_hookimpls():

@@ -1,4 +1,4 @@
-"""What follows when a step of a run fails. Only decided here; `lifecycle` does it."""
+"""Decides what follows when a step of a run fails; `lifecycle` does it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LASTING = {
     errno.ENOTDIR,
     errno.ENOTEMPTY,
 }
-"""Errors of what lies there, not of the disk: another try meets the same."""
+"""Errors of the files there, not of the disk: another try would fail too."""
 
 
 class FolderGone(Exception):
@@ -60,9 +60,8 @@ Decision = Retry | Fail | CountAsLost | Leave | Abandon
 def decide(active: ActiveRun, error: Exception, timing: Timing, answers_are_there: Callable[[], bool]) -> Decision:
     """After the ``active.tries``-th failure of its step.
 
-    Disk and backend are waited for as long as it takes, since they come back (what lies in a wrong place does not go
-    away); only a run that the disk keeps from starting fails in the end. Anything else is tried a few times, as far as
-    another try can help.
+    Disk and backend are waited for as long as it takes, since they recover (a wrong file in the way does not); only a
+    run that the disk keeps from starting fails in the end. Everything else is tried a few times, if that can help.
     """
     if isinstance(error, FolderGone):
         return Abandon()
@@ -77,7 +76,7 @@ def decide(active: ActiveRun, error: Exception, timing: Timing, answers_are_ther
     if active.phase == "starting":
         return Fail()
     if isinstance(error, GradingError):
-        # Answers that are away are waited for, and may be back by now; a second error is for a person to fix.
+        # Missing answers may be back by now; a second error is for a person to fix.
         hopeful = active.tries == 1 or not answers_are_there()
         return _again(timing, 2 * active.tries) if hopeful and active.tries < timing.step_tries else Leave()
     if active.tries < timing.step_tries:
@@ -88,7 +87,7 @@ def decide(active: ActiveRun, error: Exception, timing: Timing, answers_are_ther
 
 
 def describe(error: Exception) -> str:
-    """What went wrong, for a person: our own errors speak for themselves."""
+    """What went wrong, for a person: the message of our own errors, the type of others."""
     return str(error) if isinstance(error, (MlecoreError, OSError)) else repr(error)
 
 

@@ -47,7 +47,7 @@ def make_job(
     cache: Path,
     labels: Mapping[str, str] | None = None,
 ) -> Made | FinishedSubmission:
-    """Ask the agent what to start. Raises PluginError if its answer is none, and what the agent raises."""
+    """Ask the agent what to start. Raises PluginError for a wrong result, and what the agent raises."""
     plan, limits = experiment.plan, experiment.plan.limits
     task = make_task(experiment, loaded_agent, inputs, seed, job_name)
     launch = loaded_agent.plugin.call("launch", task=task)
@@ -104,7 +104,7 @@ def make_job(
 
 
 def make_task(experiment: Experiment, loaded_agent: LoadedAgent, inputs: Inputs, seed: int, job_name: str) -> Task:
-    """All that an agent may know."""
+    """Everything that an agent may know."""
     facts, limits, planned = inputs.facts, experiment.plan.limits, loaded_agent.planned
     access = model_access(experiment.plan, planned)
     home = experiment.backend.home(job_name)
@@ -155,7 +155,7 @@ def _check(loaded_agent: LoadedAgent, launch: object) -> None:
 
 
 def tools(inputs: Inputs, cache: Path) -> dict[str, bytes | Path]:
-    """What stands in /opt/mlecore."""
+    """The files in /opt/mlecore."""
     return {
         "init": SANDBOX / "init",
         "validate": SANDBOX / "validate",
@@ -165,7 +165,7 @@ def tools(inputs: Inputs, cache: Path) -> dict[str, bytes | Path]:
 
 
 def sample_file(inputs: Inputs, cache: Path) -> Path:
-    """The sample as a plain file; one inside an archive is unpacked once a group."""
+    """The sample as a plain file; one inside an archive is unpacked once per group."""
     from mlecore.submissions.sample import open_sample, sample_place
 
     path, member = sample_place(inputs.facts, inputs.data.public)

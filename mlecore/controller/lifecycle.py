@@ -1,6 +1,6 @@
-"""The runs that are neither waiting nor at their end, and what follows each step of theirs.
+"""The active runs, and what follows each of their steps.
 
-A run is in a step (a worker thread has it) or at work (the backend has its job, see `polling`). Only this file changes
+A run is in a step (in a worker thread) or at work (the backend has its job, see `polling`). Only this file changes
 an ActiveRun, in the loop's thread; only `transitions` writes, in worker threads.
 """
 
@@ -74,7 +74,7 @@ class Lifecycle:
         return [active for active in self.active.values() if active.watched]
 
     def at_work(self) -> Counter[str]:
-        """Label -> how many runs take up the backend, or are about to."""
+        """Label -> how many runs use the backend, or are about to."""
         return Counter(active.record.label for active in self.active.values() if active.phase != "grading")
 
     def tick(self) -> None:
@@ -83,7 +83,7 @@ class Lifecycle:
     # From the backlog to the backend.
 
     def resume(self, record: RunRecord) -> None:
-        """Take up a run where its record says that it is; every step can be done again."""
+        """Continue a run from the state in its record; every step can be repeated."""
         self._transitions.catch_up(record)
         if record.state == "planned":
             self.backlog.add(record)
@@ -130,7 +130,7 @@ class Lifecycle:
     # While the backend has it.
 
     def seen(self, active: ActiveRun, status: JobStatus) -> None:
-        """What the backend says of a run's job."""
+        """The backend's status of a run's job."""
         if not active.watched:
             return
         active.status = status
@@ -151,7 +151,7 @@ class Lifecycle:
         return record.limits.time + record.grace + self._timing.overdue
 
     def _stop(self, active: ActiveRun) -> None:
-        """Have a job ended. Its end is then seen like any other, perhaps before this comes back."""
+        """End a job. Its end is then noticed like any other, perhaps before this returns."""
         active.phase = "stopping"
 
         def failed(error: Exception) -> None:
@@ -187,7 +187,7 @@ class Lifecycle:
             self._ended(record)
 
     def _retry_later(self, record: RunRecord) -> None:
-        """A new attempt after an infrastructure failure, each time after a longer while."""
+        """A new attempt after an infrastructure failure, each time after a longer delay."""
         self.active.pop(record.name, None)
         self.delayed[record.name] = record
         failures = len(record.attempts) - record.retry_from
@@ -225,7 +225,7 @@ class Lifecycle:
     # What people ask for.
 
     def cancel(self, active: ActiveRun) -> None:
-        """End a run that starts or is at work; what it left is kept, not graded."""
+        """End a run that starts or is at work; its files are kept, not graded."""
         active.cancel = True
         if active.phase == "running":
             self._stop(active)
@@ -289,7 +289,7 @@ class Lifecycle:
     def claim(self, planned: PlannedRun, number: int, handle: Handle) -> None:
         """A job that the backend has for the ``number``-th attempt of a run.
 
-        It is taken over where its run waits to begin: a controller died after it started the job. Else it is removed.
+        It is taken over if its run waits to begin: a controller died after it started the job. Else it is removed.
         """
         active = self.active.get(planned.name)
         if active and active.phase not in ("grading", "closing") and _job(active.record) == handle.name:
@@ -306,7 +306,7 @@ class Lifecycle:
         self._remove_job(handle)
 
     def _remove_job(self, handle: Handle) -> None:
-        """End and remove a job that belongs to no run any more. What fails is found when the group is resumed."""
+        """End and remove a job that no longer belongs to a run. If that fails, resuming the group finds it."""
         self._reporter.note("job removed", job=handle.name)
         step = partial(self._transitions.remove_job, handle)
         self._background.submit("finish", step, lambda removed: None, lambda error: None)
@@ -314,7 +314,7 @@ class Lifecycle:
     # Steps, and what follows when one fails.
 
     def _step(self, active: ActiveRun, pool: Pool, function: Callable[[], T], then: Callable[[T], None]) -> None:
-        """Have a step done, and go on; where it fails, do what ``failures`` decides."""
+        """Do a step in a worker and continue; if it fails, do what ``failures`` decides."""
 
         def done(result: T) -> None:
             active.tries = 0

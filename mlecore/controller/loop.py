@@ -1,7 +1,7 @@
 """The loop that takes every run of a group to its end.
 
-It decides and waits, in one thread; what blocks is done in others (`workers`). What follows each step of a run stands
-in `lifecycle`, the steps themselves in `transitions`.
+It decides and waits, in one thread; what blocks is done in others (`workers`). What follows each step of a run is in
+`lifecycle`, the steps themselves are in `transitions`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Controller:
         start_new: bool = True,
     ) -> None:
         """``finished_agents``: labels of those that start nothing (see preflight). ``start_new`` False: no run begins;
-        those that have begun come to their end, and requests are answered."""
+        those that have begun are finished, and requests are answered."""
         plan, backend = experiment.plan, experiment.backend
         # read again, now that the lock is held: the controller before may have cancelled more
         self.group = group = evolve(group, cancelled=read_cancelled(group.folder))
@@ -93,11 +93,11 @@ class Controller:
         self._stopping = False
 
     def stop(self) -> None:
-        """Begin nothing more and leave; runs at work go on without us. May be called from a signal handler."""
+        """Begin nothing more and leave; running runs continue. May be called from a signal handler."""
         self._stopping = True
 
     def run(self, only: frozenset[str] | None = None) -> GroupResult:
-        """All runs, or those named. Raises LockLost; what else goes wrong is reported and left to be resumed."""
+        """All runs, or those named. Raises LockLost; other errors are reported, and resuming continues."""
         try:
             self._recover(only)
             self._answer_requests()
@@ -106,11 +106,11 @@ class Controller:
                 self._turn()
             if self._stopping:
                 self.result.interrupted = True
-                self.background.drain(self.timing.drain)  # killed in the middle, steps would be done again
+                self.background.drain(self.timing.drain)  # killed in the middle, steps would be repeated
             else:
                 all_are_ended(self.group)
         finally:
-            self.transitions.closed = True  # a thread that is left over must not write beside another controller
+            self.transitions.closed = True  # a remaining thread must not write while another controller does
             self.detection.close()
         self.extensions.close(self.timing.drain)
         return self.result
@@ -179,7 +179,7 @@ class Controller:
             self._find_jobs(only)
 
     def _find_jobs(self, only: frozenset[str] | None) -> None:
-        """Jobs that no record knows, as a controller died between starting one and writing it down."""
+        """Jobs without a record: a controller died between starting one and recording it."""
         self._finding_jobs = True
         backend, name = self.experiment.backend, self.experiment.plan.backend.name
 

@@ -1,4 +1,4 @@
-"""What a run's process prints: from its folder once it is collected, before that from its backend."""
+"""The output of a run's process: from its folder once it is collected, before that from its backend."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def output(record: RunRecord, follow: bool) -> Iterator[bytes]:
 
 
 def saved(record: RunRecord) -> Path | None:
-    """Where the output lies once it is collected; that of the last attempt that left any."""
+    """The collected output; that of the last attempt that has any."""
     attempts = [
         record.folder / "attempts" / str(attempt.number) / "output.log" for attempt in reversed(record.attempts)
     ]
@@ -64,7 +64,7 @@ def _read_again(record: RunRecord) -> RunRecord:
 
 
 def _from_backend(backend: Backend, record: RunRecord, follow: bool) -> Iterator[bytes]:
-    """From the job itself; continued where it was when the backend did not answer for a while."""
+    """From the job itself; continued if the backend did not answer for a while."""
     assert record.attempt and record.attempt.handle
     offset = 0
     while True:

@@ -1,4 +1,4 @@
-"""Asking the backend how the jobs at work are: often while they are young, seldom when they are old."""
+"""Asking the backend for the status of jobs: often while they are young, rarely when they are old."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Seen = Callable[[ActiveRun, JobStatus], None]
 
 
 class Polling:
-    """One question for all jobs, and never two at once. A backend that does not answer is asked again."""
+    """One request for all jobs, and never two at once. A backend that does not answer is asked again."""
 
     def __init__(self, name: str, backend: Backend, background: Background, reporter: Reporter, timing: Timing) -> None:
         self._name = name
@@ -41,7 +41,7 @@ class Polling:
         return max(self._last, since) + min(max(age * timing.poll_share, timing.poll_min), timing.poll_max)
 
     def ask(self, runs: Sequence[ActiveRun], seen: Seen) -> None:
-        """Have ``seen`` called for every run that the backend's answer names."""
+        """Call ``seen`` for every run in the backend's answer."""
         self._asking = True
         by_handle = {run.record.attempt.handle: run for run in runs if run.record.attempt and run.record.attempt.handle}
         question = partial(self._backend.status, list(by_handle))

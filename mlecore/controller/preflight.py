@@ -1,4 +1,4 @@
-"""What is asked before anything starts: what each agent would start, and whether the backend can."""
+"""Checks before anything starts: what each agent would start, and whether the backend can run it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mlecore.model_access import ModelAccess
 def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None) -> frozenset[str]:
     """Ask each agent what it would start and the backend whether it can. Raises UsageError and BackendError.
 
-    Nothing is started, and a backend that nobody needs is not asked. Returns the labels of agents that start nothing,
+    Nothing is started, and a backend that is not needed is not asked. Returns the labels of agents that start nothing,
     as they hand in finished files.
     """
     plan, demands, finished = experiment.plan, [], set()
@@ -35,8 +35,8 @@ def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None)
             named = name in plan.limits.secrets
             if demand.model is not None and not named:
                 raise UsageError(
-                    f"agent {loaded_agent.use.name} asks for {name}, and runs with a gateway get no key by themselves",
-                    fix=f"Give it to them all the same: --secret {name}",
+                    f"agent {loaded_agent.use.name} asks for {name}, but runs with a gateway get only named keys",
+                    fix=f"Give it to them anyway: --secret {name}",
                 )
             if not named and name not in loaded_agent.agent.secrets:
                 raise UsageError(

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Provision(Generic[T]):
-    """One thing that is made once, whoever asks first and however many wait for it. ``get`` may be called anywhere."""
+    """Something that is made once, however many wait for it. ``get`` may be called from any thread."""
 
     def __init__(self, name: str, doing: str, make: Callable[[], T]) -> None:
         self.name = name
@@ -38,14 +38,14 @@ class Provision(Generic[T]):
         return bool(self._made)
 
     def get(self) -> T:
-        """Blocks until it is made. Raises what making it raises; the next one to ask tries again."""
+        """Blocks until it is made. Raises what making it raises; the next call tries again."""
         with self._lock:
             if not self._made:
                 self._made.append(self._make())
             return self._made[0]
 
     def remake(self, gone: T) -> T:
-        """Makes it again, as ``gone`` is no longer there; once, however many find it gone."""
+        """Makes it again because ``gone`` was removed; once, however many callers notice."""
         with self._lock:
             if self._made == [gone]:
                 self._made.clear()
@@ -72,7 +72,7 @@ class Provisions:
         self._finished_agents = finished_agents  # labels of those that hand in finished files, and need none of it
         self._images = self._by_label()
         self._data = {
-            id: Provision(f"the data of {id}", "bringing them to the backend", partial(self._provide, inputs))
+            id: Provision(f"the data of {id}", "making them available at the backend", partial(self._provide, inputs))
             for id, inputs in experiment.inputs.items()
         }
 
@@ -104,7 +104,7 @@ class Provisions:
         return not missing and all(provision.ready for provision in self._needed(label, competition))
 
     def request(self, label: str, competition: str) -> str:
-        """Have made what such a run needs, if nobody has asked for it. Why it cannot be made, or an empty text."""
+        """Begin to make what such a run needs. Returns why it cannot be made, or an empty text."""
         if why := self._experiment.missing(label, competition):
             return why
         needed = self._needed(label, competition)
@@ -129,7 +129,7 @@ class Provisions:
             provision.failure = f"{provision.name} cannot be made ready: {describe(error)}"
 
     def _report_slow(self, provision: Provision[Any]) -> None:
-        """Installing what an agent needs takes minutes at times, in which nothing else may happen."""
+        """Installing what an agent needs may take minutes, in which nothing else happens."""
         if not provision.ready and not provision.failure:
             self._reporter.say(f"{provision.name}: {provision.doing}")
 

@@ -15,13 +15,13 @@ Line = OrderedDict[str, "RunRecord | PlannedRun"]  # by the run's name
 
 @mutable
 class Backlog:
-    """Runs that have not begun. Seeds of one agent on one competition stand in one line, as they are alike.
+    """Runs that have not begun. Seeds of one agent on one competition are in one queue, as they are alike.
 
     The agent with the fewest runs at work is served first; of its competitions the one that is expected to take
     longest: as long as its runs before took, or the whole time limit while none has ended; then that with more data.
     """
 
-    make_record: Callable[[PlannedRun], RunRecord]  # called when a run's turn comes: ten thousand of them are no load
+    make_record: Callable[[PlannedRun], RunRecord]  # called when a run's turn comes
     sizes: Mapping[str, float]  # competition -> GB, as its facts say
     limit: float  # seconds a run may take
     lines: dict[str, dict[str, Line]] = field(factory=dict)  # label -> competition -> runs
@@ -30,12 +30,12 @@ class Backlog:
     _used: dict[tuple[str, str], tuple[int, float]] = field(factory=dict)  # how many runs ended after how long in all
 
     def add(self, run: RunRecord | PlannedRun) -> None:
-        """At the end of its line."""
+        """At the end of its queue."""
         self.lines.setdefault(run.label, {}).setdefault(run.competition, OrderedDict())[run.name] = run
         self.length += 1
 
     def ended(self, record: RunSummary) -> None:
-        """A run's time used: what is expected of others like it."""
+        """The time a run used, which is expected of others like it."""
         if record.seconds is not None:
             count, total = self._used.get((record.label, record.competition), (0, 0.0))
             self._used[record.label, record.competition] = (count + 1, total + record.seconds)

@@ -1,4 +1,4 @@
-"""Where another controller left a group: what its folder says of each run, and whose the jobs are."""
+"""The state in which another controller left a group: what its folder says of each run, and whose the jobs are."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from mlecore.runs.store import Group, planned_record, read_summary, recover_reco
 
 @frozen(kw_only=True)
 class FoundRun:
-    """What the disk says of a planned run."""
+    """The state of a planned run on disk."""
 
     planned: PlannedRun
     ended: RunSummary | None = None  # it is at its end, and nothing more is to be done
     record: RunRecord | None = None  # it has begun
-    remark: str = ""  # what a person should know
+    remark: str = ""  # a message for the user
     problem: str = ""  # why its record cannot be used
 
 

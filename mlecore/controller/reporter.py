@@ -1,4 +1,4 @@
-"""What the controller has to say: to who looks on, to the journal, and in its result."""
+"""Messages of the controller: to the watcher, to the journal, and in its result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mlecore.runs.journal import Journal
 
 
 class Reporter:
-    """Says things once, or now and then while they last."""
+    """Reports things once, or now and then while they last."""
 
     def __init__(self, display: Display, journal: Journal, result: GroupResult) -> None:
         self._display = display
@@ -34,7 +34,7 @@ class Reporter:
         self._journal.note(event, run, **details)
 
     def unfinished(self, event: str, why: str, run: str | None = None, **details: Any) -> None:
-        """Something does not come to its end with this controller: said, noted, and part of its result."""
+        """Something is not finished by this controller: shown, logged, and part of its result."""
         words = f"{run}: {why}" if run else why
         self.say(words)
         self.note(event, run, why=why, **details)

@@ -1,4 +1,4 @@
-"""What the controller works with: its timing, a run at work, who looks on, how it ended."""
+"""Values of the controller: its timing, an active run, its watcher, its outcome."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ Phase = Literal["starting", "running", "stopping", "collecting", "grading", "clo
 
 @frozen(kw_only=True)
 class Timing:
-    """How long the controller waits for what, in seconds."""
+    """The controller's delays, in seconds."""
 
     poll_min: float = 0.1
     poll_max: float = 10.0
     poll_share: float = 0.1  # of the age of the youngest job
     slow: float = 3.0  # before a preparation that takes longer is reported
-    step_delay: float = 1.0  # before a step that failed for the disk or the backend is done again; doubles
+    step_delay: float = 1.0  # before a step that failed because of the disk or the backend is repeated; doubles
     step_delay_max: float = 60.0
     attempt_delay: float = 15.0  # before a new attempt; doubles
     attempt_delay_max: float = 600.0
     step_tries: int = 4  # of a step that fails for another reason
     start_tries: int = 10  # before a run is failed that the disk keeps from starting
     overdue: float = 120.0  # beyond limit and grace, before a job whose init has died is stopped from here
-    requests: float = 1.0  # between two looks for requests
+    requests: float = 1.0  # between two checks for requests
     drain: float = 10.0  # for steps in progress, when the controller is asked to stop
 
 
 class Display(Protocol):
-    """Who looks on: called in the loop's thread."""
+    """Gets told what happens; called in the loop's thread."""
 
     def changed(self, record: RunRecord, report: Report | None) -> None: ...
 
@@ -48,7 +48,7 @@ class Display(Protocol):
 
 @mutable(eq=False)
 class ActiveRun:
-    """A run that is neither waiting nor at its end."""
+    """A run that has begun and not ended."""
 
     record: RunRecord
     phase: Phase
@@ -66,7 +66,7 @@ class ActiveRun:
 
 @mutable
 class GroupResult:
-    """How a controller left its group. ``unfinished``: what did not come to an end, in words."""
+    """How a controller left its group. ``unfinished``: what was not finished, in words."""
 
     counts: Counter[str] = field(factory=Counter)
     unfinished: list[str] = field(factory=list)

@@ -1,4 +1,4 @@
-"""The steps of a run, each repeatable: whatever a controller had done of it when it died, doing it again is right."""
+"""The steps of a run. Each is repeatable: after a controller died in a step, repeating the step is right."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Transitions:
         self._cache = group.folder / ".cache"
         self._sandbox: Sandbox | None = None
         self._cancelling = threading.Lock()
-        self.closed = False  # its controller has left, and no longer holds the group
+        self.closed = False  # its controller no longer holds the group
 
     def _write(self, record: RunRecord, **details: Any) -> RunRecord:
         """Make a state durable. Raises FolderGone, OSError."""
@@ -98,7 +98,7 @@ class Transitions:
         return record, evolve(made.job, image=image, data=data)
 
     def launch(self, record: RunRecord, job: Job) -> RunRecord:
-        """From starting to running. A job of this name that somebody has started already is taken over."""
+        """From starting to running. A job of this name that was started before is taken over."""
         try:
             handle = self._experiment.backend.start(job)
         except ImageGone:
@@ -111,7 +111,7 @@ class Transitions:
         return record
 
     def _next_attempt(self, record: RunRecord) -> int:
-        """Beyond all that the record and the folder know of: a damaged record may have forgotten some."""
+        """A number above all that the record and the folder mention: a damaged record may lack some."""
         known = [attempt.number for attempt in record.attempts]
         folder = record.folder / "attempts"
         if folder.is_dir():
@@ -187,7 +187,7 @@ class Transitions:
             )
             there = True
         if not there:
-            files.remove(files.partial(collect.attempt_folder(record)))  # its job is gone: it will never be whole
+            files.remove(files.partial(collect.attempt_folder(record)))  # its job is gone: it will never be complete
         ended, reason, infra_failure = attempt_end(record, status, cancelled, there)
         reported = collect.read_exit(record) if there else collect.Exit()
         used, doubt = time_used(status, reported, seconds)
@@ -222,7 +222,7 @@ class Transitions:
         return evolve(record, state="failed", reason=f"{record.reason} (attempt {failures}, no retry left)")
 
     def _with_usage(self, record: RunRecord) -> RunRecord:
-        """Tokens and cost: as the gateway counted them, beside what the agent's logs report."""
+        """Tokens and cost: as the gateway counted them, and as the agent's logs report them."""
         reported = self._reported_usage(record)
         calls = measure(record.folder / GATEWAY_LOG, record.access.budgets) if record.access else None
         if calls is None:
@@ -233,7 +233,7 @@ class Transitions:
         return evolve(record, calls=calls, usage=calls.usage, reported_usage=reported, usage_difference=words)
 
     def _reported_usage(self, record: RunRecord) -> Usage | None:
-        """If the agent can say; its hook reads hostile files, and a failure is only noted."""
+        """As the agent's hook reports them; it reads hostile files, so a failure is only noted."""
         agent = self._experiment.agents.get(record.label)
         if agent is None or not agent.plugin.implements("usage"):
             return None
@@ -245,7 +245,7 @@ class Transitions:
         return usage
 
     def _remove(self, handle: Handle) -> None:
-        """Leave nothing behind; what cannot be removed now is found when the group is resumed."""
+        """Remove the job; what cannot be removed now is found when the group is resumed."""
         try:
             self._experiment.backend.remove(handle)
         except BackendError as error:
@@ -284,14 +284,14 @@ class Transitions:
                 raise
             raise GradingError(f"{type(error).__name__}: {error}") from error
         files.remove(record.folder / "grade_error.json")
-        files.remove(files.temporary(path))  # of a controller that was killed while it published the report
+        files.remove(files.temporary(path))  # from a controller that was killed while publishing the report
         record = evolve(record, state="graded", gradings=gradings)
         self._write(record, status=report.status)
         self._extensions.graded(record, report)
         return record, report
 
     def without_report(self, record: RunRecord) -> str:
-        """Why a graded run has to be graded again; empty if its grade.json is as it should be, or never was ours."""
+        """Why a graded run has to be graded again; empty if its grade.json is intact, or was never ours."""
         if record.imported_from:
             return ""
         try:
@@ -303,7 +303,7 @@ class Transitions:
         return ""
 
     def _report_there(self, record: RunRecord) -> Report | None:
-        """A damaged one is kept beside, for a person to look at."""
+        """A damaged one is kept under another name, for a person to look at."""
         path = record.folder / "grade.json"
         try:
             return _read_report(path)
@@ -319,7 +319,7 @@ class Transitions:
         submission, any_plugin = record.submission, self._experiment.with_installed
         data = self._same_data(record)
         report = self._experiment.grader.grade(submission, data, None if any_plugin else record.grader)
-        self._same_data(record)  # nor were they exchanged meanwhile
+        self._same_data(record)  # nor were they replaced in the meantime
         where = submission.relative_to(record.folder).as_posix() if submission else ""
         report = evolve(report, run=record.uid, submission_path=where)
         if any_plugin and record.grader and report.plugin_source != record.grader.source:
@@ -330,7 +330,7 @@ class Transitions:
         return report
 
     def _same_data(self, record: RunRecord) -> Prepared:
-        """The data as they lie on disk now. Raises GradingError if they are away, or not those of the run."""
+        """The data as they lie on disk now. Raises GradingError if they are missing, or not those of the run."""
         try:
             data = self._experiment.inputs_of(record.competition).reopen()
             require_same_data(record, data)
@@ -360,7 +360,7 @@ class Transitions:
             requests.remove(self._group.folder, name)
 
     def plan_again(self, record: RunRecord) -> RunRecord:
-        """From failed or cancelled back to planned, as somebody asked for a retry."""
+        """From failed or cancelled back to planned, because a retry was requested."""
         files.make_folder(record.folder, below=self._group.folder)
         fresh = evolve(record, state="planned", ended=None, reason="", retry_from=len(record.attempts))
         record = self._write(fresh)
@@ -368,7 +368,7 @@ class Transitions:
         return record
 
     def catch_up(self, record: RunRecord) -> None:
-        """Have extensions hear of what another controller did."""
+        """Deliver what another controller did to extensions."""
         self._extensions.catch_up(record, lambda: _read_report(record.folder / "grade.json"))
 
 

@@ -1,4 +1,4 @@
-"""Work that blocks, in a bounded number of threads, and work that is due later; all is called back in one thread."""
+"""Blocking work in a limited number of threads, and timers; all callbacks are in one thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Pool = Literal["start", "finish", "grade", "provide", "poll", "detect"]
 
 
 class Background:
-    """Runs functions in pools of threads; what they return waits for the thread that calls ``wait``.
+    """Runs functions in pools of threads; their results wait for the thread that calls ``wait``.
 
     All methods are for that one thread, so that callbacks may change what it owns without a lock.
     """
@@ -34,18 +34,18 @@ class Background:
         done: Callable[[T], object],
         failed: Callable[[Exception], object],
     ) -> None:
-        """Have ``function`` called in a thread, then ``done`` with its result or ``failed`` with what it raised.
+        """Call ``function`` in a thread, then ``done`` with its result or ``failed`` with what it raised.
 
-        What is no Exception (the end of the process) is raised in ``wait``.
+        What is not an Exception (the end of the process) is raised in ``wait``.
         """
         self._pools[pool].submit(function, done, failed)
 
     def later(self, seconds: float, function: Callable[[], None]) -> None:
-        """Have ``function`` called by ``run_timers`` when its time has come."""
+        """Let ``run_timers`` call ``function`` when its time has come."""
         heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), function))
 
     def busy(self, *pools: Pool) -> int:
-        """How many functions are submitted and not yet called back."""
+        """How many submitted functions have not been called back."""
         return sum(self._pools[name].busy for name in pools)
 
     def run_timers(self) -> None:
@@ -53,7 +53,7 @@ class Background:
             heapq.heappop(self._timers)[2]()
 
     def wait(self, until: float) -> None:
-        """Call back what has come; if nothing has, wait for it, for the next timer, or ``until`` (monotonic)."""
+        """Call back with finished work; if there is none, wait for it, for the next timer, or ``until`` (monotonic)."""
         until = min(until, self._timers[0][0]) if self._timers else until
         result = self._next(max(0.0, until - time.monotonic()))
         while result:
@@ -76,7 +76,7 @@ class Background:
 
 
 class _Threads:
-    """At most ``size`` threads. They are daemons: the end of the controller waits for none."""
+    """At most ``size`` threads. They are daemons: the controller does not wait for them at its end."""
 
     def __init__(self, name: str, size: int, results: _Results) -> None:
         self.busy = 0  # submitted and not yet taken from the results; touched by the owner's thread alone
@@ -108,7 +108,7 @@ class _Threads:
             except BaseException as error:
                 callback = partial(_raise, error)
             self._results.put((self, callback))
-            del function, done, failed, callback  # what they hold would else live until the next piece of work
+            del function, done, failed, callback  # else what they hold would live until the next piece of work
 
 
 _Results = queue.SimpleQueue[tuple[_Threads, Callable[[], object]]]

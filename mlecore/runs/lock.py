@@ -226,7 +226,7 @@ def _this_process() -> dict[str, Any]:
 
 
 def _began(pid: int) -> str:
-    """When a process began: with its number, its identity. A number alone is given out again. Empty: it is gone."""
+    """When a process began: with its number, this identifies it. Numbers are reused. Empty: it is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
     except OSError:

@@ -1,4 +1,4 @@
-"""The embedded backend: runs on this machine, in a bubblewrap sandbox each."""
+"""The built-in backend: runs on this machine, each in its own bubblewrap sandbox."""
 
 from __future__ import annotations
 

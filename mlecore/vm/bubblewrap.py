@@ -16,10 +16,10 @@ from attrs import frozen
 from mlecore.backends import Demand, Job, Problem
 from mlecore.vm.supervise import slirp
 
-AGENT = 1000  # number of the agent's user inside, where a user namespace gives it one
-_FIRST, _COUNT = 1_900_000_000, 90_000_000  # numbers that no distribution gives out
+AGENT = 1000  # uid of the agent inside, if it has a user namespace
+_FIRST, _COUNT = 1_900_000_000, 90_000_000  # uids that no distribution uses
 
-# From /etc comes what programs need to run, nothing about the machine's users, keys or services.
+# From /etc only what programs need to run; nothing about the machine's users, keys or services.
 _ETC = (
     "alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "fonts", "gai.conf", "host.conf",
     "java", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types", "nsswitch.conf",
@@ -40,15 +40,15 @@ NO_BWRAP = "Install it (apt-get install bubblewrap), or give -B isolation=none t
 
 @frozen(kw_only=True)
 class CommandLine:
-    """A command line in the parts that the supervisor puts together."""
+    """A command line in parts, which the supervisor joins."""
 
     outer: list[str]  # bubblewrap and its options
     last: list[str]  # options that must come after the devices
-    prelude: list[str]  # what gives up rights and sets limits, inside
+    prelude: list[str]  # what drops privileges and sets limits, inside
 
 
 def sandbox_user(name: str) -> int | None:
-    """The user that a job's processes become, one a job: no run can signal another's. None: ours, in a namespace."""
+    """The user of a job's processes, one per job: no run can signal another. None: ours, in a namespace."""
     if os.geteuid() != 0:
         return None
     draw = zlib.crc32(name.encode())
@@ -127,13 +127,13 @@ def _system(made: set[Path], network: bool) -> list[str]:
     args += _above(Path("/etc/x"), made)
     for name in _ETC + (("hosts", "resolv.conf") if network else ()):
         path = Path("/etc", name)
-        if path.exists():  # resolv.conf and localtime are links, and what they lead to is not in the sandbox
+        if path.exists():  # resolv.conf and localtime are links to files that are not in the sandbox
             args += ["--ro-bind", str(path.resolve()), str(path)]
     return args
 
 
 def _above(path: Path, made: set[Path]) -> list[str]:
-    """Make the folders above a mount; left to itself, bubblewrap gives them the rights of the real ones."""
+    """Make the folders above a mount; otherwise bubblewrap gives them the modes of the real ones."""
     args = []
     for folder in reversed(path.parents):
         if folder not in made:
@@ -160,12 +160,12 @@ def write_etc(folder: Path, user: int | None) -> None:
 
 @cache
 def _can_size() -> bool:
-    """Versions before 0.7 cannot limit what lies in memory; what watches the job's memory counts it in any case."""
+    """Versions before 0.7 cannot limit it; the supervisor counts it as the job's memory in any case."""
     return "--size" in subprocess.run([program(), "--help"], capture_output=True, text=True, check=False).stdout
 
 
 def _helper(name: str) -> str:
-    """The machine's own, whatever the job's PATH says: it still runs with rights."""
+    """The machine's program, whatever the job's PATH says: it still runs with privileges."""
     return shutil.which(name, path="/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin") or f"/usr/bin/{name}"
 
 
@@ -179,7 +179,7 @@ def version() -> str:
 
 
 def problem() -> Problem | None:
-    """Why there can be no sandbox here, found out by making one."""
+    """Why sandboxes do not work here, tested by making one."""
     if platform.system() != "Linux":
         return Problem(what=f"sandboxes need Linux, and this is {platform.system()}", fix="Use the backend docker.")
     if shutil.which("bwrap") is None:

@@ -1,7 +1,7 @@
-"""Copy files out of a job's home. What is there is hostile: links, FIFOs, sparse files, and it changes meanwhile.
+"""Copy files out of a job's home. It is hostile: links, FIFOs, sparse files, and changes in the meantime.
 
 Every folder and file is opened by its name in the folder opened before it, without following links and without
-waiting, and judged by what was opened.
+waiting, and checked after opening.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mlecore.errors import BackendError
 from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 
-MAX_ENTRIES = 500_000  # names looked at
+MAX_ENTRIES = 500_000  # names that are read
 MAX_DEPTH = 48
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
@@ -60,7 +60,7 @@ class _Walk:
         self._entries = 0
 
     def begin(self, root: int, glob: Glob) -> None:
-        """Go to where the glob begins: names without wildcards need no listing."""
+        """Go to the first part with a wildcard: the names before it need no listing."""
         *above, last = glob.prefix.parts or ("",)
         if not last:
             self._folder(root, PurePosixPath(), glob)
@@ -99,7 +99,7 @@ class _Walk:
         self._entries += len(names)
         if self._entries > MAX_ENTRIES and names:
             self._entries -= 1
-            self._receiver.cut(path, f"not read on after {MAX_ENTRIES} names in all")
+            self._receiver.cut(path, f"not read further after {MAX_ENTRIES} names in total")
             names.pop()
         return sorted(names)
 
@@ -152,7 +152,7 @@ class _Walk:
         with os.fdopen(descriptor, "rb", buffering=0) as source:
             now = os.fstat(descriptor)
             if not stat.S_ISREG(now.st_mode):
-                receiver.refuse(path, "it turned into something else than a file")
+                receiver.refuse(path, "it is no longer a file")
                 return
             try:
                 receiver.take(path, now.st_size, source)

@@ -1,6 +1,6 @@
 """From a recipe to an environment: a folder of pip and npm packages and files, built once.
 
-It is kept by the recipe, the interpreter and the platform; its digest is that of what was installed.
+It is stored by recipe, interpreter and platform; its digest is that of what was installed.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def build(recipe: Recipe, root: Path, log: Path) -> Image:
     with (target.parent / f"{key}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (target / "made.json").exists():
-            folders.erase(target)  # of a build that was cut off
+            folders.erase(target)  # of an interrupted build
             target.mkdir()
-            target.chmod(0o755)  # whatever our umask is, and below too
+            target.chmod(0o755)  # whatever our umask is; below, too
             try:
                 _make(recipe, target, log)
             except BaseException:
@@ -80,9 +80,10 @@ def _installed(target: Path) -> dict[str, str]:
     """Packages with their resolved versions -> a digest of their files, the same wherever the environment lies."""
     out = {}
     for path in sorted(target.glob("lib/python*/site-packages/*.dist-info/RECORD")):
-        own = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json")  # who installed it, and whence
+        # what installed it, from where
+        own = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json")
         rows = (line.rpartition(",")[0] for line in path.read_text(encoding="utf-8").splitlines())
-        kept = [row for row in rows if not row.startswith("..") and ".pyc," not in row]  # scripts name their folder
+        kept = [row for row in rows if not row.startswith("..") and ".pyc," not in row]  # scripts contain their folder
         kept = [
             row for row in kept if not row.partition(",")[0].startswith(tuple(f"{path.parent.name}/{n}" for n in own))
         ]
@@ -96,7 +97,7 @@ def _installed(target: Path) -> dict[str, str]:
 
 
 def missing_programs(recipe: Recipe) -> list[str]:
-    """What the recipe wants from apt or on PATH and this machine does not have."""
+    """What the recipe needs from apt or on PATH and this machine lacks."""
     path = f"{_SYSTEM_PATH}:{Path(base_python()).parent}"
     missing = [name for name in recipe.programs if shutil.which(name, path=path) is None and shutil.which(name) is None]
     if recipe.apt and shutil.which("dpkg-query"):
@@ -110,7 +111,7 @@ def missing_programs(recipe: Recipe) -> list[str]:
 
 
 def _make(recipe: Recipe, target: Path, log: Path) -> None:
-    """At its final path, since environments know theirs; ``made.json`` comes last and marks it whole."""
+    """At its final path, since environments know theirs; ``made.json`` is written last and marks it complete."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as out:
         python = target / "bin" / "python"
@@ -155,8 +156,8 @@ def _make(recipe: Recipe, target: Path, log: Path) -> None:
 def _compile(target: Path, out: int) -> None:
     """Compile all but the packages' own tests, half of their code, which no run imports.
 
-    Now, as the environment is read-only in the sandbox, where every run would compile it anew. What no Python of this
-    version can compile, such as templates, is passed over.
+    Now, because the environment is read-only in the sandbox, where every run would compile it again. Files that this
+    version of Python cannot compile, such as templates, are skipped.
     """
     argv = [str(target / "bin" / "python"), "-m", "compileall", "-q", "-j", "0", "-x", r"/site-packages/.*/tests/"]
     _run([*argv, str(target / "lib")], out)
@@ -183,7 +184,7 @@ def _run(argv: Sequence[str], out: int) -> int:
 def _environment(given: Mapping[str, str]) -> dict[str, str]:
     """Variables of what installs: pip's settings of mirrors count for uv too, unless uv has its own."""
     env = {key: value for key, value in given.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
-    if "UV_INDEX_URL" in env:  # its older name for the same, which the newer one would override
+    if "UV_INDEX_URL" in env:  # its older name for the same
         return env
     return {uv: env[pip] for pip, uv in _MIRRORS.items() if pip in env} | env
 
@@ -205,7 +206,7 @@ def node_prefix() -> Path | None:
 
 
 def _plain_python(root: Path) -> Path:
-    """A folder with ``python`` and ``python3`` and nothing else, for jobs that want no packages.
+    """A folder with only ``python`` and ``python3``, for jobs without packages.
 
     One for each interpreter, and never changed: jobs at work may use it.
     """
@@ -228,7 +229,7 @@ def _plain_folder(root: Path) -> Path:
 
 
 def binds(ref: str, root: Path) -> list[Path]:
-    """What a job of this image must see of the machine, besides its system folders."""
+    """Folders that a job of this image must see, besides the system's."""
     out = [Path(sys.base_prefix).resolve(), _plain_folder(root)]
     if ref:
         out.append(Path(ref))

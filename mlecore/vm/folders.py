@@ -30,7 +30,7 @@ def state_root() -> Path:
 
 
 def make_private(folder: Path) -> Path:
-    """A folder that only we can enter: it holds what runs leave, and what they must not see of each other."""
+    """A folder that only we can enter: it holds files of runs, which other runs must not see."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
@@ -46,7 +46,7 @@ def jobs(root: Path) -> Path:
 
 
 def job_folder(root: Path, name: str) -> Path:
-    """Raises BackendError for a name that is none."""
+    """Raises BackendError for an invalid name."""
     if not _NAME.fullmatch(name):
         raise BackendError(f"{name!r} cannot be a job's name: letters, digits and ._- only")
     return jobs(root) / name
@@ -57,7 +57,7 @@ def handle(folder: Path) -> Handle:
 
 
 def folder_of(handle: Handle) -> Path:
-    """A job's folder. Raises BackendUnreachable if it is another machine's, BackendError for no handle of ours."""
+    """A job's folder. Raises BackendUnreachable if it is another machine's, BackendError if it is not ours."""
     host, _, text = handle.id.partition(":")
     folder = Path(text)
     if not _NAME.fullmatch(handle.name) or folder.name != handle.name or folder.parent.name != "jobs":
@@ -76,7 +76,7 @@ def folder_of(handle: Handle) -> Path:
 
 @contextlib.contextmanager
 def new(root: Path, name: str) -> Iterator[Path]:
-    """A folder to lay out a job in. It is removed where it has not been renamed; ``sweep`` finds it after a kill."""
+    """A folder to lay out a job in. It is removed unless it was renamed; ``sweep`` finds it after a kill."""
     folder = make_private(root / "new") / f"{name}.{uuid4().hex[:8]}"
     folder.mkdir()
     with files.held(folder):
@@ -131,7 +131,7 @@ def _put(target: Path, content: bytes | Path) -> None:
 
 
 def sweep(root: Path) -> None:
-    """Delete what controllers that were killed left half laid out or half deleted."""
+    """Delete what killed controllers left partly laid out or partly deleted."""
     for folder in (root / "trash").glob("*"):
         erase(folder)
     for folder in (root / "new").glob("*"):
@@ -141,7 +141,7 @@ def sweep(root: Path) -> None:
 
 
 def erase(folder: Path) -> None:
-    """Delete a tree, whatever an agent made of it. Raises BackendError."""
+    """Delete a tree, even one that an agent made hard to delete. Raises BackendError."""
     try:
         files.remove(folder)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The NVIDIA GPUs of this machine, from what the driver says about itself; no program of its is run."""
+"""The NVIDIA GPUs of this machine, as the driver reports them in /proc; no program is run."""
 
 from __future__ import annotations
 

@@ -87,12 +87,12 @@ class Vm(Backend):
         return [*out, *self._unmet(demands), *_watched(demands)]
 
     def _unmet(self, demands: Sequence[Demand]) -> list[Problem]:
-        """What is asked for and cannot be given here; each kind once."""
+        """Demands that cannot be met here; each kind once."""
         here = self.capacity()
         found: dict[str, Problem] = {}
         for demand in demands:
             if demand.gpus > len(self._gpus):
-                what = f"{demand.gpus} GPUs are asked for, and {len(self._gpus) or 'none'} may be given out"
+                what = f"{demand.gpus} GPUs are asked for, and {len(self._gpus) or 'none'} may be used"
                 found["gpus"] = Problem(what=what, fix="Name them: -B gpus=0,1.")
             if demand.memory and demand.memory > here.memory:
                 what = f"{show_size(demand.memory)} of memory are asked for, and this machine has"
@@ -122,7 +122,7 @@ class Vm(Backend):
         public = dataset.public.resolve()
         if not public.is_dir():
             raise BackendError(f"the public data of {dataset.competition} are not at {public}")
-        if self._isolated and os.geteuid() == 0:  # the agent is nobody's group and owner there
+        if self._isolated and os.geteuid() == 0:  # the agent is neither owner nor in the group there
             for path in (public, *list(public.iterdir())[:1000]):
                 if path.stat().st_mode & (0o5 if path.is_dir() else 0o4) == 0:
                     raise BackendError(f"the agent's user may not read {path}", fix=f"chmod -R a+rX {public}")
@@ -132,7 +132,7 @@ class Vm(Backend):
     def build(self, recipe: Recipe, log: Path) -> Image:
         folders.make_private(self._root)
         if recipe.files and not self._isolated:
-            raise BackendError("without a sandbox, a recipe's files cannot stand where it wants them")
+            raise BackendError("without a sandbox, a recipe's files cannot be at their paths")
         return environments.build(recipe, self._root, log)
 
     def start(self, job: Job) -> Handle:
@@ -151,7 +151,7 @@ class Vm(Backend):
         return {handle: self._status_of(handle, boot) for handle in handles}
 
     def _status_of(self, handle: Handle, boot: str) -> JobStatus:
-        """A handle that leads elsewhere (an edited record, another MLECORE_VM_STATE) must not hide the other jobs."""
+        """A wrong handle (an edited record, another MLECORE_VM_STATE) must not hide the other jobs."""
         try:
             folder = folders.folder_of(handle)
         except BackendUnreachable:
@@ -193,7 +193,7 @@ class Vm(Backend):
         limit = time.monotonic() + grace + _ENDED
         while status(folder, boot).phase not in ("exited", "gone"):
             state = read_json(str(folder / STATE))
-            if state is None:  # nobody supervises it yet; the supervisor sees the request to stop and runs nothing
+            if state is None:  # it has no supervisor yet; when it starts, it sees the request to stop and runs nothing
                 start.supervise(folder, self._root)
             else:
                 processes.send(int(state["pid"]), signal.SIGUSR1)
@@ -273,7 +273,7 @@ def _relay_problems(demand: Demand) -> Iterator[Problem]:
     from mlecore.relay import Pattern
 
     if not demand.allow and demand.model is None:
-        yield Problem(what="network llm, and neither a model nor a host to be reached", fix="--endpoint URL")
+        yield Problem(what="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
     for text in demand.allow:
         try:
             Pattern(text)

@@ -1,4 +1,4 @@
-"""Start a job: lay out its folder, rename it to its final name, start its supervisor. Every step may be cut off."""
+"""Start a job: lay out its folder, rename it to its final name, start its supervisor. Every step may be interrupted."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from mlecore.vm.supervise import cgroups, relaying
 from mlecore.vm.supervise.files import LOCK, SPEC, STATE, read_json, write_json
 from mlecore.vm.supervise.processes import MARK, boot_id
 
-_SUPERVISED = 20.0  # seconds until a supervisor must have taken a job
+_SUPERVISED = 20.0  # seconds until a supervisor must have taken over a job
 _NOTHING: Mapping[str, object] = MappingProxyType({"secrets": {}, "gateway": None})
 _LAUNCH = "import sys; sys.path.insert(0, sys.argv[1]); from supervise.main import main; main(sys.argv[2], sys.argv[3])"
 
 
 def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Handle:
-    """See ``Backend.start``. Of several that start it, the one whose folder gets the final name first does."""
+    """See ``Backend.start``. If several start it, the first whose folder gets the final name wins."""
     folder = folders.job_folder(root, job.name)
     model = _gateway(job, root)
     given = {"secrets": secret_values(job), "gateway": model.settings.decode() if model else None}
@@ -55,7 +55,7 @@ def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Han
 
 
 def _gateway(job: Job, root: Path) -> Process | None:
-    """It runs in the job's folder: such a path may be too long for a socket's name."""
+    """It runs in the job's folder, whose path may be too long for a socket's name."""
     if job.demand.model is None:
         return None
     slots = str(folders.make_private(root / "calls"))
@@ -63,11 +63,11 @@ def _gateway(job: Job, root: Path) -> Process | None:
 
 
 def _never_began(folder: Path, why: str) -> None:
-    """Note that no supervisor could be started: this job is over, and another one may fare better."""
+    """Note that no supervisor could be started: this job is over, and a retry may succeed."""
     with (folder / LOCK).open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # one has come after all
+        except OSError:  # there is one after all
             return
         if not (folder / STATE).exists():
             state = {"phase": "exited", "boot": boot_id(), "exit_code": None, "infra_failure": True, "reason": why}
@@ -167,14 +167,14 @@ def _environment(
     if job.image.ref:
         env.setdefault("VIRTUAL_ENV", job.image.ref)
     if not isolated:
-        env[MARK] = str(folder)  # not its name: other state folders may have a job of that name
+        env[MARK] = str(folder)  # not its name: another state folder may have a job of that name
     return env
 
 
 def supervise(folder: Path, root: Path, given: Mapping[str, object] = _NOTHING) -> None:
-    """Start a supervisor. More than one may try: the folder's lock lets one through, and once it has a state, none.
+    """Start a supervisor. Several may try: the folder's lock lets one through, and none once the job has a state.
 
-    ``given`` is what must not lie on a disk: secrets, the gateway's settings.
+    ``given`` must not be written to disk: secrets, the gateway's settings.
     """
     import json
 
@@ -207,7 +207,7 @@ def supervise(folder: Path, root: Path, given: Mapping[str, object] = _NOTHING) 
 
 
 def _locked(folder: Path) -> bool:
-    """Is a supervisor, which may be another controller's, about to take the job?"""
+    """Is a supervisor, perhaps of another controller, about to take the job?"""
     with (folder / LOCK).open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

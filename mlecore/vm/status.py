@@ -23,7 +23,7 @@ def status(folder: Path, boot: str) -> JobStatus:
         if (folder / STATE).exists():  # torn: only a crash of the machine does that
             return _lost("the machine stopped while it ran")
         spec = read_json(str(folder / SPEC))
-        if spec is None and not folder.is_dir():  # removed meanwhile
+        if spec is None and not folder.is_dir():  # removed in the meantime
             return GONE
         if not is_startable(spec, boot):
             return _lost("the machine stopped before it began")
@@ -49,7 +49,7 @@ def status(folder: Path, boot: str) -> JobStatus:
 
 
 def is_startable(spec: dict[str, Any] | None, boot: str) -> bool:
-    """May what was laid out be started? Of a layout from before a power loss, any file may be empty."""
+    """Can what was laid out be started? After a power loss, any file of it may be empty."""
     return spec is not None and spec["boot"] == boot
 
 
@@ -62,7 +62,7 @@ def _lost(reason: str) -> JobStatus:
 
 
 def clean_up_after(folder: Path, state: dict[str, Any]) -> None:
-    """End what a killed supervisor left: of itself only a sandbox dies with it, and only one that is whole."""
+    """End what a killed supervisor left: only a complete sandbox ends with its supervisor."""
     for key in ("init", "sandbox"):
         if state.get(key):
             processes.end(int(state[key]), str(state.get(f"{key}_started", "")))

@@ -1,4 +1,4 @@
-"""How many runs may be at work at once."""
+"""How many runs may be active at once."""
 
 from __future__ import annotations
 

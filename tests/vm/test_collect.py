@@ -116,7 +116,7 @@ def test_numbers_are_bounded(home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     fetched, _ = fetch(home, files=50)
     assert fetched.files == 50 and not fetched.complete
     assert [text.partition(": ")[2] for text in fetched.refused] == [
-        "not read on after 300 names in all",
+        "not read further after 300 names in total",
         "no more than 50 files are taken, and none after it was looked at",
     ]
     for number in range(1000):

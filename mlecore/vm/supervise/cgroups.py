@@ -1,4 +1,4 @@
-"""A cgroup (v2) for one job, where this process may make one; nothing is taken from groups that others manage.
+"""A cgroup (v2) for one job, if this process may make one; groups that others manage are not used.
 
 That is below the process's own group or one above it that is writable and can pass on the memory and pids controllers:
 one whose manager has done so already, a unit or scope of systemd with ``Delegate=yes``, a container's own root, the

@@ -1,6 +1,6 @@
 """What only one job may have at a time (GPUs, CPUs): a lock for each, shared by all controllers of a state root.
 
-A lock lives as long as the supervisor that holds it, so that nothing has to be given back.
+A lock lasts as long as the supervisor that holds it, so that nothing has to be returned.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 
 def claim(folder: str, kind: str, ids: Iterable[str], count: int, owner: str) -> dict[str, int]:
-    """Up to ``count`` free ones of ``ids``: id -> the descriptor that holds its lock."""
+    """Lock up to ``count`` free ones of ``ids``: id -> the descriptor that holds its lock."""
     os.makedirs(folder, exist_ok=True)  # noqa: PTH103
     held: dict[str, int] = {}
     for name in ids:

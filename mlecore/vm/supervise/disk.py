@@ -9,7 +9,7 @@ import time
 
 from .namespaces import Entrance
 
-_FULL = 1 << 20  # bytes: with fewer left, a disk is full
+_FULL = 1 << 20  # bytes: with fewer left, a disk counts as full
 _COUNT = 'shm=$1; shift; du -skx -- "$@"; echo files; du -sx --inodes -- "$@"; echo memory; cat "$shm"'
 _RSS = 14  # column of /proc/sysvipc/shm
 
@@ -73,7 +73,7 @@ class Count:
         self._began = now
 
     def close(self) -> None:
-        """Forget a count that is under way."""
+        """Drop a count in progress."""
         if self._said >= 0:
             os.close(self._said)
         if self._child:
@@ -90,7 +90,7 @@ def _sum(text: str, column: int) -> int:
 
 
 def others_filled(folders: list[str], room: int, patience: float = 60.0) -> bool:
-    """Is the disk full, and not by a job that has ended? ``room`` bytes were free on it when that began."""
+    """Is the disk full, and not because of this job? ``room`` bytes were free when it began."""
     there = os.statvfs(folders[0])
     if there.f_bavail * there.f_frsize > _FULL:
         return False

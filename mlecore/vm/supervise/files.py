@@ -31,7 +31,7 @@ def write_json(path: str, value: Any, *, durable: bool = False) -> None:
 
 
 def read_json(path: str) -> dict[str, Any] | None:
-    """The object in ``path``; None if there is none, or a crash of the machine left it torn."""
+    """The object in ``path``; None if there is none, or if a crash of the machine left it incomplete."""
     try:
         with open(path, encoding="utf-8") as source:  # noqa: PTH123
             value = json.load(source)
@@ -43,7 +43,7 @@ def read_json(path: str) -> dict[str, Any] | None:
 def sync_disk(folder: str) -> None:
     """Make all that was written to the disk of ``folder`` survive a power loss. Raises OSError if it cannot.
 
-    syncfs, which a home of a million files does not slow down; where Python does not reach it, sync.
+    With syncfs, which a home of a million files does not slow down; if Python lacks it, with sync.
     """
     try:
         import ctypes

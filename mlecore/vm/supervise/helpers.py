@@ -50,14 +50,14 @@ class Helpers:
                     os.close(said)
                     self.stop()
                     raise RuntimeError(
-                        f"the way out of the sandbox was not made: {heard.decode(errors='replace')[-300:].strip()}"
+                        f"the way out of the sandbox could not be made: {heard.decode(errors='replace')[-300:].strip()}"
                     )
             os.close(said)
 
     def _spawn(self, program: Program, listen: bool = True) -> tuple[int, int]:
-        """Its number, and the pipe on which it says that it is ready; later words go nowhere."""
+        """Its number, and the pipe on which it says that it is ready; later output is dropped."""
         said, say = os.pipe()
-        stdin = os.memfd_create("settings", os.MFD_CLOEXEC)  # on no disk
+        stdin = os.memfd_create("settings", os.MFD_CLOEXEC)  # not on a disk
         os.write(stdin, program.given)
         os.lseek(stdin, 0, os.SEEK_SET)
         pid = os.fork()

@@ -1,4 +1,4 @@
-"""Start a job's first process: descriptors, limits, and the words that become its command line."""
+"""Start a job's first process: descriptors, limits, command line."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .cgroups import Group
 
 
 class Started:
-    """The child and this end of what connects it: its output, what bubblewrap says, what lets it begin."""
+    """The child and our ends of its pipes: its output, bubblewrap's reports, the signal to begin."""
 
     def __init__(self, pid: int, output: int, status: int, gate: int) -> None:
         self.pid = pid
         self.output = output
         self.status = status  # -1 without bubblewrap
-        self.gate = gate  # -1 where nothing waits
+        self.gate = gate  # -1 if nothing waits
 
 
 def command(spec: dict[str, Any], gpus: list[str], polled: bool, status: int, gate: int, filter: int) -> list[str]:
@@ -39,7 +39,7 @@ def command(spec: dict[str, Any], gpus: list[str], polled: bool, status: int, ga
 
 
 def _backstop(memory: int) -> int:
-    """Private bytes that one process may ask for: between two looks, none may take the whole machine.
+    """Private bytes that one process may allocate: between two checks, none must exhaust the machine.
 
     Address space is not limited, since some (CUDA) map much more than they use.
     """
@@ -50,7 +50,7 @@ def _backstop(memory: int) -> int:
 def environment(spec: dict[str, Any], secrets: dict[str, str], gpus: list[str]) -> dict[str, str]:
     """All variables of the sandbox."""
     env = {**spec["env"], **secrets}
-    if not spec["outer"]:  # it sees all of the machine's, not its own only
+    if not spec["outer"]:  # it sees all GPUs of the machine, not only its own
         env["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
     return env
 
@@ -63,7 +63,7 @@ def launch(
     cpus: list[str],
     group: Group | None,
 ) -> Started:
-    """Fork and exec. The child's failure to do so is in the job's output."""
+    """Fork and exec. If exec fails, the job's output says why."""
     wrapped = bool(spec["outer"])
     status = gate = (-1, -1)
     filter = -1
@@ -137,7 +137,7 @@ def _filter() -> int:
 
 
 def _limit(spec: dict[str, Any]) -> None:
-    """What prlimit does inside a sandbox."""
+    """Sets what prlimit sets inside a sandbox."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

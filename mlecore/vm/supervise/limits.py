@@ -48,5 +48,5 @@ class Limits:
         return True
 
     def close(self) -> None:
-        """Forget a count that is under way."""
+        """Drop a count in progress."""
         self._count.close()

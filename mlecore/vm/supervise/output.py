@@ -1,4 +1,4 @@
-"""What a job prints, moved from its pipe or terminal into a file, bounded: the job never holds the file itself."""
+"""What a job prints, moved from its pipe or terminal to a file of limited size, which the job cannot reach."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CUT = b"\n[mlecore: the rest of the output is dropped, it is too much]\n"
 
 
 class Output:
-    """Moves bytes; what cannot be written (limit, full disk) is dropped, so that the job never waits for us."""
+    """Moves bytes; those that cannot be written (limit, full disk) are dropped, so that the job never waits."""
 
     def __init__(self, source: int, path: str, limit: int = LIMIT) -> None:
         self._source = source

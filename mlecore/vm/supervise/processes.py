@@ -1,4 +1,4 @@
-"""Processes told apart for good (a number alone may be given out again), found and ended."""
+"""Finding and ending processes. A process is identified by its number and its start, as numbers are reused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MARK = "MLECORE_JOB"  # variable of a job without a PID namespace: its processes
 
 
 def boot_id() -> str:
-    """Changes when the machine starts."""
+    """An id that changes when the machine boots."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as source:  # noqa: PTH123
             return source.read().strip()
@@ -31,7 +31,7 @@ def stat_fields(pid: int | str) -> list[str] | None:
 
 
 def started(pid: int) -> str:
-    """When a process began, in clock ticks since boot: with its number, its identity. Empty if it is gone."""
+    """When a process began, in clock ticks since boot: with its number, this identifies it. Empty if it is gone."""
     fields = stat_fields(pid)
     return fields[19] if fields and fields[0] not in "ZX" else ""
 
@@ -83,7 +83,7 @@ def below(root: int) -> list[int]:
 
 
 def zombies(parent: int) -> list[int]:
-    """Ended children of a process that nobody has waited for."""
+    """Ended children of a process that were not waited for."""
     found = ((pid, stat_fields(pid)) for pid in pids())
     return [pid for pid, fields in found if fields and fields[0] == "Z" and fields[1] == str(parent)]
 
@@ -110,7 +110,7 @@ def marked(spec: Mapping[str, Any]) -> list[int]:
 
 
 def end_tree(spec: Mapping[str, Any], root: int | None, seconds: float = 5.0) -> None:
-    """SIGKILL all that descends from ``root`` or carries the job's mark, until nothing is left that does."""
+    """SIGKILL everything that descends from ``root`` or carries the job's mark, until nothing is left."""
     limit = time.monotonic() + seconds
     while True:
         left = {*marked(spec), *(below(root) if root else ())} - {os.getpid()}
@@ -122,14 +122,14 @@ def end_tree(spec: Mapping[str, Any], root: int | None, seconds: float = 5.0) ->
 
 
 def adopt_orphans() -> None:
-    """Become the parent of orphaned descendants, so that none gets away where there is no PID namespace."""
+    """Become the parent of orphaned descendants, so that none escapes without a PID namespace."""
     import ctypes
 
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 
 
 def reap(spare: int) -> None:
-    """Bury adopted orphans."""
+    """Wait for adopted orphans that ended."""
     with contextlib.suppress(ChildProcessError):
         for pid in zombies(os.getpid()):
             if pid != spare:

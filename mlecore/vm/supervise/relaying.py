@@ -1,8 +1,8 @@
-"""The only ways out of a sandbox under ``llm``: the relay and the gateway beside the job, and their other ends inside.
+"""The only connections out of a sandbox under ``llm``: relay and gateway next to the job, and their ends inside.
 
 Each listens on a Unix socket in the job's folder. A process of the relay's script enters the sandbox's network
 namespace, and nothing else of the sandbox, listens on its loopback, and passes everything on to that socket: the agent
-can reach it and can do nothing to it.
+can connect to it, but not interfere with it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is typed into a job that has a terminal."""
+"""Input of a job that has a terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def typed(spec: dict[str, Any], folder: str) -> bytes:
-    """What is to be typed into the job's terminal: its standard input, and that it ends."""
+    """Types the job's standard input into its terminal, and then its end."""
     if not spec["terminal"]:
         return b""
     with open(f"{folder}/stdin", "rb") as source:  # noqa: PTH123

@@ -13,7 +13,7 @@ _OPEN_FILES_EVERY = 1.0  # seconds
 
 
 class Processes:
-    """The processes of a sandbox as its own /proc lists them; without one, those that descend from ``root``."""
+    """The processes of a sandbox by its own /proc; without a sandbox, those that descend from ``root``."""
 
     def __init__(self, root: int, namespaced: bool) -> None:
         self._root = root
@@ -63,7 +63,7 @@ class Processes:
                 os.close(descriptors)
 
     def shared_memory(self) -> int:
-        """Bytes that lie in the sandbox's own /dev/shm."""
+        """Bytes in the sandbox's own /dev/shm."""
         if not self._namespaced:
             return 0
         try:
@@ -105,7 +105,7 @@ class OpenFiles:
 
 
 class Memory:
-    """Is a job over its limit? Cheap first (pages shared after a fork count for each), exact where that says yes.
+    """Is a job over its limit? A cheap count first (shared pages count for each process), an exact one if it says yes.
 
     Shared memory is counted twice: as what processes have mapped, and as what lies in files and segments, which need
     not be mapped. As most of both is the same, the larger counts.

@@ -94,7 +94,7 @@ def _network(engine: Engine, demands: Sequence[Demand]) -> Iterator[Problem]:
         if demand.network != "llm":
             continue
         if not demand.allow and demand.model is None:
-            yield Problem(what="network llm, and neither a model nor a host to be reached", fix="--endpoint URL")
+            yield Problem(what="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
         for text in demand.allow:
             try:
                 pattern = Pattern(text)
