@@ -1,0 +1,31 @@
+"""RSNA-MICCAI Brain Tumor: is the MGMT promoter of a glioblastoma methylated, as MRI scans show it?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import roc_auc
+from mlecore.prepare import ensure_unique, link_tree, read_csv, split, write_csv
+from mlecore.submissions import Format, Table
+
+CASE, TARGET = "BraTS21ID", "MGMT_value"
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    table = read_csv(raw / "train_labels.csv", dtype={CASE: str, TARGET: int})
+    ensure_unique(table[CASE], "cases of train_labels.csv")
+    train, test = split(table[[CASE, TARGET]], test_size=0.1)
+    write_csv(train, public / "train_labels.csv")
+    write_csv(test, private / "test.csv")
+    write_csv(test.assign(**{TARGET: 0.5}), public / "sample_submission.csv")
+    for part, folder in ((train, "train"), (test, "test")):
+        for case in part[CASE]:
+            link_tree(raw / "train" / case, public / folder / case)
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, guess = format.read(submission, private / "test.csv")
+    return roc_auc(truth[TARGET], guess[TARGET])
