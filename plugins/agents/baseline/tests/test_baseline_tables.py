@@ -63,6 +63,16 @@ def test_the_seed_changes_it_slightly_and_nothing_else_does(data: Path, attempt:
     assert np.corrcoef(numbers(first["target"]), numbers(other["target"]))[0, 1] > 0.9
 
 
+def test_ids_that_only_the_test_table_has(data: Path, attempt: Attempt) -> None:
+    table = pd.DataFrame(RNG.normal(size=(300, 2)), columns=["a", "b"])
+    table["target"] = (table["a"] > 0).astype(int)
+    table[:200].to_csv(data / "train.csv", index=False)
+    test = table[200:].drop(columns="target").assign(row=[f"r{i}" for i in range(100)])
+    test.to_csv(data / "test.csv", index=False)
+    made, _ = attempt(test[["row"]].assign(target=0.5)[::-1], "roc-auc")
+    assert roc_auc_score(table["target"][200:][::-1], numbers(made["target"])) > 0.95
+
+
 def test_texts_with_a_column_a_class(data: Path, attempt: Attempt) -> None:
     kind = RNG.integers(0, 3, 300)
     table = pd.DataFrame({"id": [f"id{i}" for i in range(300)], "text": sentences(kind)})

@@ -57,8 +57,9 @@ def understand(inventory: Inventory, sample: Sample, seed: int) -> Problem:
     known = candidates(inventory)
     test = find_test(known, sample)
     train, targets, classes = find_train(known, sample, test, seed)
-    shared = [name for name in sample.columns if name in train.columns and name not in targets and name not in classes]
-    keys = [name for name in shared if test is None or name in test.columns] or shared[:1]
+    given = [name for name in sample.columns if name not in targets and name not in classes]
+    keys = [name for name in given if test is not None and name in test.columns]
+    keys = keys or [name for name in given if name in train.columns][: None if test is None else 1]
     if not keys and test is None:
         raise NoModel("nothing connects the sample's rows with the data")
     most = tables.cap(len(train.columns))
