@@ -1,0 +1,223 @@
+"""What counts as a copy, with Dolos itself; and where references come from."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from mle_detector_dolos import detector, installing, notebooks
+from mle_detector_dolos.judging import judge
+from mle_detector_dolos.scripts import Script, handed_out
+
+from mlecore.detectors import Detection
+from mlecore.errors import DataError, MlecoreError, UsageError
+from mlecore.kaggle import client
+from mlecore.kaggle.errors import NoLogin
+from mlecore.options import resolve
+from mlecore.runs.record import PluginUse, RunRecord
+
+NOTEBOOK = Path(__file__).with_name("notebook.py").read_text()
+ANOTHER = """
+import lightgbm as lgb
+import polars as pl
+
+def clean(table):
+    return table.with_columns(pl.col("age").fill_null(0), pl.col("name").str.len_chars().alias("letters"))
+
+rows = clean(pl.read_csv("train.csv"))
+known = lgb.Dataset(rows.drop("y").to_numpy(), rows["y"].to_numpy())
+booster = lgb.train({"objective": "binary", "num_leaves": 31}, known)
+for name, weight in sorted(zip(rows.columns, booster.feature_importance()), key=lambda pair: -pair[1])[:10]:
+    print(name, weight)
+unseen = clean(pl.read_csv("test.csv"))
+with open("submission.csv", "w") as out:
+    out.write("id,y\\n")
+    while len(unseen):
+        head, unseen = unseen[:1000], unseen[1000:]
+        for id, y in zip(head["id"], booster.predict(head.to_numpy())):
+            out.write(f"{id},{int(y > 0.5)}\\n")
+"""
+
+
+@pytest.fixture(scope="module")
+def dolos() -> None:
+    try:
+        installing.installed()
+    except MlecoreError as error:
+        pytest.skip(str(error))
+
+
+def a_run(tmp_path: Path, name: str = "a", **code: str) -> RunRecord:
+    folder = tmp_path / "g" / name
+    (folder / "code").mkdir(parents=True)
+    for file, text in code.items():
+        (folder / "code" / file.replace("_py", ".py").replace("_ipynb", ".ipynb")).write_text(text)
+    plugin = PluginUse(name="agent")
+    return RunRecord(
+        uid=name, name=name, group="g", group_uid="g", folder=folder, competition="ships", agent=plugin, backend=plugin
+    )
+
+
+def judged(
+    run: RunRecord, *group: RunRecord, public: Path | None = None, kaggle: str | None = None, **given: str
+) -> Detection:
+    competition: Any = SimpleNamespace(id="ships", facts=SimpleNamespace(kaggle=kaggle))
+    return judge(run, [run, *group], competition, public, resolve(detector().options, given, "dolos"))
+
+
+@pytest.fixture
+def references(tmp_path: Path) -> str:
+    folder = tmp_path / "references" / "ships"
+    folder.mkdir(parents=True)
+    cells = [{"cell_type": "markdown", "source": "# Ships"}]
+    cells += [{"cell_type": "code", "source": part} for part in NOTEBOOK.split("\n\n\n")]
+    (folder / "popular.ipynb").write_text(json.dumps({"cells": cells}))
+    (folder / "broken.ipynb").write_text("{")
+    (folder / "other.py").write_text(ANOTHER)
+    (folder.parent / "elsewhere.py").write_text(ANOTHER)
+    return str(folder.parent)
+
+
+def renamed(text: str) -> str:
+    for old, new in {"df": "frame_", "train": "known", "scores": "accs", "models": "zoo", "name": "label"}.items():
+        text = re.sub(rf"\b{old}\b", new, text)
+    return "# my own work\n" + text.replace("SEED = 7", "SEED = 2024  # luck").replace("0.5", "0.47")
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_a_copied_notebook_with_other_names(dolos: None, tmp_path: Path, references: str) -> None:
+    detection = judged(a_run(tmp_path, main_py=renamed(NOTEBOOK), b_py="x = 1\n"), references=references)
+    [finding] = detection.findings
+    assert (finding.rule, finding.verdict) == ("copied-notebook", "suspicious")
+    assert finding.summary.startswith("code/main.py is") and "popular.ipynb" in finding.summary
+    assert finding.confidence and finding.confidence > 0.9
+    [pair] = finding.details["pairs"][:1]
+    assert pair["longest"] > 30 and pair["overlap"] > 60 and pair["lines"]
+    own, theirs = finding.evidence[:2]
+    assert (own.file, theirs.file, theirs.of) == ("code/main.py", "popular.ipynb", "references")
+    assert own.line and own.last_line and own.last_line - own.line > 10 and own.quote in renamed(NOTEBOOK)
+    assert detection.settings == {"dolos": installing.VERSION, "files": 2, "references": 2}
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_honest_code_is_clean(dolos: None, tmp_path: Path, references: str) -> None:
+    lists = "WORDS = [\n" + "".join(f"    'word{n}',\n" for n in range(300)) + "]\n"
+    (Path(references) / "ships" / "lists.py").write_text(lists.replace("word", "term"))
+    imports = "".join(line + "\n" for line in NOTEBOOK.splitlines() if "import" in line) * 20
+    Path(references, "ships", "other.py").unlink()
+    run = a_run(tmp_path, main_py=ANOTHER, lists_py="import os\n\n" + lists, i_py=imports)
+    [finding] = judged(run, references=references).findings
+    assert (finding.verdict, finding.details["compared"]) == ("clean", 2)
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_what_was_handed_out_may_be_used(dolos: None, tmp_path: Path, references: str) -> None:
+    public = tmp_path / "public"
+    public.mkdir()
+    (public / "description.md").write_text(f"# Ships\n\n```python\n{NOTEBOOK}```\n")
+    assert NOTEBOOK in handed_out(public)
+    [finding] = judged(a_run(tmp_path, main_py=renamed(NOTEBOOK)), public=public, references=references).findings
+    assert finding.verdict == "clean"
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_runs_with_each_other(dolos: None, tmp_path: Path, references: str) -> None:
+    one, two = a_run(tmp_path, "one", main_py=NOTEBOOK), a_run(tmp_path, "two", main_py=renamed(NOTEBOOK))
+    options = {"references": references, "runs": "true"}
+    same_program = judged(one, two, **options).findings[1]
+    assert (same_program.verdict, same_program.summary) == ("clean", "no other run has code to compare with")
+    import attrs
+
+    with_model = [attrs.evolve(run, model="m") for run in (one, two)]
+    found = judged(with_model[0], with_model[1], **options).findings[1]
+    assert (found.rule, found.verdict, found.evidence[1].of) == ("copied-run", "suspicious", "two")
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_hostile_code(dolos: None, tmp_path: Path, references: str) -> None:
+    run = a_run(
+        tmp_path, deep_py="(" * 20000, bytes_py="\x00\ud7ff" * 100, long_py="x = 1;" * 50_000, open_py="def f(:\n" * 900
+    )
+    assert judged(run, references=references).findings[0].rule == "copied-notebook"
+
+
+def test_imports_are_left_out_line_by_line() -> None:
+    compared = Script(name="a.py", text=NOTEBOOK).compared
+    assert "import" not in compared and compared.count("\n") == NOTEBOOK.count("\n")
+    assert compared.split("\n")[8] == "SEED = 7"
+
+
+def test_without_references_nothing_is_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLECORE_DOLOS", str(tmp_path / "cache"))
+    run = a_run(tmp_path, main_py=NOTEBOOK)
+    missing = judged(run, references=str(tmp_path / "nowhere")).findings[0]
+    assert (missing.verdict, "there is no folder" in missing.summary) == ("undecided", True)
+    assert judged(run).findings[0].summary.startswith("the competition is not Kaggle's")
+
+    def refuse() -> None:
+        raise NoLogin("there is no valid Kaggle login here")
+
+    monkeypatch.setattr(client, "login", refuse)
+    assert "no valid Kaggle login" in judged(run, kaggle="ships").findings[0].summary
+
+
+class Kaggle:
+    """Forty-one notebooks, one of which is gone."""
+
+    def __init__(self) -> None:
+        self.pulled: list[str] = []
+
+    def kernels_list(self, page: int, page_size: int, competition: str, language: str, sort_by: str) -> list[Any]:
+        assert (competition, language, sort_by) == ("ships", "python", "voteCount")
+        numbers = range(41)[(page - 1) * page_size : page * page_size]
+        return [SimpleNamespace(ref=f"user/n{n}", title=f"N {n}", total_votes=100 - n) for n in numbers]
+
+    def kernels_pull(self, ref: str, path: str) -> None:
+        self.pulled.append(ref)
+        if ref == "user/n3":
+            raise DataError("gone")
+        (Path(path) / "n.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "source": f"x = '{ref}'"}]}))
+
+
+def test_notebooks_are_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLECORE_DOLOS", str(tmp_path))
+    kaggle = Kaggle()
+    monkeypatch.setattr(client, "login", lambda: kaggle)
+    folder = notebooks.fetch_notebooks("ships", 30)
+    assert len(kaggle.pulled) == 30 and len(list(folder.glob("*.py"))) == 29
+    assert (folder / "user--n5.py").read_text() == "x = 'user/n5'\n"
+    assert json.loads((folder / notebooks.LIST).read_text())["notebooks"][0]["votes"] == 100
+    notebooks.fetch_notebooks("ships", 30)
+    assert len(kaggle.pulled) == 30
+    notebooks.fetch_notebooks("ships", 50)
+    assert len(list(folder.glob("*.py"))) == 40
+
+
+def test_npm_that_fails_says_why_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLECORE_DOLOS", str(tmp_path / "cache"))
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    npm = tools / "npm"
+    npm.write_text("#!/bin/sh\necho 'no such registry' >&2\nexit 1\n")
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    with pytest.raises(DataError, match="no such registry"):
+        installing.installed()
+    npm.write_text("#!/bin/sh\nmkdir node_modules\n")
+    assert (installing.installed() / "node_modules").is_dir()
+    assert [path.name for path in (tmp_path / "cache").iterdir() if path.is_dir()] == [f"dolos-{installing.VERSION}"]
+    npm.unlink()
+    shutil.rmtree(tmp_path / "cache")
+    monkeypatch.setenv("PATH", str(tools))
+    with pytest.raises(UsageError, match="npm is not on PATH"):
+        installing.installed()
