@@ -30,7 +30,7 @@ def watching() -> Iterator[Log | Bars]:
 
 
 class Log:
-    """One line when a step begins, and one every half minute while it lasts."""
+    """One line when a step begins, and one every half minute during it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

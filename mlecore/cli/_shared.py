@@ -1,4 +1,4 @@
-"""Options that mean the same in every verb, and how tables are printed."""
+"""Options that several verbs share, and how tables are printed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def record_json(record: RunRecord) -> dict[str, Any]:
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print lines that hold what others chose."""
+    """Print lines with text from elsewhere."""
     click.echo(printable(text, lines=True), err=err)
 
 

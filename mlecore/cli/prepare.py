@@ -174,7 +174,7 @@ def _row(end: End) -> dict[str, Any]:
 
 
 def _summarize(ends: list[End]) -> None:
-    """What to do about those that failed, the same advice once; exits with the worst code."""
+    """What to do about those that failed, each advice once; exits with the worst code."""
     failed = [(end.competition, end.result) for end in ends if isinstance(end.result, MlecoreError)]
     if not failed:
         return

@@ -1,7 +1,7 @@
-"""Download one file over HTTP: resumed where it stopped, hashed as it arrives, patient with a bad link.
+"""Download one file over HTTP: resumed, hashed as it arrives, retried on a bad connection.
 
 ``FILE.partial`` holds what has arrived, ``FILE.partial.json`` what it is a part of; they stay when it is killed.
-``FILE.json`` beside a finished one has its MD5, so that it is not read again.
+``FILE.json`` next to a finished one has its MD5, so that it is not read again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mlecore.backends import Progress
     from mlecore.facts import Facts
 
-CHUNK = 1 << 16  # what a dropping link can cost
+CHUNK = 1 << 16  # errors of a dropped connection
 TIMEOUT = (20.0, 60.0)  # seconds to connect, and without a byte
 PATIENCE = 8  # attempts in a row without a byte
 LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server names a time
@@ -38,9 +38,9 @@ _LONGEST_ASKED = 900.0
 
 
 class Transient(Exception):
-    """What may be over the next time; ``after`` seconds if the server says so."""
+    """An error that may be gone the next time; ``after`` seconds if the server says so."""
 
-    progress = False  # something arrived before it
+    progress = False  # bytes arrived before it
 
     def __init__(self, message: str, after: float | None = None) -> None:
         super().__init__(message)
@@ -55,9 +55,9 @@ class Stale(Transient):
 class Body:
     """What a server sends from ``offset`` on."""
 
-    offset: int  # 0 although more was asked for: it is another file now, or the server cannot resume
+    offset: int  # 0 although a later one was asked for: the file changed, or the server cannot resume
     size: int | None  # of the whole file
-    validator: str | None  # ETag or Last-Modified: the same, the same bytes
+    validator: str | None  # ETag or Last-Modified: if it is the same, so are the bytes
     chunks: Iterator[bytes]
 
 
@@ -70,8 +70,8 @@ def fetch_file(
 ) -> str:
     """Download to ``target`` (complete or absent) and return its MD5.
 
-    ``room(size)`` is how much the disk must have free for a download of ``size`` bytes and what will follow.
-    Raises DataError when the link stays bad or the disk is too small; what has arrived stays for the next time.
+    ``room(size)`` is how much the disk must have free for a download of ``size`` bytes and its further use.
+    Raises DataError if the connection stays bad or the disk is too small; what has arrived is kept.
     """
     arriving, state = _partial(target)
     try:
@@ -161,7 +161,7 @@ def _receive(
         digest = _md5_so_far(arriving)
     if body.size is not None:
         needed = room(body.size) - body.offset
-        require(target.parent, needed, f"the download {target.name} and what comes of it")
+        require(target.parent, needed, f"the download {target.name} and what is made of it")
     if not body.offset:  # another file: what has arrived must go before the new one is named
         arriving.unlink(missing_ok=True)
     files.replace(state, json.dumps({"validator": body.validator, "size": body.size}).encode())
@@ -179,12 +179,12 @@ def _receive(
     if body.size is not None and done != body.size:
         if done > body.size:
             arriving.unlink()
-        raise Transient(f"the link dropped after {show_size(done)} of {show_size(body.size)}")
+        raise Transient(f"the connection dropped after {show_size(done)} of {show_size(body.size)}")
     return digest.hexdigest()
 
 
 def open_url(url: str, offset: int, validator: str | None) -> Body:
-    """Ask a server for a file from ``offset`` on. Raises Transient, and DataError for what will not pass."""
+    """Ask a server for a file from ``offset`` on. Raises Transient, and DataError for permanent errors."""
     import requests
 
     try:
@@ -231,7 +231,7 @@ def _chunks(response: Any) -> Iterator[bytes]:
     try:
         yield from response.iter_content(CHUNK)
     except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-        raise Transient(f"the link dropped: {error}") from None
+        raise Transient(f"the connection dropped: {error}") from None
     finally:
         response.close()
 
@@ -248,7 +248,7 @@ def retry_after(response: Any) -> float | None:
 
 
 def archive_md5(archive: Path) -> str:
-    """The MD5 of a file: as recorded when it was downloaded, if it is that file still, else read."""
+    """The MD5 of a file: as recorded when it was downloaded, if the file is unchanged, else computed."""
     record, status = _read(_record(archive)), archive.stat()
     if (record.get("size"), record.get("mtime_ns")) == (status.st_size, status.st_mtime_ns):
         return str(record["md5"])

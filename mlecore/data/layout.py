@@ -1,4 +1,4 @@
-"""Where data lie: the folders of a data directory, and finding what is prepared in one of several."""
+"""Where data are: the folders of a data directory, and finding what is prepared in one of several."""
 
 from __future__ import annotations
 

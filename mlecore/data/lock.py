@@ -1,7 +1,7 @@
-"""One lock per competition, so that two who prepare the same data never mix; it says who holds it.
+"""One lock per competition, so that two processes never prepare the same data at once; it names its holder.
 
-filelock's FileLock (flock, or what Windows has), which the kernel frees when its holder is gone; where the file system
-has no such thing (some NFS mounts), its SoftFileLock, which takes over from a killed process of this machine.
+filelock's FileLock (flock, or what Windows has), which the kernel frees when its holder ends; if the file system
+has none (some NFS mounts), its SoftFileLock, which takes over from a killed process of this machine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 _NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
-_POLL = 0.2  # seconds between two looks at a lock that somebody else holds
+_POLL = 0.2  # seconds between two tries to take a lock that somebody else holds
 
 
 class Locked(DataError):
@@ -90,5 +90,5 @@ def _describe(path: Path) -> str:
     try:
         values = json.loads(path.read_bytes())
         return f"process {values['pid']} on {values['host']} is {values['what']} since {values['since']}"
-    except (OSError, ValueError, TypeError, KeyError):  # just being written, or just gone
+    except (OSError, ValueError, TypeError, KeyError):  # being written, or removed just now
         return "another process works on it"

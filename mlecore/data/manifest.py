@@ -51,7 +51,7 @@ class Manifest:
     private: Part
     plugin_version: str | None  # of the competition's package; None: prepared by MLE-bench
     source: str  # "kaggle", "archive", "raw", "fetch", "synthetic" or "mle-bench"
-    verified: bool  # the published checksums and counts were found to hold
+    verified: bool  # the published checksums and counts were verified
     created_at: str
     seed: int | None = None  # of synthetic data
     size: float | None = None  # of synthetic data
@@ -90,9 +90,9 @@ class Entry:
 
 
 def scan(root: Path) -> dict[str, int]:
-    """Path and size of every file under ``public/`` and ``private/``, sorted; raises DataError for links and the like.
+    """Path and size of every file under ``public/`` and ``private/``, sorted. Raises DataError for links and the like.
 
-    A link could lead out of the folder, and a backend would carry what it leads to.
+    A link could lead out of the folder, and a backend would copy its target.
     """
     found: dict[str, int] = {}
 
@@ -143,7 +143,7 @@ def write(root: Path, entries: Iterable[Entry], into: Path | None = None, **head
 
 
 def read_head(root: Path) -> Manifest | None:
-    """The manifest's head, or None if there is none. Raises DataError for one that cannot be understood."""
+    """The manifest's head, or None if there is none. Raises DataError for one that cannot be read."""
     path = root / HEAD
     try:
         manifest = Manifest.from_json(json.loads(path.read_bytes()))
@@ -172,7 +172,7 @@ def read_files(root: Path) -> Iterator[Entry]:
 
 
 def differences(root: Path, expected: Iterable[Entry], progress: Progress | None = None) -> list[str]:
-    """What is missing, does not belong there, or has other bytes than the manifest says; empty when all is well."""
+    """What is missing, extra, or different from the manifest; empty if all is well."""
     there = scan(root)
     wanted = {entry.path: entry for entry in expected}
     out = [f"{path}: is missing" for path in wanted if path not in there]

@@ -26,12 +26,12 @@ from mlecore.errors import MlecoreError, PluginError
 if TYPE_CHECKING:
     from mlecore.competitions import Competition
 
-DOWNLOADS = 3  # at once: they share a line
+DOWNLOADS = 3  # at once: they share a connection
 PREPARING = max(1, min(4, os.cpu_count() or 1))  # at once: each may use all cores now and then, and much memory
 
 
 class Observer(Protocol):
-    """Is called with what happens, from several threads."""
+    """Called with what happens, from several threads."""
 
     def progress(self, competition: str, done: int, total: int, what: str) -> None: ...
     def say(self, competition: str, line: str) -> None: ...
@@ -73,7 +73,7 @@ def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, observer: Observer) -
             result = evolve(result, notes=notes + result.notes)
         except MlecoreError as error:
             result = error
-        except Exception as error:  # a bug of ours, or the disk: the others are prepared all the same
+        except Exception as error:  # a bug of ours, or the disk: the others are prepared anyway
             result = MlecoreError(f"{type(error).__name__}: {error}")
             result.__cause__ = error
         end = End(competition=item.competition.id, result=result)

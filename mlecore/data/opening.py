@@ -1,4 +1,4 @@
-"""Open prepared data. What MLE-bench prepared is used where it is, never changed, and verified once."""
+"""Open prepared data. What MLE-bench prepared is used in place, never changed, and verified once."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def open_prepared(
     """The data of a competition in its edition. Raises NotPrepared with the command to run.
 
     ``synthetic``: the synthetic data; the real ones where those need no account and nothing else is made. What
-    MLE-bench prepared is read and hashed on the first call: a minute or more for each 100 GB. ``verified`` False leaves
-    that out, for callers that need no digest.
+    MLE-bench prepared is read and hashed on the first call: a minute or more for each 100 GB. ``verified=False``
+    skips that, for callers that need no digest.
     """
     synthetic = synthetic and has_synthetic(competition)
     found = dirs.find(competition.id, competition.edition, synthetic)
@@ -55,7 +55,7 @@ def adopt(
 ) -> Prepared:
     """Hash all of it, compare with the published checksums, and keep a manifest in our own data directory.
 
-    Raises DataError when it is not what the benchmark's data should be.
+    Raises DataError when it is not the benchmark's data.
     """
     with lock(dirs.folder(found.competition), f"verifying {found.root}", wait=lambda _: True):
         again = dirs.find(found.competition)
@@ -69,7 +69,7 @@ def adopt(
                 )
         if verify and (wrong := wrong_checksums(found.root, facts)):
             raise DataError(
-                f"{found.root} is not what the benchmark's data should be:\n  " + "\n  ".join(wrong),
+                f"{found.root} is not the benchmark's data:\n  " + "\n  ".join(wrong),
                 fix=f"Prepare it again: mlecore prepare {found.competition} --force; or use it as it is: "
                 f"mlecore prepare {found.competition} --skip-verification",
             )

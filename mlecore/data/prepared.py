@@ -1,4 +1,4 @@
-"""The prepared data of one competition: what the agent gets, what grading needs, and what is known of both."""
+"""The prepared data of one competition: what the agent gets, what grading needs, and what is known about both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mlecore.errors import NotPrepared
 class Prepared:
     """The folder ``root``, with ``public/`` for the agent and ``private/`` for grading.
 
-    ``mlecore.data.open_prepared`` finds it in the data directories; for folders elsewhere it is made by hand.
+    ``mlecore.data.open_prepared`` finds it in the data directories; for other folders, make one by hand.
     """
 
     competition: str
@@ -24,7 +24,7 @@ class Prepared:
     synthetic: bool = False  # made up by the competition's make_raw: no medals
     root: Path
     leaderboard: Path | None = None  # the scores of Kaggle's whole leaderboard, where they were fetched
-    manifest: Manifest | None = None  # None: nobody has hashed these files
+    manifest: Manifest | None = None  # None: these files were never hashed
 
     @property
     def public(self) -> Path:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class Preparation:
-    """What prepare() did. ``notes`` are for the user: nothing is wrong, but it is worth knowing."""
+    """What prepare() did. ``notes`` are for the user: not errors, but worth knowing."""
 
     prepared: Prepared
     done: bool  # False: it was prepared already
@@ -137,7 +137,7 @@ def _build(competition: Competition, raw: Path, partial: Path) -> None:
 
 
 def _checks(competition: Competition, source: Source) -> bool:
-    """Is there anything to verify such data against? What is published is that of real data in edition v1."""
+    """Can such data be verified? Checksums are published only for real data in edition v1."""
     published = any(path != "zip" for path in competition.facts.md5) or competition.facts.expect
     return bool(published) and competition.edition == "v1" and not isinstance(source, Synthetic)
 
@@ -146,7 +146,7 @@ def _finish(
     competition: Competition, source: Source, raw: Raw, partial: Path, verified: bool, progress: Progress | None
 ) -> None:
     entries = manifest.hash_files(partial, manifest.scan(partial), progress)
-    files.sync_tree(partial)  # the manifest must not survive a power loss that its files do not
+    files.sync_tree(partial)  # the manifest must not survive a power loss without its files
     manifest.write(
         partial,
         entries,

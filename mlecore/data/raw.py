@@ -104,7 +104,7 @@ def _fill(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def _unpacked(competition: Competition, folder: Path, archive: Path, verify: bool, progress: Progress | None) -> Raw:
-    """``raw/`` unpacked from ``archive``, or as it is when it was unpacked from one with the same bytes.
+    """``raw/`` unpacked from ``archive``; kept if it was unpacked from one with the same bytes.
 
     ``raw.json`` says what ``raw/`` holds. It is written just before the folder gets its name, so that a folder with it
     is complete, and one without it is not ours.
@@ -113,7 +113,7 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
     partial = files.partial(raw)
     expected = competition.facts.md5.get("zip")
     unpacked = _marked(raw, marker)
-    with ThreadPoolExecutor(1) as pool:  # hashing one file takes one core: unpack meanwhile
+    with ThreadPoolExecutor(1) as pool:  # hashing one file takes one core: unpack at the same time
         hashing = pool.submit(archive_md5, archive)
         try:
             if unpacked is None:
@@ -165,7 +165,7 @@ def _marked(raw: Path, marker: Path) -> str | None:
 
 
 def _refuse_links_out(raw: Path) -> None:
-    """Files that plugins copy or read to their end must be files, and lie in the folder that the user named."""
+    """Files that plugins copy or read must be regular files in the folder that the user named."""
     top = raw.resolve()
 
     def unreadable(error: OSError) -> None:

@@ -1,4 +1,4 @@
-"""Are prepared data still intact? Every byte is read again."""
+"""Checks that prepared data are still intact: reads every byte again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Room on the disk: enough of it before something large begins, and words for a disk that is full."""
+"""Disk space: enough of it before something large begins, and a message for a full disk."""
 
 from __future__ import annotations
 

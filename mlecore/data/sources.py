@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class Synthetic:
-    """What make_raw writes. None: whatever is prepared already, else seed 0, size 1."""
+    """What make_raw writes. None: what is prepared already, else seed 0, size 1."""
 
     seed: int | None = None
     size: float | None = None

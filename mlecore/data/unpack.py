@@ -40,8 +40,8 @@ Job = tuple[zipfile.ZipInfo, str]
 def unpack(archive: Path, into: Path, progress: Progress | None = None) -> int:
     """Unpack into the new folder ``into``; returns the bytes written. What is inside stays packed.
 
-    Raises DataError for an archive that is truncated or damaged, whose members would leave the folder, are links, hide
-    each other or inflate beyond all measure, and, before anything is written, when the disk has too little room.
+    Raises DataError for an archive that is truncated or damaged, whose members would leave the folder, are links, have
+    the same path or inflate too far, and, before anything is written, when the disk has too little room.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -92,10 +92,10 @@ def unpack(archive: Path, into: Path, progress: Progress | None = None) -> int:
 
 
 def _create(archive: Path, into: Path, paths: Sequence[str]) -> None:
-    """Make the files, empty, in an order that has nothing to do with that of the archive.
+    """Make the files, empty, in an order unrelated to that of the archive.
 
-    Public files are links to these and have their inode numbers, which would tell the order of the archive: often that
-    of the labels. Many file systems take a file's number from the neighbourhood of the folder that it is made in, and
+    Public files are links to these and have their inode numbers, which would reveal the order of the archive, often
+    that of the labels. Many file systems take a file's number from near that of the folder that it is made in, and
     folders may be labels too, so all are made in the topmost one, and moved.
     """
     shuffled = list(paths)
@@ -128,7 +128,7 @@ def _portions(members: Sequence[zipfile.ZipInfo], paths: Sequence[str]) -> Itera
 
 
 def _declared(archive: Path) -> int:
-    """How many members the end record names; zipfile takes a damaged directory's word for it."""
+    """How many members the end record names; zipfile believes a damaged directory."""
     with archive.open("rb") as file:
         file.seek(-min(archive.stat().st_size, (1 << 16) + 128), os.SEEK_END)
         tail = file.read()

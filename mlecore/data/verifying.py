@@ -1,4 +1,4 @@
-"""Are prepared data what the benchmark says? Its checksums, and the counts that hold for Kaggle's data only."""
+"""Checks prepared data against the benchmark's checksums, and against counts, which hold for Kaggle's data only."""
 
 from __future__ import annotations
 

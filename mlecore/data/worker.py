@@ -1,6 +1,6 @@
 """Prepare one competition in a separate process: a request on standard input, progress and the result as JSON lines.
 
-Plugins are other people's code: one that eats the memory or crashes takes this process down and nothing else. When
+Plugins are other people's code: one that uses up the memory or crashes ends only this process. When
 standard input closes, the caller is gone, and this process ends too; the next call cleans up.
 """
 
@@ -34,7 +34,7 @@ def main() -> None:
     request = json.loads(sys.stdin.readline())
     threading.Thread(target=_die_with_parent, daemon=True).start()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a plugin prints must not mix with the answers
+    os.dup2(2, 1)  # what a plugin prints must not mix with the results
     try:
         _say(out, preparation=_prepare(request, out).to_json())
     except MlecoreError as error:

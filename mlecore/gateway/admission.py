@@ -1,4 +1,4 @@
-"""Is a request the agent's, and for this endpoint? What is passed on of it, with the real key where the token stood."""
+"""Checks that a request is the agent's and for this endpoint; replaces the token by the real key."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ODD = re.compile(r"[\x00-\x20\x7f\\#]")
 
 
 class Admitted(NamedTuple):
-    """What goes to the endpoint, but for the body."""
+    """What goes to the endpoint, without the body."""
 
     target: str  # path and query
     headers: CIMultiDict[str]
@@ -54,7 +54,7 @@ def admit(settings: Settings, request: web.BaseRequest) -> Admitted:
 
 
 def _token_in(token: str, request: web.BaseRequest, query: str) -> list[str]:
-    """Where the token stands; nowhere, where something else stands in one of these places too."""
+    """The places of the token; none, if one of them holds something else."""
     given: list[tuple[str, str]] = []
     for name in _KEY_HEADERS:
         for value in request.headers.getall(name, ()):

@@ -1,7 +1,7 @@
-"""What a request asks for: which models it names, whether its answer is a stream that can report its usage.
+"""What a request asks for: the models that it names, and whether its answer is a stream that can report its usage.
 
-A JSON body is sent on as it was read here, field by field: a server that reads a twice-named field otherwise than the
-gateway must not get to see one.
+A JSON body is sent on as it was read here, field by field, so that no server gets a repeated field, which it might read
+differently.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Asked(msgspec.Struct, kw_only=True):
     models: tuple[str, ...] = ()  # that it names, in its body or its path
     spends: bool = True  # does a good answer cost tokens?
     stream: bool = False
-    background: bool = False  # the work goes on after the answer
+    background: bool = False  # the work continues after the answer
     readable: bool = True  # is the body what the gateway can read a model from?
     body: bytes = b""
-    with_usage: bytes | None = None  # the same body, also asking for what the client did not ask: a report of its usage
+    with_usage: bytes | None = None  # the same body, with a request for a usage report added
 
 
 def read_request(method: str, path: str, body: bytes, json: bool) -> Asked:
-    """Raises Refusal for what could mean one thing here and another at the endpoint."""
+    """Raises Refusal for what the endpoint could read differently."""
     plain = unquote(path)
     named = [] if method in _READS else [found[1] for found in _IN_PATH.finditer(plain)][:1]
     asked = Asked(

@@ -28,5 +28,5 @@ class Budget(NamedTuple):
         return cls(float(number) * _TIMES[(times or "").lower()], unit, text.strip())
 
     def spent(self, *, usd: float, tokens: int, calls: int) -> bool:
-        """Has this much used it up?"""
+        """Is it used up by this much?"""
         return {"usd": usd, "tok": tokens, "calls": calls}[self.unit] >= self.amount

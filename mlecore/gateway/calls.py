@@ -1,4 +1,4 @@
-"""What is written of one call: a line of ``gateway.jsonl``."""
+"""The log line of one call, in ``gateway.jsonl``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Tokens(msgspec.Struct, kw_only=True):
 
 
 class Call(msgspec.Struct, kw_only=True):
-    """One request of the agent, and what became of it. Times are seconds, sizes bytes."""
+    """One request of the agent, and its outcome. Times are seconds, sizes bytes."""
 
     number: int = 0
     time: str  # when it came, UTC
@@ -61,6 +61,6 @@ class Call(msgspec.Struct, kw_only=True):
 
 
 def short(text: str) -> str:
-    """Fit for a line of the log, whoever wrote it."""
+    """Safe for a line of the log, from any source."""
     clean = "".join(letter if letter.isprintable() else "?" for letter in text[: TEXT + 1])
     return clean if len(clean) <= TEXT else clean[: TEXT - 1] + "…"

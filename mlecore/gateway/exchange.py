@@ -1,4 +1,4 @@
-"""One call under way: pass it on, stream the answer back as it comes, and find out what it took."""
+"""One call in progress: pass it on, stream the answer back as it comes, and count what it used."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .refusals import Refusal
 from .settings import Settings
 from .transcripts import RESPONSE, Transcripts
 
-STALL_SECONDS = 60.0  # that a client may let an answer wait in all: it holds a place that others wait for
+STALL_SECONDS = 60.0  # in total that a client may delay an answer: it holds a place that others wait for
 LONGEST_WAIT = 600.0  # before a retry
 
 _RETRIED = (429, 500, 502, 503, 504, 529)
@@ -34,7 +34,7 @@ _UNKNOWN_FIELD = b"stream_options"
 
 
 class Cut(Exception):
-    """The answer ends before its end; says why."""
+    """The answer was cut; the message says why."""
 
 
 class Way(Protocol):
@@ -47,7 +47,7 @@ class Way(Protocol):
     asks_usage: bool  # until the endpoint says that it does not know the field
 
     def slot(self) -> AbstractAsyncContextManager[float]:
-        """A place among the calls that may be under way at once; the seconds that it was waited for."""
+        """A place among the concurrent calls; yields the seconds that it was waited for."""
 
 
 class Exchange:
@@ -71,7 +71,7 @@ class Exchange:
         self.kept = bytearray()  # of the response, for the transcript
 
     async def run(self) -> web.StreamResponse:
-        """Raises Cut if the agent gets no whole answer."""
+        """Raises Cut if the agent does not get the whole answer."""
         while self.response is None:
             if self.request.transport is None or self.request.transport.is_closing():
                 self.gone = True
@@ -90,7 +90,7 @@ class Exchange:
         hide = self.asked.with_usage is not None and self.way.asks_usage
         body = self.asked.with_usage if hide else self.asked.body
         if hide:
-            self.headers["Accept-Encoding"] = "identity"  # what is taken out must be legible
+            self.headers["Accept-Encoding"] = "identity"  # what is masked must be readable
         self.call.sent = len(body or b"")
         sent = time.monotonic()
         try:
@@ -123,7 +123,7 @@ class Exchange:
         return 0.0
 
     def _fail(self, reason: str) -> None:
-        """There is no answer that could be passed on: the agent gets one of ours."""
+        """Without an answer to pass on, the agent gets one of ours."""
         self.call.outcome, self.call.reason, self.call.status = "failed", short(reason), 502
         refusal = Refusal(502, self.call.reason, "api_error", final=False)
         self.response = web.Response(status=502, body=refusal.body(), headers=refusal.headers())
@@ -182,7 +182,7 @@ class Exchange:
             self.kept += piece[: max(0, RESPONSE - len(self.kept))]
 
     async def _write(self, piece: bytes) -> None:
-        """To a client that is gone nothing is written, and its answer is read to the end: it must be counted."""
+        """Nothing is written to a client that is gone, but its answer is read to the end: it must be counted."""
         if self.gone or not piece:
             return
         assert self.response is not None
@@ -200,7 +200,7 @@ class Exchange:
         self.stalled += time.monotonic() - began
 
     def count(self) -> None:
-        """Put into the call what is known at its end."""
+        """Complete the call with what is known at its end."""
         call, report = self.call, self.report
         call.answered = None if report.model is None else short(self.mask.text(report.model))
         if self.gone and call.outcome == "passed":

@@ -1,7 +1,7 @@
-"""The log of calls, which is the gateway's memory too: what is spent is what its lines add up to, also after a restart.
+"""The log of calls, which is also the gateway's memory: what is spent is the sum of its lines, also after a restart.
 
-A call that is under way has a record of fixed size in ``gateway.open``. A gateway that finds one there when it starts
-was killed meanwhile, and writes the line that is missing.
+A call in progress has a record of fixed size in ``gateway.open``. A gateway that finds one there when it starts was
+killed during the call, and writes the missing line.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ OPEN = "gateway.open"
 LOG_BYTES = 256 * 1024 * 1024
 REFUSALS = 1000  # that get their own line; later ones share a line per thousand
 _RECORD = 4096
-_LINE = 64 * 1024  # nobody writes longer ones
+_LINE = 64 * 1024  # longer than any line
 
 
 class LedgerError(Exception):
-    """A call cannot be written down, so none may be made."""
+    """Calls cannot be logged, so none may be made."""
 
 
 class Spent(msgspec.Struct):
@@ -62,7 +62,7 @@ class Ledger:
 
     def _remember(self, log: Path) -> None:
         size = os.fstat(self._log).st_size
-        if size and os.pread(self._log, 1, size - 1) != b"\n":  # torn by a full disk
+        if size and os.pread(self._log, 1, size - 1) != b"\n":  # cut by a full disk
             os.write(self._log, b"\n")
         for call in read_calls(log):
             self.spent.add(call)
@@ -109,7 +109,7 @@ class Ledger:
         self._free.append(slot)
 
     def refuse(self, call: Call) -> None:
-        """Write that a call was refused; an agent that asks for ever does not fill the disk."""
+        """Log that a call was refused; an agent that asks for ever does not fill the disk."""
         self.refused += 1
         if self.refused <= REFUSALS:
             self._write(call)
@@ -118,7 +118,7 @@ class Ledger:
             self._write(call)
 
     def close(self) -> None:
-        """The refusals that have no line yet get one."""
+        """Write a line for the refusals that have none yet."""
         rest = self.refused % REFUSALS
         if self.refused > REFUSALS and rest:
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -143,7 +143,7 @@ class Ledger:
 
 
 def read_calls(log: Path) -> Iterator[Call]:
-    """The lines of a log that are whole, in the order in which the calls ended."""
+    """The complete lines of a log, in the order in which the calls ended."""
     decoder = msgspec.json.Decoder(Call)
     with contextlib.suppress(FileNotFoundError), log.open("rb") as source:
         while line := source.readline(_LINE):

@@ -1,4 +1,4 @@
-"""The real key, taken out of what an endpoint sends back."""
+"""Masks the real key in what an endpoint sends back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ SHORTEST = 8  # characters; anything shorter is not a key, and would be found ev
 
 
 class Mask:
-    """Over a stream in pieces; every piece keeps its length, and only the beginning of a key is held back."""
+    """For a stream in pieces; pieces keep their length, and only the beginning of a key is held back."""
 
     def __init__(self, key: str) -> None:
         self._key = key.encode() if len(key) >= SHORTEST else b""

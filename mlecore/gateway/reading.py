@@ -1,4 +1,4 @@
-"""What a response says of itself: the model that answered and the tokens that it took, streamed or not."""
+"""Reads the model and the tokens from a response, streamed or not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_USAGE_YET = re.compile(rb',\s*"usage"\s*:\s*null')
 
 
 class _Answer(msgspec.Struct):
-    """The fields that are read, of every protocol; the rest is passed over unread."""
+    """The fields that are read, of every protocol; the rest is skipped."""
 
     model: msgspec.Raw = msgspec.Raw()
     modelVersion: msgspec.Raw = msgspec.Raw()  # noqa: N815 - Gemini's names
@@ -37,7 +37,7 @@ _ANSWERS = msgspec.json.Decoder(list[_Answer])
 
 
 class Report:
-    """What is known of an answer so far."""
+    """What is known about an answer so far."""
 
     def __init__(self) -> None:
         self.model: str | None = None
@@ -59,7 +59,7 @@ class Report:
     def read(self, text: bytes) -> _Answer | None:
         """Take in a body, or the data of an event."""
         try:
-            if text[:1] == b"[":  # Gemini streams an array where nobody asks for events
+            if text[:1] == b"[":  # Gemini streams an array unless events are requested
                 answers = _ANSWERS.decode(text)
             else:
                 answers = [_ANSWER.decode(text)]
@@ -159,7 +159,7 @@ class Events:
         self._skipping = False  # an event that is too large to be read
 
     def feed(self, piece: bytes) -> bytes:
-        """What the client gets of it: all, at once, or the events that are whole."""
+        """What the client gets: all of it at once, or the complete events."""
         data = self._held + piece
         out: list[bytes] = []
         start = 0
@@ -200,11 +200,11 @@ def _data(event: bytes) -> bytes:
 
 
 class Unreadable(Exception):
-    """The response is compressed in a way that was not asked for, or is broken."""
+    """The response has an encoding that was not asked for, or is damaged."""
 
 
 def decoder(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
-    """From pieces as they come to pieces as they mean, none of them large. Raises Unreadable."""
+    """Decompresses a response in pieces, none of them large. Raises Unreadable."""
     if encoding in ("", "identity"):
         return lambda piece: iter((piece,))
     if encoding not in ("gzip", "x-gzip", "deflate"):

@@ -1,4 +1,4 @@
-"""Saying no in the words that clients of every protocol show to people."""
+"""Refusals in a form that clients of every protocol show to people."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Refusal(Exception):
         self.status = status
         self.reason = reason
         self.kind = kind
-        self.final = final  # asking again will not help
+        self.final = final  # retrying will not help
 
     def headers(self) -> dict[str, str]:
         """``x-should-retry`` is what the clients of OpenAI and Anthropic obey."""

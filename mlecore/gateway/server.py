@@ -1,4 +1,4 @@
-"""The gateway's server: every request is admitted, allowed and afforded, passed on, and written down."""
+"""The gateway's server: checks every request and its budget, passes it on, and logs it."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ class Gateway:
             self.ledger.refuse(call)
             response = web.Response(status=refusal.status, body=refusal.body(), headers=refusal.headers())
             if refusal.status != 429:
-                response.force_close()  # whatever else it sent is not worth reading
+                response.force_close()  # the rest of what it sent is not read
             return response
 
     @asynccontextmanager
     async def _body(self, request: web.BaseRequest) -> AsyncIterator[bytes]:
-        """All of it: which model it names must be known before anything is sent."""
+        """The whole body: its model must be known before anything is sent."""
         body = bytearray()
         try:
             try:
@@ -120,7 +120,7 @@ class Gateway:
         except Cut as cut:
             call.outcome, call.reason = "cut", short(str(cut))
             if request.transport is not None:
-                request.transport.abort()  # the agent must not take it for whole
+                request.transport.abort()  # the agent must see that it is incomplete
             return exchange.response or web.Response(status=502)
         except asyncio.CancelledError:
             call.outcome, call.reason = "cut", "the gateway ended"
@@ -147,7 +147,7 @@ class Gateway:
             raise Refusal(403, "work in the background cannot be counted; ask without it", "permission_error")
 
     def _afford(self, asked: Asked) -> None:
-        """Is there anything left of the budgets?"""
+        """Raises Refusal if a budget is used up."""
         spent = self.ledger.spent
         calls = spent.calls + self.ledger.under_way
         for budget in self._budgets:
@@ -165,7 +165,7 @@ class Gateway:
 
 
 class Server(web.Server):
-    """At most so many connections; one more is closed at once."""
+    """At most so many connections; another one is closed at once."""
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
         if len(self._connections) >= CONNECTIONS:
@@ -175,7 +175,7 @@ class Server(web.Server):
 
 
 def _session(settings: Settings) -> aiohttp.ClientSession:
-    """The way to the endpoint."""
+    """The connection to the endpoint."""
     trusted = ssl.create_default_context()
     if settings.ca:
         trusted.load_verify_locations(cadata=settings.ca)

@@ -23,9 +23,9 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that one run's gateway knows."""
+    """The settings of one run's gateway."""
 
-    endpoint: str  # base URL of the model; what lies below it can be reached, and nothing else
+    endpoint: str  # base URL of the model; only paths below it can be reached
     token: str  # by which the agent is known; worthless elsewhere
     key: str = ""  # the real one; empty if the endpoint wants none
     models: tuple[str, ...] = ()  # that may be called
@@ -36,7 +36,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_calls: Annotated[int, msgspec.Meta(ge=1)] | None = None  # at once, over all gateways that share ``slots``
     slots: str | None = None  # the folder they share
     transcripts: bool = False
-    proxy: str | None = None  # the way to the endpoint
+    proxy: str | None = None  # the proxy to the endpoint
     ca: str | None = None  # PEM text of certificates to trust besides the usual ones
 
     def __post_init__(self) -> None:

@@ -22,11 +22,11 @@ class Slots:
     def __init__(self, folder: Path, endpoint: str, count: int) -> None:
         self._folder = folder / hashlib.sha256(endpoint.encode()).hexdigest()[:16]
         self._count = count
-        self._turn = asyncio.Lock()  # one of this process looks at a time, in the order in which they came
+        self._turn = asyncio.Lock()  # one task of this process tries at a time, in the order in which they came
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[float]:
-        """Hold one; the seconds that it was waited for."""
+        """Hold one; yields the seconds that it was waited for."""
         began = time.monotonic()
         async with self._turn:
             pause = _SHORTEST
@@ -53,5 +53,5 @@ class Slots:
 
 @asynccontextmanager
 async def unlimited() -> AsyncIterator[float]:
-    """Where nobody set a limit."""
+    """Without a limit."""
     yield 0.0

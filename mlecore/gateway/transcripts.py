@@ -1,8 +1,8 @@
-"""Requests and responses, kept for people and detectors where the plan asks for it.
+"""Requests and responses, kept for people and detectors if the plan asks for it.
 
-``transcripts.jsonl.zst`` holds one JSON object a call, each in its own zstd frame, so that ``zstdcat`` shows it. A
-conversation grows by a few messages a call: what an earlier request began with is not written again, but named as the
-first ``same`` messages of the call ``same_as``. ``read_transcripts`` puts them together again.
+``transcripts.jsonl.zst`` holds one JSON object per call, each in its own zstd frame, so that ``zstdcat`` shows it. A
+conversation grows by a few messages a call: the beginning of an earlier request is not written again, but referred to
+as the first ``same`` messages of the call ``same_as``. ``read_transcripts`` puts them together again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Transcripts:
         self._known: dict[bytes, tuple[int, int]] = {}  # of a conversation's beginning -> the call, its length there
 
     def write(self, number: int, path: str, request: bytes, status: int | None, response: bytes, cut: bool) -> None:
-        """``response`` as the agent read it, decompressed. A full disk costs the transcript, not the call."""
+        """``response`` as the agent read it, decompressed. A full disk loses the transcript, not the call."""
         record: dict[str, Any] = {"call": number, "path": path, **self._request(number, request)}
         record |= {"status": status, "response": response.decode("utf-8", "replace"), "response_is_whole": not cut}
         frame = self._compressor.compress(msgspec.json.encode(record) + b"\n")

@@ -1,4 +1,4 @@
-"""What may lie where in a group's folder, so that no controller writes through a link that somebody put there."""
+"""What a group's folder may contain, so that no controller writes through a link."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_RUN = {
 
 
 def check_group(folder: Path) -> None:
-    """Raises DataError that names what no controller has put there; the runs' folders are not looked at."""
+    """Raises DataError that names what no controller has put there; does not look into the runs' folders."""
     _check(folder, **_OF_GROUP)
 
 

@@ -1,7 +1,7 @@
 """Digests that tell whether a run was changed after it was written.
 
 Each record names the digests (SHA-256) of its submission, its grade.json, the record before it and itself. They show
-what was edited, replaced or torn; whoever makes all of them anew is not found out by them, but by grading again.
+what was edited, replaced or torn. If all of them are made again, only grading again shows the change.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from mlecore.runs.record import Digests, RunRecord, RunSummary
 
 
 def with_digests(record: RunRecord) -> RunRecord:
-    """The record as it is to be written: those of its files as they lie there now, and its own."""
+    """The record as it is to be written, with the digests of its files now and its own."""
     last = record.digests or Digests()
     submission = grade = None
     if record.state in ("collected", "graded"):
-        kept = last.submission if record.state == "graded" else None  # what was collected, not what lies there later
+        kept = last.submission if record.state == "graded" else None  # what was collected, not what is there later
         submission = kept or _digest(record.submission, record.folder)
     if record.state == "graded":
         grade = _digest(record.folder / "grade.json", record.folder)
@@ -34,7 +34,7 @@ def with_digests(record: RunRecord) -> RunRecord:
 
 
 def with_own_digest(record: RunRecord) -> RunRecord:
-    """The record with the digest of what it says now."""
+    """The record with the digest of its content."""
     digests = evolve(record.digests or Digests(), record="")
     own = _own(evolve(record, digests=digests).dumps(), "")
     return evolve(record, digests=evolve(digests, record=own), altered=False)

@@ -19,7 +19,7 @@ _MOST = 1 << 30  # bytes that are read; 10,000 runs write some 10 MB
 
 
 def now() -> str:
-    """The wall clock, for people; nothing is decided by it."""
+    """The wall clock, for people; no decision depends on it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 

@@ -1,4 +1,4 @@
-"""One controller a group: the holder of controller.lock writes; others get an error that names it."""
+"""One controller per group: the holder of controller.lock writes; others get an error that names it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from mlecore import files
 from mlecore.errors import DataError, MlecoreError
 
 BEAT = 5.0  # seconds between heartbeats
-PATIENCE = 3.5 * BEAT  # without a heartbeat its holder is dead; counted by our own clock, as others may be wrong
+PATIENCE = 3.5 * BEAT  # without a heartbeat its holder is dead; by our own clock, as others may be wrong
 
 _LONGEST = 4096  # bytes of what a holder writes
-_RETRIES = 4  # of a lock that is found taken: somebody may only be looking whether it is held, see holder()
+_RETRIES = 4  # for a lock that is taken: perhaps somebody only checks whether it is held, see holder()
 
 
 class GroupLocked(MlecoreError):
@@ -35,8 +35,8 @@ class GroupLock:
     """Held from ``acquire`` to ``release``; the holder calls ``beat`` every few seconds.
 
     flock where the file system has it: the kernel frees it when the holder dies. It may be local to a host on network
-    mounts, so a lock that was last held elsewhere is watched for its heartbeat first. Where there is no flock at all,
-    a claim file that is created exclusively is used instead, and the heartbeat alone says whether its holder lives.
+    mounts, so a lock that was last held elsewhere is watched for its heartbeat first. Without flock, a
+    claim file that is created exclusively is used instead, and only the heartbeat shows whether its holder lives.
     """
 
     def __init__(self, group: Path, say: Callable[[str], None] = lambda text: None) -> None:
@@ -144,7 +144,7 @@ class GroupLock:
         self._beats += 1
         content = json.dumps({**self._me, "beat": self._beats, "at": time.strftime("%Y-%m-%dT%H:%M:%S%z")}).encode()
         if not self.path.parent.is_dir():
-            return  # the disk is away: nobody else can take the lock there either
+            return  # the disk is unmounted: nobody else can take the lock there either
         try:
             self._claim_beat(content) if self._claimed else self._flock_beat(content)
         except OSError:  # a full or failing disk: the next beat may succeed
@@ -176,20 +176,20 @@ class GroupLock:
             try:
                 if held:
                     os.ftruncate(descriptor, 0)
-            except OSError:  # the folder may be gone or the disk failing; closing frees the lock all the same
+            except OSError:  # the folder may be gone or the disk failing; closing frees the lock anyway
                 return
             finally:
                 os.close(descriptor)
 
 
 def holder(group: Path) -> dict[str, Any] | None:
-    """Who holds the group now, as far as can be seen without taking the lock for more than a moment."""
+    """Who holds the group now; takes the lock for a moment at most."""
     path = group / "controller.lock"
     try:
         descriptor = files.open_regular(path, below=group, flags=os.O_RDWR)
     except PermissionError:
         return _read(path) or None
-    except (OSError, DataError):  # none is there, or nothing that a controller could hold
+    except (OSError, DataError):  # there is none, or none that a controller could hold
         return None
     import fcntl
 
@@ -214,7 +214,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _boot() -> str:
-    """Changes with every boot, so that a pid of before is not taken for one of now."""
+    """An id that changes with every boot, so that an old pid is not taken for a current one."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:

@@ -1,4 +1,4 @@
-"""What a run's models used, as its gateway counted it: the sums of ``gateway.jsonl``."""
+"""What a run's models used, by its gateway's count: the sums of ``gateway.jsonl``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attrs import define, field, frozen
 
 from mlecore.agents import Usage
 
-TELL = 0.05  # a larger difference between what was measured and what the agent's logs report is told
+TELL = 0.05  # a larger difference between the gateway's count and the agent's logs is reported
 
 
 @frozen(kw_only=True)
@@ -49,7 +49,7 @@ class ModelCalls:
 
     @property
     def usage(self) -> Usage:
-        """The same in the words of an agent's report."""
+        """The same, as an agent's report would have it."""
         return Usage(
             models=tuple(use.model for use in self.models),
             input_tokens=self.input_tokens,
@@ -151,7 +151,7 @@ def _use(name: str, each: _Sum) -> ModelUse:
 
 
 def difference(measured: ModelCalls, input_tokens: int | None, output_tokens: int | None) -> str:
-    """Where what an agent's logs report differs from what was measured; empty if it does not, or they are silent."""
+    """How the agent's logs differ from the gateway's count; empty if they do not, or report nothing."""
     said = []
     for what, reported, counted in (
         ("input", input_tokens, measured.input_tokens),

@@ -1,7 +1,7 @@
-"""Whose a group is. One that was made elsewhere is only looked at: its records name jobs, folders and data.
+"""Who owns a group. A group from elsewhere is read-only: its records name jobs, folders and data to act on.
 
 ``group.json`` has a seal over the group's id and its place. A group that was sent, copied or moved does not have the
-seal of its place; ``mlecore runs adopt`` gives it one.
+right seal; ``mlecore runs adopt`` gives it one.
 """
 
 from __future__ import annotations
@@ -31,5 +31,5 @@ def require_own(group: Group) -> None:
 
 
 def adopt(group: Group) -> None:
-    """Make a group one's own, where it lies. The caller holds its lock. Raises DataError."""
+    """Make the user the owner of a group, where it is. The caller holds its lock. Raises DataError."""
     write_info(group.folder, evolve(group.info, seal=seal(group.info.uid, group.folder)))

@@ -1,7 +1,7 @@
 """A plan: which agents with which options on which competitions with which seeds, where, and with what limits.
 
-An experiment is spelled once: arguments of the command line and of ``mlecore.run`` become the dictionary that a plan's
-TOML file is, and ``make_plan`` makes the plan of it.
+An experiment has one form: arguments of the command line and of ``mlecore.run`` become the dictionary of a plan's TOML
+file, and ``make_plan`` makes the plan from it.
 """
 
 from __future__ import annotations
@@ -151,12 +151,12 @@ class PlannedRun:
         return f"{self.agent.label}--{self.competition}--{self.seed}"
 
     def uid(self, group_uid: str) -> str:
-        """Random as the group's uid is, and the same whenever it is asked for: planned runs need no file."""
+        """As random as the group's uid, and always the same: planned runs need no file."""
         return hashlib.sha256(f"{group_uid}/{self.name}".encode()).hexdigest()[:12]
 
 
 def make_plan(values: Mapping[str, Any]) -> Plan:
-    """The plan that a dictionary spells, with every default filled in. Raises UsageError that names the key."""
+    """The plan of a dictionary, with every default filled in. Raises UsageError that names the key."""
     if values.get("format", FORMAT) != FORMAT:
         raise UsageError(f"it is a plan of another format than {FORMAT}", fix="Update mlecore.")
     try:
@@ -295,7 +295,7 @@ def _given(**values: Any) -> dict[str, Any]:
 
 
 def _filled_in(plan: Plan, *, network_given: bool) -> Plan:
-    """The plan as a group keeps it: what stood for several things, or for what is installed here, is spelled out."""
+    """The plan as a group keeps it: splits and defaults that depend on what is installed are written out."""
     agents = [
         evolve(agent, model=agent.model or plan.model.name, endpoint=agent.endpoint or plan.model.endpoint)
         for agent in _labelled(plan.agents)
@@ -315,7 +315,7 @@ def _filled_in(plan: Plan, *, network_given: bool) -> Plan:
 
 
 def _labelled(agents: Sequence[PlannedAgent]) -> Iterator[PlannedAgent]:
-    """Agents without a label get one that tells them apart."""
+    """Agents without a label get a unique one."""
     taken = Counter(agent.label for agent in agents if agent.label)
     for label, times in taken.items():
         if times > 1 or not _LABEL.fullmatch(label):
@@ -343,7 +343,7 @@ def _split_competitions(split: str) -> list[str]:
 
 
 def _validated(plan: Plan) -> Plan:
-    """The plan, if it makes sense in itself. Raises UsageError."""
+    """The plan, if it is consistent. Raises UsageError."""
     if not plan.agents:
         raise UsageError("no agent is named", fix="To see them: mlecore plugins list --kind agent")
     if not plan.competitions:
@@ -396,7 +396,7 @@ def _check_gateway(plan: Plan) -> None:
 
 
 def _spelled(plan: Plan) -> dict[str, Any]:
-    """The dictionary that ``make_plan`` makes this plan of, as a person would write it."""
+    """The dictionary of this plan, as a person would write it."""
     values = plain(plan)
     values["limits"]["time"] = write_duration(plan.limits.time)
     if plan.seeds == tuple(range(len(plan.seeds))):
@@ -406,7 +406,7 @@ def _spelled(plan: Plan) -> dict[str, Any]:
 
 
 def _without_empty(value: Any) -> Any:
-    """Without what says nothing: TOML has no null, and empty tables and lists are what is there by default."""
+    """Without nulls, which TOML lacks, and empty tables and lists, which are the default."""
     if isinstance(value, list):
         return [_without_empty(item) for item in value]
     if not isinstance(value, dict):

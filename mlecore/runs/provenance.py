@@ -1,4 +1,4 @@
-"""What exactly ran: plugins with a hash of their source, because an editable install keeps its version."""
+"""Which code ran: plugins with a hash of their source, because an editable install keeps its version."""
 
 from __future__ import annotations
 

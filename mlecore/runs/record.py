@@ -26,7 +26,7 @@ FORMAT = 1
 FINISHED = "finished_submission"  # in the place of a job's name, if an agent handed in finished files
 STATES: tuple[str, ...] = get_args(State)
 ENDS: tuple[str, ...] = get_args(Ended)
-SETTLED = ("graded", "cancelled", "failed")  # nothing goes on by itself from here
+SETTLED = ("graded", "cancelled", "failed")  # final states
 
 
 class RecordError(DataError):
@@ -35,7 +35,7 @@ class RecordError(DataError):
 
 @frozen(kw_only=True)
 class PluginUse:
-    """A plugin as a run used it. ``source`` tells editable installs apart, which keep their version."""
+    """A plugin as a run used it. ``source`` identifies editable installs, which keep their version."""
 
     name: str  # as the entry point names it
     version: str = ""  # of its distribution
@@ -49,7 +49,7 @@ class PluginUse:
         )
 
     def is_same_as(self, other: PluginUse) -> bool:
-        """The same code, whatever options it was given."""
+        """The same code, with any options?"""
         mine, others = ((use.distribution, use.version, use.source) for use in (self, other))
         return mine == others
 
@@ -139,7 +139,7 @@ class RunSummary:
 
     @property
     def own_jobs(self) -> bool:
-        """Does every attempt name a job of this very run, by the names that mlecore gives?"""
+        """Does every attempt name a job of this run, by the names that mlecore gives?"""
         return all(
             attempt.job in (f"mle-{self.uid}-{attempt.number}", FINISHED)
             and (attempt.handle is None or attempt.handle.name == attempt.job)
@@ -228,7 +228,7 @@ class RunRecord(RunSummary):
         return plain(self)
 
     def dumps(self) -> bytes:
-        """What run.json holds; half of a surrogate pair, which an agent may have written, as JSON's escape of it."""
+        """The bytes of run.json; half of a surrogate pair, which an agent may have written, is escaped."""
         return (json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
     @classmethod

@@ -24,12 +24,12 @@ def leave(group: Path, run: str, request: Request) -> None:
 
 
 def pending(group: Path) -> dict[str, Request]:
-    """Run -> what is asked of it; where it is both, the cancellation."""
+    """Run -> its request; if there are both, the cancellation."""
     found: dict[str, Request] = {}
     for request in reversed(_REQUESTS):
         try:
             found.update((path.name, request) for path in (group / "requests" / request).iterdir())
-        except OSError:  # none was ever left, or the disk is away for a while
+        except OSError:  # there never was one, or the disk is unmounted
             continue
     return found
 

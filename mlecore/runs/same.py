@@ -1,4 +1,4 @@
-"""What a run may be graded with: the plugin that its group began with, and the answers that it worked on."""
+"""What a run may be graded with: the plugin that its group began with, and the data that it worked on."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _KEY_BYTES = 32
 
 
 def state_folder() -> Path:
-    """What mlecore keeps for this user: ``MLECORE_STATE``, or the user's state folder."""
+    """mlecore's folder for this user: ``MLECORE_STATE``, or the user's state folder."""
     given = os.environ.get("MLECORE_STATE")
     if given:
         return Path(given).absolute()
@@ -46,9 +46,9 @@ def _key() -> bytes:
         content = files.read_regular(path, _KEY_BYTES)
     except (OSError, DataError) as error:
         raise DataError(
-            f"the key that tells your groups from others' cannot be kept in {path}: {error}",
+            f"the key that marks your groups cannot be stored in {path}: {error}",
             fix="Set MLECORE_STATE to a folder of yours.",
         ) from None
     if len(content) != _KEY_BYTES:
-        raise DataError(f"{path} is damaged", fix="Remove it; your groups are then to be adopted: mlecore runs adopt")
+        raise DataError(f"{path} is damaged", fix="Remove it; then adopt your groups: mlecore runs adopt")
     return content

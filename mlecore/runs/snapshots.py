@@ -1,4 +1,4 @@
-"""Grading the snapshots that init took of a submission: score over time, and the last one that was valid."""
+"""Grading the snapshots that init took of a submission: score over time, and the last valid one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Point:
 
 @frozen(kw_only=True)
 class History:
-    """How the submission of one run got better or worse; not the run's result."""
+    """How the submission of one run changed; not the run's result."""
 
     run: str
     competition: str
@@ -88,9 +88,9 @@ def snapshots(record: RunRecord) -> list[tuple[int, Path]]:
 def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
     """Grade the snapshots of all runs of a group (or of one run's folder) that have ended.
 
-    Only runs whose result stands are looked at, so that no score can reach an agent at work. Each one's history is
+    Only runs with a final result are graded, so that no score can reach a running agent. Each one's history is
     written to snapshots.json in its folder, where reports find it. Raises GradingError, NotPrepared, and UsageError
-    for a group that is not one's own.
+    for a group of another owner.
     """
     from mlecore.competitions import competition
     from mlecore.data import open_prepared

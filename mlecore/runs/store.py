@@ -1,4 +1,4 @@
-"""Groups of runs on disk: made, found, listed. Runs that have not begun have no folder; the plan names them."""
+"""Groups of runs on disk: made, found, listed. Runs that have not begun have no folder; they are in the plan."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GROUP = "group.json"
 
 @frozen(kw_only=True)
 class GroupInfo:
-    """What is decided once, when the group is made."""
+    """Facts of a group, fixed when it is made."""
 
     format: int = 1  # of this file
     uid: str  # random; jobs are labelled with it
@@ -61,7 +61,7 @@ class Group:
 
 @mutable
 class _Listing(Generic[R]):
-    """Runs of a group, and in words what could not be read."""
+    """Runs of a group, and messages about what could not be read."""
 
     records: list[R] = field(factory=list)
     problems: list[str] = field(factory=list)
@@ -102,7 +102,7 @@ def write_info(folder: Path, info: GroupInfo) -> None:
 
 
 def _unfinished(folder: Path) -> bool:
-    """A group whose making was cut off before it was one: nothing in it but, perhaps, its plan."""
+    """Is it a group that was interrupted while being made? Then it holds nothing except, perhaps, its plan."""
     return folder.is_dir() and not any(
         path.name.strip(".") not in (PLAN, f"{PLAN}.tmp", f"{GROUP}.tmp") for path in folder.iterdir()
     )
@@ -136,9 +136,9 @@ def open_group(folder: Path) -> Group:
 
 
 def require_group(group: Group) -> None:
-    """Before anything is written to its folder: raises OSError if it is away, or another one lies in its place.
+    """For use before writing to its folder: raises OSError if it is missing, or another folder is in its place.
 
-    A disk that is unmounted for a while uncovers what lies below.
+    An unmounted disk uncovers what is below its mount point.
     """
     try:
         there = read_json(group.folder / GROUP)
@@ -172,9 +172,9 @@ def _read(cls: type[R], path: Path, folder: Path) -> R:
 
 
 def recover_record(folder: Path) -> tuple[RunRecord, str]:
-    """The record, and a remark where it had to be taken from the one before.
+    """The record, and a remark if it is the previous one.
 
-    Every step can be done again, so the previous record will do as well. Raises RecordError if neither can be read,
+    Every step can be repeated, so the previous record is enough. Raises RecordError if neither can be read,
     FileNotFoundError where neither is there.
     """
     try:
@@ -196,7 +196,7 @@ def write_record(record: RunRecord) -> RunRecord:
 
 
 def _read_group(folder: Path, read: Callable[[Path], R]) -> _Listing[R]:
-    """Every run of a group, those that have not begun too. Never raises for one damaged run."""
+    """Every run of a group, also those that have not begun. Never raises for one damaged run."""
     group = open_group(folder) if is_group(folder) else None
     listing = _Listing[R]()
     found: dict[str, R | None] = {}
@@ -204,7 +204,7 @@ def _read_group(folder: Path, read: Callable[[Path], R]) -> _Listing[R]:
         try:
             record = read(run_folder)
         except FileNotFoundError:
-            continue  # a request for a run that has not begun, or no run at all
+            continue  # a request for a run that has not begun, or not a run
         except (RecordError, OSError) as error:
             listing.problems.append(f"{folder.name}: {error}")
             found[run_folder.name] = None

@@ -1,1 +1,1 @@
-"""What labs give each other: bundles of runs, MLE-bench's groups, prepared data."""
+"""Exchange between labs: bundles of runs, MLE-bench's groups, prepared data."""

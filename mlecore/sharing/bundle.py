@@ -76,7 +76,7 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
             entries.append(sink.add(path, _without_keys(path, chunks, keys)))
 
         head = {"format": 1, "uid": group.info.uid, "name": group.info.name, "created_at": group.info.created_at}
-        add(GROUP, [_json({**head, "data": []})])  # the data directories are this machine's own business
+        add(GROUP, [_json({**head, "data": []})])  # without this machine's data directories
         plan = _public(group.plan)
         add(PLAN, [_plan_text(plan)])
         if group.cancelled:
@@ -118,7 +118,7 @@ def _plan_text(plan: Any) -> bytes:
 
 
 def _public(value: Any) -> Any:
-    """A record or a plan without what may be secret in a URL: a name and password, or a query."""
+    """A record or a plan without the parts of URLs that may be secret: name and password, query."""
     changes: dict[str, Any] = {}
     if isinstance(value, RunRecord):
         changes["endpoint"] = _public_url(value.endpoint)
@@ -135,7 +135,7 @@ def _public_url(url: str | None) -> str | None:
 
 
 def _files_of(record: RunRecord, logs: bool) -> Iterator[tuple[str, Path]]:
-    """(name in the run's folder, file) of what goes into a bundle; links and other oddities are left out."""
+    """(name in the run's folder, file) of what goes into a bundle; links and special files are left out."""
     for name in _ALWAYS:
         path = record.folder / name
         if _is_regular(path) and not path.parent.is_symlink():
@@ -170,7 +170,7 @@ def _read(path: Path) -> Iterator[bytes]:
 
 
 def _keys(environ: Mapping[str, str]) -> dict[str, bytes]:
-    """Variables that by their names hold keys -> their values; short ones would be found everywhere."""
+    """Variables whose names suggest keys -> their values; not short ones, which would be found everywhere."""
     marks = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
     return {
         name: value.encode("utf-8", "surrogateescape")
@@ -224,7 +224,7 @@ class _Sink:
 
 @contextmanager
 def _sink(partial: Path, zipped: bool) -> Iterator[_Sink]:
-    """Nothing is left of a bundle that could not be finished."""
+    """Removes an unfinished bundle."""
     from mlecore import files
 
     files.remove(partial)
@@ -242,7 +242,7 @@ def _sink(partial: Path, zipped: bool) -> Iterator[_Sink]:
 
 
 class Source:
-    """A bundle that is read: a folder or a zip, made by anybody."""
+    """A bundle that is read: a folder or a zip, from any source."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -262,7 +262,7 @@ class Source:
             self._archive.close()
 
     def names(self) -> Iterator[str]:
-        """Of all that is there, whatever it is."""
+        """Of everything in it."""
         if self._archive:
             yield from (info.filename for info in self._archive.infolist() if not info.is_dir())
             return
@@ -320,7 +320,7 @@ def _entry(line: str) -> Entry:
 
 
 def problems(source: Source, bundle: Bundle) -> list[str]:
-    """What is missing, too much, or other than listed; empty for a whole bundle."""
+    """What is missing, extra, or different from the list; empty for an intact bundle."""
     found = []
     listed = {entry.path for entry in bundle.files}
     extra = sorted(set(source.names()) - listed - {HEAD, FILES})

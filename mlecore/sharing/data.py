@@ -1,7 +1,7 @@
-"""The public part of prepared data, at a place that fsspec reaches: a folder, NFS, s3, gs. A lab downloads once.
+"""The public part of prepared data, in any storage of fsspec: a folder, NFS, s3, gs. A lab downloads once.
 
-There it lies as here: ``<url>/<competition>/prepared/public/...``, with a manifest of these files alone, written last.
-Answers never leave. Whoever pulls checks every file against the manifest, wherever it was interrupted.
+Its layout is the same: ``<url>/<competition>/prepared/public/...``, with a manifest of only these files, written last.
+Answers are never copied. A pull checks every file against the manifest, also after an interrupt.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def push(prepared: Prepared, dirs: DataDirs, url: str, progress: Progress | None
     where = prepared.root if (prepared.root / manifest.FILES).is_file() else None
     lists = where or dirs.adopted(prepared.root, prepared.competition)
     entries = [entry for entry in manifest.read_files(lists) if entry.path.startswith("public/")]
-    remote.remove(manifest.HEAD)  # what lies there is not whole until it is written again
+    remote.remove(manifest.HEAD)  # the data there are incomplete until it is written again
     total, done = sum(entry.size for entry in entries), 0
     for entry in entries:
-        if head is not None or remote.size(entry.path) != entry.size:  # an interrupted push goes on
+        if head is not None or remote.size(entry.path) != entry.size:  # an interrupted push is resumed
             with (prepared.root / entry.path).open("rb") as source, remote.write(entry.path) as target:
                 _copy(source, target, entry)
         done += entry.size
@@ -68,7 +68,7 @@ def pull(
 ) -> bool:
     """Copy the public part from ``url`` into the first data directory. False: the same data are here already.
 
-    Raises UsageError if the place has none, or other data are here; DataError if a file is not what it should be.
+    Raises UsageError if there are none, or other data are here; DataError if a file is not what it should be.
     """
     remote = _Remote(url, competition, edition, synthetic)
     head = remote.head()
@@ -222,5 +222,5 @@ class _Remote:
         except DataError:
             raise
         except Exception as error:  # each file system has its own errors
-            fix = "Try again: what was copied is not copied twice."
+            fix = "Try again: copied files are not copied again."
             raise DataError(f"{self}: {type(error).__name__}: {error}", fix=fix) from None

@@ -2,8 +2,8 @@
 
 Such a group is a folder with ``metadata.json`` (its ``runs`` has a key for each run, also the run's folder, named
 ``<competition>_<id>``), what each run left (``submission/submission.csv``, ``logs/``, ``code/``), and perhaps grading
-reports. What it does not say (time limit, hardware, network, data) stays unknown, so reports do not mix such runs with
-others unasked.
+reports. What it does not say (time limit, hardware, network, data) stays unknown, so reports mix such runs with
+others only on request.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _KEPT_LIMIT = 2**30  # bytes of one run's logs and code
 
 @frozen(kw_only=True)
 class Imported:
-    """What came of an import. ``without_grade`` names runs whose result no report has."""
+    """The result of an import. ``without_grade`` names runs that are in no report."""
 
     group: str
     runs: int

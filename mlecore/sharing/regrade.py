@@ -24,7 +24,7 @@ _COMPARED = ("status", "score_text", "any_medal", "gold_medal", "silver_medal", 
 
 @frozen(kw_only=True)
 class Regraded:
-    """One run. ``different`` names what came out otherwise; ``undecided`` says why it could not be graded again."""
+    """One run. ``different`` names what has changed; ``undecided`` says why it could not be graded again."""
 
     run: str
     different: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Handing a request to the controller of a group, or doing it where there is none."""
+"""Passing a request to the controller of a group, or fulfilling it if there is none."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def ask(
     names: tuple[str, ...], runs: Path, request: Request, of_group: tuple[str, ...], allowed: tuple[str, ...]
 ) -> None:
-    """Leave requests with the controller of each group, or fulfil them here where there is none.
+    """Leave requests for the controller of each group, or fulfil them here if there is none.
 
-    A group stands for its runs in a state of ``of_group``; a run that is named must be in one of ``allowed``.
+    A group means its runs in a state of ``of_group``; a run that is named must be in one of ``allowed``.
     """
     from mlecore.runs.store import load_summaries
 
@@ -58,7 +58,7 @@ class _Wanted:
 
 
 def _ask_group(folder: Path, wanted: _Wanted, request: Request, of_group: tuple[str, ...]) -> int:
-    """The exit code of one group, so that those after it are asked too."""
+    """The exit code of one group, so that the next ones are asked too."""
     if not wanted.runs:
         echo(f"{folder.name}: nothing to {request}: no run is {' or '.join(of_group)}", err=True)
         return 0
@@ -87,7 +87,7 @@ def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
     if held is None:
         try:
             perform(group.plan, folder.name, folder.parent, (), False, frozenset(wanted.runs), start_new=False)
-        except GroupLocked:  # a controller came in between: it finds the requests
+        except GroupLocked:  # a controller has started: it finds the requests
             held = holder(folder) or {}
     if held is not None:
         who = f"process {held.get('pid', '?')} on host {held.get('host', '?')}"

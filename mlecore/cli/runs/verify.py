@@ -1,4 +1,4 @@
-"""`mlecore runs verify`: is a group what was written, or a bundle what was exported, and earns it what it says?"""
+"""`mlecore runs verify`: check a group or a bundle against its digests, and perhaps grade it again."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The worker may fail, run out of memory or take too long: then the sample stays. The last line of logs/baseline.log
 says which it is: ``result: model (...)`` or ``result: sample (why)``. An error that nobody foresaw ends the agent with
-exit code 1, after the sample is handed in: it is a fault to be mended, not a task without a model.
+exit code 1, after the sample is handed in: it is a bug to fix, not a task without a model.
 """
 
 from __future__ import annotations
