@@ -156,11 +156,12 @@ def _print(report: Report) -> None:
     better = "lower is better" if report.is_lower_better else "higher is better"
     click.echo(f"{report.competition_id}: {report.score_text} ({better})")
     if report.gold_threshold is None:
+        from mlecore.data.prepared import NO_MEDALS
+
         if report.sample_score is not None:
             verb = "beats" if report.beats_sample else "does not beat"
             click.echo(f"It {verb} the sample submission, which scores {report.sample_score}.")
-        why = "synthetic data: the score compares with nothing" if report.synthetic else "it has no human leaderboard"
-        click.echo(f"No medals: {why}.")
+        click.echo(f"No medals: {NO_MEDALS.get(report.data_kind, 'it has no human leaderboard')}.")
         return
     medal = f"{report.medal} medal" if report.medal else "no medal"
     click.echo(f"{medal}, {'above' if report.above_median else 'not above'} the median")

@@ -125,7 +125,7 @@ class Transitions:
             agent=agent.use,
             backend=experiment.backend_use,
             plugins=(experiment.core, self._grader(record.competition)),
-            synthetic=inputs.data.synthetic,
+            data_kind=inputs.data.kind(inputs.facts),
             data_digest=inputs.data.digest,
             answers_digest=inputs.data.private_digest,
             description_digest=inputs.description_digest,

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import frozen
 
 from mlecore.data.manifest import Manifest
 from mlecore.errors import NotPrepared
+
+if TYPE_CHECKING:
+    from mlecore.facts import Facts
+
+DataKind = Literal["published", "unverified", "synthetic", "practice"]
+"""What a score was reached on. ``published``: the competition's data, found to be as published. ``unverified``: they
+were not compared with the published checksums, or differ from them. ``synthetic``: made up. ``practice``: real data
+of a competition that nobody can earn a medal in. Only on published data there are medals."""
+
+NO_MEDALS: Mapping[DataKind, str] = {
+    "unverified": "unverified data: they were not compared with the published checksums, or differ from them",
+    "synthetic": "synthetic data: such scores compare with nothing",
+    "practice": "practice data: the competition has no human leaderboard",
+}
+"""Why there are no medals on the kinds of data that have none."""
 
 
 @frozen(kw_only=True)
@@ -33,6 +48,15 @@ class Prepared:
     @property
     def private(self) -> Path:
         return self.root / "private"
+
+    def kind(self, facts: Facts) -> DataKind:
+        """What kind of data these are. Where the competition publishes no checksums, there is nothing to verify."""
+        if self.synthetic:
+            return "synthetic"
+        if facts.thresholds is None and not (facts.folder / "leaderboard.csv").is_file():
+            return "practice"
+        verified = self.manifest is not None and self.manifest.verified
+        return "published" if verified or not (facts.md5 or facts.expect) else "unverified"
 
     @property
     def digest(self) -> str:

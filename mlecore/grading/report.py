@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import asdict, field, frozen
 
-from mlecore.data.prepared import Prepared
+from mlecore.data.prepared import DataKind, Prepared
 from mlecore.errors import InvalidSubmission, MlecoreError
 from mlecore.facts import Facts, Thresholds
 from mlecore.grading.medals import thresholds_for
@@ -32,7 +32,7 @@ class Report:
     """How one submission did.
 
     ``score`` is rounded to 5 decimals; None for an invalid submission and for a score that JSON has no number for:
-    ``score_text`` then says "nan", "inf" or "-inf". On synthetic data and without thresholds there are no medals.
+    ``score_text`` then says "nan", "inf" or "-inf". There are medals on published data only.
     """
 
     competition_id: str  # as Kaggle spells it
@@ -54,7 +54,7 @@ class Report:
     status: Literal["graded", "invalid", "none"]  # none: there was no submission
     reason: str = ""  # why it is invalid
     edition: str = "v1"  # of the competition
-    synthetic: bool = False  # on synthetic data: no medals, and the score compares with nothing
+    data_kind: DataKind = "published"  # what the score was reached on; only on published data there are medals
     score_text: str | None = None  # every digit of the unrounded score
     sample_score: float | None = None  # what the sample submission scores
     beats_sample: bool | None = None  # is the score better than that?
@@ -135,14 +135,15 @@ _NOTHING: Mapping[str, Any] = {
 def grade(competition: Competition, submission: Path | None, data: Prepared) -> Report:
     """Grade one submission against the answers of ``data``, and place it on the human leaderboard.
 
-    With thresholds: medals, and the rank where the whole leaderboard is at hand. In any case the sample submission's
+    On published data: medals, and the rank where the whole leaderboard is at hand. In any case the sample submission's
     score to compare with, unless grading that too could break the time limit. An invalid or missing submission makes a
     report that says so; GradingError is raised only for what is not the submission's fault.
     """
     from mlecore.runs.provenance import plugin_use
 
     facts = competition.facts
-    thresholds = None if data.synthetic else thresholds_for(facts)
+    kind = data.kind(facts)
+    thresholds = thresholds_for(facts) if kind == "published" else None
     score: float | None = None
     began = time.monotonic()
     if submission is None or not os.path.lexists(submission):
@@ -168,7 +169,7 @@ def grade(competition: Competition, submission: Path | None, data: Prepared) -> 
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         submission_path="" if submission is None else str(submission),
         edition=competition.edition,
-        synthetic=data.synthetic,
+        data_kind=kind,
         plugin=f"{competition.plugin.distribution} {competition.plugin.version}",
         plugin_source=plugin_use(competition.plugin).source,
         **result,

@@ -10,8 +10,9 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from mlecore.data.prepared import DataKind
 from mlecore.errors import UsageError
 from mlecore.grading.report import Report
 from mlecore.reports.graded import Graded
@@ -95,7 +96,7 @@ def _report(item: Any, where: str) -> Report:
             "status": status,
             "reason": str(item.get("reason") or ("not said" if status == "invalid" else "")),
             "edition": str(item.get("edition", "v1")),
-            "synthetic": item.get("synthetic") is True,
+            "data_kind": kind if (kind := item.get("data_kind")) in get_args(DataKind) else "published",
         }
     )
 
@@ -110,7 +111,7 @@ def imported_record(report: Report, group: str, seed: int, agent: str = BENCHMAR
         group_uid=hashlib.sha256(group.encode()).hexdigest()[:16],
         competition=report.competition_id,
         edition=report.edition,
-        synthetic=report.synthetic,
+        data_kind=report.data_kind,
         agent=PluginUse(name=agent),
         label=agent,
         backend=PluginUse(name=BENCHMARK),

@@ -10,6 +10,7 @@ from typing import Any
 
 from attrs import asdict, evolve, frozen
 
+from mlecore.data.prepared import NO_MEDALS, DataKind
 from mlecore.reports.benchmark import Listed, listed, size_class, task_family
 from mlecore.reports.compare import Comparison, by_competition, compare, counts, goal_of
 from mlecore.reports.conditions import differences, shared
@@ -27,7 +28,7 @@ from mlecore.reports.statistics import Interval, bootstrap_mean, bootstrap_rate,
 
 @frozen(kw_only=True)
 class RunLine:
-    """One run. None means that there is no such value: on synthetic data, medal and above_median."""
+    """One run. None means that there is no such value: without published data, medal and above_median."""
 
     run: str
     group: str
@@ -38,6 +39,7 @@ class RunLine:
     state: str
     ended: str | None
     reason: str
+    data_kind: DataKind | None  # that it worked on; None: it has not begun
     submission: str  # "valid", "invalid", "none", "not graded", or the state of a run that does not count
     why: str  # why it is invalid, or not graded
     score: float | None
@@ -356,6 +358,7 @@ def _line(item: Graded, column: str) -> RunLine:
         state=run.state,
         ended=run.ended,
         reason=run.reason,
+        data_kind=run.data_kind,
         submission=submission,
         why=why,
         score=report.score if report else None,
@@ -384,9 +387,9 @@ def _line(item: Graded, column: str) -> RunLine:
 
 
 def _no_medals(setup: Setup) -> str:
-    if any(item.run.synthetic or (item.report and item.report.synthetic) for item in setup.runs):
-        return "Synthetic data: validity and learning, no medals; scores cannot be compared with real ones."
-    return "No human leaderboard here, so no medals."
+    kinds = {item.report.data_kind if item.report else item.run.data_kind for item in setup.runs}
+    reasons = [why for kind, why in NO_MEDALS.items() if kind in kinds]
+    return f"No medals: {'; '.join(reasons) or 'no human leaderboard'}."
 
 
 def _notes(setup: Setup, rates: Sequence[SplitSummary]) -> Iterable[str]:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
+from mlecore.data.prepared import DataKind
 from mlecore.reports.graded import Graded
+from mlecore.runs.record import RunRecord
 
 
 @frozen(kw_only=True)
@@ -24,11 +26,15 @@ class Setup:
 
 def setups(graded: Iterable[Graded]) -> list[Setup]:
     """Runs by setup, in order of first appearance."""
+    graded = list(graded)
+    kinds: dict[tuple[object, ...], DataKind] = {}  # of runs that began: the others are counted among these
+    for item in graded:
+        if item.run.data_kind is not None:
+            kinds.setdefault(_key(item.run), item.run.data_kind)
     found: dict[tuple[object, ...], list[Graded]] = defaultdict(list)
     for item in graded:
-        run = item.run
-        options = tuple(sorted(run.agent.options.items()))
-        found[(run.agent.name, run.label, options, run.model, run.edition, run.synthetic)].append(item)
+        key = _key(item.run)
+        found[(*key, item.run.data_kind or kinds.get(key))].append(item)
     titles = [_title(items) for items in found.values()]
     again = Counter(titles)
     return [
@@ -38,6 +44,10 @@ def setups(graded: Iterable[Graded]) -> list[Setup]:
         )
         for title, items in zip(titles, found.values(), strict=True)
     ]
+
+
+def _key(run: RunRecord) -> tuple[object, ...]:
+    return run.agent.name, run.label, tuple(sorted(run.agent.options.items())), run.model, run.edition
 
 
 def _order(item: Graded) -> tuple[str, int, str, str]:
@@ -53,7 +63,7 @@ def _title(items: Sequence[Graded]) -> str:
         options,
         run.model or "",
         f"edition {run.edition}",
-        "synthetic data" if run.synthetic else "",
+        f"{run.data_kind} data" if run.data_kind not in (None, "published") else "",
     ]
     return ", ".join(part for part in parts if part)
 

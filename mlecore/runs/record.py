@@ -13,6 +13,7 @@ from attrs import evolve, field, frozen
 from mlecore import files
 from mlecore.agents import Network, Usage
 from mlecore.backends import Handle, Sandbox
+from mlecore.data.prepared import DataKind
 from mlecore.errors import DataError
 from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import ModelCalls
@@ -117,6 +118,7 @@ class RunSummary:
     group: str  # name of the group
     group_uid: str  # random
     competition: str  # id
+    data_kind: DataKind | None = None  # that it worked on; null until it begins, unless the plan says synthetic
     agent: PluginUse  # with the options it was given
     label: str = ""  # of the agent in the plan, where one agent stands in it with several options
     seed: int = 0  # given to the agent
@@ -171,7 +173,6 @@ class RunRecord(RunSummary):
     """One run. ``folder`` is where it lies now; everything else stands in its run.json."""
 
     edition: str = "v1"  # of the competition
-    synthetic: bool = False  # on synthetic data: such scores compare with nothing
     backend: PluginUse  # with the options it was given
     model: str | None = None  # that the agent was to work with
     endpoint: str | None = None  # URL of the model
@@ -201,6 +202,10 @@ class RunRecord(RunSummary):
     gradings: int = 0  # of the submission
     collected: Collected | None = None  # what came out of the sandbox
     extra: Mapping[Any, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
+
+    @property
+    def synthetic(self) -> bool:
+        return self.data_kind == "synthetic"
 
     @property
     def grader(self) -> PluginUse | None:

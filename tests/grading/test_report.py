@@ -62,6 +62,17 @@ def test_a_bug_of_the_grader_is_not_the_agents_fault(tiny: Prepared, tmp_path: P
         grade(mlecore.competition("tiny"), submission(tmp_path, "bug"), tiny)
 
 
+def test_there_are_medals_on_published_data_only(tiny: Prepared, tmp_path: Path) -> None:
+    """Data prepared with --skip-verification, or from other raw files, compare with no leaderboard."""
+    best, target = submission(tmp_path, 0.95), mlecore.competition("tiny")
+    assert (grade(target, best, tiny).data_kind, grade(target, best, tiny).medal) == ("published", "gold")
+    target.facts = evolve(target.facts, md5={"private/test.csv": "0" * 32})
+    made = grade(target, best, tiny)
+    assert (made.data_kind, made.medal, made.gold_threshold, made.rank) == ("unverified", None, None, None)
+    target.facts = evolve(target.facts, md5={}, thresholds=None)
+    assert grade(target, best, tiny).data_kind == "practice"
+
+
 def test_synthetic_earns_no_medals_but_meets_the_sample(tiny: Prepared, tmp_path: Path) -> None:
     made = grade(mlecore.competition("tiny"), submission(tmp_path, 0.95), evolve(tiny, synthetic=True))
     assert (made.medal, made.gold_threshold, made.above_median) == (None, None, False)

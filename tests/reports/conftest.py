@@ -45,6 +45,7 @@ def run() -> Callable[..., RunRecord]:
             "group": group,
             "group_uid": group,
             "competition": competition,
+            "data_kind": "published",
             "seed": seed,
             "agent": PluginUse(name="baseline", version="1.0"),
             "backend": PluginUse(name="vm"),
@@ -108,6 +109,6 @@ def without_thresholds(report: Callable[..., Report]) -> Callable[..., Report]:
 
     def make(score: float, **changes: Any) -> Report:
         none = dict.fromkeys(f"{name}_threshold" for name in ("gold", "silver", "bronze", "median"))
-        return report(score, **{**none, "above_median": False, "synthetic": True, **changes})
+        return report(score, **{**none, "above_median": False, "data_kind": "synthetic", **changes})
 
     return make

@@ -116,7 +116,7 @@ def drawn_report(competition: str, draw: random.Random, skill: float, fate: str,
         submission_path="submission.csv",
         status=fate,
         reason=f"it has {draw.randrange(99)} rows, not 100" if fate == "invalid" else "",
-        synthetic=not medals,
+        data_kind="published" if medals else "synthetic",
         sample_score=sample,
         beats_sample=None if score is None else way > 0,
     )

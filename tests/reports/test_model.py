@@ -190,11 +190,11 @@ def test_unlike_setups_are_not_compared_unasked(graded) -> None:
 
 def test_where_no_medals_are_there_are_none(graded, without_thresholds) -> None:
     items = [
-        graded(synthetic=True, made=without_thresholds(0.6)),
-        graded(seed=1, synthetic=True, made=without_thresholds(0.4)),
+        graded(data_kind="synthetic", made=without_thresholds(0.6)),
+        graded(seed=1, data_kind="synthetic", made=without_thresholds(0.4)),
     ]
     (setup,) = summarise(items).setups
-    assert setup.goal == "beats_sample" and setup.no_medals.startswith("Synthetic data")
+    assert setup.goal == "beats_sample" and setup.no_medals.startswith("No medals: synthetic data")
     rates = setup.rates[0].rates.rates
     assert [rates[kind] for kind in ("any_medal", "gold", "above_median")] == [None] * 3
     assert rates["valid"].mean == 100.0
@@ -236,7 +236,7 @@ def test_among_the_published(document, two_groups) -> None:
 def test_what_is_not_comparable_with_the_published(graded, without_thresholds) -> None:
     from mlecore.runs.record import Limits
 
-    item = graded(synthetic=True, edition="v2", limits=Limits(time=600.0), made=without_thresholds(0.6))
+    item = graded(data_kind="synthetic", edition="v2", limits=Limits(time=600.0), made=without_thresholds(0.6))
     (own,) = summarise([item], against_published=True).own
     said = "; ".join(own.not_comparable)
     assert own.rates == {}

@@ -37,7 +37,7 @@ def test_text_and_json_say_the_same(two_groups) -> None:
 
 
 def test_no_medals_is_no_number_in_any_form(graded, without_thresholds) -> None:
-    document = summarise([graded(synthetic=True, made=without_thresholds(0.6))])
+    document = summarise([graded(data_kind="synthetic", made=without_thresholds(0.6))])
     found = json.loads(json.dumps(document.to_json()))
     assert found["setups"][0]["rates"][0]["rates"]["rates"]["any_medal"] is None
     assert found["setups"][0]["runs"][0]["medal"] is None

@@ -12,7 +12,7 @@ def test_setups_are_kept_apart(graded) -> None:
         graded(seed=1),
         graded(seed=0),
         graded(agent=PluginUse(name="baseline", version="1.0", options={"x": "1"})),
-        graded(synthetic=True),
+        graded(data_kind="synthetic"),
         graded(model="m"),
     ]
     found = setups(items)
@@ -54,7 +54,7 @@ def test_imported_runs_know_no_conditions(run) -> None:
 def test_between_agents_their_code_may_differ(run) -> None:
     a, b = run(), run(agent=PluginUse(name="other", version="2"), image_digest="sha256:1")
     assert between([a], [b]) == {}
-    assert between([a], [run(synthetic=True)]) == {"data": ["real", "synthetic"]}
+    assert between([a], [run(data_kind="synthetic")]) == {"data": ["published", "synthetic"]}
 
 
 def test_shared_conditions_leave_out_single_competitions(run) -> None:

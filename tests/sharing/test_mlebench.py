@@ -31,7 +31,7 @@ def theirs(groups, tmp_path: Path) -> Path:
             (run / part).write_text(f"{part} {number}\n")
         fate = "invalid" if number == 1 else "graded"
         report = groups.drawn_report(name.rpartition("_")[0], random.Random(number), 0.5, fate).to_json()
-        ours = ("status", "reason", "edition", "synthetic", "score_text", "sample_score", "beats_sample", "plugin")
+        ours = ("status", "reason", "edition", "data_kind", "score_text", "sample_score", "beats_sample", "plugin")
         ours += ("rank", "teams", "percentile", "run")
         reports.append({key: value for key, value in report.items() if key not in ours})
         reports[-1]["submission_path"] = f"/somewhere/{folder.name}/{name}/submission/submission.csv"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,7 @@ def _row(record: RunSummary) -> dict[str, Any]:
         "seconds": record.seconds,
         "status": _text(grade.get("status")),
         "score": _text(grade.get("score_text")),
+        "data_kind": record.data_kind,
         "reason": record.reason,
     }
 
@@ -115,7 +117,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         row["ended"] or "",
         str(row["attempts"] or ""),
         "" if row["seconds"] is None else show_duration(row["seconds"]),
-        _short(row["score"]) if row["status"] == "graded" else row["status"] or "",
+        _score(row),
         _first_line(row["reason"]),
     ]
 
@@ -123,6 +125,13 @@ def _cells(row: dict[str, Any]) -> list[str]:
 def _text(value: object) -> str | None:
     """A value of a grade.json that somebody may have edited."""
     return value if isinstance(value, str) else None
+
+
+def _score(row: Mapping[str, Any]) -> str:
+    """Scores on other than published data compare with nothing, and say so wherever they stand."""
+    if row["status"] != "graded":
+        return row["status"] or ""
+    return _short(row["score"]) + (f" ({row['data_kind']})" if row["data_kind"] not in (None, "published") else "")
 
 
 def _short(score: str | None) -> str:

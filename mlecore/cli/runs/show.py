@@ -47,6 +47,10 @@ def command(name: str, runs: Path, as_json: bool) -> None:
         echo(f"  ... {len(there) - 200} more below {record.folder}")
 
 
+def _data(record: RunRecord) -> str:
+    return f" ({record.data_kind} data)" if record.data_kind not in (None, "published") else ""
+
+
 def _show_record(record: RunRecord) -> None:
     from mlecore.units import show_duration, show_size
 
@@ -58,7 +62,7 @@ def _show_record(record: RunRecord) -> None:
         "reason": record.reason,
         "agent": f"{record.agent.name} {record.agent.version} {record.agent.source[:12]} {options}".strip(),
         "model": f"{record.model or ''} {record.endpoint or ''}".strip(),
-        "competition": f"{record.competition} {record.edition}{' (synthetic data)' if record.synthetic else ''}",
+        "competition": f"{record.competition} {record.edition}{_data(record)}",
         "seed": str(record.seed),
         "backend": f"{record.backend.name} {record.backend.version}".strip(),
         "sandbox": _sandbox_words(record.sandbox),

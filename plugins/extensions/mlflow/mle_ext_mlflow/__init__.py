@@ -87,7 +87,7 @@ def _run_of(client: MlflowClient, run: RunRecord) -> Run:
 
 def _settings(run: RunRecord) -> Iterator[tuple[str, Any]]:
     yield from (("agent", run.agent.name), ("agent version", run.agent.version), ("competition", run.competition))
-    yield from (("edition", run.edition), ("synthetic", run.synthetic), ("seed", run.seed))
+    yield from (("edition", run.edition), ("data_kind", run.data_kind), ("seed", run.seed))
     yield from (("backend", run.backend.name), ("time limit", run.limits.time), ("network", run.limits.network))
     if run.model:
         yield "model", run.model

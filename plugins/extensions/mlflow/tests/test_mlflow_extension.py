@@ -111,7 +111,7 @@ def test_events_that_come_twice_make_one_run(client: MlflowClient, run: RunRecor
 
 def test_no_medals_are_no_zeros(client: MlflowClient, run: RunRecord) -> None:
     none = dict.fromkeys(f"{name}_threshold" for name in ("gold", "silver", "bronze", "median"))
-    extension.run_graded(run, evolve(REPORT, any_medal=False, bronze_medal=False, synthetic=True, **none))
+    extension.run_graded(run, evolve(REPORT, any_medal=False, bronze_medal=False, data_kind="synthetic", **none))
     found = only(client)
     assert found.data.metrics == {"valid": 1.0, "score": 0.5} and "mlecore.medal" not in found.data.tags
 
