@@ -21,7 +21,7 @@ of a competition that nobody can earn a medal in. Only on published data there a
 
 NO_MEDALS: Mapping[DataKind, str] = {
     "unverified": "unverified data: they were not compared with the published checksums, or differ from them",
-    "synthetic": "synthetic data: such scores compare with nothing",
+    "synthetic": "synthetic data: such scores cannot be compared with real ones",
     "practice": "practice data: the competition has no human leaderboard",
 }
 """Why there are no medals on the kinds of data that have none."""
