@@ -47,8 +47,12 @@ class Recipe:
 
     image: str | None = None  # a finished image, used unchanged; then everything else must be empty
     base: str | None = None  # base image; None: the backend's default
+    python: str | None = (
+        None  # versions that fit, such as ">=3.12": a bare machine looks for one, elsewhere base has it
+    )
     apt: tuple[str, ...] = ()
     pip: tuple[str, ...] = ()
+    pip_alone: tuple[str, ...] = ()  # installed after those, without what they depend on
     npm: tuple[str, ...] = ()
     files: Mapping[str, bytes] = field(factory=dict)  # absolute path in the image -> content
     programs: tuple[str, ...] = ()  # that must be on PATH
@@ -59,7 +63,7 @@ class Recipe:
         import json
 
         files = {path: hashlib.sha256(content).hexdigest() for path, content in sorted(self.files.items())}
-        parts = [self.image, self.base, self.apt, self.pip, self.npm, files, self.programs]
+        parts = [self.image, self.base, self.python, self.apt, self.pip, self.pip_alone, self.npm, files, self.programs]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

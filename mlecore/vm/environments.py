@@ -13,7 +13,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
@@ -21,6 +21,7 @@ from mlecore.agents import Recipe
 from mlecore.backends import Image
 from mlecore.errors import BackendError
 from mlecore.vm import folders
+from mlecore.vm.pythons import Python, find_python, fits, own_python
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _FIXED = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/dev", "/sys", "/home", "/tmp", "/opt/mlecore")
@@ -46,9 +47,10 @@ def build(recipe: Recipe, root: Path, log: Path) -> Image:
         if not path.startswith("/") or any(PurePosixPath(path).is_relative_to(fixed) for fixed in _FIXED):
             raise BackendError(f"backend vm cannot put a file at {path}", fix="Use the backend docker.")
     _plain_python(root)
-    if not (recipe.pip or recipe.npm or recipe.files):
-        return Image(ref="", digest=_digest(_machine()), installed=_machine())
-    key = _digest((recipe.digest(), base_python(), *_machine()))
+    python = own_python(base_python()) if fits(recipe.python) else find_python(recipe.python or "", _uv())
+    if not (recipe.pip or recipe.pip_alone or recipe.npm or recipe.files or recipe.python):
+        return Image(ref="", digest=_digest(_machine(python)), installed=_machine(python))
+    key = _digest((recipe.digest(), python.program, *_machine(python)))
     target = root / "envs" / key
     folders.make_private(target.parent)
     with (target.parent / f"{key}.lock").open("w") as lock:
@@ -58,7 +60,7 @@ def build(recipe: Recipe, root: Path, log: Path) -> Image:
             target.mkdir()
             target.chmod(0o755)  # whatever our umask is; below, too
             try:
-                _make(recipe, target, log)
+                _make(recipe, python, target, log)
             except BaseException:
                 folders.erase(target)
                 raise
@@ -66,10 +68,9 @@ def build(recipe: Recipe, root: Path, log: Path) -> Image:
     return Image(ref=str(target), digest=made["digest"], installed=tuple(made["installed"]))
 
 
-def _machine() -> tuple[str, ...]:
+def _machine(python: Python) -> tuple[str, ...]:
     """What packages are installed for: the interpreter and the platform."""
-    python = f"{platform.python_implementation()} {platform.python_version()}"
-    return python, f"{platform.system()} {platform.machine()} {' '.join(platform.libc_ver())}".strip()
+    return python.version, f"{platform.system()} {platform.machine()} {' '.join(platform.libc_ver())}".strip()
 
 
 def _digest(parts: Sequence[object]) -> str:
@@ -110,24 +111,12 @@ def missing_programs(recipe: Recipe) -> list[str]:
     return list(dict.fromkeys(missing))
 
 
-def _make(recipe: Recipe, target: Path, log: Path) -> None:
+def _make(recipe: Recipe, python: Python, target: Path, log: Path) -> None:
     """At its final path, since environments know theirs; ``made.json`` is written last and marks it complete."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as out:
-        python = target / "bin" / "python"
-        if recipe.pip:
-            uv = _uv()
-            if uv is not None:
-                steps = [
-                    [uv, "venv", "--quiet", "--allow-existing", "--python", base_python(), str(target)],
-                    [uv, "pip", "install", "--python", str(python), *recipe.pip],
-                ]
-            else:
-                steps = [
-                    [base_python(), "-m", "venv", str(target)],
-                    [str(python), "-m", "pip", "install", "--no-compile", "--disable-pip-version-check", *recipe.pip],
-                ]
-            for argv in steps:
+        if recipe.pip or recipe.pip_alone or recipe.python:
+            for argv in _pip_steps(recipe, python, target):
                 _step(argv, out.fileno(), log)
             _compile(target, out.fileno())
         if recipe.npm:
@@ -146,11 +135,27 @@ def _make(recipe: Recipe, target: Path, log: Path) -> None:
     made = {
         "files": sorted(recipe.files),
         "npm": recipe.npm,
-        "installed": [*_machine(), *packages],
-        "digest": _digest((_machine(), packages, files)),
+        "prefix": str(python.prefix),
+        "installed": [*_machine(python), *packages],
+        "digest": _digest((_machine(python), packages, files)),
     }
     marker.write_text(json.dumps(made))
     marker.replace(target / "made.json")
+
+
+def _pip_steps(recipe: Recipe, python: Python, target: Path) -> Iterator[list[str]]:
+    """The commands that make an environment with the recipe's packages."""
+    uv, inside = _uv(), str(target / "bin" / "python")
+    if uv is not None:
+        yield [uv, "venv", "--quiet", "--allow-existing", "--python", python.program, str(target)]
+        install = [uv, "pip", "install", "--python", inside]
+    else:
+        yield [python.program, "-m", "venv", str(target)]
+        install = [inside, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"]
+    if recipe.pip:
+        yield [*install, *recipe.pip]
+    if recipe.pip_alone:
+        yield [*install, "--no-deps", *recipe.pip_alone]
 
 
 def _compile(target: Path, out: int) -> None:
@@ -234,6 +239,7 @@ def binds(ref: str, root: Path) -> list[Path]:
     if ref:
         out.append(Path(ref))
         made = json.loads((Path(ref) / "made.json").read_text())
+        out += [prefix for prefix in (Path(made["prefix"]),) if prefix not in out]
         prefix = node_prefix() if made["npm"] else None
         if prefix is not None:
             node = Path(shutil.which("node") or "/usr/bin/node").resolve().parents[1]

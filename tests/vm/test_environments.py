@@ -72,7 +72,7 @@ def test_a_build_that_fails_shows_its_end_and_leaves_nothing(root: Path, monkeyp
 
 def test_an_environment_is_built_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Recipe] = []
-    monkeypatch.setattr(environments, "_make", lambda recipe, target, log: _pretend(made, recipe, target))
+    monkeypatch.setattr(environments, "_make", lambda recipe, python, target, log: _pretend(made, recipe, target))
     recipe = Recipe(pip=("x",))
     first, second = build(recipe, root), build(recipe, root)
     assert first == second and len(made) == 1
@@ -82,7 +82,7 @@ def test_an_environment_is_built_once(root: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_a_build_that_was_cut_off_begins_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Recipe] = []
-    monkeypatch.setattr(environments, "_make", lambda recipe, target, log: _pretend(made, recipe, target))
+    monkeypatch.setattr(environments, "_make", lambda recipe, python, target, log: _pretend(made, recipe, target))
     recipe = Recipe(pip=("x",))
     torn = Path(build(recipe, root).ref)
     (torn / "made.json").rename(torn / "half")
@@ -98,7 +98,7 @@ def _pretend(made: list[Recipe], recipe: Recipe, target: Path) -> None:
 
 def test_another_interpreter_or_platform_has_another_environment(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Recipe] = []
-    monkeypatch.setattr(environments, "_make", lambda recipe, target, log: _pretend(made, recipe, target))
+    monkeypatch.setattr(environments, "_make", lambda recipe, python, target, log: _pretend(made, recipe, target))
     recipe = Recipe(pip=("x",))
     images = [build(recipe, root)]
     for name in ("python_version", "machine"):
@@ -205,3 +205,12 @@ def test_an_environment_that_was_removed_is_reported_as_gone(root: Path) -> None
     )
     with pytest.raises(ImageGone, match="no longer there"):
         start(job, root, (), isolated=True)
+
+
+def test_packages_are_installed_alone_after_the_others(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+    monkeypatch.setattr(environments, "_run", lambda argv, out: seen.append(list(argv)) or 0)
+    build(Recipe(pip=("a", "b"), pip_alone=("c==1",)), root)
+    installs = [argv[argv.index("install") + 1 :] for argv in seen if "install" in argv]
+    assert installs[0][-2:] == ["a", "b"] and installs[1][-2:] == ["--no-deps", "c==1"]
+    assert "--no-deps" not in installs[0]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from mlecore.agents import Recipe
 from mlecore.testing.agents.harness import AgentBench
@@ -41,13 +42,18 @@ def recipe(harness: AgentBench) -> Iterator[Broken]:
 
 
 def _flaws(made: Recipe) -> Iterator[str]:
-    if made.image is not None and (made.base or made.apt or made.pip or made.npm or made.files):
+    if made.image is not None and (made.base or made.apt or made.pip or made.pip_alone or made.npm or made.files):
         yield "an image is used unchanged, so nothing else may be requested"
-    for line in made.pip:
+    for line in (*made.pip, *made.pip_alone):
         try:
             Requirement(line)
         except InvalidRequirement:
             yield f"pip: {line!r} is not a requirement"
+    if made.python is not None:
+        try:
+            SpecifierSet(made.python)
+        except InvalidSpecifier:
+            yield f"python: {made.python!r} names no versions; write it like '>=3.12'"
     for path in made.files:
         if not PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
             yield f"files: {path!r} is not an absolute path"

@@ -62,7 +62,8 @@ def owner() -> str:
 
 def context(recipe: Recipe, settings: Settings) -> Context:
     """The build that a recipe and the settings make. Raises UsageError for a recipe that cannot be."""
-    for text in (*recipe.apt, *recipe.pip, *recipe.npm, *recipe.programs, *recipe.files, recipe.base or ""):
+    packages = (*recipe.apt, *recipe.pip, *recipe.pip_alone, *recipe.npm)
+    for text in (*packages, *recipe.programs, *recipe.files, recipe.base or ""):
         if any(ord(character) < 32 for character in text):
             raise UsageError(f"a recipe has {text!r}, with a control character in it")
     files: dict[str, bytes] = {}
@@ -80,9 +81,10 @@ def context(recipe: Recipe, settings: Settings) -> Context:
         lines += _trust()
     if recipe.apt:
         lines.append(f"RUN {_apt(_words(recipe.apt))}")
-    if recipe.pip:
-        install = f"PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir {_words(recipe.pip)}"
-        lines.append(f"RUN {_PYTHON}; {install}")
+    for options, wanted in (("", recipe.pip), ("--no-deps ", recipe.pip_alone)):
+        if wanted:
+            install = f"python3 -m pip install --no-cache-dir {options}{_words(wanted)}"
+            lines.append(f"RUN {_PYTHON}; PIP_BREAK_SYSTEM_PACKAGES=1 {install}")
     if recipe.npm:
         missing = f"command -v npm >/dev/null || {{ {_apt('nodejs npm')}; }}"
         lines.append(

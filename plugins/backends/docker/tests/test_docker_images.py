@@ -89,6 +89,12 @@ def test_words_of_a_recipe_are_quoted() -> None:
     assert "'a b'" in made.dockerfile
 
 
+def test_packages_are_installed_alone_after_the_others() -> None:
+    lines = images.context(Recipe(pip=("a",), pip_alone=("b==1",)), Settings()).dockerfile.splitlines()
+    installs = [line.partition("install --no-cache-dir ")[2] for line in lines if "pip install" in line]
+    assert installs == ["a", "--no-deps b==1"]
+
+
 def test_a_failed_build_shows_the_end_of_its_log_and_names_the_file(
     lab: Lab, nonce: dict[str, bytes], tmp_path: Path
 ) -> None:
