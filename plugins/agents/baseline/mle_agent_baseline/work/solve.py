@@ -113,7 +113,7 @@ def match(problem: Problem, data: Inventory, files: Files | None) -> tuple[str, 
         return ("images" if files[0][0] in set(data.images) else "sounds"), files
     for kind, sources in (("images", data.images), ("sounds", data.sounds)):
         index = Index(sources)
-        for name in [*problem.keys, *problem.train.columns]:
+        for name in [*(key for key in problem.keys if key in problem.train.columns), *problem.train.columns]:
             if name in problem.test.columns and problem.train[name].dtype == object:
                 train, test = index.column(problem.train[name], "train"), index.column(problem.test[name], "test")
                 if train and test:
