@@ -108,7 +108,8 @@ class BackendBench:
             if status.phase in ("exited", "gone"):
                 raise Stop(f"a job is {status.phase} ({status.reason or status.exit_code}), expected it {phase}")
             if time.monotonic() > deadline:
-                raise Stop(f"a job is still {status.phase} after {patience:.0f} s, expected it {phase}")
+                why = f" ({status.reason})" if status.reason else ""
+                raise Stop(f"a job is still {status.phase}{why} after {patience:.0f} s, expected it {phase}")
             time.sleep(0.1)
 
     def status(self, handle: Handle) -> JobStatus:

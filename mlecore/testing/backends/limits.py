@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,8 +34,34 @@ def network(bench: BackendBench) -> Iterator[Broken]:
         bench.job("sed 1d /proc/net/route | wc -l; sed '/lo$/d' /proc/net/if_inet6 2>/dev/null | wc -l")
     )
     counts = bench.output(handle).decode().split()
-    if counts[:2] != ["0", "0"]:
-        yield Broken(f"a job without a network has routes out: {counts} (IPv4, IPv6)", 'network="none"')
+    if counts[:2] != ["0", "0"]:  # it has routes; then nothing may answer
+        yield from _cut_off(bench)
+
+
+_REACH = """
+import os, socket
+try:
+    socket.create_connection((os.environ["HOST"], int(os.environ["PORT"])), timeout=5).close()
+    print("reached")
+except OSError as error:
+    print("not reached:", error)
+"""
+
+
+def _cut_off(bench: BackendBench) -> Iterator[Broken]:
+    """A server on this machine that a job with an open network reaches, and one without must not."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way_out:
+        way_out.connect(("192.0.2.1", 9))  # sends nothing: it only chooses an address of this machine
+        host = way_out.getsockname()[0]
+    with socket.create_server(("", 0)) as server:
+        env = {"HOST": host, "PORT": str(server.getsockname()[1]), "REACH": _REACH}
+        for network in ("open", "none"):
+            handle, _ = bench.run(bench.job('exec python3 -c "$REACH"', env=env, network=network))
+            output = bench.output(handle).decode("utf-8", "replace")
+            if network == "open" and output != "reached\n":
+                raise Undecided(f"a job with an open network does not reach this machine either: {output.strip()}")
+            if network == "none" and not output.startswith("not reached"):
+                yield Broken(f"a job without a network reaches this machine: {output!r}", 'network="none"')
 
 
 def cpus(bench: BackendBench) -> Iterator[Broken]:

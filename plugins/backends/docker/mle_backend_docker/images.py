@@ -137,17 +137,22 @@ def build(engine: Engine, settings: Settings, recipe: Recipe, log: Path) -> Imag
     with log.open("a+", encoding="utf-8") as out:
         if recipe.image is not None:
             return _finished(engine, settings, recipe.image, out)
-        return _once(engine, settings, context(recipe, settings), recipe.base or settings.base, out)
+        return build_context(engine, settings, context(recipe, settings), recipe.base or settings.base, out)
+
+
+def relay_context(settings: Settings) -> Context:
+    """The base image, with a Python where it has none (as bases for GPUs have not)."""
+    lines = [f"FROM {settings.base}", f"LABEL {names.ROLE}=image", "USER 0", f"RUN {_PYTHON}"]
+    return Context(dockerfile="\n".join(lines) + "\n", files={})
 
 
 def relay_image(engine: Engine, settings: Settings) -> str:
-    """The base image, with a Python where it has none (as bases for GPUs have not)."""
-    lines = [f"FROM {settings.base}", f"LABEL {names.ROLE}=image", "USER 0", f"RUN {_PYTHON}"]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
-        return _once(engine, settings, Context(dockerfile="\n".join(lines) + "\n", files={}), settings.base, out).ref
+        return build_context(engine, settings, relay_context(settings), settings.base, out).ref
 
 
-def _once(engine: Engine, settings: Settings, made: Context, base: str, out: IO[str]) -> Image:
+def build_context(engine: Engine, settings: Settings, made: Context, base: str, out: IO[str]) -> Image:
+    """The image of a context, built unless it is there."""
     # One build of the same image at a time: a second one would leave the first without a name.
     with locked(made.digest[:12]):
         found = _inspect(engine, made.tag)

@@ -1,0 +1,86 @@
+"""A job's files, packed for ``stage``: as a ConfigMap where they are small, else on the job's claim."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tempfile
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+import mlecore
+from mle_backend_kubernetes.pods import STDIN, literal
+from mlecore.backends import Job
+from mlecore.errors import BackendError
+
+IN_MEMORY = 16 * 1024 * 1024
+SMALL = 700_000  # bytes; a ConfigMap holds 1 MiB, encoded
+
+
+@cache
+def programs(with_relay: bool = False) -> dict[str, bytes]:
+    """What pods of ours run, by file name."""
+    core = Path(mlecore.__file__).parent
+    files = [Path(__file__).parent / "program" / "helper.py", core / "globs.py", *[core / "relay.py"] * with_relay]
+    return {path.name: path.read_bytes() for path in files}
+
+
+def inline() -> list[dict[str, str]]:
+    """The variable that ``pods.inline_command`` runs."""
+    return [{"name": "HELPER", "value": literal(programs()["helper.py"].decode())}]
+
+
+def pack(job: Job) -> tuple[IO[bytes], dict[str, str]]:
+    """A packed archive of home and tools, and the tools that stage finds among the public data instead."""
+    from_data: dict[str, str] = {}
+    out = _begin()
+    with tarfile.open(fileobj=out, mode="w:gz", compresslevel=6) as tar:
+        for name, content in job.tools.items():
+            inside = _among(content, job.dataset.public)
+            if inside is None:
+                _add(tar, f"tools/{_inside(name)}", content)
+            else:
+                from_data[_inside(name)] = inside
+        if job.stdin:
+            _add(tar, f"tools/{STDIN}", job.stdin)
+        for name, content in job.files.items():
+            _add(tar, f"home/{_inside(name)}", content)
+    out.seek(0)
+    return out, from_data
+
+
+def _begin() -> IO[bytes]:
+    return tempfile.SpooledTemporaryFile(IN_MEMORY)
+
+
+def _among(content: bytes | Path, public: Path) -> str | None:
+    """The path of a file among the public data, which need not be sent again."""
+    if isinstance(content, Path):
+        path, root = content.resolve(), public.resolve()
+        if path.is_relative_to(root):
+            return path.relative_to(root).as_posix()
+    return None
+
+
+def _inside(name: str) -> str:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or path.parts[0] == "data":
+        raise BackendError(f"a file of the run cannot be put at {name!r}: it must lie below home, outside data/")
+    return str(path)
+
+
+def _add(tar: tarfile.TarFile, name: str, content: bytes | Path) -> None:
+    info = tarfile.TarInfo(name)
+    if isinstance(content, Path):
+        with content.open("rb") as source:
+            stat = content.stat()
+            info.size = stat.st_size
+            script = source.read(2) == b"#!"
+            source.seek(0)
+            info.mode = 0o755 if script or stat.st_mode & 0o111 else 0o644
+            tar.addfile(info, source)
+        return
+    info.size = len(content)
+    info.mode = 0o755 if content.startswith(b"#!") else 0o644
+    tar.addfile(info, io.BytesIO(content))

@@ -1,0 +1,119 @@
+"""Running a program in a container, with a binary stream each way. Short-lived: whoever needs it can begin it again."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from mle_backend_kubernetes.cluster import Cluster, NotFound
+from mlecore.errors import BackendError
+
+if TYPE_CHECKING:
+    from websocket import WebSocket
+
+IDLE = 120.0  # seconds without a byte after which a stream counts as broken
+CHUNK = 256 * 1024
+_STDIN, _STDOUT, _STDERR, _STATUS = b"\x00", 1, 2, 3
+
+
+class Broken(ConnectionError):
+    """The stream ended before the program did."""
+
+
+class Stream(io.RawIOBase):
+    """Standard output of the program to read, its standard input to write."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self._socket = socket
+        self._pending = b""
+        self._said = b""  # the end of its standard error
+        self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Raises Broken, and BackendError where the program failed."""
+        while not self._pending and not self._ended:
+            self._next()
+        count = min(len(buffer), len(self._pending))
+        buffer[:count] = self._pending[:count]
+        self._pending = self._pending[count:]
+        return count
+
+    def send(self, content: bytes | bytearray | memoryview) -> None:
+        """Write to the program's standard input. Raises Broken."""
+        import websocket
+
+        for start in range(0, len(content), CHUNK):
+            try:
+                self._socket.send_binary(_STDIN + bytes(content[start : start + CHUNK]))
+            except (OSError, websocket.WebSocketException) as error:
+                raise Broken(str(error)) from error
+
+    def _next(self) -> None:
+        import websocket
+
+        try:
+            _, data = self._socket.recv_data()
+        except (OSError, websocket.WebSocketException) as error:
+            raise Broken(str(error) or type(error).__name__) from error
+        if not data:
+            raise Broken("the connection was closed")
+        if isinstance(data, str):
+            data = data.encode()
+        channel, content = data[0], data[1:]
+        if channel == _STDOUT:
+            self._pending = content
+        elif channel == _STDERR:
+            self._said = (self._said + content)[-2000:]
+        elif channel == _STATUS:
+            self._end(content)
+
+    def _end(self, content: bytes) -> None:
+        self._ended = True
+        try:
+            status = json.loads(content)
+        except ValueError:
+            raise Broken("its end cannot be understood") from None
+        if status.get("status") != "Success":
+            said = self._said.decode("utf-8", "replace").strip() or str(status.get("message"))
+            if status.get("reason") == "NonZeroExitCode":
+                raise BackendError(f"a program of ours failed in its pod: {said[-1000:]}")
+            raise Broken(said)
+
+
+@contextmanager
+def execute(cluster: Cluster, pod: str, container: str, command: Sequence[str]) -> Iterator[Stream]:
+    """Run a program in a container. Raises NotFound where there is no such pod, and Broken."""
+    import websocket
+    from kubernetes.stream.ws_client import create_websocket
+
+    query = [("command", word) for word in command]
+    query += [("container", container), *((name, "true") for name in ("stdin", "stdout", "stderr"))]
+    scheme, _, rest = cluster.configuration.host.partition("://")
+    address = f"{'wss' if scheme == 'https' else 'ws'}://{rest}{cluster.path('pods', pod, 'exec')}?{urlencode(query)}"
+    headers = {**cluster.headers(), "sec-websocket-protocol": "v4.channel.k8s.io"}
+    cluster.requests += 1
+    try:
+        socket = create_websocket(cluster.configuration, address, headers)  # type: ignore[no-untyped-call]
+    except websocket.WebSocketBadStatusException as error:
+        if error.status_code == 404:
+            raise NotFound(f"there is no pod {pod}") from None
+        if error.status_code == 403:
+            raise BackendError(
+                f"the cluster forbids us to run a program in {pod}",
+                fix="Give the right to create and get pods/exec; docs/kubernetes.md has the Role.",
+            ) from None
+        raise Broken(str(error)) from error
+    except (OSError, websocket.WebSocketException) as error:
+        raise Broken(str(error)) from error
+    try:
+        socket.settimeout(IDLE)
+        yield Stream(socket)
+    finally:
+        socket.close(timeout=1)

@@ -1,0 +1,129 @@
+"""The relay and the gateway of a run: a pod of their own, the only thing that the agent's pod can reach under ``llm``.
+
+A ReplicaSet keeps the pod, and a claim what it writes, so that nothing is counted twice or forgotten when the pod is
+taken from its node. A service has the address that the agent knows. The model's key is in a Secret that only the
+gateway's container mounts.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from mle_backend_kubernetes import manifests, names, pods
+from mle_backend_kubernetes.cluster import Cluster, Exists
+from mle_backend_kubernetes.settings import Settings
+from mlecore.backends import GATEWAY_PORT, OUTSIDE_LOGS, Handle, Job
+from mlecore.fetching import Receiver
+from mlecore.globs import Glob
+from mlecore.model_access import gateway
+
+if TYPE_CHECKING:
+    from mle_backend_kubernetes.images import Images
+    from mle_backend_kubernetes.reader import Reader
+
+RELAY_PORT = 3128
+PORTS = [{"protocol": "TCP", "port": port} for port in (RELAY_PORT, GATEWAY_PORT)]
+SPACE = 2 * 2**30  # bytes; transcripts end at one GiB
+FOLDER = "/claim/gateway"
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+def is_local(endpoint: str) -> bool:
+    return urlsplit(endpoint).hostname in _LOCAL
+
+
+def address(cluster: Cluster, job: Job) -> str:
+    """Of the service, which is made unless it is there. It has no owner yet: there is no Job."""
+    name = names.gateway(job.name)
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "labels": names.labels(job, "service")},
+        "spec": {
+            "selector": {names.JOB: job.name, names.ROLE: "gateway"},
+            "ports": [{**port, "name": f"p{port['port']}"} for port in PORTS],
+        },
+    }
+    try:
+        found = cluster.create(cluster.path("services"), service)
+    except Exists:
+        found = cluster.get(cluster.path("services", name))
+    return str(found["spec"]["clusterIP"])
+
+
+def start(cluster: Cluster, settings: Settings, images: Images, job: Job, owners: list[dict[str, Any]]) -> None:
+    """Make it, and have the service go with the Job, too. The agent's pod waits for it before it begins."""
+    name = names.gateway(job.name)
+    labels = names.labels(job, "gateway", settings.labels)
+    cluster.patch(cluster.path("services", name), {"metadata": {"ownerReferences": owners}})
+    claim = manifests.claim_object(name, SPACE, labels, settings, "ReadWriteOnce", owners)
+    cluster.ensure(cluster.path("persistentvolumeclaims"), claim)
+    containers = [_relay(images.helper(), job)]
+    volumes: list[dict[str, Any]] = [
+        {"name": "claim", "persistentVolumeClaim": {"claimName": name}},
+        {"name": "files", "configMap": {"name": job.name, "defaultMode": 0o444}},
+        {"name": "tmp", "emptyDir": {}},
+    ]
+    if job.demand.model is not None:
+        process = gateway(job.demand.model, job.name, listen=f"0.0.0.0:{GATEWAY_PORT}", folder=FOLDER, python="python3")
+        values = {"settings.json": process.settings}
+        cluster.ensure(cluster.path("secrets"), manifests.secret_object(name, values, labels, owners))
+        containers.append(_gateway(images.gateway(), process.argv))
+        volumes.append({"name": "settings", "secret": {"secretName": name, "defaultMode": 0o440}})
+    spec = pods.spec(settings, containers, volumes)
+    spec |= {"restartPolicy": "Always", "terminationGracePeriodSeconds": 5}
+    spec["initContainers"] = [
+        pods.helper_container(
+            "folder", images.helper(), ["python3", "-c", f"import os; os.makedirs({FOLDER!r}, exist_ok=True)"], [_CLAIM]
+        )
+    ]
+    meta = {"name": name, "labels": labels, "ownerReferences": owners}
+    selector = {names.JOB: job.name, names.ROLE: "gateway"}
+    replicas = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": meta,
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": selector},
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+    cluster.ensure(f"/apis/apps/v1/namespaces/{cluster.namespace}/replicasets", replicas)
+
+
+_CLAIM = {"name": "claim", "mountPath": "/claim"}
+_FILES = {"name": "files", "mountPath": "/opt/helper", "readOnly": True}
+_TMP = {"name": "tmp", "mountPath": "/tmp"}
+
+
+def waited_for(job: Job, host: str) -> list[tuple[str, int]]:
+    """What must answer before the agent begins."""
+    return [(host, RELAY_PORT), *([(host, GATEWAY_PORT)] if job.demand.model else [])]
+
+
+def _relay(image: str, job: Job) -> dict[str, Any]:
+    argv = ["python3", "-I", "-S", "/opt/helper/relay.py", "--listen", f"0.0.0.0:{RELAY_PORT}"]
+    argv += ["--log", f"{FOLDER}/relay.jsonl"]
+    for pattern in job.demand.allow:
+        argv += ["--allow", pattern]
+    return pods.helper_container("relay", image, argv, [_CLAIM, _FILES])
+
+
+def _gateway(image: str, argv: Sequence[str]) -> dict[str, Any]:
+    # Without -I, which would hide its files.
+    command = [argv[0], *argv[2:], "--settings", "/settings/settings.json"]
+    mounts: list[dict[str, Any]] = [_CLAIM, _TMP, {"name": "settings", "mountPath": "/settings", "readOnly": True}]
+    return {**pods.helper_container("gateway", image, command, mounts), "workingDir": "/opt/gateway"}
+
+
+def fetch_logs(reader: Reader, handle: Handle, globs: Sequence[Glob], receiver: Receiver) -> None:
+    """What relay and gateway wrote, under the names that only they may have."""
+    wanted = [path for path in OUTSIDE_LOGS if any(glob.matches(path) for glob in globs)]
+    for path in wanted:
+        with tempfile.TemporaryFile() as content:
+            if reader.copy_from_gateway(handle, f"{FOLDER}/{path.name}", content):
+                receiver.take_outside_log(path, globs, content)

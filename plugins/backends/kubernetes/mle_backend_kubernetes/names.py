@@ -1,0 +1,82 @@
+"""What a job's objects are called in the cluster, and the labels that they are found by."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from mlecore.backends import Dataset, Handle, Job
+from mlecore.errors import BackendError
+
+JOB = "mlecore.org/job"
+GROUP = "mlecore.org/group"
+ROLE = "mlecore.org/role"  # agent, files, loader, gateway, probe, data
+NETWORK = "mlecore.org/network"  # of an agent's pod: none, llm, open
+READY = "mlecore.org/ready"  # annotation of a Job: all that it needs was made
+STOPPED = "mlecore.org/stopped"  # annotation of a Job: we were asked to end it, and when
+LOADED = "mlecore.org/loaded"  # annotation of a claim: the digest of the data that it holds, whole
+QUEUE = "kueue.x-k8s.io/queue-name"
+
+AGENT = "agent"  # the container of the agent
+KEEPER = "keeper"  # the container that gives out files
+
+_NAME = re.compile(r"[a-z]([-a-z0-9]{0,48}[a-z0-9])?")
+_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+
+
+def check(job: Job) -> None:
+    """Raises BackendError where the job's name or its group's cannot be used in a cluster."""
+    if not _NAME.fullmatch(job.name):
+        raise BackendError(f"{job.name!r} cannot be the name of a Kubernetes Job")
+    if not _VALUE.fullmatch(job.group):
+        raise BackendError(f"{job.group!r} cannot be the value of a label")
+
+
+def labels(job: Job, role: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Labels of one object of a job; the user's own come first, so that they cannot hide ours."""
+    return {**(more or {}), JOB: job.name, GROUP: job.group, ROLE: role}
+
+
+def files(job_name: str) -> str:
+    """The pod that gives out the files of a job's claim."""
+    return f"{job_name}-files"
+
+
+def gateway(job_name: str) -> str:
+    """The pod, service, secret and policy of a job's relay and gateway."""
+    return f"{job_name}-gateway"
+
+
+def data(dataset: Dataset) -> str:
+    """The claim of a competition's public data; another one for other data."""
+    slug = re.sub(r"[^a-z0-9]+", "-", dataset.competition.lower()).strip("-")[:30].strip("-")
+    identity = f"{dataset.competition}\0{dataset.edition}\0{dataset.digest}"
+    return f"mle-data-{slug}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+
+
+def handle(name: str, uid: str, cluster: str) -> Handle:
+    return Handle(name=name, id=f"{uid}@{cluster}")
+
+
+def uid(handle: Handle) -> str:
+    return handle.id.partition("@")[0]
+
+
+def cluster(handle: Handle) -> str:
+    return handle.id.partition("@")[2]
+
+
+def owned(job: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The ``ownerReferences`` of what goes when this Job goes."""
+    meta = job["metadata"]
+    return [
+        {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "name": meta["name"],
+            "uid": meta["uid"],
+            "blockOwnerDeletion": True,
+        }
+    ]

@@ -1,0 +1,111 @@
+"""What a run can reach, as NetworkPolicies: nothing, its gateway's pod, or everything but the cluster's own servers.
+
+A policy is made before the pod is, and nobody else may open a connection to a pod of ours. A cluster may ignore
+policies: probing.py finds out.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+from mle_backend_kubernetes import gateway, names
+from mle_backend_kubernetes.cluster import Cluster
+from mlecore.backends import GATEWAY_PORT, Job
+from mlecore.errors import BackendError
+
+METADATA = "169.254.0.0/16"  # where clouds offer credentials to whoever asks
+
+
+@frozen(kw_only=True)
+class Attachment:
+    """How an agent reaches its model."""
+
+    proxy: str | None = None
+    gateway: str | None = None
+    hosts: list[dict[str, Any]] = field(factory=list)
+    waited_for: list[tuple[str, int]] = field(factory=list)  # what must answer before the agent begins
+
+
+def attachment(cluster: Cluster, job: Job) -> Attachment:
+    """Under ``llm`` a service stands for the gateway's pod: its address is known before there is a pod."""
+    if job.demand.network != "llm":
+        return Attachment()
+    address = gateway.address(cluster, job)
+    host = f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
+    return Attachment(
+        proxy=f"http://{host}:{gateway.RELAY_PORT}",
+        gateway=f"http://gateway:{GATEWAY_PORT}" if job.demand.model else None,
+        hosts=[{"ip": address, "hostnames": ["gateway", "relay"]}],
+        waited_for=gateway.waited_for(job, address),
+    )
+
+
+def policies(
+    cluster: Cluster, job: Job, labels: Mapping[str, str], owners: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Of the agent's pod, and under ``llm`` of its gateway's."""
+    agent = {names.JOB: job.name, names.ROLE: names.AGENT}
+    if job.demand.network == "none":
+        egress: list[dict[str, Any]] = []
+    elif job.demand.network == "llm":
+        there = {names.JOB: job.name, names.ROLE: "gateway"}
+        egress = [{"to": [{"podSelector": {"matchLabels": there}}], "ports": gateway.PORTS}]
+    else:
+        egress = [*_everything(cluster)]
+    found = [policy(job.name, labels, agent, [], egress, owners)]
+    if job.demand.network == "llm":
+        ingress = [{"from": [{"podSelector": {"matchLabels": agent}}], "ports": gateway.PORTS}]
+        selector = {names.JOB: job.name, names.ROLE: "gateway"}
+        found.append(policy(names.gateway(job.name), labels, selector, ingress, [{}], owners))
+    return found
+
+
+def policy(
+    name: str,
+    labels: Mapping[str, str],
+    selector: Mapping[str, str],
+    ingress: list[dict[str, Any]],
+    egress: list[dict[str, Any]],
+    owners: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """A NetworkPolicy both ways."""
+    meta: dict[str, Any] = {"name": name, "labels": dict(labels)}
+    if owners:
+        meta["ownerReferences"] = owners
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": meta,
+        "spec": {
+            "podSelector": {"matchLabels": dict(selector)},
+            "policyTypes": ["Ingress", "Egress"],
+            "ingress": ingress,
+            "egress": egress,
+        },
+    }
+
+
+def _everything(cluster: Cluster) -> list[dict[str, Any]]:
+    """All addresses but those of the API server, as far as we may know them, and of a cloud's metadata."""
+    excluded = [METADATA, *_api_servers(cluster)]
+    blocks = [
+        {"ipBlock": {"cidr": "0.0.0.0/0", "except": [each for each in excluded if ":" not in each]}},
+        {"ipBlock": {"cidr": "::/0", "except": [each for each in excluded if ":" in each] or ["fe80::/10"]}},
+    ]
+    dns = [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]
+    return [{"to": blocks}, {"ports": dns}]
+
+
+def _api_servers(cluster: Cluster) -> list[str]:
+    try:
+        found = cluster.get("/api/v1/namespaces/default/endpoints/kubernetes")
+        service = cluster.get("/api/v1/namespaces/default/services/kubernetes")
+    except BackendError:  # no right to know
+        return []
+    addresses = {each["ip"] for part in found.get("subsets") or () for each in part.get("addresses") or ()}
+    addresses |= set(service["spec"].get("clusterIPs") or ())
+    return sorted(str(ipaddress.ip_network(each)) for each in addresses)

@@ -1,0 +1,117 @@
+"""What the nodes have, and what of it is free: asks too much never start, and who must wait is told so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from mle_backend_kubernetes.cluster import Cluster
+from mle_backend_kubernetes.settings import Settings
+from mlecore.backends import Demand, Problem
+from mlecore.errors import BackendError
+
+_UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+@frozen(kw_only=True)
+class Node:
+    """What a node can give to pods."""
+
+    name: str
+    cpus: float
+    memory: int  # bytes
+    gpus: int
+    open: bool  # it takes new pods
+
+
+def quantity(text: str | int) -> float:
+    """A number as the cluster writes it: 4, 1500m, 16Gi."""
+    given = str(text)
+    if given.endswith("m"):
+        return float(given[:-1]) / 1000
+    for unit, factor in _UNITS.items():
+        if given.endswith(unit):
+            return float(given[: -len(unit)]) * factor
+    return float(given)
+
+
+def nodes(cluster: Cluster, settings: Settings) -> list[Node]:
+    """The nodes that runs may go to. Raises BackendError where we may not list them."""
+    selector = ",".join(f"{name}={value}" for name, value in settings.node_selector.items())
+    query = {"labelSelector": selector} if selector else {}
+    return [_node(each, settings.gpu_resource) for each in cluster.items("/api/v1/nodes", **query)]
+
+
+def _node(raw: Mapping[str, Any], gpu: str) -> Node:
+    there = raw["status"].get("allocatable") or {}
+    return Node(
+        name=raw["metadata"]["name"],
+        cpus=quantity(there.get("cpu", 0)),
+        memory=int(quantity(there.get("memory", 0))),
+        gpus=int(quantity(there.get(gpu, 0))),
+        open=not raw["spec"].get("unschedulable"),
+    )
+
+
+def used_gpus(cluster: Cluster, gpu: str) -> int:
+    """GPUs that pods of anybody have. Raises BackendError where we may not list them."""
+    count = 0
+    for pod in cluster.items(
+        "/api/v1/pods", fieldSelector="spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+    ):
+        for container in pod["spec"]["containers"]:
+            count += int(quantity(((container.get("resources") or {}).get("requests") or {}).get(gpu, 0)))
+    return count
+
+
+def problems(cluster: Cluster, settings: Settings, demands: Sequence[Demand]) -> Iterator[Problem]:
+    """What no node can give is fatal; what none can give now is waited for."""
+    try:
+        there = nodes(cluster, settings)
+    except BackendError:
+        if any(demand.gpus for demand in demands):
+            yield Problem(
+                what="we may not list nodes, so it is not known whether any has the GPUs that are asked for",
+                fix="Have the ClusterRole of docs/kubernetes.md bound to you.",
+                fatal=False,
+            )
+        return
+    if not there:
+        yield Problem(what="no node has the labels of -B node-selector", fix="kubectl get nodes --show-labels")
+        return
+    yield from _beyond(settings, there, demands)
+    if not any(node.open for node in there):
+        yield Problem(what="all nodes are cordoned: runs wait", fix="kubectl uncordon NODE", fatal=False)
+    wanted = max((demand.gpus for demand in demands), default=0)
+    if wanted and wanted <= max(node.gpus for node in there):
+        try:
+            free = sum(node.gpus for node in there) - used_gpus(cluster, settings.gpu_resource)
+        except BackendError:
+            return
+        if free < wanted:
+            yield Problem(
+                what=f"{wanted} {settings.gpu_resource} are asked for, and {max(free, 0)} are free now: runs wait",
+                fix="They start as others end; -B wait=TIME says for how long they may wait.",
+                fatal=False,
+            )
+
+
+def _beyond(settings: Settings, there: Sequence[Node], demands: Sequence[Demand]) -> Iterator[Problem]:
+    gpus = max((demand.gpus for demand in demands), default=0)
+    if gpus > (most := max(node.gpus for node in there)):
+        yield Problem(
+            what=f"{gpus} {settings.gpu_resource} are asked for, and no node has more than {most}",
+            fix="Ask for fewer (--gpus), or name what they are called here: -B gpu-resource=NAME.",
+        )
+    cpus = max((demand.cpus or 0 for demand in demands), default=0)
+    if cpus > (cores := max(node.cpus for node in there)):
+        yield Problem(what=f"{cpus:g} CPUs are asked for, and no node has more than {cores:g}", fix="Ask for fewer.")
+    memory = max((demand.memory or 0 for demand in demands), default=0)
+    if memory > (room := max(node.memory for node in there)):
+        have = f"{room / 2**30:.1f} GiB"
+        yield Problem(
+            what=f"{memory / 2**30:.1f} GiB of memory are asked for, and no node has more than {have}",
+            fix="Ask for less.",
+        )

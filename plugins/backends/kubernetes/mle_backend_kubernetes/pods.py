@@ -1,0 +1,244 @@
+"""Pods as the cluster is asked for them: rights, limits, mounts. Pure.
+
+A run's files are on one volume, its claim or (``output=pod``) its pod's own disk: ``home`` of it is mounted at /home,
+``run``, with what the agent prints, at /run/mlecore. The kubelet keeps the last megabytes of a container's output and
+drops it with the pod; a file on the claim is whole, and outlives the pod. ``stage`` fills the volume before the agent
+starts, from a ConfigMap. The tools are in a volume that the agent cannot write.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from mle_backend_kubernetes import names
+from mle_backend_kubernetes.patch import merged
+from mle_backend_kubernetes.settings import Settings
+from mlecore import backends
+from mlecore.backends import Demand, Job
+
+STDIN = "stdin"  # among the tools
+HELPER = "/opt/helper/helper.py"
+USER_HOME = PurePosixPath("/home/agent")
+OUTPUT = "/run/mlecore/output.log"  # as the agent's container sees it,
+OUTPUT_FILE = "/claim/run/output.log"  # and as ours do
+_SMALL = {"cpu": "10m", "memory": "32Mi"}
+_MOST = {"cpu": "2", "memory": "1Gi"}
+
+
+def helper_command(*words: str) -> list[str]:
+    return ["python3", "-I", HELPER, *words]
+
+
+def inline_command(*words: str) -> list[str]:
+    """The same for pods that belong to no job, whose program is in a variable."""
+    return ["python3", "-I", "-c", "import os; exec(os.environ['HELPER'])", *words]
+
+
+def security(settings: Settings) -> dict[str, Any]:
+    """Of a pod: what the standard "restricted" asks for."""
+    uid, gid = settings.user
+    return {
+        "runAsNonRoot": True,
+        "runAsUser": uid,
+        "runAsGroup": gid,
+        "fsGroup": gid,
+        "fsGroupChangePolicy": "OnRootMismatch",
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def rights(*, read_only: bool = True) -> dict[str, Any]:
+    """Of a container: none."""
+    return {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": read_only,
+    }
+
+
+def spec(settings: Settings, containers: list[dict[str, Any]], volumes: list[dict[str, Any]]) -> dict[str, Any]:
+    """What all pods of ours have in common."""
+    common: dict[str, Any] = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "securityContext": security(settings),
+        "containers": containers,
+        "volumes": volumes,
+    }
+    if settings.image_pull_secrets:
+        common["imagePullSecrets"] = [{"name": name} for name in settings.image_pull_secrets]
+    return common
+
+
+def helper_container(name: str, image: str, command: Sequence[str], mounts: list[dict[str, Any]]) -> dict[str, Any]:
+    """A container of ours, with Python and little else."""
+    return {
+        "name": name,
+        "image": image,
+        "command": list(command),
+        "securityContext": rights(),
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "resources": {"requests": _SMALL, "limits": _MOST},
+        "volumeMounts": mounts,
+    }
+
+
+def helper_pod(
+    settings: Settings,
+    name: str,
+    labels: Mapping[str, str],
+    container: dict[str, Any],
+    volumes: list[dict[str, Any]],
+    seconds: float,
+    owners: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """A pod of ours that ends by itself after so many seconds. It goes wherever its volumes are."""
+    found = spec(settings, [container], volumes)
+    found["activeDeadlineSeconds"] = int(seconds)
+    found["terminationGracePeriodSeconds"] = 1
+    found["nodeSelector"] = dict(settings.node_selector)
+    cordoned = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"}
+    found["tolerations"] = [cordoned, *map(dict, settings.tolerations)]
+    meta: dict[str, Any] = {"name": name, "labels": {**settings.labels, **labels}}
+    if owners:
+        meta["ownerReferences"] = owners
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": found}
+
+
+def resources(settings: Settings, demand: Demand) -> dict[str, Any]:
+    """Requests that equal limits, but for GPUs: what ``stage`` gets, too."""
+    found: dict[str, str] = {}
+    if demand.cpus is not None:
+        found["cpu"] = f"{max(1, int(demand.cpus * 1000))}m"
+    if demand.memory is not None:
+        found["memory"] = str(demand.memory)
+    limit = settings.ephemeral_storage
+    if settings.output == "pod" and demand.disk is not None:
+        limit = demand.disk + (limit or 0)
+    if limit is not None:
+        found["ephemeral-storage"] = str(limit)
+    return {"requests": found, "limits": found} if found else {}
+
+
+def agent_command(job: Job) -> list[str]:
+    """The first process: a shell that becomes init. On a terminal it prints there, else to a file on its volume."""
+    stdin = f" </opt/mlecore/{STDIN}" if job.stdin else ""
+    output = "" if job.demand.terminal else f" >>{shlex.quote(OUTPUT)} 2>&1"
+    start = ["/bin/sh", "-c", f'exec /bin/sh "$@"{stdin}{output}', "start", f"{backends.TOOLS}/init", *job.argv]
+    return list(map(literal, start))
+
+
+def literal(text: str) -> str:
+    """Text in which the cluster finds no reference to a variable: it replaces ``$(NAME)``, and ``$$`` by ``$``."""
+    return text.replace("$", "$$")
+
+
+def agent_template(
+    job: Job,
+    settings: Settings,
+    *,
+    image: str,
+    helper: str,
+    read_only: bool,
+    data: Mapping[str, Any],
+    from_data: str,
+    variables: Mapping[str, str],
+    secret: str | None,
+    hosts: list[dict[str, Any]],
+    waited_for: str,
+) -> dict[str, Any]:
+    """The pod template of a run. ``data`` is the mount of the public data, ``from_data`` what stage copies of them."""
+    demand = job.demand
+    limits = resources(settings, demand)
+    env: list[dict[str, Any]] = [{"name": name, "value": literal(value)} for name, value in variables.items()]
+    if secret:
+        env += [{"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": name}}} for name in demand.secrets]
+    agent: dict[str, Any] = {
+        "name": names.AGENT,
+        "image": image,
+        "command": agent_command(job),
+        "workingDir": "/home",
+        "env": env,
+        "securityContext": rights(read_only=read_only),
+        "resources": _with_gpus(limits, settings, demand),
+        "volumeMounts": [
+            {"name": "claim", "mountPath": "/home", "subPath": "home"},
+            {"name": "claim", "mountPath": "/run/mlecore", "subPath": "run"},
+            {"name": "tools", "mountPath": str(backends.TOOLS), "readOnly": True},
+            {"name": "tmp", "mountPath": "/tmp"},
+            {"name": "shm", "mountPath": "/dev/shm"},
+            {**data, "mountPath": "/home/data", "readOnly": True},
+        ],
+    }
+    if demand.terminal:
+        agent |= {"tty": True, "stdin": True}
+    claim = {"name": "claim", "mountPath": "/claim"}
+    files = {"name": "files", "mountPath": "/opt/helper", "readOnly": True}
+    stage = helper_container(
+        "stage",
+        helper,
+        helper_command("stage"),
+        [claim, {"name": "tools", "mountPath": "/tools"}, files, {**data, "mountPath": "/data", "readOnly": True}],
+    )
+    stage["resources"] = limits
+    given = {"MLECORE_FROM_DATA": from_data, "MLECORE_WAIT_FOR": waited_for}
+    stage["env"] = [{"name": name, "value": literal(value)} for name, value in given.items()]
+    containers = [agent]
+    if settings.output == "pod":
+        containers.append(helper_container(names.KEEPER, helper, _keeper(job, settings), [claim, files]))
+    found = spec(settings, containers, _volumes(job, settings))
+    found |= {
+        "initContainers": [stage],
+        "terminationGracePeriodSeconds": int(demand.grace) + 10,  # init needs a moment to note how it ended
+        "nodeSelector": dict(settings.node_selector),
+        "tolerations": list(map(dict, settings.tolerations)),
+        "hostAliases": hosts,
+    }
+    if demand.network in ("none", "llm"):  # names are not asked outside
+        found |= {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["127.0.0.1"]}}
+        found["dnsConfig"]["options"] = [{"name": "timeout", "value": "1"}, {"name": "attempts", "value": "1"}]
+    for key, value in (
+        ("affinity", dict(settings.affinity)),
+        ("runtimeClassName", settings.runtime_class),
+        ("priorityClassName", settings.priority_class),
+        ("serviceAccountName", settings.service_account),
+    ):
+        if value:
+            found[key] = value
+    labels = {**names.labels(job, names.AGENT, settings.labels), names.NETWORK: demand.network}
+    template: dict[str, Any] = {"metadata": {"labels": labels}, "spec": found}
+    template = merged(template, settings.pod_template)
+    template["metadata"]["labels"] |= labels
+    return template
+
+
+def _keeper(job: Job, settings: Settings) -> list[str]:
+    longest = job.demand.time_limit + job.demand.grace + settings.keep
+    return helper_command("wait", f"{longest:.0f}")
+
+
+def _with_gpus(limits: Mapping[str, Any], settings: Settings, demand: Demand) -> dict[str, Any]:
+    if not demand.gpus:
+        return dict(limits)
+    gpus = {settings.gpu_resource: str(demand.gpus)}
+    return {kind: {**limits.get(kind, {}), **gpus} for kind in ("requests", "limits")}
+
+
+def _volumes(job: Job, settings: Settings) -> list[dict[str, Any]]:
+    demand = job.demand
+    shm = settings.shm or (demand.memory // 2 if demand.memory else None)
+    claim: dict[str, Any] = {"persistentVolumeClaim": {"claimName": job.name}}
+    if settings.output == "pod":
+        claim = {"emptyDir": {"sizeLimit": str(demand.disk)} if demand.disk is not None else {}}
+    return [
+        {"name": "claim", **claim},
+        {"name": "tools", "emptyDir": {}},
+        {"name": "tmp", "emptyDir": {}},
+        {"name": "shm", "emptyDir": {"medium": "Memory", **({"sizeLimit": str(shm)} if shm else {})}},
+        {"name": "files", "configMap": {"name": job.name, "defaultMode": 0o444}},
+        {"name": "data", "persistentVolumeClaim": {"claimName": job.data.partition("/")[0], "readOnly": True}},
+    ]

@@ -1,0 +1,95 @@
+"""What stands in the way of running here, each with its fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mle_backend_kubernetes import gateway, nodes, queue
+from mle_backend_kubernetes.cluster import Cluster, NotFound
+from mle_backend_kubernetes.images import NO_REGISTRY, Images
+from mle_backend_kubernetes.rights import missing
+from mle_backend_kubernetes.settings import Settings
+from mlecore.backends import Demand, Problem
+from mlecore.errors import BackendError
+
+
+def problems(cluster: Cluster, settings: Settings, images: Images, demands: Sequence[Demand]) -> list[Problem]:
+    """See Backend.preflight."""
+    try:
+        cluster.version  # noqa: B018
+        if refused := missing(cluster, settings):
+            return [
+                Problem(
+                    what=f"in the namespace {cluster.namespace} we may not: {', '.join(refused)}",
+                    fix="Have the Role of docs/kubernetes.md bound to you, or choose another: -B namespace=NAME.",
+                )
+            ]
+    except BackendError as error:
+        return [Problem(what=error.message, fix=error.fix or "kubectl cluster-info")]
+    found = (
+        _storage(cluster, settings),
+        _queue(cluster, settings),
+        nodes.problems(cluster, settings, demands),
+        _limits(settings, demands),
+        _models(settings, images, demands),
+    )
+    return [problem for each in found for problem in each]
+
+
+def _storage(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
+    try:
+        classes = list(cluster.items("/apis/storage.k8s.io/v1/storageclasses"))
+    except BackendError:  # no right to list what is no namespace's
+        return
+    there = {each["metadata"]["name"] for each in classes}
+    if settings.storage_class and settings.storage_class not in there:
+        yield Problem(
+            what=f"there is no storage class {settings.storage_class}; there are: {', '.join(sorted(there)) or 'none'}",
+            fix="-B storage-class=NAME",
+        )
+    mark = "storageclass.kubernetes.io/is-default-class"
+    default = any((each["metadata"].get("annotations") or {}).get(mark) == "true" for each in classes)
+    if not settings.storage_class and not default:
+        yield Problem(what="the cluster has no default storage class", fix="Name one: -B storage-class=NAME.")
+
+
+def _queue(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
+    if settings.queue is None:
+        return
+    path = queue.api(cluster)
+    if path is None:
+        yield Problem(what="a queue is named, and Kueue is not installed", fix="Leave -B queue out, or install Kueue.")
+        return
+    try:
+        cluster.get(f"{path}/namespaces/{cluster.namespace}/localqueues/{settings.queue}")
+    except NotFound:
+        fix = f"kubectl get localqueues -n {cluster.namespace}, then -B queue=NAME"
+        yield Problem(what=f"there is no LocalQueue {settings.queue} in {cluster.namespace}", fix=fix)
+    except BackendError as error:
+        yield Problem(what=error.message, fix=error.fix or "Ask for the right to read queues.", fatal=False)
+
+
+def _limits(settings: Settings, demands: Sequence[Demand]) -> Iterator[Problem]:
+    if settings.output == "claim" and any(demand.disk for demand in demands):
+        yield Problem(
+            what="a run's disk is its claim, and most storage classes do not hold it to its size",
+            fix="-B output=pod has the kubelet watch it.",
+            fatal=False,
+        )
+
+
+def _models(settings: Settings, images: Images, demands: Sequence[Demand]) -> Iterator[Problem]:
+    models = [demand.model for demand in demands if demand.model is not None]
+    for endpoint in sorted({model.endpoint for model in models if gateway.is_local(model.endpoint)}):
+        yield Problem(
+            what=f"{endpoint} is this machine's own loopback address, which no pod reaches",
+            fix="Name an address of the model that the cluster reaches.",
+        )
+    if any(model.max_calls is not None for model in models):
+        yield Problem(
+            what="gateways in a cluster do not count together, so --max-calls is not kept to",
+            fix="Lower --max-parallel.",
+            fatal=False,
+        )
+    if models and settings.registry is None and settings.helper is None:
+        yield Problem(what="the gateway needs an image, and there is no registry", fix=NO_REGISTRY)

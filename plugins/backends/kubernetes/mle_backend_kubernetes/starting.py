@@ -1,0 +1,121 @@
+"""Starting a job, once, whoever else starts it too and wherever an earlier start was cut off.
+
+Making the Job, suspended, claims the name. All that it needs is made next, with the Job as its owner, so that it goes
+when the Job goes; then the Job is let go. Each step can be done again by anybody.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import IO, Any
+
+from mle_backend_kubernetes import archive, gateway, manifests, names, network, pods
+from mle_backend_kubernetes.cluster import Cluster, Exists
+from mle_backend_kubernetes.images import Images
+from mle_backend_kubernetes.reader import Reader
+from mle_backend_kubernetes.settings import Settings
+from mlecore import backends
+from mlecore.backends import Handle, Job, secret_values
+from mlecore.errors import BackendError, BackendUnreachable
+
+
+class Starter:
+    """Starts jobs for one backend."""
+
+    def __init__(self, cluster: Cluster, settings: Settings, images: Images, reader: Reader) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._images = images
+        self._reader = reader
+
+    def start(self, job: Job) -> Handle:
+        """See Backend.start."""
+        names.check(job)
+        secrets = secret_values(job)
+        packed, from_data = archive.pack(job)
+        with packed:
+            made = self._claim(job, from_data)
+            if names.READY not in (made["metadata"].get("annotations") or {}):
+                try:
+                    self._provide(job, made, secrets, packed)
+                except BackendUnreachable:
+                    raise
+                except BackendError:
+                    self._cluster.delete(self._path("jobs", job.name), propagationPolicy="Foreground")  # it never ran
+                    raise
+        return names.handle(job.name, made["metadata"]["uid"], self._cluster.id)
+
+    def _claim(self, job: Job, from_data: Mapping[str, str]) -> dict[str, Any]:
+        """The Job, which is made here unless it is there."""
+        attachment = network.attachment(self._cluster, job)
+        template = pods.agent_template(
+            job,
+            self._settings,
+            image=job.image.ref,
+            helper=self._images.helper(),
+            read_only=not job.demand.writable_root and self._images.built_here(job.image.ref),
+            data=_data_mount(job.data),
+            from_data=json.dumps(dict(from_data)),
+            variables=backends.environment(
+                job,
+                user="nonroot",
+                user_home=pods.USER_HOME,
+                proxy=attachment.proxy,
+                gateway=attachment.gateway,
+            ),
+            secret=job.name if job.demand.secrets else None,
+            hosts=attachment.hosts,
+            waited_for=json.dumps(attachment.waited_for),
+        )
+        try:
+            return self._cluster.create(self._path("jobs"), manifests.job_object(job, self._settings, template))
+        except Exists:
+            found = self._cluster.get(self._path("jobs", job.name))
+        if (found["metadata"].get("labels") or {}).get(names.JOB) != job.name:
+            raise BackendError(
+                f"a Job named {job.name} is there that mlecore did not start",
+                fix=f"kubectl delete job {job.name} -n {self._cluster.namespace}",
+            )
+        if found["metadata"].get("deletionTimestamp"):
+            raise BackendUnreachable(f"the Job {job.name} is just being deleted")
+        return found
+
+    def _provide(self, job: Job, made: Mapping[str, Any], secrets: Mapping[str, str], packed: IO[bytes]) -> None:
+        """All that the Job's pod needs, and the Job let go."""
+        settings, ensure = self._settings, self._cluster.ensure
+        owners, labels = names.owned(made), names.labels(job, "part", settings.labels)
+        content = archive.programs(job.demand.network == "llm")
+        size = packed.seek(0, 2)
+        packed.seek(0)
+        if fits := size <= archive.SMALL:
+            content = {**content, "files.tar.gz": packed.read()}
+        ensure(self._path("configmaps"), manifests.config_map(job.name, content, labels, owners))
+        if secrets:
+            values = {name: value.encode() for name, value in secrets.items()}
+            ensure(self._path("secrets"), manifests.secret_object(job.name, values, labels, owners))
+        if settings.output == "claim":
+            space = settings.storage or job.demand.disk or manifests.STORAGE
+            claim = manifests.claim_object(job.name, space, labels, settings, "ReadWriteOnce", owners)
+            ensure(self._path("persistentvolumeclaims"), claim)
+        for policy in network.policies(self._cluster, job, labels, owners):
+            ensure(self._path("networkpolicies"), policy)
+        if job.demand.network == "llm":
+            gateway.start(self._cluster, settings, self._images, job, owners)
+        if not fits:
+            self._reader.bring(names.handle(job.name, made["metadata"]["uid"], self._cluster.id), made, packed)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        change: dict[str, Any] = {"metadata": {"annotations": {names.READY: now}}}
+        if settings.queue is None:
+            change["spec"] = {"suspend": False}
+        self._cluster.patch(self._path("jobs", job.name), change)
+
+    def _path(self, kind: str, name: str = "") -> str:
+        return self._cluster.path(kind, name)
+
+
+def _data_mount(data: str) -> dict[str, Any]:
+    """The mount of what ``provide`` returned: a claim, and perhaps a folder in it."""
+    _, _, folder = data.partition("/")
+    return {"name": "data", **({"subPath": folder} if folder else {})}

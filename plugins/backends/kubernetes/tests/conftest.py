@@ -1,0 +1,156 @@
+"""A namespace of the cluster that is here, jobs in it, and a look afterwards that nothing of them is left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from mle_backend_kubernetes import names
+from mle_backend_kubernetes.backend import KubernetesBackend
+from mle_backend_kubernetes.cluster import Cluster, NotFound
+
+from mlecore.agents import Recipe
+from mlecore.backends import Dataset, Demand, Handle, Image, Job, JobStatus
+from mlecore.errors import BackendError
+
+DEMANDS = {attribute.name for attribute in attrs.fields(Demand)}
+INIT = Path(__import__("mlecore").__file__).parent / "sandbox" / "init"
+REGISTRY = os.environ.get("MLECORE_TEST_REGISTRY", "localhost:5000")
+KINDS = ("jobs", "pods", "configmaps", "secrets", "persistentvolumeclaims", "services", "networkpolicies")
+
+
+class Lab:
+    """One backend with a group of its own."""
+
+    def __init__(self, namespace: str, folder: Path, **options: str) -> None:
+        self.options = {"registry": REGISTRY, "namespace": namespace, "storage": "1GiB", **options}
+        self.backend = KubernetesBackend(self.options)
+        self.cluster = self.backend.cluster
+        self.folder = folder
+        self.group = f"g{uuid.uuid4().hex[:12]}"
+        public = folder / "public"
+        public.mkdir(exist_ok=True)
+        (public / "train.csv").write_text("id,target\n1,0\n")
+        self.dataset = Dataset(competition="toy", edition="v1", public=public, digest="d")
+        self._image: Image | None = None
+
+    @property
+    def image(self) -> Image:
+        if self._image is None:
+            self._image = self.backend.build(Recipe(), self.folder / "build.log")
+        return self._image
+
+    def job(self, script: str = "true", **changes: Any) -> Job:
+        """A job that runs a shell script; ``changes`` are fields of Job or of Demand."""
+        demand = {"time_limit": 120.0, "grace": 1.0}
+        demand |= {name: changes.pop(name) for name in DEMANDS & changes.keys()}
+        fields: dict[str, Any] = {
+            "name": f"mle-{uuid.uuid4().hex[:12]}-1",
+            "group": self.group,
+            "dataset": self.dataset,
+            "argv": ("/bin/sh", "-c", script),
+            "demand": Demand(**demand),
+            "tools": {"init": INIT},
+            **changes,
+        }
+        if "data" not in fields:
+            fields["data"] = self.backend.provide(self.dataset, lambda done, total, what: None)
+        return Job(**{"image": self.image, **fields})
+
+    def start(self, script: str = "true", **changes: Any) -> Handle:
+        return self.backend.start(self.job(script, **changes))
+
+    def status(self, handle: Handle) -> JobStatus:
+        return self.backend.status([handle])[handle]
+
+    def wait(self, handle: Handle, *phases: str, seconds: float = 120.0) -> JobStatus:
+        """Its status once it has reached one of these phases."""
+        deadline = time.monotonic() + seconds
+        while (status := self.status(handle)).phase not in (phases or ("exited",)):
+            assert time.monotonic() < deadline, status
+            time.sleep(0.1)
+        return status
+
+    def said(self, handle: Handle, word: str, seconds: float = 120.0) -> None:
+        """Wait until it has printed ``word``."""
+        deadline = time.monotonic() + seconds
+        while word not in b"".join(self.backend.logs(handle)).decode():
+            assert time.monotonic() < deadline, self.status(handle)
+            time.sleep(0.2)
+
+    def fetch(self, handle: Handle, *globs: str) -> dict[str, bytes]:
+        into = self.folder / uuid.uuid4().hex
+        self.backend.fetch(handle, globs, into, 1 << 26, 1000)
+        return {path.relative_to(into).as_posix(): path.read_bytes() for path in into.rglob("*") if path.is_file()}
+
+    def pod(self, handle: Handle) -> str:
+        """The name of the agent's pod."""
+        assert self.backend.watch.until(lambda: names.uid(handle) in self.backend.watch.agents(), 60)
+        return self.backend.watch.agents()[names.uid(handle)].name
+
+    def left(self) -> list[str]:
+        """What the cluster has of this group."""
+        selector = f"{names.GROUP}={self.group}"
+        return [
+            f"{kind}/{each['metadata']['name']}"
+            for kind in KINDS
+            for each in self.cluster.items(self.cluster.path(kind), labelSelector=selector)
+        ]
+
+    def clear(self) -> None:
+        """Remove all of its jobs as a controller would, and see that nothing is left."""
+        for handle in self.backend.find(self.group).values():
+            self.backend.remove(handle)
+        deadline = time.monotonic() + 60
+        while left := self.left():
+            assert time.monotonic() < deadline, left
+            time.sleep(0.3)
+
+
+@pytest.fixture(scope="session")
+def namespace() -> Iterator[str]:
+    """A namespace that takes only pods that keep to the standard "restricted"."""
+    import urllib3
+
+    name = f"mlecore-test-{uuid.uuid4().hex[:8]}"
+    cluster = Cluster()
+    try:
+        urllib3.PoolManager(timeout=5, retries=False).request("GET", f"http://{REGISTRY}/v2/")
+        labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+        made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+        cluster.create("/api/v1/namespaces", made)
+    except BackendError as error:
+        pytest.skip(f"no Kubernetes cluster: {error.message}")
+    except urllib3.exceptions.HTTPError:
+        pytest.skip(f"no registry at {REGISTRY} (MLECORE_TEST_REGISTRY names another)")
+    for _ in range(100):  # a namespace is usable once its certificate is there
+        with contextlib.suppress(NotFound):
+            cluster.get(f"/api/v1/namespaces/{name}/configmaps/kube-root-ca.crt")
+            break
+        time.sleep(0.1)
+    yield name
+    cluster.delete(f"/api/v1/namespaces/{name}")
+
+
+@pytest.fixture
+def make_lab(namespace: str, tmp_path: Path) -> Iterator[Callable[..., Lab]]:
+    with contextlib.ExitStack() as stack:
+
+        def make(**options: str) -> Lab:
+            lab = Lab(namespace, tmp_path, **options)
+            stack.callback(lab.clear)
+            return lab
+
+        yield make
+
+
+@pytest.fixture
+def lab(make_lab: Callable[..., Lab]) -> Lab:
+    return make_lab()

@@ -1,0 +1,25 @@
+"""The kit for backends passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mlecore.testing.backends import check_backend
+
+if TYPE_CHECKING:
+    from conftest import Lab
+
+pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.xdist_group("kubernetes")]
+
+
+@pytest.mark.parametrize(
+    ("output", "left_out"),
+    [("claim", ["processes", "disk", "gateway"]), ("pod", ["processes", "gateway"])],
+)
+def test_the_kit_passes(make_lab: Callable[..., Lab], output: str, left_out: list[str]) -> None:
+    """Left out: what a pod has no limit for, and the kit's model, which listens where no pod comes."""
+    skipped = check_backend("kubernetes", make_lab(output=output).options)
+    assert [skip.rule for skip in skipped] == left_out
