@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def make_group(shell: ModuleType, name: str, runs: int) -> None:
-    from mlecore.runs.plan import make_plan
+    from mlecore.runs.planning import make_plan
     from mlecore.runs.store import create_group
 
     plan = make_plan(

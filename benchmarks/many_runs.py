@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def plan_of(root: Path, agent: str, settings: dict[str, str], seeds: int, parallel: int, backend: str):
-    from mlecore.runs.plan import make_plan
+    from mlecore.runs.planning import make_plan
 
     (root / "backend" / "jobs").mkdir(parents=True, exist_ok=True)
     options = {"root": str(root / "backend"), "cpus": "64"} if backend == "folders" else {}

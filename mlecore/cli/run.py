@@ -99,7 +99,7 @@ def command(
     detectors judge each run once it is graded. Exit code 3 if runs failed or have not ended.
     """
     from mlecore.options import pairs, pairs_by_plugin
-    from mlecore.runs.plan import plan_of
+    from mlecore.runs.arguments import plan_of
 
     given = {name: value for name, value in flags.items() if _is_given(context, name)}
     for name, flag in (("options", "-A"), ("backend_options", "-B")):
@@ -113,7 +113,7 @@ def command(
         if "seeds" in given:
             raise UsageError("give either --seeds (how many) or --seed (which)")
         given["seeds"] = given.pop("chosen_seeds")
-    perform(plan_of(plan, **given), group, runs, data, as_json)
+    perform(plan_of(plan, given), group, runs, data, as_json)
 
 
 def _price(text: str) -> tuple[str, dict[str, float]]:

@@ -7,104 +7,45 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from attrs import frozen
 
 from mlecore.controller.display import Silent
 from mlecore.errors import DataError, UsageError
+from mlecore.runs.arguments import Arguments, lists_arguments, plan_of
 from mlecore.runs.contents import check_group
 from mlecore.runs.ownership import require_own
-from mlecore.runs.plan import Plan, Prices, difference, plan_of
+from mlecore.runs.plan import Plan
+from mlecore.runs.planning import difference
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, create_group, is_group, load_group, open_group
 
 if TYPE_CHECKING:
-    from mlecore.agents import Network
     from mlecore.controller.experiment import Experiment
     from mlecore.controller.loop import Controller
     from mlecore.controller.state import Display, GroupResult, Timing
 
 
+@lists_arguments
 def run(
-    agent: str | None = None,
-    competitions: Sequence[str] | None = None,
     *,
-    split: str | None = None,
-    options: Mapping[str, str] | None = None,
-    seeds: int | Sequence[int] | None = None,
-    backend: str | None = None,
-    backend_options: Mapping[str, str] | None = None,
-    time_limit: str | float | None = None,
-    cpus: float | None = None,
-    memory: str | int | None = None,
-    gpus: int | None = None,
-    disk: str | int | None = None,
-    network: Network | None = None,
-    allow: Sequence[str] | None = None,
-    secrets: Sequence[str] | None = None,
-    model: str | None = None,
-    endpoint: str | None = None,
-    key: str | None = None,
-    any_model: bool | None = None,
-    budgets: Sequence[str] | None = None,
-    prices: Prices | None = None,
-    gateway_retries: int | None = None,
-    max_calls: int | None = None,
-    transcripts: bool | None = None,
-    edition: str | None = None,
-    synthetic: bool | None = None,
     plan: Plan | Mapping[str, Any] | Path | str | None = None,
-    max_parallel: int | None = None,
-    retries: int | None = None,
-    detect: bool | None = None,
-    detectors: Mapping[str, Mapping[str, str]] | None = None,
     group: str | None = None,
     runs: Path | str = "runs",
     data: Sequence[Path | str] = (),
     display: Display | None = None,
+    **arguments: Unpack[Arguments],
 ) -> list[RunRecord]:
     """Let an agent (or all of ``plan``) work on competitions, and return the records of the whole group.
 
     Blocks until all runs are settled. What is not given has the default of a plan (docs/schemas/plan.md); ``plan`` is
-    one, the file of one, or the dictionary that such a file holds. ``group`` names a group, which is resumed if it is
-    there; without it, a new one is made. Times and sizes are numbers (seconds, bytes) or text ("24h", "16GB").
+    one, the file of one, or the dictionary that such a file holds. ``group`` names a group, which is resumed if it
+    exists; without it, a new one is made. Times and sizes are numbers (seconds, bytes) or text ("24h", "16GB").
     ``record.folder`` holds what a run left, its grade.json the report. Raises UsageError, NotPrepared, BackendError
     before anything starts.
     """
-    wanted = plan_of(
-        plan,
-        agent=agent,
-        competitions=competitions,
-        split=split,
-        options=options,
-        seeds=seeds,
-        backend=backend,
-        backend_options=backend_options,
-        time_limit=time_limit,
-        cpus=cpus,
-        memory=memory,
-        gpus=gpus,
-        disk=disk,
-        network=network,
-        allow=allow,
-        secrets=secrets,
-        model=model,
-        endpoint=endpoint,
-        key=key,
-        any_model=any_model,
-        budgets=budgets,
-        prices=prices,
-        gateway_retries=gateway_retries,
-        max_calls=max_calls,
-        transcripts=transcripts,
-        edition=edition,
-        synthetic=synthetic,
-        max_parallel=max_parallel,
-        retries=retries,
-        detect=detect,
-        detectors=detectors,
-    )
+    wanted = plan_of(plan, arguments)
     done = run_group(wanted, group, Path(runs), data, display)
     return load_group(done.group.folder)
 

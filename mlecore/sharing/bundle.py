@@ -112,7 +112,7 @@ def _json(values: Mapping[str, Any]) -> bytes:
 
 
 def _plan_text(plan: Any) -> bytes:
-    from mlecore.runs.plan import write_plan
+    from mlecore.runs.planning import write_plan
 
     return write_plan(plan).encode()
 

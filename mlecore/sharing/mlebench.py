@@ -21,7 +21,7 @@ from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.report import Report
 from mlecore.reports.grading_reports import BENCHMARK, read_reports
-from mlecore.runs.plan import parse_plan
+from mlecore.runs.planning import parse_plan
 from mlecore.runs.record import Collected, PluginUse, RunRecord
 from mlecore.runs.store import create_group, planned_records, write_record
 from mlecore.schema import SchemaError, read_json

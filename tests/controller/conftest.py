@@ -18,7 +18,8 @@ from mlecore.detecting.ready import ReadyDetector
 from mlecore.grading.report import Report
 from mlecore.registry import discovery, loading
 from mlecore.runs.lock import GroupLock
-from mlecore.runs.plan import Plan, make_plan
+from mlecore.runs.plan import Plan
+from mlecore.runs.planning import make_plan
 from mlecore.runs.record import PluginUse
 from mlecore.runs.store import Group, create_group
 

@@ -18,7 +18,7 @@ from mlecore.detecting.ready import ready
 from mlecore.errors import UsageError
 from mlecore.reports.graded import read_graded
 from mlecore.runs.findings import Findings, read_findings
-from mlecore.runs.plan import make_plan
+from mlecore.runs.planning import make_plan
 from mlecore.runs.store import load_group
 
 

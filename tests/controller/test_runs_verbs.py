@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from mlecore.cli import main
 from mlecore.runs import requests
 from mlecore.runs.lock import GroupLock
-from mlecore.runs.plan import make_plan
+from mlecore.runs.planning import make_plan
 from mlecore.runs.store import create_group, load_group
 
 

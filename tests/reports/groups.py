@@ -15,7 +15,7 @@ from mlecore.agents import Usage
 from mlecore.grading.report import Report
 from mlecore.reports.benchmark import split_ids
 from mlecore.runs.digests import with_digests
-from mlecore.runs.plan import parse_plan
+from mlecore.runs.planning import parse_plan
 from mlecore.runs.record import Collected, PluginUse, RunRecord
 from mlecore.runs.store import create_group, planned_records
 

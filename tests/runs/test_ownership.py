@@ -10,7 +10,7 @@ import pytest
 
 from mlecore.errors import DataError, UsageError
 from mlecore.runs import ownership, seals
-from mlecore.runs.plan import parse_plan
+from mlecore.runs.planning import parse_plan
 from mlecore.runs.store import Group, create_group, open_group
 
 PLAN = parse_plan('competitions = ["coins"]\n[[agents]]\nname = "a"\n')

@@ -12,7 +12,8 @@ from attrs import evolve
 import mlecore
 from mlecore.cli.run import command
 from mlecore.errors import UsageError
-from mlecore.runs.plan import difference, make_plan, parse_plan, plan_of, read_plan, spell, write_plan
+from mlecore.runs.arguments import Arguments, as_dictionary, plan_of
+from mlecore.runs.planning import carried_out, difference, make_plan, parse_plan, read_plan, write_plan
 from mlecore.runs.record import Limits
 from mlecore.units import duration, show_duration, show_size, size, write_duration
 
@@ -141,29 +142,29 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         "detect": False,
         "detectors": {"d": {"o": "1"}},
     }
-    assert set(arguments) | {"split"} == set(signature(spell).parameters)
-    assert set(signature(spell).parameters) <= set(signature(mlecore.run).parameters)
+    assert set(arguments) | {"split"} == set(Arguments.__annotations__)
+    assert set(Arguments.__annotations__) <= set(signature(mlecore.run).parameters)
     flags = {flag.name for flag in command.params if flag.name}
-    assert set(signature(spell).parameters) <= flags
+    assert set(Arguments.__annotations__) <= flags
 
-    plan = plan_of(None, **arguments)
+    plan = plan_of(None, arguments)
     path = tmp_path / "plan.toml"
     path.write_text(write_plan(plan))
     default = make_plan({"agents": [{"name": "x"}], "competitions": ["x"]})
     for key in ("agents", "competitions", "seeds", "backend", "limits", "gateway", "data", "execution"):
         assert getattr(plan, key) != getattr(default, key), key
-    for given in (path, str(path), spell(**arguments), plan):
-        again = plan_of(given)
+    for given in (path, str(path), as_dictionary(arguments), plan):
+        again = plan_of(given, {})
         assert again == plan and again.execution == plan.execution
-    assert plan_of(path, retries=7).execution == evolve(plan.execution, retries=7)
+    assert plan_of(path, {"retries": 7}).execution == evolve(plan.execution, retries=7)
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         ({"gateway": {"budgets": ["5eur"]}}, "'5eur' is not a budget"),
-        ({"gateway": {"prices": {"m": {"input": 1}}}}, "that of m is none"),
-        ({"gateway": {"prices": {"m": {"input": 1, "output": -1}}}}, "that of m is none"),
+        ({"gateway": {"prices": {"m": {"input": 1}}}}, "that of m is not a price"),
+        ({"gateway": {"prices": {"m": {"input": 1, "output": -1}}}}, "that of m is not a price"),
         ({"gateway": {"max_calls": 0}}, "max_calls must be more than 0"),
         ({"gateway": {"retries": -1}}, "gateway.retries cannot be less than 0"),
         ({"model": {"endpoint": "localhost:8000"}}, "'localhost:8000' is not an endpoint"),
@@ -176,9 +177,9 @@ def test_what_a_gateway_cannot_be_given(given, words):
 
 def test_a_plan_and_arguments_contradict():
     with pytest.raises(UsageError, match="leave out agent, seeds, or change the plan"):
-        plan_of(parse_plan(PLAN), agent="x", seeds=1, model=None)
+        plan_of(parse_plan(PLAN), {"agent": "x", "seeds": 1, "model": None})
     with pytest.raises(UsageError, match="max_parallel must be more than 0"):
-        plan_of(parse_plan(PLAN), max_parallel=0)
+        plan_of(parse_plan(PLAN), {"max_parallel": 0})
 
 
 def test_the_first_difference_is_named():
@@ -191,7 +192,7 @@ def test_the_first_difference_is_named():
 
 def test_how_it_is_run_is_no_part_of_what_it_is():
     plan = parse_plan(PLAN)
-    assert plan == plan.carried_out(max_parallel=1, retries=9, detect=False)
+    assert plan == carried_out(plan, max_parallel=1, retries=9, detect=False)
     assert plan != evolve(plan, seeds=(0,))
 
 
@@ -311,3 +312,8 @@ def test_shown():
         "1d 1h",
     ]
     assert [show_size(n) for n in (5, 1500, 2.5e9, 10**15)] == ["5 B", "1.5 kB", "2.5 GB", "1000.0 TB"]
+
+
+def test_an_unknown_argument_is_named() -> None:
+    with pytest.raises(UsageError, match="there is no argument 'colour'; there are: agent, options"):
+        mlecore.run(agent="x", colour="red")  # type: ignore[call-arg]

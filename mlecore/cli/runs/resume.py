@@ -22,8 +22,9 @@ def command(
 ) -> None:
     """Resume a group: take over running runs, start those that wait, grade those that are not graded."""
     from mlecore.cli.run import perform
+    from mlecore.runs.planning import carried_out
     from mlecore.runs.store import open_group
 
     folder = group_folder(runs, name)
-    plan = open_group(folder).plan.carried_out(max_parallel=max_parallel, retries=retries)
+    plan = carried_out(open_group(folder).plan, max_parallel=max_parallel, retries=retries)
     perform(plan, folder.name, folder.parent, data, as_json)

@@ -58,8 +58,8 @@ def scripted_run(
         _watched_processes(key) as seen,
     ):
         (record,) = mlecore.run(
-            agent,
-            [competition],
+            agent=agent,
+            competitions=[competition],
             options=options,
             backend=backend,
             model="scripted",

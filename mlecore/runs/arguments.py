@@ -1,0 +1,98 @@
+"""The arguments of ``mlecore.run``, which are also flags of ``mlecore run``: another way to write a plan.
+
+An experiment has one form: arguments become the dictionary of a plan's TOML file, and one parser makes the plan of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
+
+from attrs import fields
+
+from mlecore.agents import Network
+from mlecore.errors import UsageError
+from mlecore.runs.plan import Execution, Plan, Prices
+from mlecore.runs.planning import carried_out, make_plan, read_plan
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+class Arguments(TypedDict, total=False):
+    """Every argument with its type and its key in a plan; docs/schemas/plan.md says what it means. None: not given."""
+
+    agent: Annotated[str | None, "agents.name"]
+    options: Annotated[Mapping[str, str] | None, "agents.options"]
+    competitions: Annotated[Sequence[str] | None, "competitions"]
+    split: Annotated[str | None, "split"]
+    seeds: Annotated[int | Sequence[int] | None, "seeds"]
+    backend: Annotated[str | None, "backend.name"]
+    backend_options: Annotated[Mapping[str, str] | None, "backend.options"]
+    time_limit: Annotated[str | float | None, "limits.time"]
+    cpus: Annotated[float | None, "limits.cpus"]
+    memory: Annotated[str | int | None, "limits.memory"]
+    gpus: Annotated[int | None, "limits.gpus"]
+    disk: Annotated[str | int | None, "limits.disk"]
+    network: Annotated[Network | None, "limits.network"]
+    allow: Annotated[Sequence[str] | None, "limits.allow"]
+    secrets: Annotated[Sequence[str] | None, "limits.secrets"]
+    model: Annotated[str | None, "model.name"]
+    endpoint: Annotated[str | None, "model.endpoint"]
+    key: Annotated[str | None, "gateway.key"]
+    any_model: Annotated[bool | None, "gateway.any_model"]
+    budgets: Annotated[Sequence[str] | None, "gateway.budgets"]
+    prices: Annotated[Prices | None, "gateway.prices"]
+    gateway_retries: Annotated[int | None, "gateway.retries"]
+    max_calls: Annotated[int | None, "gateway.max_calls"]
+    transcripts: Annotated[bool | None, "gateway.transcripts"]
+    edition: Annotated[str | None, "data.edition"]
+    synthetic: Annotated[bool | None, "data.synthetic"]
+    max_parallel: Annotated[int | None, "execution.max_parallel"]
+    retries: Annotated[int | None, "execution.retries"]
+    detect: Annotated[bool | None, "execution.detect"]
+    detectors: Annotated[Mapping[str, Mapping[str, str]] | None, "execution.detectors"]
+
+
+def plan_of(plan: Plan | Mapping[str, Any] | Path | str | None, arguments: Mapping[str, object]) -> Plan:
+    """The plan of ``mlecore run`` or ``mlecore.run``: from a plan (a value, a dictionary, a file) or from arguments.
+
+    With a plan, arguments can only say how it is carried out. Raises UsageError.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if unknown := [name for name in given if name not in Arguments.__annotations__]:
+        raise UsageError(f"there is no argument {unknown[0]!r}; there are: {', '.join(Arguments.__annotations__)}")
+    if plan is None:
+        return make_plan(as_dictionary(given))
+    execution = {key.name: given.pop(key.name, None) for key in fields(Execution)}
+    if given:
+        raise UsageError(f"a plan says it all: leave out {', '.join(given)}, or change the plan")
+    if isinstance(plan, Mapping):
+        plan = make_plan(plan)
+    elif not isinstance(plan, Plan):
+        plan = read_plan(Path(plan))
+    return carried_out(plan, **execution)
+
+
+def as_dictionary(arguments: Mapping[str, object]) -> dict[str, Any]:
+    """Arguments as the dictionary of a plan with one agent."""
+    keys = get_type_hints(Arguments, include_extras=True)
+    values: dict[str, Any] = {}
+    for name, value in arguments.items():
+        table, _, key = keys[name].__metadata__[0].rpartition(".")
+        (values.setdefault(table, {}) if table else values)[key] = value
+    agent = values.pop("agents", {})
+    return {"agents": [agent], **values} if "name" in agent else values
+
+
+def lists_arguments(function: F) -> F:
+    """Shows every argument in the signature of a function that takes ``**arguments``, for help() and notebooks."""
+    signature = inspect.signature(function)
+    named = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation.__origin__)
+        for name, annotation in get_type_hints(Arguments, include_extras=True).items()
+    ]
+    function.__signature__ = signature.replace(parameters=[*more, *named])  # type: ignore[attr-defined]
+    return function

@@ -1,0 +1,71 @@
+"""Is a plan consistent? What its schema cannot say: nothing twice, numbers in their range, budgets and prices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from urllib.parse import urlsplit
+
+from mlecore.errors import UsageError
+from mlecore.runs.plan import Plan
+
+
+def check_plan(plan: Plan) -> Plan:
+    """The plan, if it is consistent. Raises UsageError."""
+    _check_runs(plan)
+    _check_numbers(plan)
+    _check_models(plan)
+    return plan
+
+
+def _check_runs(plan: Plan) -> None:
+    if not plan.agents:
+        raise UsageError("no agent is named", fix="To see them: mlecore plugins list --kind agent")
+    if not plan.competitions:
+        raise UsageError("no competition and no split is named", fix="To see them: mlecore competitions list")
+    if not plan.seeds:
+        raise UsageError("no seed is named")
+    for what, items in (("competition", plan.competitions), ("seed", plan.seeds)):
+        twice = [item for item, times in Counter[object](items).items() if times > 1]
+        if twice:
+            raise UsageError(f"{what} {twice[0]} is named twice")
+
+
+def _check_numbers(plan: Plan) -> None:
+    limits, execution, gateway = plan.limits, plan.execution, plan.gateway
+    for what, value in (
+        ("limits.cpus", limits.cpus),
+        ("limits.memory", limits.memory),
+        ("limits.disk", limits.disk),
+        ("execution.max_parallel", execution.max_parallel),
+        ("gateway.max_calls", gateway.max_calls),
+    ):
+        if value is not None and not value > 0:  # NaN is not
+            raise UsageError(f"{what} must be more than 0, not {value}")
+    for what, number in (
+        ("limits.gpus", limits.gpus),
+        ("execution.retries", execution.retries),
+        ("gateway.retries", gateway.retries),
+    ):
+        if number < 0:
+            raise UsageError(f"{what} cannot be less than 0, and is {number}")
+
+
+def _check_models(plan: Plan) -> None:
+    from mlecore.gateway.budgets import Budget
+
+    for agent in plan.agents:
+        url = urlsplit(agent.endpoint or "http://none")
+        if url.scheme not in ("http", "https") or not url.hostname or url.query:
+            raise UsageError(f"{agent.endpoint!r} is not an endpoint", fix="Write it like https://api.example.com/v1")
+    try:
+        for text in plan.gateway.budgets:
+            Budget.parse(text)
+    except ValueError as error:
+        raise UsageError(f"gateway.budgets: {error}") from None
+    for model, price in plan.gateway.prices.items():
+        unknown = set(price) - {"input", "output", "cached", "cache_write"}
+        if unknown or not {"input", "output"} <= set(price) or not all(value >= 0 for value in price.values()):
+            raise UsageError(
+                f"gateway.prices: that of {model} is not a price",
+                fix="US dollars for a million tokens: {input = 2.5, output = 10}; cached, cache_write if they differ.",
+            )

@@ -1,0 +1,153 @@
+"""Making plans, and writing them: a dictionary or a TOML file becomes a plan with every default filled in."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+
+from mlecore.errors import UsageError
+from mlecore.runs.plan import FORMAT, Plan, PlannedAgent, PlannedModel
+from mlecore.runs.plan_checks import check_plan
+from mlecore.schema import SchemaError, parse_toml, plain, read_toml, structure
+from mlecore.units import write_duration
+
+
+def make_plan(values: Mapping[str, Any]) -> Plan:
+    """The plan of a dictionary, with every default filled in. Raises UsageError that names the key."""
+    if values.get("format", FORMAT) != FORMAT:
+        raise UsageError(f"it is a plan of another format than {FORMAT}", fix="Update mlecore.")
+    try:
+        plan = structure(Plan, values)
+    except SchemaError as error:
+        raise UsageError(error.message) from None
+    return check_plan(_filled_in(plan, network_given="network" in values.get("limits", ())))
+
+
+def carried_out(plan: Plan, **execution: Any) -> Plan:
+    """The same experiment, carried out in another way (see Execution); None: as the plan says."""
+    changes = {name: value for name, value in execution.items() if value is not None}
+    return check_plan(evolve(plan, execution=evolve(plan.execution, **changes)))
+
+
+def parse_plan(text: str) -> Plan:
+    """From TOML text. Raises UsageError."""
+    try:
+        return make_plan(parse_toml(text.encode()))
+    except SchemaError as error:
+        raise UsageError(error.message) from None
+
+
+def read_plan(path: Path, *, below: Path | None = None) -> Plan:
+    """From a TOML file; no link is followed from the folder ``below`` on. Raises UsageError that names the file and
+    what is wrong in it."""
+    try:
+        values = read_toml(path, below=below)
+    except FileNotFoundError:
+        raise UsageError(f"there is no plan {path}") from None
+    except OSError as error:
+        raise UsageError(f"the plan {path} cannot be read: {error}") from None
+    except SchemaError as error:
+        raise UsageError(error.message) from None
+    try:
+        return make_plan(values)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error.message}", fix=error.fix) from None
+
+
+def write_plan(plan: Plan) -> str:
+    """TOML text that ``parse_plan`` reads back as the same plan."""
+    import tomli_w
+
+    return "# The whole experiment; `mlecore run --plan` takes such a file.\n" + tomli_w.dumps(_as_written(plan))
+
+
+def difference(plan: Plan, other: Plan) -> str | None:
+    """The first key in which two plans differ, with both values."""
+    ours, theirs = _flat(_as_written(plan)), _flat(_as_written(other))
+    for key in [*theirs, *ours]:
+        if ours.get(key) != theirs.get(key) and not key.startswith("execution."):
+            there, here = (repr(flat[key]) if key in flat else "not set" for flat in (theirs, ours))
+            return f"{key} is {there} there, and {here} here"
+    return None
+
+
+def _filled_in(plan: Plan, *, network_given: bool) -> Plan:
+    """The plan as a group keeps it: splits and defaults that depend on what is installed are written out."""
+    agents = [
+        evolve(agent, model=agent.model or plan.model.name, endpoint=agent.endpoint or plan.model.endpoint)
+        for agent in _labelled(plan.agents)
+    ]
+    competitions = dict.fromkeys(_split_competitions(plan.split) if plan.split is not None else ())
+    for id in plan.competitions:
+        competitions.pop(id, None)
+    relayed = plan.limits.allow or any(agent.model or agent.endpoint for agent in agents)
+    return evolve(
+        plan,
+        agents=tuple(agents),
+        competitions=(*plan.competitions, *competitions),
+        split=None,
+        model=PlannedModel(),
+        limits=evolve(plan.limits, network="llm") if relayed and not network_given else plan.limits,
+    )
+
+
+def _labelled(agents: Sequence[PlannedAgent]) -> Iterator[PlannedAgent]:
+    """Agents without a label get a unique one."""
+    taken = Counter(agent.label for agent in agents if agent.label)
+    for label, times in taken.items():
+        if times > 1 or not _LABEL.fullmatch(label):
+            raise UsageError(f"{label!r} cannot be a label: letters, digits, . _ and single -, and no label twice")
+    for agent in agents:
+        base = label = agent.label or re.sub(r"[^A-Za-z0-9._-]+|--+", "-", agent.name).strip("-.") or "agent"
+        number = 1
+        while not agent.label and label in taken:
+            number += 1
+            label = f"{base}-{number}"
+        taken[label] += 1
+        yield evolve(agent, label=label)
+
+
+_LABEL = re.compile(r"(?!.*--)[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def _split_competitions(split: str) -> list[str]:
+    from mlecore.competitions import of_split
+
+    found = [competition.id for competition in of_split(split)]
+    if not found:
+        raise UsageError(f"no competition of the split {split} is installed", fix=f"pip install 'mlecore[{split}]'")
+    return found
+
+
+def _as_written(plan: Plan) -> dict[str, Any]:
+    """The dictionary of this plan, as a person would write it."""
+    values = plain(plan)
+    values["limits"]["time"] = write_duration(plan.limits.time)
+    if plan.seeds == tuple(range(len(plan.seeds))):
+        values["seeds"] = len(plan.seeds)
+    written: dict[str, Any] = _without_empty(values)
+    return written
+
+
+def _without_empty(value: Any) -> Any:
+    """Without nulls, which TOML lacks, and empty tables and lists, which are the default."""
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    items = {key: _without_empty(item) for key, item in value.items()}
+    return {key: item for key, item in items.items() if item not in (None, {}, [])}
+
+
+def _flat(values: Any, path: str = "") -> dict[str, Any]:
+    if isinstance(values, list) and values and isinstance(values[0], dict):
+        values = {f"[{number}]": value for number, value in enumerate(values)}
+    if not isinstance(values, dict):
+        return {path: values}
+    parts = {f"{path}{'.' if path and key[0] != '[' else ''}{key}": value for key, value in values.items()}
+    return {key: value for name, part in parts.items() for key, value in _flat(part, name).items()}
