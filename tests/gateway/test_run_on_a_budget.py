@@ -37,8 +37,8 @@ def test_budget_ends_the_spending_and_the_submission_is_graded(tmp_path, monkeyp
         Script(key=KEY, answers=(Answer(usage=Usage(input=900, output=100, cached=300), times=0),))
     ) as model:
         (record,) = mlecore.run(
-            "command",
-            ["optical-digits"],
+            agent="command",
+            competitions=["optical-digits"],
             options={"argv": "python3 agent.py"},
             model="scripted",
             endpoint=model.url,
