@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import struct
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Any]:
-    """A disk that can lose power and go away; see disks.py."""
-    spec = importlib.util.spec_from_file_location("mlecore_test_disks", Path(__file__).with_name("disks.py"))
-    assert spec and spec.loader
-    disks = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(disks)
-    try:
-        made = disks.Disk(tmp_path / "own-disk")
-    except disks.NoDisk as error:
-        pytest.skip(str(error))
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 from mlecore.backends import Handle
 from mlecore.vm import folders, start
 from mlecore.vm.supervise import files as small_files
-from mlecore.vm.supervise import processes
+from mlecore.vm.supervise import processes, supervisor
 
 
 @pytest.fixture
@@ -85,9 +86,9 @@ def test_a_supervisor_that_is_dead_at_birth_loses_the_attempt_not_the_run(
     lab.vm.remove(handle)
 
 
-def test_a_disk_that_fails_at_the_end_is_no_fault_of_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlecore.vm.supervise import supervisor as module
-
+@pytest.fixture
+def ending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A supervisor whose job has just ended."""
     spec = {
         "name": "j",
         "outer": [],
@@ -96,13 +97,62 @@ def test_a_disk_that_fails_at_the_end_is_no_fault_of_the_agent(tmp_path: Path, m
         "disk_folders": [str(tmp_path)],
         "room": 0,
     }
-    supervisor = module.Supervisor(str(tmp_path), str(tmp_path), {"secrets": {}, "gateway": None}, spec)
+    monkeypatch.setattr(supervisor.processes, "end_tree", lambda *_: None)
+    return supervisor.Supervisor(str(tmp_path), str(tmp_path), {"secrets": {}, "gateway": None}, spec)
 
+
+def test_a_disk_that_fails_at_the_end_is_no_fault_of_the_agent(
+    ending: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def failing(folder: str) -> None:
-        raise OSError(5, "Input/output error", folder)
+        raise OSError(errno.EIO, "Input/output error", folder)
 
-    monkeypatch.setattr(module, "sync_disk", failing)
-    monkeypatch.setattr(module.processes, "end_tree", lambda *_: None)
-    supervisor._finish(0, 0.0)
+    monkeypatch.setattr(supervisor, "sync_disk", failing)
+    ending._finish(0, 0.0)
     state = json.loads((tmp_path / "state.json").read_text())
     assert state["infra_failure"] and "could not be written to the disk: Input/output error" in state["reason"]
+
+
+class Clock:
+    """A monotonic clock that only sleeping moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.mark.parametrize(
+    ("number", "patience"),
+    [
+        (errno.ENOSPC, supervisor.WAIT_FOR_ROOM),
+        (errno.EROFS, supervisor.WAIT_FOR_DISK),
+        (errno.EIO, supervisor.WAIT_FOR_DISK),
+        (errno.ENOENT, supervisor.WAIT_FOR_DISK),
+    ],
+)
+def test_a_supervisor_waits_for_its_disk_and_not_for_ever(
+    ending: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, patience: float
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(supervisor, "time", clock)
+
+    def failing_until(moment: float) -> None:
+        def write(path: str, value: Any, *, durable: bool = False) -> None:
+            if clock.now < moment:
+                raise OSError(number, os.strerror(number), path)
+            small_files.write_json(path, value, durable=durable)
+
+        monkeypatch.setattr(supervisor, "write_json", write)
+
+    failing_until(float("inf"))
+    with pytest.raises(OSError, match=os.strerror(number)):
+        ending._finish(0, clock.now)
+    assert patience <= clock.now - 1000.0 < patience + 60.0
+    failing_until(clock.now + patience - 60.0)
+    ending._finish(0, clock.now)
+    assert json.loads((tmp_path / "state.json").read_text())["phase"] == "exited"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import select
@@ -24,6 +25,8 @@ from .output import Output
 LOOK = 0.25  # seconds between two looks at memory where no cgroup limits it
 TICK = 2.0
 RETRY = 5.0  # seconds until what could not be written is written again
+WAIT_FOR_ROOM = 3600.0  # seconds that a full disk is given until its end counts as lost
+WAIT_FOR_DISK = 600.0  # the same for a disk that is away, read-only or broken
 SETTLE = 10.0  # seconds that a killed job may take to vanish
 SHUTDOWN = 1.0  # seconds between the SIGTERM that a machine going down sends to init and the one that it sends to us
 
@@ -284,10 +287,21 @@ class Supervisor:
             sync_disk(self.folder)  # the word "exited" must not survive a power loss that what the job left does not
         except OSError as error:
             last.update(infra_failure=True, reason=f"what it left could not be written to the disk: {error.strerror}")
+        self._save_end(last)
+
+    def _save_end(self, last: dict[str, Any]) -> None:
+        """A disk that is full or away for a while must not turn a run that has ended into one that is lost.
+
+        Raises the OSError of a disk that stays so: the job then counts as lost, as its supervisor has died.
+        """
+        failing_since = time.monotonic()
         while True:
             try:
                 self.save(phase="exited", **last)
-            except OSError:  # a full disk must not turn a run that has ended into one that is lost
+            except OSError as error:
+                patience = WAIT_FOR_ROOM if error.errno in (errno.ENOSPC, errno.EDQUOT) else WAIT_FOR_DISK
+                if time.monotonic() - failing_since > patience:
+                    raise
                 time.sleep(RETRY)
             else:
                 return

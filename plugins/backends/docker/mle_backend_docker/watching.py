@@ -88,7 +88,7 @@ def _status(engine: Engine, handle: Handle, seen: Mapping[str, Any] | None) -> J
             if now.get("Running"):
                 return JobStatus(phase="running")
             if str(now.get("Status")) in ("created", "configured", "initialized"):
-                return _not_started(now)
+                return _not_started(engine, inspected)
             return evolve(_ended(engine, inspected), seconds=_seconds(now))
         except docker.errors.NotFound:
             return gone
@@ -100,9 +100,12 @@ def _seconds(state: Mapping[str, Any]) -> float:
     return max(0.0, (ended - began).total_seconds())
 
 
-def _not_started(state: Mapping[str, Any]) -> JobStatus:
+def _not_started(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
+    state = inspected["State"]
     if error := str(state.get("Error") or ""):
         return JobStatus(phase="exited", exit_code=state.get("ExitCode"), infra_failure=True, reason=error)
+    if _engine_started_after(engine, moment(str(inspected["Created"]))):  # a power loss takes an engine's memory back
+        return _lost(None, "the Docker engine (or this machine) stopped, and knows no more than that it was created")
     return JobStatus(phase="pending", reason="created, not started yet")
 
 
@@ -144,7 +147,7 @@ def _ended(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
     return JobStatus(phase="exited", exit_code=code, reason=words.get(code, f"exit code {code}"))
 
 
-def _lost(code: int, reason: str) -> JobStatus:
+def _lost(code: int | None, reason: str) -> JobStatus:
     return JobStatus(phase="exited", exit_code=code, infra_failure=True, reason=reason)
 
 

@@ -24,6 +24,8 @@ from mle_backend_docker.engine import Engine
 from mlecore.errors import BackendError, BackendUnreachable
 
 if TYPE_CHECKING:
+    from disks import Disk
+
     from conftest import Lab, OwnEngine
 
     LabOn = Callable[[Engine, Path], Lab]
@@ -120,6 +122,50 @@ def test_a_containers_runtime_that_is_killed_is_an_infrastructure_failure(own: O
     assert b"shim" in Path(f"/proc/{shim}/cmdline").read_bytes()
     os.kill(shim, signal.SIGKILL)
     assert own_lab.wait(handle).infra_failure
+
+
+@pytest.mark.slow
+def test_a_power_loss_is_an_infrastructure_failure(own: OwnEngine, disk: Disk, tmp_path: Path, lab_on: LabOn) -> None:
+    """What the engine knew of a container is gone, or of some moment before: the attempt is lost either way."""
+    own.end()
+    tmp_path.chmod(0o755)
+    doomed = type(own)(own.folder, disk.at / "data")
+    try:
+        doomed.start()
+        doomed.load()
+        os.sync()
+        lab = lab_on(Engine(doomed.host), tmp_path)
+        handle = lab.start("echo half >submission/submission.csv; echo up; sleep 100")
+        lab.said(handle, "up")
+        working = processes_of(doomed)
+        disk.lose_power()
+        for pid in working | processes_of(doomed):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        doomed.end(signal.SIGKILL)
+        doomed.start()
+        lab = lab_on(Engine(doomed.host), tmp_path)
+        status = lab.backend.status([handle])[handle]
+        assert status.phase == "gone" or (status.phase == "exited" and status.infra_failure), status
+        lab.backend.remove(handle)
+        assert lab.wait(lab.start("echo id,y >submission/submission.csv")).exit_code == 0
+        lab.clear()
+    finally:
+        doomed.close()
+        own.start()
+
+
+def processes_of(own: OwnEngine) -> set[int]:
+    """The engine's containerd, the runtimes of its containers, and what runs in them."""
+    parents, found = {}, set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if str(own.folder).encode() in (folder / "cmdline").read_bytes():
+                found.add(int(folder.name))
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {os.getpid()}
 
 
 class Toxic:
