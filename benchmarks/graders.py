@@ -27,6 +27,7 @@ ROWS = {
     "h-and-m-personalized-fashion-recommendations": 70_000,
     "herbarium-2020-fgvc7": 210_000,
     "herbarium-2021-fgvc8": 450_000,
+    "hms-harmful-brain-activity-classification": 10_680,
     "hotel-id-2021-fgvc8": 9_756,
     "icecube-neutrinos-in-deep-ice": 13_200_000,
     "inaturalist-2019-fgvc6": 32_200,

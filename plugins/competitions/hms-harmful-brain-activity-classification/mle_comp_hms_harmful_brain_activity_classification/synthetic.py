@@ -22,7 +22,7 @@ COMMON = [0.3, 0.1, 0.1, 0.1, 0.15, 0.25]  # how often each class is the most li
 
 @hookimpl
 def make_raw(raw: Path, seed: int, size: float) -> None:
-    """60 spectrograms times ``size``, each with one or two EEGs, each of these with one to three rows.
+    """40 spectrograms times ``size``, each with one or two EEGs, each of these with one to three rows.
 
     Each class beats at its own pace, and where the experts agree it beats strongly.
     """
@@ -31,7 +31,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     from numpy.random import RandomState
 
     rng = RandomState(seed)
-    count = max(12, round(60 * size))
+    count = max(12, round(40 * size))
     numbers = iter(rng.permutation(np.unique(rng.randint(10**6, 10**9, 4 * count))).tolist())
     spectrograms = [next(numbers) for _ in range(count + 1)]
     for name in ("train_eegs", "train_spectrograms", "test_eegs", "test_spectrograms", "example_figures"):

@@ -12,7 +12,7 @@ from mle_comp_hms_harmful_brain_activity_classification import VOTES
 from mlecore import InvalidSubmission
 from mlecore.testing import Trial
 
-pytestmark = pytest.mark.trial(size=0.5)
+pytestmark = pytest.mark.trial(size=0.75)
 
 
 @pytest.fixture
