@@ -5,7 +5,7 @@ Raw files are read-only: everything here writes new files, and refuses to overwr
 
 from __future__ import annotations
 
-from mlecore.prepare.archives import extract, members, write_7z, write_tar
+from mlecore.prepare.archives import extract, members, pack_7z, write_7z, write_tar
 from mlecore.prepare.asserts import ensure, ensure_columns, ensure_disjoint, ensure_unique
 from mlecore.prepare.coco import file_names, split_pictures, with_pictures
 from mlecore.prepare.columns import one_hot, renumber
@@ -41,6 +41,7 @@ __all__ = [
     "one_hot",
     "open_member",
     "open_zip",
+    "pack_7z",
     "picture",
     "read_csv",
     "read_json",

@@ -61,13 +61,39 @@ def extract(archive: Path, into: Path, names: Mapping[str, str] | None = None) -
 def write_7z(target: Path, name: str, data: bytes) -> None:
     """A new 7z archive of one member with this content, py7zr's default compression; its time stamps are fixed."""
     import py7zr
-    from py7zr.helpers import ArchiveTimestamp
 
     with new_file(target) as stream, py7zr.SevenZipFile(stream, "w") as archive:
         archive.writestr(data, safe_name(name))
-        for member in archive.files.files_list:  # as the same input must give the same bytes
-            for time in ("creationtime", "lastwritetime", "lastaccesstime"):
-                member[time] = ArchiveTimestamp.from_datetime(0)
+        _fix_times(archive)
+
+
+def pack_7z(source: Path, target: Path, names: Mapping[str, str]) -> None:
+    """A new 7z archive of files below folder ``source``, old name to new name, in the order of ``names``.
+
+    They are stored as they are, for files that are compressed already, such as pictures; their times are not kept.
+    Raises DataError when one is missing, and when the target is there already.
+    """
+    import py7zr
+
+    stored = [{"id": py7zr.FILTER_COPY}]
+    with new_file(target) as stream, py7zr.SevenZipFile(stream, "w", filters=stored) as archive:
+        for old, new in names.items():
+            path = source / safe_name(old)
+            try:
+                with path.open("rb") as reader:
+                    archive.writef(reader, safe_name(new))
+            except FileNotFoundError:
+                raise DataError(f"{path} is missing") from None
+        _fix_times(archive)
+
+
+def _fix_times(archive: Any) -> None:
+    """The same input must give the same bytes."""
+    from py7zr.helpers import ArchiveTimestamp
+
+    for member in archive.files.files_list:
+        for time in ("creationtime", "lastwritetime", "lastaccesstime"):
+            member[time] = ArchiveTimestamp.from_datetime(0)
 
 
 def write_tar(source: Path, target: Path, names: Mapping[str, str]) -> None:
