@@ -14,6 +14,7 @@ from mlecore import files
 from mlecore.errors import DataError
 from mlecore.printable import printable
 from mlecore.runs.record import RunRecord
+from mlecore.runs.refused import refusal_words
 from mlecore.units import show_duration
 
 if TYPE_CHECKING:
@@ -133,7 +134,10 @@ def describe(record: RunRecord, report: Report | None) -> str:
         used = f" in {show_duration(record.seconds)}" if record.seconds is not None else ""
         how = "" if record.ended == "finished" else f" ({record.ended}: {record.reason})"
         said = last_words(record.folder) if report.status == "none" or record.ended == "crashed" else ""
-        return f"{record.name}: {graded_words(report)}{used}{how}{f'; it last said: {said}' if said else ''}"
+        more = [
+            words for words in (refusal_words(record.relay_refused), f"it last said: {said}" if said else "") if words
+        ]
+        return "; ".join([f"{record.name}: {graded_words(report)}{used}{how}", *more])
     if record.state in ("cancelled", "failed"):
         return f"{record.name}: {record.state}: {record.reason}"
     return ""

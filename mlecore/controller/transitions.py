@@ -12,7 +12,7 @@ from attrs import evolve
 
 from mlecore import files
 from mlecore.agents import FinishedSubmission, Usage
-from mlecore.backends import GATEWAY_LOG, Handle, Image, Job, JobStatus, Sandbox
+from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, Image, Job, JobStatus, Sandbox
 from mlecore.controller import collect
 from mlecore.controller.ending import attempt_end, exit_code, time_used
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
@@ -27,6 +27,7 @@ from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.measured import difference, measure
 from mlecore.runs.record import FINISHED, Attempt, PluginUse, RunRecord
+from mlecore.runs.refused import relay_refusals
 from mlecore.runs.same import require_same_data
 from mlecore.runs.store import Group, require_group, write_record
 from mlecore.schema import SchemaError
@@ -222,7 +223,8 @@ class Transitions:
         return evolve(record, state="failed", reason=f"{record.reason} (attempt {failures}, no retry left)")
 
     def _with_usage(self, record: RunRecord) -> RunRecord:
-        """Tokens and cost: as the gateway counted them, and as the agent's logs report them."""
+        """What the logs of relay and gateway tell, and what the agent's own logs report of its usage."""
+        record = evolve(record, relay_refused=relay_refusals(record.folder / RELAY_LOG))
         reported = self._reported_usage(record)
         calls = measure(record.folder / GATEWAY_LOG, record.access.budgets) if record.access else None
         if calls is None:

@@ -197,6 +197,7 @@ class RunRecord(RunSummary):
     calls: ModelCalls | None = None  # what its gateway counted
     usage: Usage | None = None  # of its models: as its gateway measured it, else as the agent's logs report it
     reported_usage: Usage | None = None  # as the agent's logs report it
+    relay_refused: Mapping[str, int] = field(factory=dict)  # connections that its relay refused, by host:port
     usage_difference: str = ""  # between the two, where it is more than 5 %
     checks: int = 0  # uses of the sandbox's validate, as reported by the sandbox
     gradings: int = 0  # of the submission

@@ -79,6 +79,7 @@ def _show_record(record: RunRecord) -> None:
         "time used": "" if record.seconds is None else show_duration(record.seconds),
         "hardware": " ".join(f"{name}={value}" for name, value in record.hardware.items()),
         "usage": _usage_words(record),
+        "relay": ", ".join(f"{host} refused {times} times" for host, times in record.relay_refused.items()),
         "checks": f"{record.checks}, as reported by the sandbox" if collected else "",
         "collected": f"{collected.files} files, {show_size(collected.bytes)}" if collected else "",
     }
