@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mlecore.prepare.archives import extract, members, pack_7z, write_7z, write_tar
 from mlecore.prepare.asserts import ensure, ensure_columns, ensure_disjoint, ensure_unique
-from mlecore.prepare.coco import file_names, split_pictures, with_pictures
+from mlecore.prepare.coco import file_names, split_folder, split_pictures, with_pictures
 from mlecore.prepare.columns import one_hot, renumber
 from mlecore.prepare.documents import read_json, read_json_objects, write_json, write_json_objects
 from mlecore.prepare.files import copy_file, link_file, link_files, link_tree
@@ -16,7 +16,7 @@ from mlecore.prepare.numbers import read_numbers
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.shuffles import rows_in_order
 from mlecore.prepare.splits import split, split_blocks, split_each, split_groups, split_positions
-from mlecore.prepare.synthetic import hex_ids, picture
+from mlecore.prepare.synthetic import hex_ids, labelled_pictures, picture
 from mlecore.prepare.tables import new_file, read_csv, read_pieces, write_csv
 from mlecore.prepare.zips import ZipWriter, move_members, open_member, open_zip
 
@@ -32,6 +32,7 @@ __all__ = [
     "extract",
     "file_names",
     "hex_ids",
+    "labelled_pictures",
     "link_file",
     "link_files",
     "link_tree",
@@ -54,6 +55,7 @@ __all__ = [
     "split",
     "split_blocks",
     "split_each",
+    "split_folder",
     "split_groups",
     "split_pictures",
     "split_positions",

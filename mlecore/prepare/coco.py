@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from mlecore.prepare.asserts import ensure
+from mlecore.prepare.documents import write_json
+from mlecore.prepare.files import link_files
 from mlecore.prepare.splits import split_each
 
 Pair = tuple[dict[str, Any], dict[str, Any]]
@@ -47,3 +50,23 @@ def file_names(pairs: Sequence[Pair], new: Callable[[int], str] | None = None) -
     names = {old: new(number) if new else old for number, old in enumerate(olds)}
     ensure(len(names) == len(olds), f"{len(olds) - len(names)} pictures have the same file as another one")
     return names
+
+
+def split_folder(metadata: Mapping[str, Any], source: Path, into: Path, *, test_size: float, few: int = 0) -> list[int]:
+    """Split the pictures of folder ``source`` into ``into``/train and ``into``/test, each with its metadata.json.
+
+    Train pictures keep ids and names. Test pictures are numbered, as id and in names such as ``images/012/12345.jpg``;
+    their metadata have no annotations and categories. Returns the categories of the test pictures, by number. Raises
+    DataError as ``split_pictures`` does.
+    """
+    train, test = split_pictures(metadata, test_size=test_size, few=few)
+    link_files(source, into / "train", file_names(train))
+    write_json(with_pictures(metadata, train), into / "train" / "metadata.json", indent=4, sort_keys=True)
+    names = file_names(test, lambda number: f"images/{number // 1000:03}/{number}.jpg")
+    link_files(source, into / "test", names)
+    images = [
+        {**image, "id": str(number), "file_name": names[image["file_name"]]} for number, (_, image) in enumerate(test)
+    ]
+    unlabelled = {"images": images, "info": metadata["info"], "licenses": metadata["licenses"]}
+    write_json(unlabelled, into / "test" / "metadata.json", indent=4, sort_keys=True)
+    return [annotation["category_id"] for annotation, _ in test]

@@ -6,7 +6,11 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlecore.prepare.media import encode
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,3 +46,23 @@ def picture(rng: RandomState, label: int, width: int = 32, height: int = 32) -> 
     colour = np.array(colorsys.hsv_to_rgb(label * 0.618034 % 1.0, 0.8, 0.9)) * 255
     pixels[disc] = (0.25 * pixels[disc] + 0.75 * colour).astype(np.uint8)
     return pixels
+
+
+def labelled_pictures(
+    rng: RandomState, folder: Path, counts: Mapping[int, int]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """JPEG files of so many pictures of each category, in no order, such as ``images/155/04/1234.jpg`` of 15504.
+
+    Returns the lists ``annotations`` and ``images`` of the data set COCO, see ``mlecore.prepare.coco``.
+    """
+    import numpy as np
+
+    categories = rng.permutation(np.repeat(list(counts), list(counts.values()))).tolist()
+    annotations, images = [], []
+    for number, (kind, id) in enumerate(zip(categories, 1000 + rng.permutation(len(categories)), strict=True)):
+        name = f"images/{kind // 100:03}/{kind % 100:02}/{id}.jpg"
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(encode(picture(rng, kind, 32, 48), "JPEG"))
+        annotations.append({"id": number, "image_id": int(id), "category_id": kind})
+        images.append({"id": int(id), "file_name": name, "width": 32, "height": 48, "license": 0})
+    return annotations, images

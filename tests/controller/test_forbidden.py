@@ -55,8 +55,8 @@ def test_nothing_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="validate_submission"):
         mlecore.run(
-            "command",
-            ["optical-digits"],
+            agent="command",
+            competitions=["optical-digits"],
             options={"argv": "python3 /home/agent/start.py --answers /private/data"},
             runs=tmp_path / "runs",
             data=[tmp_path / "data"],

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mlecore.errors import DataError
-from mlecore.prepare import file_names, split_each, split_pictures, with_pictures
+from mlecore.prepare import file_names, labelled_pictures, split_each, split_folder, split_pictures, with_pictures
 
 
 def metadata(kinds: str) -> dict[str, Any]:
@@ -41,3 +44,23 @@ def test_what_does_not_fit_is_refused() -> None:
     twice = split_pictures(metadata("aaaaa"), test_size=0.2)[0]
     with pytest.raises(DataError, match="4 pictures have the file"):
         file_names([*twice, *twice])
+
+
+def test_a_folder_becomes_two(tmp_path: Path) -> None:
+    raw = tmp_path / "raw"
+    annotations, images = labelled_pictures(np.random.RandomState(0), raw, {7: 11, 15504: 10})
+    found = {"annotations": annotations, "images": images, "info": "i", "licenses": "l", "categories": "c"}
+    kinds = split_folder(found, raw, tmp_path, test_size=0.2)
+    train = json.loads((tmp_path / "train/metadata.json").read_text())
+    test = json.loads((tmp_path / "test/metadata.json").read_text())
+    assert set(train) == set(found) and set(test) == {"images", "info", "licenses"}
+    left = {image["file_name"]: (raw / image["file_name"]).read_bytes() for image in images}
+    for image in train["images"]:
+        assert (tmp_path / "train" / image["file_name"]).read_bytes() == left.pop(image["file_name"])
+    assert [(image["id"], image["file_name"]) for image in test["images"]] == [
+        (str(number), f"images/000/{number}.jpg") for number in range(5)
+    ]
+    for image, kind in zip(test["images"], kinds, strict=True):
+        mine = [data for name, data in left.items() if name.startswith(f"images/{kind // 100:03}/{kind % 100:02}/")]
+        assert (tmp_path / "test" / image["file_name"]).read_bytes() in mine
+    assert sorted(kinds) == [7, 7, 7, 15504, 15504]

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import encode, picture
+from mlecore.prepare import labelled_pictures
 
 FEW = {120: 1, 3: 2, 15504: 3, 99: 4}  # species: specimens
 MANY = {0: 5, 100: 6, 7: 11, 10000: 25, 9999: 30, 101: 40}  # times the size
@@ -14,29 +14,19 @@ MANY = {0: 5, 100: 6, 7: 11, 10000: 25, 9999: 30, 101: 40}  # times the size
 
 @hookimpl
 def make_raw(raw: Path, seed: int, size: float) -> None:
-    import numpy as np
     from numpy.random import RandomState
 
-    rng = RandomState(seed)
-    specimens = FEW | {species: max(1, round(count * size)) if size > 1 else count for species, count in MANY.items()}
-    species = rng.permutation(np.repeat(list(specimens), list(specimens.values()))).tolist()
-    ids = (1000 + rng.permutation(len(species))).tolist()
+    counts = FEW | {species: max(1, round(count * size)) if size > 1 else count for species, count in MANY.items()}
     source = raw / "nybg2020" / "train"
-    annotations, images = [], []
-    for number, (kind, image) in enumerate(zip(species, ids, strict=True)):
-        name = f"images/{kind // 100:03}/{kind % 100:02}/{image}.jpg"
-        (source / name).parent.mkdir(parents=True, exist_ok=True)
-        (source / name).write_bytes(encode(picture(rng, kind, 32, 48), "JPEG"))
-        annotations.append({"id": number, "image_id": image, "category_id": kind, "region_id": 1})
-        images.append({"id": image, "file_name": name, "width": 32, "height": 48, "license": 0})
+    annotations, images = labelled_pictures(RandomState(seed), source, counts)
     metadata = {
         "info": {"year": 2020, "description": "synthetic"},
         "images": images,
         "categories": [
             {"id": kind, "name": f"Espèce {kind}", "family": "Asteraceae", "genus": f"Genus {kind // 3}"}
-            for kind in sorted(specimens)
+            for kind in sorted(counts)
         ],
-        "annotations": annotations,
+        "annotations": [{**annotation, "region_id": 1} for annotation in annotations],
         "regions": [{"id": 1, "name": "Québec"}],
         "licenses": [{"id": 0, "name": "CC BY-NC-SA 4.0", "url": ""}],
     }

@@ -1,14 +1,13 @@
-"""Herbarium 2020: a split of each species, new names, text in the wrong encoding, predictions cut to integers."""
+"""Herbarium 2020: species of few specimens, text in the wrong encoding, predictions cut to integers."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from mlecore.errors import DataError, InvalidSubmission
+from mlecore.errors import InvalidSubmission
 from mlecore.testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.1)
@@ -16,37 +15,11 @@ pytestmark = pytest.mark.trial(size=0.1)
 
 def test_each_species_is_split_by_itself(trial: Trial, answers: pd.DataFrame) -> None:
     train = json.loads((trial.public / "nybg2020/train/metadata.json").read_text())
-    test = json.loads((trial.public / "nybg2020/test/metadata.json").read_text())
-    raw = json.loads((trial.raw / "nybg2020/train/metadata.json").read_text())
-    left = {
-        name: (trial.raw / "nybg2020/train" / name).read_bytes() for name in (i["file_name"] for i in raw["images"])
-    }
     kept = [annotation["category_id"] for annotation in train["annotations"]]
     counts = {kind: (kept.count(kind), int((answers["Predicted"] == kind).sum())) for kind in set(kept)}
-    assert counts == {120: (1, 0), 3: (1, 1), 15504: (2, 1), 99: (3, 1), 0: (4, 1), 100: (4, 2), 7: (8, 3)} | {
-        10000: (20, 5),
-        9999: (24, 6),
-        101: (32, 8),
-    }
-    for image in train["images"]:
-        assert (trial.public / "nybg2020/train" / image["file_name"]).read_bytes() == left.pop(image["file_name"])
-    assert len(test["images"]) == len(left) == len(answers)
-    for number, image in enumerate(test["images"]):
-        assert (image["id"], image["file_name"]) == (str(number), f"images/000/{number}.jpg")
-        species = answers["Predicted"][number]
-        found = (trial.public / "nybg2020/test" / image["file_name"]).read_bytes()
-        assert found in [data for name, data in left.items() if f"/{species // 100:03}/{species % 100:02}/" in name]
-    assert set(test) == {"images", "info", "licenses"}
+    few = {120: (1, 0), 3: (1, 1), 15504: (2, 1), 99: (3, 1)}
+    assert counts == few | {0: (4, 1), 100: (4, 2), 7: (8, 3), 10000: (20, 5), 9999: (24, 6), 101: (32, 8)}
     assert train["regions"] == [{"id": 1, "name": "QuÃ©bec"}]  # published so
-
-
-def test_lists_that_do_not_match_are_refused(trial: Trial, tmp_path: Path) -> None:
-    metadata = json.loads((trial.raw / "nybg2020/train/metadata.json").read_text())
-    metadata["images"].reverse()
-    (tmp_path / "nybg2020/train").mkdir(parents=True)
-    (tmp_path / "nybg2020/train/metadata.json").write_text(json.dumps(metadata))
-    with pytest.raises(DataError, match="same pictures in the same order"):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
 
 
 def test_fractions_are_cut_off(trial: Trial, answers: pd.DataFrame) -> None:
