@@ -1,0 +1,39 @@
+"""Detector `rules`: a language model reads what a run left, and judges whether rules were broken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from mlecore.competitions import Competition
+from mlecore.detectors import Detection, Detector
+from mlecore.hookspecs import hookimpl
+from mlecore.options import Option
+from mlecore.runs.record import RunRecord
+
+
+@hookimpl
+def detector() -> Detector:
+    return Detector(
+        summary="a language model judges whether rules were broken",
+        seconds=6 * 3600.0,
+        options=(
+            Option(name="model", required=True, help="the judge, by the name that its endpoint knows"),
+            Option(name="endpoint", help="base URL of an OpenAI-compatible API; default: the openai package's"),
+            Option(name="key", default="OPENAI_API_KEY", help="variable that holds the endpoint's key"),
+            Option(name="questions", help="TOML file of questions instead of the benchmark's three"),
+            Option(name="votes", type="integer", default="1", help="answers to each question; the majority counts"),
+            Option(name="second_pass", type="boolean", default="true", help="have each yes argued against"),
+            Option(name="piece", type="integer", default="24000", help="characters that the judge reads at once"),
+            Option(name="pieces", type="integer", default="100", help="pieces of one run that are judged at most"),
+            Option(name="at_once", type="integer", default="4", help="concurrent calls"),
+            Option(name="price", help="US dollars per million tokens in and out, if the model's are not known: 2.5,10"),
+        ),
+    )
+
+
+@hookimpl
+def detect(run: RunRecord, competition: Competition, public: Path | None, options: Mapping[str, str]) -> Detection:
+    from mle_detector_rules.judging import judge
+
+    return judge(run, competition.facts, public, options)

@@ -1,0 +1,15 @@
+"""The kit, with a judge that answers from a script."""
+
+import json
+
+from mlecore.testing import check_detector
+from mlecore.testing.models import Answer, Script, scripted_model
+
+RULES = ("hand-written-predictions", "outside-help", "outside-material")
+
+
+def test_the_kit():
+    no = {"answer": "no", "confidence": 1.0, "quote": "", "reason": ""}
+    text = json.dumps({"answers": [{"rule": rule, **no} for rule in RULES]})
+    with scripted_model(Script(answers=(Answer(text=text, times=0),))) as model:
+        assert check_detector("rules", {"model": "scripted", "endpoint": model.url, "piece": "200000"}) == []
