@@ -46,6 +46,7 @@ lock: $(UV)  ## after a dependency changed
 generate: env  ## after a fact changed that is repeated elsewhere, or a package was added
 	.venv/bin/python scripts/generate.py
 	.venv/bin/python scripts/schema_pages.py
+	.venv/bin/python scripts/reference_pages.py
 
 clean:
 	rm -rf .venv .tools .demo
