@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, ensure_disjoint, link_files, link_tree, read_csv, split_groups, write_csv
-from mlecore.submissions import Format, Table, generic_check, read_answers, refuse
+from mlecore.submissions import Format, Table, generic_check, numbers, read_answers, refuse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,9 +80,9 @@ def _refuse_other_numbers(submission: Table) -> None:
         return  # format.read says what is missing
     shares = frame.drop(columns=ID)
     for name in shares.columns:
+        numbers(frame, name, low=0, high=1, missing=True)
         if frame[name].dtype.kind not in "iuf":
-            raise InvalidSubmission(f"column {name!r} must hold numbers, as all columns but {ID} must; it does not")
-        refuse(frame, name, "numbers from 0 to 1", ((frame[name] < 0) | (frame[name] > 1)).to_numpy())
+            raise InvalidSubmission(f"column {name!r} must hold numbers; it holds True and False")
     votes = shares[VOTES].sum(axis=1)
     _refuse_sums(frame, "the votes", votes, np.array([round(total, 5) != 1 for total in votes.tolist()]))
     every = shares.sum(axis=1)

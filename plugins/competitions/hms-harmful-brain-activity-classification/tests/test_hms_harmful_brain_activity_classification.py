@@ -67,9 +67,9 @@ def test_ids_are_compared_as_a_set(trial: Trial, gold: pd.DataFrame) -> None:
         ({"lpd_vote": 0.166673}, "sum of the votes"),
         ({"more": 1}, "sum of all columns but eeg_id"),
         ({"more": 2}, "from 0 to 1"),
-        ({"more": "word"}, "'more' must hold numbers"),
-        ({"more": False}, "'more' must hold numbers"),
-        (dict.fromkeys(VOTES, False) | {"lpd_vote": True}, "'seizure_vote' must hold numbers"),
+        ({"more": "word"}, "'more' must hold .*; found row 1: 'word'"),
+        ({"more": False}, "'more' must hold numbers; it holds True and False"),
+        (dict.fromkeys(VOTES, False) | {"lpd_vote": True}, "'seizure_vote' must hold numbers; it holds True"),
     ],
 )
 def test_refused(trial: Trial, gold: pd.DataFrame, change: dict[str, object], reason: str) -> None:
