@@ -42,7 +42,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(DataError, match="no picture is for testing"):
         split_pictures(metadata("abc"), test_size=0.2, few=5)
     twice = split_pictures(metadata("aaaaa"), test_size=0.2)[0]
-    with pytest.raises(DataError, match="4 pictures have the file"):
+    with pytest.raises(DataError, match="4 pictures have the same file"):
         file_names([*twice, *twice])
 
 
