@@ -184,7 +184,12 @@ def _with_sample(competition: Competition, score: float | None, data: Prepared) 
             base = competition.grade(sample, data.private, data.public)
     except MlecoreError:  # the sample is missing or cannot be graded: nothing to compare with
         return {}
-    beats = None if score is None else competition.facts.better(score, base)
+    if score is None:
+        beats = None
+    elif math.isnan(base):  # as a correlation with one and the same value everywhere: every number beats it
+        beats = not math.isnan(score)
+    else:
+        beats = competition.facts.better(score, base)
     return {"sample_score": base if math.isfinite(base) else None, "beats_sample": beats}
 
 

@@ -73,6 +73,16 @@ def test_there_are_medals_on_published_data_only(tiny: Prepared, tmp_path: Path)
     assert grade(target, best, tiny).data_kind == "practice"
 
 
+@pytest.mark.parametrize(("value", "beats"), [(-0.5, True), ("nan", False)])
+def test_every_number_beats_a_sample_that_scores_nan(
+    tiny: Prepared, tmp_path: Path, value: object, beats: bool
+) -> None:
+    sample = next(tiny.public.glob("sample*.csv"))
+    sample.write_text(sample.read_text().replace("0.1", "nan"))
+    made = grade(mlecore.competition("tiny"), submission(tmp_path, value), tiny)
+    assert (made.sample_score, made.beats_sample) == (None, beats)
+
+
 def test_synthetic_earns_no_medals_but_meets_the_sample(tiny: Prepared, tmp_path: Path) -> None:
     made = grade(mlecore.competition("tiny"), submission(tmp_path, 0.95), evolve(tiny, synthetic=True))
     assert (made.medal, made.gold_threshold, made.above_median) == (None, None, False)
