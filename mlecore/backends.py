@@ -371,6 +371,10 @@ class Backend(ABC):
         """What can run here at the same time; None: the backend queues jobs itself."""
         return None
 
+    def inventory(self) -> Sequence[str]:
+        """What there is to run on, a line each, for people: `mlecore doctor` shows it."""
+        return ()
+
     def gateway_url(self, job_name: str) -> str:
         """Where a job reaches its gateway, seen from inside: ``gateway`` is a name in its hosts file."""
         return f"http://gateway:{GATEWAY_PORT}"

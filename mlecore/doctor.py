@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -179,6 +179,30 @@ def _existing(path: Path) -> Path:
     return next(folder for folder in (path, *path.parents) if folder.exists())
 
 
+def examine_backend(name: str, options: Mapping[str, str]) -> Iterator[Finding]:
+    """Look at one backend with these options, closely: also at how it keeps jobs apart, which may start some."""
+    yield from _safely(f"backend {name}", partial(_closely, name, options))
+
+
+def _closely(name: str, options: Mapping[str, str]) -> Iterator[Finding]:
+    from mlecore.registry import open_backend
+
+    area, backend = f"backend {name}", open_backend(name, options).backend
+    problems = backend.preflight()
+    yield from _found(area, problems)
+    if any(problem.fatal for problem in problems):
+        return
+    for line in backend.inventory():
+        yield Finding(area=area, state="ok", what=line)
+    sandbox = backend.describe()
+    for limit, enforcement in sandbox.limits().items():
+        state: State = "warning" if enforcement.level == "absent" else "ok"
+        fix = "Runs are not held to this limit; their records say so." if enforcement.level == "absent" else None
+        yield Finding(area=area, state=state, what=f"{limit}: {enforcement.level} ({enforcement.how})", fix=fix)
+    for what, words in sandbox.details.items():
+        yield Finding(area=area, state="ok", what=f"{what}: {words}")
+
+
 def _backends() -> Iterator[Finding]:
     from mlecore.registry.discovery import plugins
 
@@ -214,9 +238,13 @@ def _answers(area: str, look: _Look) -> Iterator[Finding]:
     if look.problems is None:
         yield Finding(area=area, state="unknown", what=f"no answer within {_PATIENCE:.0f} seconds")
         return
-    if not any(problem.fatal for problem in look.problems):
+    yield from _found(area, look.problems)
+
+
+def _found(area: str, problems: Sequence[Problem]) -> Iterator[Finding]:
+    if not any(problem.fatal for problem in problems):
         yield Finding(area=area, state="ok", what="can run agents")
-    for problem in look.problems:
+    for problem in problems:
         yield Finding(area=area, state="problem" if problem.fatal else "warning", what=problem.what, fix=problem.fix)
 
 

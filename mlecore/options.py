@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Literal
 
 from attrs import frozen
 
 from mlecore.errors import UsageError
-from mlecore.schema import Written
+from mlecore.schema import SchemaError, Written, read_toml
 
 OptionType = Literal["text", "integer", "number", "boolean"]
 
@@ -70,7 +72,7 @@ def pairs_by_plugin(given: Iterable[str], flag: str, only: str | None = None) ->
 
 
 def as_text(given: object) -> dict[str, str]:
-    """Options of a file by name, as text like those of the command line. Raises UsageError."""
+    """Options of a file by name, as text as the command line has them; tables and lists as JSON. Raises UsageError."""
     if not isinstance(given, Mapping):
         raise UsageError("expected a table of options")
     out = {}
@@ -79,12 +81,31 @@ def as_text(given: object) -> dict[str, str]:
             out[name] = "true" if value else "false"
         elif isinstance(value, (str, int, float)):
             out[name] = str(value)
+        elif isinstance(value, (Mapping, list, tuple)):
+            out[name] = _as_json(name, value)
         else:
-            raise UsageError(f"{name} must be text, a number or a boolean")
+            raise UsageError(f"{name} must be text, a number, a boolean, a list or a table")
     return out
 
 
-Options = Annotated[Mapping[str, str], Written(as_text, "a table of text, numbers and booleans")]
+def _as_json(name: str, value: object) -> str:
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} holds a date or a time, which no option is; write it in quotes") from None
+
+
+def read_options(path: Path) -> dict[str, str]:
+    """Options from a TOML file, such as that of --backend-config. Raises UsageError."""
+    try:
+        return as_text(read_toml(path))
+    except SchemaError as error:
+        raise UsageError(error.message) from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+
+
+Options = Annotated[Mapping[str, str], Written(as_text, "a table of text, numbers, booleans, lists and tables")]
 
 
 def resolve(declared: Sequence[Option], given: Mapping[str, str], owner: str) -> dict[str, str]:

@@ -37,6 +37,23 @@ def synthetic_option(function: F) -> F:
     return click.option("--synthetic", is_flag=True, help="Use synthetic data: no account, no medals.")(function)
 
 
+def backend_config_option(function: F) -> F:
+    """--backend-config FILE: many options of a backend at once."""
+    return click.option(
+        "--backend-config",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Options of the backend as a TOML file; those of -B override it.",
+    )(function)
+
+
+def backend_options_of(given: Iterable[str], config: Path | None) -> dict[str, str]:
+    """What -B and --backend-config say. Raises UsageError."""
+    from mlecore.options import pairs, read_options
+
+    return {**(read_options(config) if config is not None else {}), **pairs(given, "-B")}
+
+
 def json_option(function: F) -> F:
     """--json: machine-readable output."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)

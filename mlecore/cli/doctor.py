@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._shared import data_option, json_option, print_json
+from mlecore.cli._shared import (
+    backend_config_option,
+    backend_options_of,
+    data_option,
+    json_option,
+    print_json,
+)
+from mlecore.errors import UsageError
 
 _COLOURS = {"ok": "green", "warning": "yellow", "problem": "red", "unknown": "red"}
 
@@ -15,9 +22,21 @@ _COLOURS = {"ok": "green", "warning": "yellow", "problem": "red", "unknown": "re
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--split", help="Check this split: lite, low, medium, high or dev.  [default: all installed]")
 @click.option("--clean", is_flag=True, help="Show and remove what killed commands left.")
+@click.option("--backend", help="Check only this backend, closely, with the options of -B.")
+@click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="An option of the backend.")
+@backend_config_option
 @data_option
 @json_option
-def command(ids: tuple[str, ...], split: str | None, clean: bool, data: tuple[Path, ...], as_json: bool) -> None:
+def command(
+    ids: tuple[str, ...],
+    split: str | None,
+    clean: bool,
+    backend: str | None,
+    backend_options: tuple[str, ...],
+    backend_config: Path | None,
+    data: tuple[Path, ...],
+    as_json: bool,
+) -> None:
     """Check that everything that runs need is installed.
 
     Checks Python, the plugins, the Kaggle login, competitions with rules that you have not accepted yet, disk space,
@@ -28,11 +47,17 @@ def command(ids: tuple[str, ...], split: str | None, clean: bool, data: tuple[Pa
 
     from mlecore.competitions import competition, installed, of_split
     from mlecore.data.layout import DataDirs
-    from mlecore.doctor import examine
+    from mlecore.doctor import examine, examine_backend
 
-    wanted = [competition(name) for name in ids] + (of_split(split) if split else [])
+    if backend is not None:
+        found = examine_backend(backend, backend_options_of(backend_options, backend_config))
+    elif backend_options or backend_config:
+        raise UsageError("-B and --backend-config are options of a backend: name it with --backend")
+    else:
+        wanted = [competition(name) for name in ids] + (of_split(split) if split else [])
+        found = examine(wanted if ids or split else installed(), DataDirs.of(data), clean)
     findings = []
-    for finding in examine(wanted if ids or split else installed(), DataDirs.of(data), clean):
+    for finding in found:
         findings.append(finding)
         if not as_json:
             click.echo(

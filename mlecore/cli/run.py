@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mlecore.cli._shared import (
+    backend_config_option,
+    backend_options_of,
     data_option,
     echo,
     edition_option,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 @click.option("--split", help="All installed competitions of a split: lite, low, medium, high or dev.")
 @click.option("--backend", show_default="vm", help="Where the agent's process runs.")
 @click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="An option of the backend.")
+@backend_config_option
 @click.option("--seeds", type=int, show_default="1", help="Number of runs of each, with the seeds 0, 1, ...")
 @click.option("--seed", "chosen_seeds", type=int, multiple=True, help="A seed by its number; may be given again.")
 @click.option("--time-limit", show_default="24h", help="Of one run: 24h, 90m, 1h30m, 3600.")
@@ -90,6 +93,7 @@ def command(
     data: tuple[Path, ...],
     runs: Path,
     as_json: bool,
+    backend_config: Path | None,
     **flags: Any,
 ) -> None:
     """Let agents work on competitions in sandboxes, then grade what they leave.
@@ -102,9 +106,10 @@ def command(
     from mlecore.runs.arguments import plan_of
 
     given = {name: value for name, value in flags.items() if _is_given(context, name)}
-    for name, flag in (("options", "-A"), ("backend_options", "-B")):
-        if name in given:
-            given[name] = pairs(given[name], flag)
+    if "options" in given:
+        given["options"] = pairs(given["options"], "-A")
+    if "backend_options" in given or backend_config is not None:
+        given["backend_options"] = backend_options_of(given.get("backend_options", ()), backend_config)
     if "detectors" in given:
         given["detectors"] = pairs_by_plugin(given["detectors"], "-D")
     if "prices" in given:

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from mle_backend_kubernetes import describing, fetching, preflight, removing, stopping, watching
+from mle_backend_kubernetes import describing, fetching, inventory, preflight, removing, stopping, watching
+from mle_backend_kubernetes.claims import Claims
 from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.data import Data
 from mle_backend_kubernetes.images import Images
@@ -50,9 +51,10 @@ class KubernetesBackend(Backend):
         self.images = Images(self.settings)
         self._statuses = watching.Statuses(self.cluster, self.watch)
         self._reader = Reader(self.cluster, self.settings, self.images, self.watch)
-        self._starter = Starter(self.cluster, self.settings, self.images, self._reader)
+        claims = Claims(self.cluster, self.settings)
+        self._starter = Starter(self.cluster, self.settings, self.images, claims, self._reader)
         self._logs = Logs(self.cluster, self.watch, self._statuses, self._reader)
-        self._data = Data(self.cluster, self.settings, self.images, self.watch)
+        self._data = Data(self.cluster, self.settings, self.images, claims, self.watch)
         self._probe = Probe(self.cluster, self.settings, self.images, self.watch)
 
     def describe(self) -> Sandbox:
@@ -84,6 +86,9 @@ class KubernetesBackend(Backend):
 
     def stop(self, handle: Handle, grace: float) -> None:
         stopping.stop(self.cluster, self.settings, self.watch, handle, grace)
+
+    def inventory(self) -> Sequence[str]:
+        return inventory.lines(self.cluster, self.settings)
 
     def remove(self, handle: Handle) -> None:
         removing.remove(self.cluster, handle)

@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from mle_backend_kubernetes import archive, manifests, names, pods
+from mle_backend_kubernetes import archive, names, pods
+from mle_backend_kubernetes.claims import Claims
 from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.exec import Broken, Stream, execute
 from mle_backend_kubernetes.images import Images
@@ -35,10 +36,11 @@ FOLDER = "public"  # in a claim of ours
 class Data:
     """Brings data for one backend."""
 
-    def __init__(self, cluster: Cluster, settings: Settings, images: Images, watch: Watch) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings, images: Images, claims: Claims, watch: Watch) -> None:
         self._cluster = cluster
         self._settings = settings
         self._images = images
+        self._claims = claims
         self._watch = watch
 
     def provide(self, dataset: Dataset, progress: Progress) -> str:
@@ -61,10 +63,9 @@ class Data:
             return self._cluster.get(path)
         except NotFound:
             space = size + size // 10 + 64 * 2**20  # file systems need some for themselves
-            labels = {names.ROLE: "data"}
-            made = manifests.claim_object(name, space, labels, self._settings, self._settings.data_access)
-            self._cluster.ensure(self._cluster.path("persistentvolumeclaims"), made)
-            return self._cluster.get(path)
+            made = self._claims.make(name, space, {names.ROLE: "data"}, self._settings.data_access)
+            self._claims.settle(made)
+            return made
 
     def _load(self, claim: str, dataset: Dataset, sizes: dict[str, int], progress: Progress) -> None:
         failures, before = 0, -1

@@ -17,7 +17,7 @@ from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, JobStatus
 
 LOST_NODE = 60.0  # seconds beyond its time to end after which a pod that is being deleted has lost its node
 _CODE = re.compile(r"exit code (\d+)")
-_LOW = re.compile(r"low on resource: ([\w.-]+)")
+_LOW = re.compile(r"low on resource: ([\w-]+)")
 
 
 def needs_job(pod: Pod) -> bool:

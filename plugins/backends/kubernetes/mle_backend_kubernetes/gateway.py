@@ -59,8 +59,6 @@ def start(cluster: Cluster, settings: Settings, images: Images, job: Job, owners
     name = names.gateway(job.name)
     labels = names.labels(job, "gateway", settings.labels)
     cluster.patch(cluster.path("services", name), {"metadata": {"ownerReferences": owners}})
-    claim = manifests.claim_object(name, SPACE, labels, settings, "ReadWriteOnce", owners)
-    cluster.ensure(cluster.path("persistentvolumeclaims"), claim)
     containers = [_relay(images.helper(), job)]
     volumes: list[dict[str, Any]] = [
         {"name": "claim", "persistentVolumeClaim": {"claimName": name}},

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import IO, Any
 
 from mle_backend_kubernetes import archive, gateway, manifests, names, network, pods
+from mle_backend_kubernetes.claims import Claims
 from mle_backend_kubernetes.cluster import Cluster, Exists
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.reader import Reader
@@ -24,10 +25,11 @@ from mlecore.errors import BackendError, BackendUnreachable
 class Starter:
     """Starts jobs for one backend."""
 
-    def __init__(self, cluster: Cluster, settings: Settings, images: Images, reader: Reader) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings, images: Images, claims: Claims, reader: Reader) -> None:
         self._cluster = cluster
         self._settings = settings
         self._images = images
+        self._claims = claims
         self._reader = reader
 
     def start(self, job: Job) -> Handle:
@@ -91,18 +93,17 @@ class Starter:
         packed.seek(0)
         if fits := size <= archive.SMALL:
             content = {**content, "files.tar.gz": packed.read()}
+        made_claims = self._claims_of(job, labels, owners)
         ensure(self._path("configmaps"), manifests.config_map(job.name, content, labels, owners))
         if secrets:
             values = {name: value.encode() for name, value in secrets.items()}
             ensure(self._path("secrets"), manifests.secret_object(job.name, values, labels, owners))
-        if settings.output == "claim":
-            space = settings.storage or job.demand.disk or manifests.STORAGE
-            claim = manifests.claim_object(job.name, space, labels, settings, "ReadWriteOnce", owners)
-            ensure(self._path("persistentvolumeclaims"), claim)
         for policy in network.policies(self._cluster, job, labels, owners):
             ensure(self._path("networkpolicies"), policy)
         if job.demand.network == "llm":
             gateway.start(self._cluster, settings, self._images, job, owners)
+        for claim in made_claims:
+            self._claims.settle(claim)
         if not fits:
             self._reader.bring(names.handle(job.name, made["metadata"]["uid"], self._cluster.id), made, packed)
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -110,6 +111,14 @@ class Starter:
         if settings.queue is None:
             change["spec"] = {"suspend": False}
         self._cluster.patch(self._path("jobs", job.name), change)
+
+    def _claims_of(self, job: Job, labels: Mapping[str, str], owners: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Made before all else, as they take the longest."""
+        space = self._settings.storage or job.demand.disk or manifests.STORAGE
+        wanted = [(job.name, space)] if self._settings.output == "claim" else []
+        if job.demand.network == "llm":
+            wanted.append((names.gateway(job.name), gateway.SPACE))
+        return [self._claims.make(name, size, labels, owners=owners) for name, size in wanted]
 
     def _path(self, kind: str, name: str = "") -> str:
         return self._cluster.path(kind, name)

@@ -1,0 +1,68 @@
+"""Claims, which are waited for where the cluster binds them at once.
+
+A pod that comes before its claim is bound is put aside by the scheduler, and where the two meet badly, it is looked at
+again only after five minutes.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from mle_backend_kubernetes import manifests
+from mle_backend_kubernetes.cluster import Cluster, Exists
+from mle_backend_kubernetes.settings import Settings
+from mlecore.errors import BackendError
+
+SECONDS = 20.0  # that a claim may take to be bound before its pod is made all the same
+
+
+class Claims:
+    """Makes claims for one backend."""
+
+    def __init__(self, cluster: Cluster, settings: Settings) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._immediate: dict[str, bool] = {}  # storage class -> are its claims bound before a pod wants them?
+        self._lock = threading.Lock()
+
+    def make(
+        self,
+        name: str,
+        size: int,
+        labels: Mapping[str, str],
+        access: str = "ReadWriteOnce",
+        owners: list[dict[str, Any]] | None = None,
+    ) -> dict[str, Any]:
+        """The claim, made unless it is there."""
+        wanted = manifests.claim_object(name, size, labels, self._settings, access, owners)
+        try:
+            return self._cluster.create(self._cluster.path("persistentvolumeclaims"), wanted)
+        except Exists:
+            return self._cluster.get(self._cluster.path("persistentvolumeclaims", name))
+
+    def settle(self, claim: Mapping[str, Any]) -> None:
+        """Wait until a claim is bound, where it is bound at once."""
+        if _bound(claim) or not self._is_immediate(str(claim["spec"].get("storageClassName") or "")):
+            return
+        path = self._cluster.path("persistentvolumeclaims", claim["metadata"]["name"])
+        pause, deadline = 0.1, time.monotonic() + SECONDS
+        while time.monotonic() < deadline and not _bound(self._cluster.get(path)):
+            time.sleep(pause)
+            pause = min(2.0, 1.5 * pause)
+
+    def _is_immediate(self, name: str) -> bool:
+        with self._lock:
+            if name not in self._immediate:
+                try:
+                    found = self._cluster.get(f"/apis/storage.k8s.io/v1/storageclasses/{name}")
+                    self._immediate[name] = found.get("volumeBindingMode", "Immediate") == "Immediate"
+                except BackendError:  # no such class, or no right to read it
+                    self._immediate[name] = False
+            return self._immediate[name]
+
+
+def _bound(claim: Mapping[str, Any]) -> bool:
+    return (claim.get("status") or {}).get("phase") == "Bound"

@@ -1,0 +1,166 @@
+"""Whose doing an end was, from what a cluster says of a pod and its Job."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from mle_backend_kubernetes.ending import of_job, of_pod
+from mle_backend_kubernetes.names import JOB, QUEUE, READY, ROLE, STOPPED
+from mle_backend_kubernetes.seen import pod_of
+
+LONG_AGO = "2026-01-01T00:00:00Z"
+
+
+def pod(state: dict[str, Any] | None = None, limits: dict[str, str] | None = None, **status: Any) -> dict[str, Any]:
+    """A pod as the API server writes it."""
+    statuses = [{"name": "agent", "state": state}] if state else []
+    return {
+        "metadata": {"name": "p", "uid": "u", "labels": {JOB: "mle-a-1", ROLE: "agent"}},
+        "spec": {"nodeName": "n", "containers": [{"name": "agent", "resources": {"limits": limits or {}}}]},
+        "status": {"phase": "Running", "containerStatuses": statuses, **status},
+    }
+
+
+def ended(code: int, reason: str = "Error") -> dict[str, Any]:
+    return {"terminated": {"exitCode": code, "reason": reason, "startedAt": LONG_AGO, "finishedAt": LONG_AGO}}
+
+
+def disrupted(reason: str, message: str = "") -> dict[str, Any]:
+    return {"conditions": [{"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message}]}
+
+
+def job(*conditions: dict[str, str], suspend: bool = False, **annotations: str) -> dict[str, Any]:
+    return {
+        "metadata": {"labels": {}, "annotations": annotations},
+        "spec": {"suspend": suspend},
+        "status": {"conditions": [{"status": "True", **each} for each in conditions]},
+    }
+
+
+def deleted(raw: dict[str, Any], at: str = "2099-01-01T00:00:00Z") -> dict[str, Any]:
+    raw["metadata"]["deletionTimestamp"] = at
+    return raw
+
+
+@pytest.mark.parametrize(
+    ("raw", "code", "infra", "oom", "timed_out"),
+    [
+        (pod(ended(0, "Completed")), 0, False, False, False),
+        (pod(ended(7)), 7, False, False, False),
+        (pod(ended(124)), 124, False, False, False),
+        (pod(ended(137, "OOMKilled")), 137, False, True, False),
+        (pod(ended(0, "OOMKilled")), 0, False, False, False),  # it got over a killed child
+        (pod(ended(137)), 137, True, False, False),  # init never exits so by itself
+        (pod(ended(255, "Unknown")), 255, True, False, False),
+        (pod(ended(137, "ContainerStatusUnknown")), 137, True, False, False),
+        (pod(ended(143), **disrupted("PreemptionByScheduler")), 143, True, False, False),
+        (pod(ended(143), **disrupted("EvictionByEvictionAPI")), 143, True, False, False),
+        (pod(ended(137), phase="Failed", reason="DeadlineExceeded"), 137, False, False, True),
+        (
+            pod(phase="Failed", reason="Evicted", message="Usage of EmptyDir exceeds the limit"),
+            None,
+            False,
+            False,
+            False,
+        ),
+        (pod(phase="Failed", reason="UnexpectedAdmissionError", message="no GPU"), None, True, False, False),
+    ],
+)
+def test_a_pod_says_whose_doing_its_end_was(
+    raw: dict[str, Any], code: int | None, infra: bool, oom: bool, timed_out: bool
+) -> None:
+    status = of_pod(pod_of(raw), None)
+    assert (status.phase, status.exit_code) == ("exited", code)
+    assert (status.infra_failure, status.oom, status.timed_out) == (infra, oom, timed_out)
+
+
+@pytest.mark.parametrize(
+    ("limits", "infra", "oom"), [({}, False, True), ({"memory": "1Gi", "ephemeral-storage": "1Gi"}, True, False)]
+)
+def test_a_run_without_a_limit_may_have_brought_its_eviction_about(
+    limits: dict[str, str], infra: bool, oom: bool
+) -> None:
+    words = "The node was low on resource: memory. Threshold quantity: 100Mi"
+    raw = pod(limits=limits, phase="Failed", message=words, **disrupted("TerminationByKubelet"))
+    status = of_pod(pod_of(raw), None)
+    assert (status.infra_failure, status.oom) == (infra, oom)
+
+
+def test_a_pod_that_somebody_deleted_is_no_agent_s_doing_but_one_that_we_stopped_is_no_failure() -> None:
+    raw = deleted(pod(ended(143)))
+    assert of_pod(pod_of(raw), job()).infra_failure
+    stopped = of_pod(pod_of(raw), job(**{STOPPED: "now"}))
+    assert (stopped.infra_failure, stopped.reason) == (False, "stopped by mlecore")
+
+
+def test_a_pod_on_a_lost_node_is_given_up() -> None:
+    running = {"running": {"startedAt": LONG_AGO}}
+    assert of_pod(pod_of(deleted(pod(running))), job()).phase == "running"
+    past = (datetime.now(UTC) - timedelta(minutes=5)).isoformat()
+    status = of_pod(pod_of(deleted(pod(running), past)), job())
+    assert (status.phase, status.infra_failure) == ("exited", True)
+
+
+@pytest.mark.parametrize(
+    ("raw", "phase", "words"),
+    [
+        (pod({"running": {}}), "running", ""),
+        (pod({"waiting": {"reason": "PodInitializing"}}, phase="Pending"), "pending", "is being set up"),
+        (
+            pod({"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}, phase="Pending"),
+            "pending",
+            "agent: ImagePullBackOff: no such image",
+        ),
+        (
+            pod(
+                phase="Pending",
+                conditions=[{"type": "PodScheduled", "status": "False", "message": "0/1 nodes are available"}],
+            ),
+            "pending",
+            "waits for room: 0/1 nodes are available",
+        ),
+    ],
+)
+def test_why_a_pod_is_not_running_yet(raw: dict[str, Any], phase: str, words: str) -> None:
+    status = of_pod(pod_of(raw), None)
+    assert (status.phase, status.reason) == (phase, words)
+
+
+@pytest.mark.parametrize(
+    ("condition", "code", "infra"),
+    [
+        ({"type": "Complete"}, 0, False),
+        (
+            {
+                "type": "Failed",
+                "reason": "PodFailurePolicy",
+                "message": "Container agent for pod ns/p failed with exit code 7 matching FailJob rule at index 1",
+            },
+            7,
+            False,
+        ),
+        (
+            {
+                "type": "Failed",
+                "reason": "PodFailurePolicy",
+                "message": "Pod ns/p has condition DisruptionTarget matching FailJob rule at index 0",
+            },
+            None,
+            True,
+        ),
+        ({"type": "Failed", "reason": "BackoffLimitExceeded", "message": "too many failures"}, None, True),
+        ({"type": "Failed", "reason": "DeadlineExceeded"}, None, True),
+    ],
+)
+def test_a_job_remembers_how_its_pod_ended(condition: dict[str, str], code: int | None, infra: bool) -> None:
+    status = of_job(job(condition))
+    assert (status.phase, status.exit_code, status.infra_failure) == ("exited", code, infra)
+
+
+def test_a_job_that_a_queue_holds_back_says_so() -> None:
+    held = job(suspend=True, **{READY: "now"})
+    held["metadata"]["labels"][QUEUE] = "gpus"
+    status = of_job(held)
+    assert (status.phase, status.reason) == ("pending", "waits in the queue gpus")
