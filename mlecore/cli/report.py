@@ -12,7 +12,7 @@ from mlecore.errors import UsageError
 from mlecore.printable import printable
 
 if TYPE_CHECKING:
-    from mlecore.reports.model import Document
+    from mlecore.reports.document import Document
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -57,8 +57,8 @@ def command(
     """
     if as_json and form:
         raise UsageError("give one of --json, --markdown and --csv")
-    from mlecore.reports.model import summarise
     from mlecore.reports.sources import read_sources
+    from mlecore.reports.summary import summarise
 
     document = summarise(
         read_sources(groups, files, runs),

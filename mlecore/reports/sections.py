@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 
 from mlecore.reports.compare import Comparison
-from mlecore.reports.model import Document, Own, RunLine, SetupSummary
+from mlecore.reports.document import Document, Own, RunLine, SetupSummary
 from mlecore.reports.published import SPLITS
 from mlecore.reports.rates import RATES, Rate
 from mlecore.reports.statistics import LEVEL, Interval

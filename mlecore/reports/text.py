@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlecore.reports.model import Document
+from mlecore.reports.document import Document
 from mlecore.reports.sections import Section, clean, sections
 
 

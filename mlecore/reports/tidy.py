@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict
 
-from mlecore.reports.model import Document
+from mlecore.reports.document import Document
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -47,8 +47,8 @@ def report(*groups: str | Path, runs: str | Path = "runs", mix: bool = False) ->
 
     ``frame.attrs["report"]`` is the whole report, as ``--json`` has it.
     """
-    from mlecore.reports.model import summarise
     from mlecore.reports.sources import read_sources
+    from mlecore.reports.summary import summarise
 
     document = summarise(read_sources([str(group) for group in groups], [], Path(runs)), mix=mix)
     frame = to_frame(document)

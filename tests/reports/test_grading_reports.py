@@ -9,8 +9,8 @@ import pytest
 
 from mlecore.errors import UsageError
 from mlecore.reports.grading_reports import read_grading_reports
-from mlecore.reports.model import summarise
 from mlecore.reports.sources import read_sources
+from mlecore.reports.summary import summarise
 
 PUBLISHED = (
     "competition_id score gold_threshold silver_threshold bronze_threshold median_threshold any_medal gold_medal "

@@ -16,8 +16,8 @@ from PIL import Image
 from mlecore.errors import MlecoreError, UsageError
 from mlecore.reports.graded import Suspicion
 from mlecore.reports.html import page, plots, write_page
-from mlecore.reports.model import summarise
 from mlecore.reports.sources import read_sources
+from mlecore.reports.summary import summarise
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from attrs import evolve
 from click.testing import CliRunner
 
 from mlecore.cli import main
-from mlecore.reports.model import summarise
 from mlecore.reports.sections import sections
+from mlecore.reports.summary import summarise
 from mlecore.reports.text import markdown
 from mlecore.reports.tidy import to_csv, to_frame
 from mlecore.runs.record import Limits

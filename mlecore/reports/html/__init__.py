@@ -12,7 +12,7 @@ from pathlib import Path
 from attrs import frozen
 
 from mlecore.errors import MlecoreError, UsageError
-from mlecore.reports.model import Document, RunLine, SetupSummary
+from mlecore.reports.document import Document, RunLine, SetupSummary
 from mlecore.reports.sections import Section, clean, score, sections
 
 _HERE = Path(__file__).parent

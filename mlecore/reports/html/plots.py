@@ -13,7 +13,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from mlecore.reports.compare import Comparison
-from mlecore.reports.model import Document, RunLine, SetupSummary
+from mlecore.reports.document import Document, RunLine, SetupSummary
 from mlecore.reports.sections import clean, score
 
 _INK, _MUTED, _GRID = "#010101", "#010102", "#010103"

@@ -14,8 +14,8 @@ import pytest
 from mlecore.agents import Usage
 from mlecore.reports.benchmark import split_ids
 from mlecore.reports.graded import Moment, Suspicion
-from mlecore.reports.model import summarise
 from mlecore.reports.sources import read_sources
+from mlecore.reports.summary import summarise
 
 KINDS = {
     "any_medal": "any_medal",

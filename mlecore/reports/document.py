@@ -1,0 +1,149 @@
+"""The report as values. Text, Markdown, JSON, CSV and HTML are all made from a Document and compute nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import asdict, frozen
+
+from mlecore.data.prepared import DataKind
+from mlecore.reports.compare import Comparison
+from mlecore.reports.costs import Cost
+from mlecore.reports.failures import Failure
+from mlecore.reports.graded import Suspicion
+from mlecore.reports.judged import DetectorUse
+from mlecore.reports.progress import Instant
+from mlecore.reports.published import Entry
+from mlecore.reports.rates import Rate, SplitRates
+from mlecore.reports.statistics import Interval
+
+
+@frozen(kw_only=True)
+class RunLine:
+    """One run. None means that there is no such value: without published data, medal and above_median."""
+
+    run: str
+    group: str
+    competition: str
+    split: str | None
+    seed: int
+    column: str  # its seed among all of the setup's: "0", or "0 of <group>" where two groups ran the same
+    state: str
+    ended: str | None
+    reason: str
+    data_kind: DataKind | None  # that it worked on; None: it has not begun
+    submission: str  # "valid", "invalid", "none", "not graded", or the state of a run that does not count
+    why: str  # why it is invalid, or not graded
+    score: float | None
+    score_text: str | None
+    lower_is_better: bool | None
+    medal: str | None  # "gold", "silver", "bronze" or "none"
+    above_median: bool | None
+    gold_threshold: float | None
+    silver_threshold: float | None
+    bronze_threshold: float | None
+    median_threshold: float | None
+    sample_score: float | None
+    beats_sample: bool | None
+    position: float | None  # from 0 (the sample submission) to 1 (gold)
+    marks: Mapping[str, float]  # where bronze, silver and the median lie on that axis
+    rank: int | None
+    teams: int | None
+    percentile: float | None
+    hours: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    suspicions: tuple[Suspicion, ...]
+    judged: Mapping[str, str]  # detector -> "violation", "suspicious", "failed", "undecided" or "clean"
+
+
+@frozen(kw_only=True)
+class SplitSummary:
+    """The benchmark's rates over one list of competitions, and what they leave out."""
+
+    rates: SplitRates
+    intervals: Mapping[str, Interval | None]  # bootstrap over competitions and runs, in percent
+    without_flagged: Mapping[str, Rate | None] | None  # flagged runs as failures; None: no run is flagged
+
+
+@frozen(kw_only=True)
+class PassAtK:
+    """The chance in percent that the best of ``k`` runs reaches the goal, as mean over competitions."""
+
+    k: int
+    competitions: int  # those with at least k runs
+    share: float
+
+
+@frozen(kw_only=True)
+class Slice:
+    """Competitions of one kind: the mean share of runs (first over runs, then over competitions), in percent."""
+
+    by: str
+    value: str
+    competitions: int
+    runs: int
+    goal: float
+    interval: Interval | None
+    valid: float
+    position: float | None
+
+
+@frozen(kw_only=True)
+class SetupSummary:
+    """One agent with its options and model on one kind of data. Lists are empty if averages were refused."""
+
+    key: str  # "A", "B", ... in order of appearance
+    title: str
+    goal: str  # "any_medal", or "beats_sample" where no medals can be earned
+    no_medals: str | None  # why there are none
+    groups: tuple[str, ...]
+    conditions: Mapping[str, str]
+    differences: Mapping[str, Sequence[str]]
+    averaged: bool
+    rates: tuple[SplitSummary, ...]
+    pass_at_k: tuple[PassAtK, ...]
+    slices: tuple[Slice, ...]
+    position: float | None  # mean over competitions
+    position_interval: Interval | None
+    progress: tuple[Instant, ...]
+    costs: tuple[Cost, ...]
+    failures: tuple[Failure, ...]
+    ends: Mapping[str, int]
+    flagged: int
+    detectors: tuple[DetectorUse, ...]  # that judged runs
+    runs: tuple[RunLine, ...]
+    notes: tuple[str, ...]
+
+
+@frozen(kw_only=True)
+class Own:
+    """One's own line among the published ones."""
+
+    key: str
+    title: str
+    rates: Mapping[str, Rate]  # split -> any medal; splits without a complete seed are left out
+    not_comparable: tuple[str, ...]
+
+
+@frozen(kw_only=True)
+class Document:
+    """A whole report."""
+
+    created_at: str
+    mlecore: str  # the version that made it
+    setups: tuple[SetupSummary, ...]
+    comparisons: tuple[Comparison, ...]
+    published: tuple[Entry, ...]
+    published_source: str | None
+    own: tuple[Own, ...]
+
+    @property
+    def refused(self) -> bool:
+        """Is there a setup whose runs must not be averaged?"""
+        return not all(setup.averaged for setup in self.setups)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,66 @@
+"""One run as a line of the report."""
+
+from __future__ import annotations
+
+from mlecore.reports.benchmark import listed
+from mlecore.reports.document import RunLine
+from mlecore.reports.graded import Graded
+from mlecore.reports.position import on_axis, position
+
+
+def run_line(item: Graded, column: str) -> RunLine:
+    """``column``: its seed among all of the setup's."""
+    run, report = item.run, item.report
+    usage = run.usage
+    medals = report is not None and report.gold_threshold is not None
+    submission: str
+    if not item.counts:
+        submission, why = run.state, run.reason
+    elif report is None:
+        submission = "not graded"
+        why = run.reason if run.state == "collected" else "grade.json cannot be read"
+    else:
+        submission = {"graded": "valid", "invalid": "invalid", "none": "none"}[report.status]
+        why = report.reason if report.status == "invalid" else ""
+    marks = {}
+    if report and medals:
+        for name in ("silver", "bronze", "median"):
+            place = on_axis(report, getattr(report, f"{name}_threshold"))
+            if place is not None:
+                marks[name] = place
+    return RunLine(
+        run=run.name,
+        group=run.group,
+        competition=run.competition,
+        split=listed(run.competition).split,
+        seed=run.seed,
+        column=column,
+        state=run.state,
+        ended=run.ended,
+        reason=run.reason,
+        data_kind=run.data_kind,
+        submission=submission,
+        why=why,
+        score=report.score if report else None,
+        score_text=report.score_text if report else None,
+        lower_is_better=report.is_lower_better if report else None,
+        medal=(report.medal or "none") if report and medals else None,
+        above_median=report.above_median if report and medals else None,
+        gold_threshold=report.gold_threshold if report else None,
+        silver_threshold=report.silver_threshold if report else None,
+        bronze_threshold=report.bronze_threshold if report else None,
+        median_threshold=report.median_threshold if report else None,
+        sample_score=report.sample_score if report else None,
+        beats_sample=report.beats_sample if report else None,
+        position=position(report) if item.counts else None,
+        marks=marks,
+        rank=report.rank if report else None,
+        teams=report.teams if report else None,
+        percentile=report.percentile if report else None,
+        hours=None if run.seconds is None else run.seconds / 3600,
+        input_tokens=usage.input_tokens if usage else None,
+        output_tokens=usage.output_tokens if usage else None,
+        cost_usd=usage.cost_usd if usage else None,
+        suspicions=item.suspicions,
+        judged={judgement.detector: judgement.outcome for judgement in item.judgements},
+    )
