@@ -1,0 +1,86 @@
+"""AIDE's search, with what its release lacks: a limit on the whole time, and the best solution's submission kept.
+
+The task comes on standard input, the settings in the variable AIDE_SETTINGS.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import clock
+from search import Search, configuration, connect
+
+HOME = Path(os.environ.get("MLECORE_HOME", "/home"))
+RESERVE = 60.0  # seconds of the run's time in which no solution is started
+FAILURES = 5  # steps in a row
+
+NOTE = """
+HOW YOU WORK HERE
+Your program runs in a folder of its own: its data are in ./input (the folder called data above), and it writes
+./working/submission.csv. Of all your programs, the submission of the one with the best validation metric is handed in.
+Report the metric of the competition. Time left: {left}. This is attempt {step} of at most {steps}.
+"""
+
+
+def work(task: str, settings: dict[str, Any]) -> str:
+    """Try solutions until there is a reason to stop; returns it."""
+    random.seed(settings["seed"])
+    (HOME / "logs").mkdir(exist_ok=True)
+    connect(HOME / "logs" / "aide.jsonl")
+    search = Search(configuration(settings, HOME), settings)
+    failures, steps = 0, settings["steps"]
+    reason = "all steps are used"
+    for step in range(1, steps + 1):
+        if clock.left() < 2 * RESERVE:
+            reason = "the time is up"
+            break
+        search.task_desc = task + NOTE.format(left=clock.left_in_words(), step=step, steps=steps)
+        try:
+            search.try_one(min(settings["step_timeout"], clock.left() - RESERVE))
+        except Exception as error:
+            traceback.print_exc()
+            failures += 1
+            if failures == FAILURES:
+                reason = f"{FAILURES} steps failed in a row, the last one with {type(error).__name__}: {error}"
+                break
+            continue
+        failures = 0
+        search.save()
+        hand_in(search)
+    hand_in(search, last=True)
+    search.close()
+    return reason
+
+
+def hand_in(search: Search, last: bool = False) -> None:
+    """The submission of the best solution, as the journal says; at the end it is run again if it has left none."""
+    best = search.best()
+    if best is None:
+        return
+    (HOME / "code").mkdir(exist_ok=True)
+    (HOME / "code" / "solution.py").write_text(best.code, encoding="utf-8")
+    kept = search.submission(best)
+    if kept is None and last and clock.left() > RESERVE + 1.5 * (best.exec_time or 0):
+        kept = search.run_again(best, clock.left() - RESERVE)
+    if kept is not None:
+        target = HOME / "submission" / "submission.csv"
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(kept, target.with_suffix(".part"))
+        target.with_suffix(".part").replace(target)
+
+
+def main() -> int:
+    reason = work(sys.stdin.read(), json.loads(os.environ["AIDE_SETTINGS"]))
+    print(f"aide: {reason}")
+    return 0 if (HOME / "submission" / "submission.csv").exists() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
