@@ -153,6 +153,7 @@ class Connection:
         self.host, self.port, self.verdict = "", 0, "no request"
         self.sent = self.received = 0
         self.moved = time.monotonic()
+        self.answered = False  # the client has got something
 
     async def serve(self) -> None:
         """Never raises, except for cancellation."""
@@ -169,7 +170,7 @@ class Connection:
             self.verdict = f"failed: {error or type(error).__name__}"
             await self._answer("502 Bad Gateway", self.verdict)
         except asyncio.CancelledError:
-            self.verdict += ", cut off at the relay's end"
+            self.verdict += ", cut off"
             raise
         finally:
             self.client[1].close()
@@ -197,6 +198,7 @@ class Connection:
             self._name(target, None)
             upstream = await self._connect()
             self.client[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            self.answered = True
         else:
             url = urlsplit(target)
             if url.scheme != "http" or "@" in url.netloc:
@@ -261,6 +263,7 @@ class Connection:
         self.moved = time.monotonic()
         while chunk := await source.read(64 * 1024):
             self.moved = time.monotonic()
+            self.answered = self.answered or way == "received"
             setattr(self, way, getattr(self, way) + len(chunk))
             sink.write(chunk)
             await sink.drain()
@@ -282,20 +285,31 @@ async def relay(
 ) -> None:  # fmt: skip
     """Serve until cancelled, on ``host:port`` or ``unix:PATH``; ``ready`` gets the address when it listens.
 
+    Beyond ``connections``, a new one takes the place of the oldest that was never answered: clients that connect and
+    say nothing keep nobody out.
+
     ``to``: only forward, to this Unix socket, where the relay listens.
     """
-    active: set[asyncio.Future[Any]] = set()
+    active: dict[asyncio.Future[Any], Connection] = {}
+
+    def make_room() -> bool:
+        for task, connection in active.items():
+            if not connection.answered:
+                del active[task]
+                task.cancel()
+                return True
+        return False
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if len(active) >= connections:
+        if len(active) >= connections and not make_room():
             writer.write(b"HTTP/1.1 503 Too many connections\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             writer.close()
             return
-        if task is not None:
-            active.add(task)
-            task.add_done_callback(active.discard)
         connection = Connection((reader, writer), patterns, log, idle)
+        if task is not None:
+            active[task] = connection
+            task.add_done_callback(lambda done: active.pop(done, None))
         if to is None:
             await connection.serve()
             return

@@ -248,15 +248,33 @@ def test_headers_are_bounded(start: Callable[..., Relayed]) -> None:
         assert client.recv(100).startswith(b"HTTP/1.1 400")
 
 
-def test_connections_are_bounded(start: Callable[..., Relayed]) -> None:
-    up = start("api.example.com", connections=1)
+def test_connections_are_bounded(start: Callable[..., Relayed], server: int) -> None:
+    up = start(f"127.0.0.1:{server}", connections=1)
     with connect(up.where) as first:
-        first.sendall(b"CONN")
-        time.sleep(0.05)
+        first.sendall(f"CONNECT 127.0.0.1:{server} HTTP/1.1\r\n\r\n".encode())
+        assert first.recv(100).startswith(b"HTTP/1.1 200")
         with connect(up.where) as second:
             assert second.recv(100).startswith(b"HTTP/1.1 503")
     up.log(1)
     assert ask(up.where, "CONNECT x.example.com:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 403")
+
+
+def test_clients_that_say_nothing_keep_nobody_out(start: Callable[..., Relayed], server: int) -> None:
+    with contextlib.ExitStack() as stack:
+        other = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        port = other.getsockname()[1]
+        up = start(f"127.0.0.1:{server}", f"127.0.0.1:{port}", connections=3)
+        tunnel = stack.enter_context(connect(up.where))
+        tunnel.sendall(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n".encode())
+        assert tunnel.recv(100).startswith(b"HTTP/1.1 200")
+        end = stack.enter_context(other.accept()[0])
+        for part in (b"", b"CONN", b"") * 3:
+            stack.enter_context(connect(up.where)).sendall(part)
+        answer = ask(up.where, f"GET http://127.0.0.1:{server}/ HTTP/1.1\r\n\r\n")
+        assert "<GET / HTTP/1.1" in answer
+        tunnel.sendall(b"still there")
+        assert end.recv(100) == b"still there"  # what was answered stays
+    assert "no request, cut off" in [line["verdict"] for line in up.log(8)]
 
 
 def test_an_idle_tunnel_ends(start: Callable[..., Relayed], server: int) -> None:
@@ -310,7 +328,7 @@ def test_as_a_script_behind_a_unix_socket_with_a_forwarder(tmp_path: Path, serve
             process.wait()
             process.stderr.close()  # type: ignore[union-attr]
     verdicts = [json.loads(line)["verdict"] for line in log.read_text().splitlines()]
-    assert verdicts == ["allowed", "allowed, cut off at the relay's end"]
+    assert verdicts == ["allowed", "allowed, cut off"]
 
 
 def test_the_file_parses_as_python_3_8() -> None:

@@ -165,13 +165,21 @@ class Gateway:
 
 
 class Server(web.Server):
-    """At most so many connections; another one is closed at once."""
+    """At most so many connections. One more takes the place of the oldest that asks for nothing, else it is closed."""
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
-        if len(self._connections) >= CONNECTIONS:
+        if len(self._connections) >= CONNECTIONS and not self._make_room():
             transport.write(b"HTTP/1.1 503 Too many connections\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             transport.close()
         super().connection_made(handler, transport)
+
+    def _make_room(self) -> bool:
+        for handler in self._connections:
+            if handler._current_request is None:
+                handler.force_close()
+                del self._connections[handler]
+                return True
+        return False
 
 
 def _session(settings: Settings) -> aiohttp.ClientSession:
