@@ -72,6 +72,11 @@ class Receiver:
         if self._refusals <= MAX_REFUSED:
             self._refused.append(f"{printable(str(path))[-200:]}: {why}")
 
+    def pass_empty(self, path: PurePosixPath) -> None:
+        """An empty folder that matches is refused if its name is a file's: somebody looks for a file there."""
+        if path.suffix:
+            self.refuse(path, "an empty folder, not a file")
+
     def cut(self, path: PurePosixPath | str, why: str) -> None:
         """The same for what a limit keeps out, so that the result is not complete."""
         self._complete = False

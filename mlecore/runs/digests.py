@@ -59,6 +59,11 @@ def problems(record: RunRecord) -> list[str]:
     """What was changed in a run after it was written, in words."""
     found = ["run.json was changed after it was written"] if record.altered else []
     digests = record.digests or Digests()
+    if record.digests and record.state in ("collected", "graded"):
+        if record.state == "graded" and not digests.grade:
+            found.append("its record does not say which grade.json was published")
+        if record.collected and record.collected.candidate and not digests.submission:
+            found.append("its record does not say which submission was collected")
     if digests.grade and not has_its_grade(record):
         found.append("grade.json is not the one that was published")
     if digests.submission:

@@ -84,7 +84,10 @@ class _Walk:
                     self._along(opened, inner, above[1:], last, glob)
 
     def _folder(self, folder: int, path: PurePosixPath, glob: Glob) -> None:
-        for name in self._names(folder, path):
+        names = self._names(folder, path)
+        if not names and glob.matches(path):
+            self._receiver.pass_empty(path)
+        for name in names:
             if self._receiver.full:
                 return
             self._entry(folder, path / name, glob)

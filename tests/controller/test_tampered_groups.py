@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from mlecore.backends import Handle
 from mlecore.cli import main
 from mlecore.runs import lock, requests
+from mlecore.runs.digests import with_own_digest
 from mlecore.runs.store import read_record, write_record
 from mlecore.testing.hostile import in_time
 
@@ -266,6 +267,23 @@ def edit(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
+
+
+def strip(run: Path, digest: str) -> None:
+    """Take one digest out of a record, and make the record's own anew."""
+    record = read_record(run)
+    digests = evolve(record.digests, **{digest: None})
+    (run / "run.json").write_bytes(with_own_digest(evolve(record, digests=digests)).dumps())
+
+
+@pytest.mark.parametrize(
+    ("digest", "words"),
+    [("grade", "does not say which grade.json"), ("submission", "does not say which submission")],
+)
+def test_a_record_without_its_digests_is_told(verb, digest, words):
+    strip(verb.group / RUN, digest)
+    code, output = verb("runs", "verify", "g")
+    assert code == 1 and words in output and f"{OTHER}: " not in output
 
 
 @pytest.mark.parametrize(

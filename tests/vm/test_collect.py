@@ -165,3 +165,10 @@ def test_what_relay_and_gateway_wrote_outside_comes_instead_of_the_agents(home: 
     (home.parent / "outside" / RELAY_LOG.name).write_text("real")
     fetched, got = fetch(home, ["logs"])
     assert got == {str(RELAY_LOG): "real"} and len(fetched.refused) == len(OUTSIDE_LOGS) - 1
+
+
+def test_an_empty_folder_instead_of_a_file_is_said(home: Path) -> None:
+    (home / "submission/submission.csv").mkdir()
+    (home / "logs").mkdir()
+    fetched, got = fetch(home, ["submission/submission.csv", "logs"])
+    assert (got, fetched.refused) == ({}, ("submission/submission.csv: an empty folder, not a file",))

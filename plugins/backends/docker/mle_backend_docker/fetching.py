@@ -147,6 +147,7 @@ def _unpack(source: IO[bytes], glob: Glob, receiver: Receiver, bare: bool = Fals
     # The archive's names begin with the last part of what was asked for.
     above = glob.prefix.parent if glob.prefix.parts else None
     skipped = 0
+    empty: PurePosixPath | None = None  # a folder that matches and has had no member yet
     with tarfile.open(fileobj=source, mode="r|", errorlevel=1) as tar:
         for count, member in enumerate(tar, 1):
             name = PurePosixPath("home" + member.name if bare else member.name)
@@ -154,6 +155,9 @@ def _unpack(source: IO[bytes], glob: Glob, receiver: Receiver, bare: bool = Fals
                 receiver.refuse(member.name, "a name that leads elsewhere")
                 continue
             path = above / name if above is not None else PurePosixPath(*name.parts[1:])
+            if empty is not None and not path.is_relative_to(empty):
+                receiver.pass_empty(empty)
+            empty = path if member.isdir() and glob.matches(path) else None
             before = receiver.bytes
             if not member.isdir() and glob.matches(path) and receiver.wants(path):
                 _take(tar, member, above, path, receiver)
@@ -163,6 +167,8 @@ def _unpack(source: IO[bytes], glob: Glob, receiver: Receiver, bare: bool = Fals
             if skipped > SKIPPED or count >= MAX_NAMES:
                 receiver.cut(path, "too much to go through; what follows it was left out")
                 return
+    if empty is not None:
+        receiver.pass_empty(empty)
 
 
 def _take(

@@ -186,6 +186,8 @@ class Processes(Backend):
         for glob in wanted:
             for above, folders, names, opened in os.fwalk(home):  # enters no links
                 where = PurePosixPath(above).relative_to(home)
+                if not folders and not names and glob.matches(where):
+                    receiver.pass_empty(where)
                 for name in sorted((*folders, *names)):
                     if glob.matches(where / name) and receiver.wants(where / name):
                         _take(opened, name, where / name, receiver)
