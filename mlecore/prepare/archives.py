@@ -58,12 +58,13 @@ def extract(archive: Path, into: Path, names: Mapping[str, str] | None = None) -
     return _extract_7z(archive, into, names)
 
 
-def write_7z(target: Path, name: str, data: bytes) -> None:
-    """A new 7z archive of one member with this content, py7zr's default compression; its time stamps are fixed."""
+def write_7z(target: Path, files: Mapping[str, bytes]) -> None:
+    """A new 7z archive of members with this content, py7zr's default compression; their time stamps are fixed."""
     import py7zr
 
     with new_file(target) as stream, py7zr.SevenZipFile(stream, "w") as archive:
-        archive.writestr(data, safe_name(name))
+        for name, data in files.items():
+            archive.writestr(data, safe_name(name))
         _fix_times(archive)
 
 

@@ -235,15 +235,15 @@ def test_a_member_is_read_as_a_stream(tmp_path: Path) -> None:
 
 def test_write_7z_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        write_7z(tmp_path / f"{name}.7z", "deep/a.txt", CONTENT["top/a.txt"])
-    assert members(tmp_path / "one.7z") == ["deep/a.txt"]
-    assert extract(tmp_path / "one.7z", tmp_path / "out") == 1
+        write_7z(tmp_path / f"{name}.7z", {"deep/a.txt": CONTENT["top/a.txt"], "b": b"b"})
+    assert members(tmp_path / "one.7z") == ["deep/a.txt", "b"]
+    assert extract(tmp_path / "one.7z", tmp_path / "out") == 2
     assert (tmp_path / "out/deep/a.txt").read_bytes() == CONTENT["top/a.txt"]
     with py7zr.SevenZipFile(tmp_path / "one.7z") as archive:
         assert archive.list()[0].creationtime.year == 1970
     assert (tmp_path / "one.7z").read_bytes() == (tmp_path / "two.7z").read_bytes()
     with pytest.raises(DataError, match="exists already"):
-        write_7z(tmp_path / "one.7z", "a", b"")
+        write_7z(tmp_path / "one.7z", {"a": b""})
 
 
 def test_pack_7z_stores_files_in_their_order(tmp_path: Path) -> None:

@@ -11,20 +11,13 @@ from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import measure
 from mlecore.testing.backends.harness import BackendBench
 from mlecore.testing.models import Answer, Script, scripted_model
+from mlecore.testing.models.client import ASK
 from mlecore.testing.rules import Broken, Undecided
 
 _VARIABLE = "MLECORE_TESTING_KEY"
-_ASK = """
-import json, os, urllib.error, urllib.request
-url, key = os.environ["OPENAI_BASE_URL"] + "/chat/completions", os.environ["OPENAI_API_KEY"]
-headers = {"Authorization": "Bearer " + key, "Content-Type": "application/json"}
+_CALLS = """
 for model in ("scripted", "other", "scripted"):
-    body = json.dumps({"model": model, "messages": []}).encode()
-    try:
-        urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=20)
-        print("answered", flush=True)
-    except urllib.error.HTTPError as error:
-        print(error.code, flush=True)
+    print(ask(model), flush=True)
 print([name for name, value in os.environ.items() if value.startswith("real-")])
 """
 
@@ -38,7 +31,7 @@ def gateway(bench: BackendBench) -> Iterator[Broken]:
         with scripted_model(Script(key=key, answers=(Answer(text="fine", times=0),))) as model:
             access = ModelAccess(endpoint=model.url, key=_VARIABLE, models=("scripted",), budgets=("1calls",))
             script = f'mkdir -p logs; echo forged >{GATEWAY_LOG}; exec python3 -c "$ASK"'
-            job = bench.job(script, env={"ASK": _ASK}, network="llm", model=access)
+            job = bench.job(script, env={"ASK": ASK + _CALLS}, network="llm", model=access)
             bench.require(job.demand)
             handle, _ = bench.run(job)
             output = bench.output(handle).decode("utf-8", "replace")
@@ -46,8 +39,8 @@ def gateway(bench: BackendBench) -> Iterator[Broken]:
         del os.environ[_VARIABLE]
     if output.startswith("502"):
         raise Undecided("this machine's loopback, where the scripted model is, cannot be reached from the backend")
-    if output != "answered\n403\n429\n[]\n":
-        yield Broken(f"calls through the gateway did not end with answered, 403, 429: {output!r}", "demand.model")
+    if output != "fine\n403\n429\n[]\n":
+        yield Broken(f"calls through the gateway did not end with fine, 403, 429: {output!r}", "demand.model")
     into, _ = bench.fetch(handle, "logs/*")
     counted = measure(into / GATEWAY_LOG)
     if counted is None or (counted.calls, counted.refused) != (1, 2):

@@ -16,22 +16,11 @@ from mle_backend_docker import names
 from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import measure
 from mlecore.testing.models import Answer, Model, Script, scripted_model
+from mlecore.testing.models.client import ASK
 
 pytestmark = [pytest.mark.docker, pytest.mark.network]  # the gateway's image is built from packages
 
 KEY = "sk-real-0123456789abcdef"
-ASK = """
-import json, os, sys, time, urllib.request
-def ask(model="scripted"):
-    url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
-    body = json.dumps({"model": model, "messages": [{"role": "user", "content": "hello"}]}).encode()
-    headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
-    try:
-        answer = urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=20)
-        return json.load(answer)["choices"][0]["message"]["content"]
-    except urllib.error.HTTPError as error:
-        return error.code
-"""
 
 
 @pytest.fixture

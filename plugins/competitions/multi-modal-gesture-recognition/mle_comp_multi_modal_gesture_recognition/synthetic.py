@@ -45,7 +45,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     write_csv(pd.DataFrame({"Id": ["0901", "0902"], "Sequence": ["1 2", "3"]}), raw / "randomPredictions.csv")
     for name in OTHER_ARCHIVES:
         if name.endswith(".7z"):
-            write_7z(raw / name, "readme.txt", name.encode())
+            write_7z(raw / name, {"readme.txt": name.encode()})
         else:
             with ZipWriter(raw / name) as archive:
                 archive.add("main.m", b"% nothing\n")

@@ -24,13 +24,13 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
         for image in _objects(raw, "test.json", Path(folder)):
             asked = asked or list(image)
     ensure_disjoint((image["id"] for image in train), (image["id"] for image in test), "ids of train.json")
-    write_7z(public / "train.json.7z", "train.json", _json(train))
-    write_7z(public / "test.json.7z", "test.json", _json({key: image[key] for key in asked} for image in test))
+    write_7z(public / "train.json.7z", {"train.json": _json(train)})
+    write_7z(public / "test.json.7z", {"test.json": _json({key: image[key] for key in asked} for image in test)})
     answers = pd.DataFrame({key: [image[key] for image in test] for key in ("id", "is_iceberg")})
     write_csv(answers, private / "test.csv")
     write_csv(answers.assign(is_iceberg=0.5), private / "sample_submission.csv")
     sample = (private / "sample_submission.csv").read_bytes()
-    write_7z(public / "sample_submission.csv.7z", "sample_submission.csv", sample)
+    write_7z(public / "sample_submission.csv.7z", {"sample_submission.csv": sample})
 
 
 def _objects(raw: Path, name: str, folder: Path) -> Iterator[dict[str, Any]]:

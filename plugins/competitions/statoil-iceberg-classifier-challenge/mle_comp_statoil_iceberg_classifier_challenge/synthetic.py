@@ -27,11 +27,10 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     # test.json has its keys in another order, and no labels
     unlabelled = [{key: image[key] for key in ("id", "inc_angle", "band_1", "band_2")} for image in images[count:]]
     for name, part in (("train", labelled), ("test", unlabelled)):
-        write_7z(raw / f"{name}.json.7z", f"data/processed/{name}.json", json.dumps(part).encode())
+        write_7z(raw / f"{name}.json.7z", {f"data/processed/{name}.json": json.dumps(part).encode()})
     rows = "".join(f"{image['id']},0.5\n" for image in unlabelled)
-    write_7z(
-        raw / "sample_submission.csv.7z", "data/processed/sample_submission.csv", f"id,is_iceberg\n{rows}".encode()
-    )
+    sample = f"id,is_iceberg\n{rows}".encode()
+    write_7z(raw / "sample_submission.csv.7z", {"data/processed/sample_submission.csv": sample})
 
 
 def _image(rng: RandomState, id: str, iceberg: int) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def test_objects_of_other_keys_are_refused(trial: Trial, tmp_path: Path) -> None
     raw = tmp_path / "raw"
     raw.mkdir()
     images = [{"id": "a", "is_iceberg": 1}, {"id": "b"}]
-    write_7z(raw / "train.json.7z", "data/processed/train.json", json.dumps(images).encode())
+    write_7z(raw / "train.json.7z", {"data/processed/train.json": json.dumps(images).encode()})
     (tmp_path / "private").mkdir()
     with pytest.raises(DataError, match=r"differ in their keys, as b shows"):
         trial.competition.loaded.call("prepare", raw=raw, public=tmp_path, private=tmp_path / "private", edition="v1")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import hex_ids, wav
+from mlecore.prepare import hex_ids, wav, write_7z
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
@@ -30,7 +30,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
         for speaker in speakers:
             for repetition in range(1 + (speaker == speakers[0])):
                 files[f"train/audio/{word}/{speaker}_nohash_{repetition}.wav"] = _clip(rng, number, 1)
-    _pack(raw / "train.7z", files)
+    write_7z(raw / "train.7z", files)
 
 
 def _clip(rng: RandomState, tone: int, seconds: int) -> bytes:
@@ -39,15 +39,3 @@ def _clip(rng: RandomState, tone: int, seconds: int) -> bytes:
     times = np.arange(RATE * seconds) / RATE
     sound = rng.normal(0, 300, len(times)) + (3000 * np.sin(2 * np.pi * 110 * tone * times) if tone else 0)
     return wav(sound.astype(np.int16), RATE)
-
-
-def _pack(target: Path, files: dict[str, bytes]) -> None:
-    import py7zr
-    from py7zr.helpers import ArchiveTimestamp
-
-    with py7zr.SevenZipFile(target, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(data, name)
-        for member in archive.files.files_list:  # as the same seed must give the same bytes
-            for time in ("creationtime", "lastwritetime", "lastaccesstime"):
-                member[time] = ArchiveTimestamp.from_datetime(0)
