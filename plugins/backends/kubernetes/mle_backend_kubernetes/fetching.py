@@ -19,6 +19,7 @@ from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 
 TRIES = 5  # times in a row that a connection may break without a byte having come
+STEP = 1 << 16  # bytes that a broken connection loses at most
 _LINE = 1 << 20  # bytes of a message; a path has at most 4,096
 
 
@@ -102,7 +103,7 @@ class Transfer:
             if not self._left:
                 self._current = None
                 return b""
-        content = connection.bytes(min(count, self._left))
+        content = connection.bytes(min(count, self._left, STEP))
         self._left -= len(content)
         self._offset += len(content)
         return content

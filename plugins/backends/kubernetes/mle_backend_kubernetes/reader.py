@@ -92,15 +92,17 @@ class Reader:
     def _pod(self, handle: Handle) -> tuple[str, str]:
         """The pod that has the files, and its container."""
         agent = self._watch.agents().get(names.uid(handle))
-        if self._settings.output == "pod":
-            if agent is None or agent.gone or agent.phase in ("Failed", "Succeeded"):
+        if self._settings.output == "pod" and agent is not None:
+            if agent.gone or agent.phase in ("Failed", "Succeeded"):
                 raise BackendError(f"the pod of {handle.name} is gone, and its files with it")
+            if agent.phase == "Pending":
+                raise NotBegun(f"{handle.name} has not begun")
             return agent.name, names.KEEPER
         try:
             job = self._cluster.get(self._cluster.path("jobs", handle.name))
         except NotFound:
             raise BackendError(f"{handle.name} is no longer in this cluster, so nothing can be fetched") from None
-        if agent is None and not (job.get("status") or {}).get("startTime"):
+        if agent is None and (self._settings.output == "pod" or not (job.get("status") or {}).get("startTime")):
             raise NotBegun(f"{handle.name} has not begun")
         return self._files_pod(handle, job, agent), "files"
 

@@ -50,6 +50,7 @@ class Statuses:
         self._watch = watch
         self._lock = threading.Lock()
         self._asked: dict[str, _Asked] = {}  # by uid
+        self._removed: set[str] = set()  # uids of Jobs that we removed, whatever the watch has still to tell
 
     def of(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
         """See Backend.status."""
@@ -62,15 +63,18 @@ class Statuses:
                 )
         pods = self._watch.agents()
         with self._lock:
-            jobs = self._jobs([handle for handle in handles if _unclear(pods.get(names.uid(handle)))])
-        return {handle: self._status(pods.get(uid := names.uid(handle)), jobs.get(uid)) for handle in handles}
+            jobs = self._jobs([handle for handle in handles if self._unclear(handle, pods)])
+        return {handle: self._status(uid := names.uid(handle), pods.get(uid), jobs.get(uid)) for handle in handles}
 
     def forget(self, handle: Handle) -> None:
         with self._lock:
             self._asked.pop(names.uid(handle), None)
+            self._removed.add(names.uid(handle))
         self._watch.forget(names.uid(handle))
 
-    def _status(self, pod: Pod | None, asked: _Asked | None) -> JobStatus:
+    def _status(self, uid: str, pod: Pod | None, asked: _Asked | None) -> JobStatus:
+        if uid in self._removed:
+            return GONE
         if asked is None:
             assert pod is not None
             return ending.of_pod(pod, None)
@@ -78,6 +82,10 @@ class Statuses:
             return GONE
         status = ending.of_pod(pod, asked.job) if pod is not None else ending.of_job(asked.job)
         return evolve(status, reason=f"{status.reason}: {asked.words}") if asked.words else status
+
+    def _unclear(self, handle: Handle, pods: Mapping[str, Pod]) -> bool:
+        pod = pods.get(names.uid(handle))
+        return names.uid(handle) not in self._removed and (pod is None or ending.needs_job(pod))
 
     def _jobs(self, unclear: Sequence[Handle]) -> dict[str, _Asked]:
         """What is known of the Jobs of these handles. Those asked about just now are not asked about again."""
@@ -109,10 +117,6 @@ class Statuses:
             return [self._cluster.get(self._cluster.path("jobs", name))]
         except NotFound:
             return []
-
-
-def _unclear(pod: Pod | None) -> bool:
-    return pod is None or ending.needs_job(pod)
 
 
 def _deleting(found: Mapping[str, Any]) -> bool:

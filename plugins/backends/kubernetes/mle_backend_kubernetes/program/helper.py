@@ -40,6 +40,7 @@ MOST_NAMES = 200_000  # of one glob
 DEPTH = 200  # of folders
 HEARTBEAT = 15.0  # seconds of silence after which an empty message says that we are still there
 GATEWAY_SECONDS = 900.0  # until a run's gateway answers: its image may have to be pulled
+CUT_SECONDS = 15.0
 JOURNAL = ".mlecore-received"
 
 _in, _out = sys.stdin.buffer, sys.stdout.buffer
@@ -90,6 +91,8 @@ def stage() -> int:
         shutil.copyfile(os.path.join(DATA, path), os.path.join(TOOLS, name))
     if packed.startswith(CLAIM):
         os.unlink(packed)
+    if os.environ.get("MLECORE_CUT_OFF"):
+        _await_cut()
     for host, port in json.loads(os.environ.get("MLECORE_WAIT_FOR", "[]")):
         if not _answers(host, port, GATEWAY_SECONDS):
             print("the gateway at %s:%d does not answer" % (host, port), file=sys.stderr)
@@ -98,6 +101,21 @@ def stage() -> int:
     os.close(os.open(begun, os.O_WRONLY | os.O_CREAT, 0o644))
     os.sync()
     return 0
+
+
+def _await_cut() -> None:
+    """Until the API server cannot be reached: a policy is enforced a moment after its pod has an address.
+
+    A cluster that never enforces it is not waited for: the record says so.
+    """
+    host, port = os.environ["KUBERNETES_SERVICE_HOST"], int(os.environ["KUBERNETES_SERVICE_PORT"])
+    deadline = time.monotonic() + CUT_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection((host, port), timeout=0.5).close()
+        except OSError:
+            return
+        time.sleep(0.1)
 
 
 def _answers(host: str, port: int, seconds: float) -> bool:

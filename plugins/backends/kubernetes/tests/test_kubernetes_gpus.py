@@ -1,0 +1,109 @@
+"""GPUs: never two runs on one, queues that admit by quota, and what is said where they do not suffice."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mle_backend_kubernetes import queue
+from mle_backend_kubernetes.nodes import nodes
+
+from mlecore.backends import Demand
+
+if TYPE_CHECKING:
+    from conftest import Lab
+
+pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.xdist_group("kubernetes")]
+
+
+@pytest.fixture
+def gpus(lab: Lab) -> int:
+    """How many the largest node has."""
+    most = max(node.gpus for node in nodes(lab.cluster, lab.backend.settings))
+    if most < 2:
+        pytest.skip("no node of the cluster has two GPUs")
+    return most
+
+
+@pytest.fixture
+def quota(lab: Lab, gpus: int) -> Iterator[str]:
+    """A queue that admits as many GPUs as there are on one node."""
+    path = queue.api(lab.cluster)
+    if path is None:
+        pytest.skip("the cluster has no Kueue")
+    name = f"mlecore-{uuid.uuid4().hex[:8]}"
+    version = path.removeprefix("/apis/")
+    resources = [
+        {"name": "nvidia.com/gpu", "nominalQuota": gpus},
+        {"name": "cpu", "nominalQuota": 100},
+        {"name": "memory", "nominalQuota": "100Gi"},
+    ]
+    groups = [
+        {"coveredResources": [each["name"] for each in resources], "flavors": [{"name": name, "resources": resources}]}
+    ]
+    made: list[tuple[str, dict[str, Any]]] = [
+        ("resourceflavors", {"kind": "ResourceFlavor"}),
+        ("clusterqueues", {"kind": "ClusterQueue", "spec": {"namespaceSelector": {}, "resourceGroups": groups}}),
+        (f"namespaces/{lab.cluster.namespace}/localqueues", {"kind": "LocalQueue", "spec": {"clusterQueue": name}}),
+    ]
+    for kind, body in made:
+        lab.cluster.create(f"{path}/{kind}", {"apiVersion": version, "metadata": {"name": name}, **body})
+    yield name
+    for kind, _ in reversed(made):
+        lab.cluster.delete(f"{path}/{kind}/{name}")
+
+
+def test_twice_as_many_runs_as_gpus_go_through_a_queue_and_share_none(
+    make_lab: Callable[..., Lab], gpus: int, quota: str
+) -> None:
+    lab = make_lab(queue=quota)
+    clock = "read -r up rest </proc/uptime"
+    script = f"{clock}; echo from $up on $NVIDIA_VISIBLE_DEVICES; sleep 4; {clock}; echo to $up"
+    jobs = [lab.job(script, gpus=1) for _ in range(2 * gpus)]
+    handles = [lab.backend.start(job) for job in jobs]
+    waited = set()
+    deadline = time.monotonic() + 300
+    found = lab.backend.status(handles)
+    while any(status.phase != "exited" for status in found.values()):
+        found = lab.backend.status(handles)
+        waited |= {status.reason for status in found.values() if status.phase == "pending"}
+        assert time.monotonic() < deadline, found
+        time.sleep(0.5)
+    assert all(status.exit_code == 0 for status in found.values()), found
+    assert any(f"waits in the queue {quota}" in reason for reason in waited)
+    held: dict[str, list[tuple[float, float]]] = {}
+    for handle in handles:
+        words = b"".join(lab.backend.logs(handle)).decode().split()
+        held.setdefault(words[3], []).append((float(words[1]), float(words[5])))
+    assert len(held) <= gpus
+    for times in held.values():
+        times.sort()
+        assert all(before[1] <= after[0] for before, after in pairwise(times)), held
+
+
+def test_more_gpus_than_any_node_has_are_refused_and_a_run_that_must_wait_is_told_so(lab: Lab, gpus: int) -> None:
+    problems = lab.backend.preflight([Demand(gpus=gpus + 1)])
+    assert [problem.fatal for problem in problems if "no node has more" in problem.what] == [True]
+    holder = lab.start("sleep 60", gpus=gpus)
+    lab.wait(holder, "running")
+    (problem,) = [problem for problem in lab.backend.preflight([Demand(gpus=1)]) if "free now" in problem.what]
+    assert not problem.fatal
+    waiting = lab.start("true", gpus=1)
+    deadline = time.monotonic() + 30
+    while "nvidia.com/gpu" not in (status := lab.status(waiting)).reason:
+        assert time.monotonic() < deadline, status
+        time.sleep(0.2)
+    assert status.phase == "pending"
+    lab.backend.remove(holder)
+    assert lab.wait(waiting).exit_code == 0
+
+
+def test_a_queue_that_is_not_there_is_named(make_lab: Callable[..., Lab]) -> None:
+    problems = make_lab(queue="nowhere").backend.preflight()
+    assert any("nowhere" in problem.what and problem.fatal for problem in problems) or any(
+        "Kueue is not installed" in problem.what for problem in problems
+    )
