@@ -62,6 +62,15 @@ class Leak:
 
 
 @frozen(kw_only=True)
+class KnownIssue:
+    """A flaw of edition v1 that is kept, so that scores compare with those published."""
+
+    what: str  # is wrong
+    effect: str  # on scores
+    fix: str | None = None  # what a fixed edition should change; left out where nothing can or need be done
+
+
+@frozen(kw_only=True)
 class Source:
     """Something that must be fetched besides Kaggle's archive."""
 
@@ -109,6 +118,7 @@ class Facts:
     expect: Mapping[str, Mapping[Literal["rows", "files"], int]] = field(factory=dict)
     sources: tuple[Source, ...] = ()  # what must be fetched besides Kaggle's archive
     leaks: tuple[Leak, ...] = ()  # known ones
+    known_issues: tuple[KnownIssue, ...] = ()  # docs/known-issues.md lists those of all competitions
     waive: tuple[Waiver, ...] = ()  # rules of the conformance kit that this competition breaks by design
     editions: Mapping[str, Edition] = field(factory=dict)  # other editions than v1, by name
     folder: Path = field(default=Path(), metadata=NOT_IN_FILE)  # where competition.toml lies

@@ -2,9 +2,10 @@
 
 - `plugins/*/*/pyproject.toml`: the part that all packages share, from the root's `pyproject.toml`
 - `plugins/*/*/LICENSE`: a copy, because a wheel takes no file from outside its package
-- `plugins/competitions/*/README.md`: the table and the commands, from `competition.toml`
+- `plugins/competitions/*/README.md`: the table, the commands and the known issues, from `competition.toml`
 - `pyproject.toml`: the extras `lite`, `medium`, `high` and `all`, and the workspace's members
 - `docs/competitions.md`: all competitions, from their `competition.toml`
+- `docs/known-issues.md`: what is known to be wrong with them, from the same
 - `docs/index.md`: README.md as a package index can show it, without links into a checkout
 
 In files that are partly written by hand only the block between the two marks changes. A file without marks gets the
@@ -70,6 +71,7 @@ def generated() -> Iterator[tuple[Path, str]]:
         yield path, with_block(path, readme(facts), PAGE_MARKS)
     yield ROOT / "pyproject.toml", with_block(ROOT / "pyproject.toml", extras_and_members(), TOML_MARKS)
     yield ROOT / "docs" / "competitions.md", competitions_page()
+    yield ROOT / "docs" / "known-issues.md", known_issues_page()
     yield ROOT / "docs" / "index.md", index_page()
 
 
@@ -177,6 +179,9 @@ def readme(facts: Facts) -> str:
     parts = [table, f"```\n{commands}\n```"]
     if facts.closed is not None:
         parts.append(f"{facts.closed[:1].upper()}{facts.closed[1:]}.")
+    if facts.known_issues:
+        parts.append("Known issues of edition v1, which are kept so that scores compare with those published:")
+        parts.append("\n".join(f"- {issue.what} {issue.effect}" for issue in facts.known_issues))
     return "\n\n".join(parts)
 
 
@@ -207,8 +212,8 @@ def competitions_page() -> str:
     parts = [
         "# Competitions\n\n"
         "Written by `make generate` from each package's `competition.toml`. The medals are the scores of the human "
-        "leaderboard at which gold, silver and bronze begin; ↑ higher is better, ↓ lower. Each package's README says "
-        "more about known leaks.\n"
+        "leaderboard at which gold, silver and bronze begin; ↑ higher is better, ↓ lower. "
+        "[known-issues.md](known-issues.md) says what is wrong with them.\n"
     ]
     for split, title in SPLITS.items():
         rows = [row(facts) for facts in competitions() if facts.split == split]
@@ -217,6 +222,32 @@ def competitions_page() -> str:
                 f"## {title}: {len(rows)}\n\n| competition | modality | task | metric | medals | size | |\n"
                 "|---|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
             )
+    return "\n".join(parts)
+
+
+def known_issues_page() -> str:
+    """docs/known-issues.md."""
+    known = [facts for facts in competitions() if facts.known_issues]
+    count = sum(len(facts.known_issues) for facts in known)
+    parts = [
+        "# Known issues\n\n"
+        "Written by `make generate` from each package's `competition.toml` (`[[known_issues]]`). Edition v1 is the "
+        "benchmark as published, flaws included, so that scores compare with the public leaderboard. These are the "
+        f"{count} flaws that are known, of {len(known)} of {len(competitions())} competitions: what is wrong, what it "
+        "does to scores, and what a fixed edition should change. An empty last cell means that nothing can or need be "
+        "changed.\n"
+    ]
+    for split, title in SPLITS.items():
+        some = [facts for facts in known if facts.split == split]
+        for first, facts in enumerate(some):
+            heading = f"## {title}\n\n" if first == 0 else ""
+            rows = (f"| {issue.what} | {issue.effect} | {issue.fix or ''} |" for issue in facts.known_issues)
+            parts.append(
+                f"{heading}### [{facts.id}](../plugins/competitions/{package(facts).name}/)\n\n"
+                "| what is wrong | what it does to scores | a fixed edition |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+            )
+    if none := [facts.id for facts in competitions() if not facts.known_issues]:
+        parts.append(f"## None known\n\n{', '.join(none)}\n")
     return "\n".join(parts)
 
 

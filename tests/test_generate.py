@@ -38,6 +38,15 @@ def test_a_changed_fact_is_noticed(script: ModuleType, monkeypatch: pytest.Monke
     assert names == {"README.md", "competitions.md"}
 
 
+def test_known_issues_are_those_of_the_facts(script: ModuleType) -> None:
+    page = script.known_issues_page()
+    for facts in script.competitions():
+        assert facts.id in page
+        for issue in facts.known_issues:
+            assert f"| {issue.what} | {issue.effect} | {issue.fix or ''} |" in page
+            assert "|" not in issue.what + issue.effect + (issue.fix or ""), "it would end the table's cell"
+
+
 def test_what_is_written_by_hand_stays(script: ModuleType, tmp_path: Path) -> None:
     page = tmp_path / "README.md"
     page.write_text("# title\n\nBy hand.\n\n<begin>\nold\n<end>\n\nAlso by hand.\n")

@@ -72,7 +72,7 @@ def _row(competition: Competition, dirs: DataDirs) -> dict[str, Any]:
 @data_option
 @json_option
 def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
-    """Show the facts of one competition: metric, thresholds, known leaks, where its data are."""
+    """Show the facts of one competition: metric, thresholds, known leaks and issues, where its data are."""
     from mlecore.competitions import competition
     from mlecore.data.layout import DataDirs
     from mlecore.grading.medals import thresholds_for
@@ -92,6 +92,7 @@ def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
             "kaggle": facts.kaggle,
             "thresholds": asdict(thresholds) if thresholds else None,
             "leaks": [asdict(leak) for leak in facts.leaks],
+            "known_issues": [asdict(issue) for issue in facts.known_issues],
             "prepared_in": roots,
             "plugin": f"{target.plugin.distribution} {target.plugin.version}",
         }
@@ -117,6 +118,8 @@ def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
         click.echo(f"  {'medals:':10}none: it has no human leaderboard")
     for leak in facts.leaks:
         click.echo(f"  {'leak:':10}{leak.file}{f', column {leak.column}' if leak.column else ''}: {leak.why}")
+    for issue in facts.known_issues:
+        click.echo(f"  {'issue:':10}{issue.what} {issue.effect}")
     for name, root in roots.items():
         click.echo(f"  {'prepared:':10}{name} in {root}")
     if not roots:
