@@ -281,7 +281,7 @@ class Connection:
 
 async def relay(
     listen: str, patterns: Sequence[Pattern], log: Log, *, to: str | None = None,
-    connections: int = CONNECTIONS, idle: float = IDLE_SECONDS, ready: Callable[[Any], object] = lambda address: None,
+    connections: int = CONNECTIONS, idle: float = IDLE_SECONDS, ready: Callable[[object], None] = lambda address: None,
 ) -> None:  # fmt: skip
     """Serve until cancelled, on ``host:port`` or ``unix:PATH``; ``ready`` gets the address when it listens.
 
@@ -290,7 +290,7 @@ async def relay(
 
     ``to``: only forward, to this Unix socket, where the relay listens.
     """
-    active: dict[asyncio.Future[Any], Connection] = {}
+    active: dict[asyncio.Future[None], Connection] = {}
 
     def make_room() -> bool:
         for task, connection in active.items():
@@ -342,7 +342,7 @@ async def relay(
 async def _main(options: argparse.Namespace, patterns: list[Pattern], out: IO[str]) -> None:
     log, ends, listening = Log(out), [(options.listen, options.to), *options.forward], []
 
-    def ready(at: Any) -> None:
+    def ready(at: object) -> None:
         listening.append(str(at))
         if len(listening) == len(ends):
             sys.stderr.write(f"relay on {', '.join(listening)}\n")

@@ -25,6 +25,7 @@ from mlecore.errors import DataError
 from mlecore.units import show_size
 
 if TYPE_CHECKING:
+    from requests import Response
     from tenacity import RetryCallState, Retrying
 
     from mlecore.backends import Progress
@@ -200,7 +201,7 @@ def range_headers(offset: int, validator: str | None) -> dict[str, str]:
     return {"Accept-Encoding": "identity", **rest}
 
 
-def body(response: Any) -> Body:
+def body(response: Response) -> Body:
     """The body of a response of requests; raises as open_url() does."""
     status = response.status_code
     if status == 416:
@@ -224,7 +225,7 @@ def body(response: Any) -> Body:
     return Body(offset=offset or 0, size=size, validator=validator, chunks=_chunks(response))
 
 
-def _chunks(response: Any) -> Iterator[bytes]:
+def _chunks(response: Response) -> Iterator[bytes]:
     import requests
     import urllib3
 
@@ -236,7 +237,7 @@ def _chunks(response: Any) -> Iterator[bytes]:
         response.close()
 
 
-def retry_after(response: Any) -> float | None:
+def retry_after(response: Response) -> float | None:
     """Seconds that the server asks for, given as such or as a date."""
     text = response.headers.get("Retry-After", "")
     if text.isdigit():
@@ -312,6 +313,6 @@ def _md5(path: Path) -> str:
         return hashlib.file_digest(file, "md5").hexdigest()
 
 
-def _md5_so_far(path: Path) -> Any:
+def _md5_so_far(path: Path) -> hashlib._Hash:
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))

@@ -65,7 +65,7 @@ class Report:
     teams: int | None = None  # on that leaderboard
     percentile: float | None = None  # share of them that are not better, in percent
     run: str = ""  # uid of the run, where it is one's
-    extra: Mapping[Any, Any] = field(factory=dict, eq=False, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
+    extra: Mapping[str, Any] = field(factory=dict, eq=False, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
     @property
     def medal(self) -> str | None:

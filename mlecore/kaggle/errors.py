@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlecore.data.http import Stale, Transient, retry_after
 from mlecore.errors import DataError, MlecoreError, UsageError
 
 if TYPE_CHECKING:
+    from requests import HTTPError
+
     from mlecore.facts import Facts
 
 
@@ -37,7 +39,7 @@ def rules_page(slug: str) -> str:
     return f"https://www.kaggle.com/competitions/{slug}/rules"
 
 
-def translated(error: Any, facts: Facts | None, what: str) -> MlecoreError | Transient:
+def translated(error: HTTPError, facts: Facts | None, what: str) -> MlecoreError | Transient:
     """What a requests HTTPError of the client means; Transient if asking again may help."""
     response = error.response
     code = response.status_code if response is not None else 0
@@ -68,7 +70,7 @@ def translated(error: Any, facts: Facts | None, what: str) -> MlecoreError | Tra
     return DataError(f"{what}: Kaggle answers {code}: {said}")
 
 
-def _said(error: Any) -> str:
+def _said(error: HTTPError) -> str:
     """Kaggle's own words, in one short line."""
     try:
         text = str(error.response.json()["message"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def roc_auc(truth: ArrayLike, score: ArrayLike) -> float:
     return twice / (2 * positives * negatives)
 
 
-def mean_roc_auc(truth: Any, score: Any) -> float:
+def mean_roc_auc(truth: ArrayLike, score: ArrayLike) -> float:
     """The plain mean of the columns' AUROCs (rows x columns, paired by place); NaN where one of them is."""
     truths, scores = np.asarray(truth), np.asarray(score, dtype=np.float64)
     if truths.shape != scores.shape or truths.ndim != 2:

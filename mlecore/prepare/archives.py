@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 from mlecore.bombs import refuse_bomb
 from mlecore.errors import DataError
@@ -24,6 +24,9 @@ from mlecore.prepare.files import link_file
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.tables import new_file
 from mlecore.prepare.zips import find, open_zip
+
+if TYPE_CHECKING:
+    from py7zr import SevenZipFile
 
 _BLOCK = 1 << 20
 
@@ -88,7 +91,7 @@ def pack_7z(source: Path, target: Path, names: Mapping[str, str]) -> None:
         _fix_times(archive)
 
 
-def _fix_times(archive: Any) -> None:
+def _fix_times(archive: SevenZipFile) -> None:
     """The same input must give the same bytes."""
     from py7zr.helpers import ArchiveTimestamp
 
@@ -209,7 +212,7 @@ def _open_tar(archive: Path) -> Iterator[tarfile.TarFile]:
 
 
 @contextmanager
-def _open_7z(archive: Path) -> Iterator[Any]:
+def _open_7z(archive: Path) -> Iterator[SevenZipFile]:
     try:
         import py7zr
     except ImportError:

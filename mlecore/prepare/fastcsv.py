@@ -11,6 +11,9 @@ import io
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
     from pandas import DataFrame, Series
 
 _WORTHWHILE = 200_000  # cells; for fewer, importing polars takes longer than pandas
@@ -40,7 +43,7 @@ def lines(table: DataFrame, quoting: int) -> bytes | None:
     return out.getvalue()
 
 
-def _column(values: Series, quoting: int) -> Any:
+def _column(values: Series, quoting: int) -> pl.Series | None:
     """A polars Series that is written as pandas writes ``values``, or None."""
     import numpy as np
     import pandas as pd
@@ -67,12 +70,12 @@ def _column(values: Series, quoting: int) -> Any:
     return None
 
 
-def _text(array: Any, missing: Any, quoting: int) -> Any:
-    import numpy as np
+def _text(array: NDArray[Any], missing: NDArray[np.bool_], quoting: int) -> pl.Series | None:
     import polars as pl
 
     none = None if quoting == csv.QUOTE_MINIMAL else ""  # bare, or ""
-    cells: Any = np.where(missing, none, array)
+    cells = array.copy()
+    cells[missing] = none
     try:
         column = pl.Series(cells.tolist(), dtype=pl.String)
     except (TypeError, UnicodeError, pl.exceptions.PolarsError):  # a lone surrogate

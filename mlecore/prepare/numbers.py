@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlecore.prepare.tables import read_csv
 
 if TYPE_CHECKING:
+    import polars as pl
     from pandas import DataFrame
 
 _WORTHWHILE = 16 << 20  # bytes; pandas reads a smaller table in the time that importing polars takes
@@ -47,7 +48,7 @@ def _by_polars(path: Path) -> DataFrame | None:
     return None
 
 
-def _frame(table: Any) -> DataFrame:
+def _frame(table: pl.DataFrame) -> DataFrame:
     """As pandas holds it; the cells of a row are adjacent, so that a shuffle moves rows, not cells."""
     import pandas as pd
 
@@ -58,14 +59,14 @@ def _frame(table: Any) -> DataFrame:
     return pd.concat(pieces, axis=1, copy=False)
 
 
-def _small(column: Any) -> Any:
+def _small(column: pl.Series) -> pl.DataType:
     """int8 if a column's first rows allow it; else its type."""
     import polars as pl
 
     return pl.Int8() if column.dtype.is_integer() and column.is_between(-128, 127).all() else column.dtype
 
 
-def _certain(column: Any) -> bool:
+def _certain(column: pl.Series) -> bool:
     """Does pandas, which types blocks of rows, read the same numbers?
 
     There are no gaps. A block may have no decimals, so numbers must be small enough to be exact in float64; infinities

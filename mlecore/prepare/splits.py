@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mlecore.errors import DataError
@@ -102,11 +102,11 @@ def _sizes(count: int, test_size: float | None, train_size: float | None) -> tup
     return n_train, n_test
 
 
-def _number(size: float, count: int, rounding: Any) -> int:
+def _number(size: float, count: int, rounding: Callable[[float], int]) -> int:
     return int(rounding(size * count)) if isinstance(size, float) else int(size)
 
 
-def _take(items: Any, positions: Any) -> Any:
+def _take(items: Any, positions: NDArray[np.intp]) -> Any:
     if hasattr(items, "iloc"):
         return items.iloc[positions]
     if hasattr(items, "dtype"):

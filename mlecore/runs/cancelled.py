@@ -27,7 +27,7 @@ class Cancelled:
 
     format: int = 1  # of this file
     runs: tuple[str, ...] = ()  # their names
-    extra: Mapping[Any, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
+    extra: Mapping[str, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
 
 def read_cancelled(group: Path) -> frozenset[str]:

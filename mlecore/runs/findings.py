@@ -39,7 +39,7 @@ class Findings:
     usage: Usage | None = None  # of its models
     settings: Mapping[str, Any] = field(factory=dict)  # what it judged with, beside its options
     group: str  # digest of the runs that it saw
-    extra: Mapping[Any, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
+    extra: Mapping[str, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
     @property
     def outcome(self) -> DetectorOutcome:

@@ -202,7 +202,7 @@ class RunRecord(RunSummary):
     checks: int = 0  # uses of the sandbox's validate, as reported by the sandbox
     gradings: int = 0  # of the submission
     collected: Collected | None = None  # what came out of the sandbox
-    extra: Mapping[Any, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
+    extra: Mapping[str, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
     @property
     def synthetic(self) -> bool:

@@ -43,7 +43,7 @@ class GroupInfo:
     data: tuple[str, ...] = ()  # data directories, so that resuming finds them
     seal: str = ""  # of who made it, on which machine and in which place; without the right one it is read-only
     plugins: tuple[PluginUse, ...] = ()  # of the competitions, which grade all of its runs
-    extra: Mapping[Any, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
+    extra: Mapping[str, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
 
 @frozen(kw_only=True)

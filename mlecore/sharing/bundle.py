@@ -23,6 +23,7 @@ from mlecore.errors import DataError, UsageError
 from mlecore.runs.cancelled import CANCELLED
 from mlecore.runs.digests import with_own_digest
 from mlecore.runs.journal import now
+from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import GROUP, PLAN, RECORD, load_group, open_group
@@ -111,7 +112,7 @@ def _json(values: Mapping[str, Any]) -> bytes:
     return (json.dumps(values, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def _plan_text(plan: Any) -> bytes:
+def _plan_text(plan: Plan) -> bytes:
     from mlecore.runs.planning import write_plan
 
     return write_plan(plan).encode()

@@ -167,7 +167,7 @@ def _refuse_other_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
     )
 
 
-def _absent(here: Any, there: Any) -> list[Any]:
+def _absent(here: Series, there: Series) -> list[Any]:
     """The distinct values of ``here`` that ``there`` lacks, in order of appearance; 1, 1.0 and True are one value."""
     distinct = here.drop_duplicates()
     have = set(there.drop_duplicates().tolist())

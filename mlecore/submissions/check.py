@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlecore.errors import DataError, InvalidSubmission, PluginError
 from mlecore.submissions.format import Format
 
 if TYPE_CHECKING:
+    from pandas import Series
+
     from mlecore.submissions.table import Table
 
 
@@ -45,7 +47,7 @@ def _warnings(format: Format, submission: Table, sample: Table) -> list[str]:
     return said
 
 
-def _id_warnings(format: Format, ids: Any, asked: Any, submission: Table, sample: Table) -> list[str]:
+def _id_warnings(format: Format, ids: Series, asked: Series, submission: Table, sample: Table) -> list[str]:
     from mlecore.submissions.messages import counted, shown
 
     said = []

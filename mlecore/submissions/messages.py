@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 SHOWN = 3  # offending rows or ids named in a message
 WIDTH = 60  # characters of a value shown
 ID = "mlecore.id"  # key in DataFrame.attrs: the column that names the rows in messages
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as a message shows it: short, on one line, control characters escaped."""
     if isinstance(value, str):
         return repr(value if len(value) <= WIDTH else value[: WIDTH - 3] + "...")
@@ -19,7 +22,7 @@ def shown(value: Any) -> str:
     return str(value.item() if hasattr(value, "item") else value)
 
 
-def listed(values: Iterable[Any]) -> str:
+def listed(values: Iterable[object]) -> str:
     """The first few values, comma-separated, with the number of the others."""
     values = list(values)
     text = ", ".join(shown(value) for value in values[:SHOWN])
@@ -32,7 +35,7 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def row_name(frame: Any, position: int) -> str:
+def row_name(frame: DataFrame, position: int) -> str:
     """What to call the row at ``position``: by its id where the frame was aligned by one, else by its place."""
     column = frame.attrs.get(ID)
     if column is not None and column in frame.columns:
@@ -42,7 +45,7 @@ def row_name(frame: Any, position: int) -> str:
     return f"row {place:,}"
 
 
-def offending(frame: Any, positions: Sequence[int], values: Sequence[Any]) -> str:
+def offending(frame: DataFrame, positions: Sequence[int], values: Sequence[object]) -> str:
     """The first offending rows with what stands there: ``id 'a': 1.7; id 'b': missing (and 5 more rows)``."""
     text = "; ".join(
         f"{row_name(frame, int(position))}: {shown(value)}"

@@ -179,7 +179,7 @@ def _texts_found(frame: DataFrame, column: str, *, truths: bool = False) -> str:
     return offending(frame, where, [values[i] for i in where[:10]])
 
 
-def _is_truth(value: Any) -> bool:
+def _is_truth(value: object) -> bool:
     """What pandas reads as a boolean in a column of booleans."""
     return value is True or value is False or (isinstance(value, str) and value.lower() in ("true", "false"))
 
@@ -197,7 +197,7 @@ def _plain(text: str) -> bool:
     return text.isascii() and "_" not in text and abs(float(text)) < 2**63
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return not isinstance(value, str) and value == value
 
 

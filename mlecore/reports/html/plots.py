@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -15,6 +15,9 @@ from matplotlib.figure import Figure
 from mlecore.reports.compare import Comparison
 from mlecore.reports.document import Document, RunLine, SetupSummary
 from mlecore.reports.sections import clean, score
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _INK, _MUTED, _GRID = "#010101", "#010102", "#010103"
 _SERIES = tuple(f"#0102{number:02x}" for number in range(6))
@@ -155,7 +158,7 @@ def _positions(
         for row, index in mine:
             found = setup.runs[index]
             nth = spread[row] = spread.get(row, -1) + 1
-            x.append(found.position)
+            x.append(found.position or 0.0)
             y.append(row + (nth % 3 - 1) * 0.16)
             link = f"#run-{setup.key}-{index}"
             links.append(link)
@@ -266,7 +269,7 @@ def _published(document: Document) -> str:
     return _svg(figure, "published", "The published leaderboard with these runs in it")
 
 
-def _figure(rows: float, labels: float = 0.7) -> tuple[Figure, Any]:
+def _figure(rows: float, labels: float = 0.7) -> tuple[Figure, Axes]:
     """``rows`` is the height of the axes, ``labels`` the room left of them, in inches.
 
     Laid out by hand: matplotlib's own layout engines draw everything twice.

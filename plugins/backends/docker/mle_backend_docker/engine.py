@@ -16,6 +16,7 @@ from mlecore.errors import BackendError, BackendUnreachable
 
 if TYPE_CHECKING:
     from docker import APIClient
+    from docker.errors import APIError
 
 OLDEST = "1.24"  # of its interface's versions, that every engine understands; enough to ask for its own
 SECONDS = 120.0  # a busy engine takes its time; past it, it counts as unreachable, never as an answer
@@ -159,7 +160,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 300 else text[:300] + " ..."
 
 
-def _refused(error: Any, what: str) -> BackendError:
+def _refused(error: APIError, what: str) -> BackendError:
     text = str(error.explanation or error).strip()
     if "no space left on device" in text.lower() or "disk quota exceeded" in text.lower():
         return BackendError(
