@@ -189,6 +189,7 @@ while True:
     with contextlib.suppress(ProcessLookupError): os.kill(-1, signal.SIGSTOP)
     work(0.1)""",
         "orphans of orphans in new sessions": """
+if os.fork(): work(60)
 while True:
     if os.fork(): os._exit(0)
     os.setsid()

@@ -1,6 +1,6 @@
 """Every probe of a backend's sandbox in one command, with a table of what holds.
 
-    python benchmarks/probes.py [--backend vm] [--user] [--kit] [--only AREA]... [--json FILE] [-B name=value]...
+    python benchmarks/probes.py [--backend vm] [--user] [--kit] [--only AREA]... [-B name=value]...
 
 Tries what ``_probes.py`` has, all that agent dummy looks for (on each kind of network), a key in the controller's
 keyring, what an agent leaves that is hard to collect, and a relay that is held by silent clients. ``--kit`` adds the
@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from _probes import GRACE, LIMIT, Probe, limits
-from attrs import asdict, evolve, frozen
+from attrs import evolve, frozen
 
 from mlecore.backends import JobStatus
 from mlecore.errors import MlecoreError
@@ -237,7 +237,6 @@ def main() -> int:
     parser.add_argument("--user", action="store_true")
     parser.add_argument("--kit", action="store_true")
     parser.add_argument("--only", action="append", default=[], metavar="AREA", help="memory, disk, time, dummy ...")
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     if given.user and os.geteuid() == 0:
         return as_user([word for word in sys.argv[1:] if word != "--user"])
@@ -257,8 +256,6 @@ def main() -> int:
                 print(f"| {row.area} | {row.name} | {row.words} |", flush=True)
         finally:
             bench.clean_up()
-    if given.json:
-        given.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
     print(f"{len(rows)} probes, {sum(not row.held for row in rows)} not held")
     return int(any(not row.held for row in rows))
 

@@ -45,6 +45,7 @@ class ModelAccess:
     models: tuple[str, ...] = ()  # that may be called
     any_model: bool = False  # others too
     budgets: tuple[str, ...] = ()  # "5usd", "2Mtok", "500calls"
+    spent: Mapping[str, float] = field(factory=dict)  # of these by earlier attempts of the run: usd, tokens, calls
     prices: Mapping[str, Mapping[str, float]] = field(factory=dict)  # model -> input, output ... USD per million tokens
     retries: int = 0  # of calls that the endpoint answered with 429 or 5xx
     max_calls: int | None = None  # at once, over all jobs of this endpoint here
@@ -85,6 +86,7 @@ def _settings(access: ModelAccess, job_name: str, slots: str | None) -> bytes:
         "models": access.models,
         "any_model": access.any_model,
         "budgets": access.budgets,
+        "spent": dict(access.spent),
         "prices": {model: dict(price) for model, price in access.prices.items()},
         "retries": access.retries,
         "max_calls": access.max_calls,

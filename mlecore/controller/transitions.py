@@ -25,7 +25,7 @@ from mlecore.runs import requests
 from mlecore.runs.cancelled import REASON, add_cancelled
 from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
-from mlecore.runs.measured import difference, measure
+from mlecore.runs.measured import difference, measure, spent_in
 from mlecore.runs.record import FINISHED, Attempt, PluginUse, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.same import require_same_data
@@ -93,6 +93,7 @@ class Transitions:
             record = self._described(record, agent, inputs)
         if isinstance(made, FinishedSubmission):
             return self._take_finished_submission(record, made), None
+        made = evolve(made, job=_with_earlier_spending(made.job, record))
         image, data = self._provisions.image(record.label), self._provisions.data(record.competition)
         if fresh:
             record = self._starting(record, agent, made, image)
@@ -226,7 +227,9 @@ class Transitions:
         """What the logs of relay and gateway tell, and what the agent's own logs report of its usage."""
         record = evolve(record, relay_refused=relay_refusals(record.folder / RELAY_LOG))
         reported = self._reported_usage(record)
-        calls = measure(record.folder / GATEWAY_LOG, record.access.budgets) if record.access else None
+        calls = None
+        if record.access:
+            calls = measure(record.folder / GATEWAY_LOG, record.access.budgets, record.access.spent)
         if calls is None:
             return evolve(record, usage=reported)
         words = difference(calls, reported.input_tokens, reported.output_tokens) if reported else ""
@@ -381,3 +384,12 @@ def _read_report(path: Path) -> Report:
         return read_report(path, below=path.parent.parent)
     except SchemaError as error:
         raise GradingError(error.message, fix="Resuming the group grades the run again.") from None
+
+
+def _with_earlier_spending(job: Job, record: RunRecord) -> Job:
+    """A budget is the run's: what earlier attempts spent of it is gone."""
+    if job.demand.model is None:
+        return job
+    logs = [record.folder / "attempts" / str(attempt.number) / "rest" / GATEWAY_LOG for attempt in record.attempts[:-1]]
+    model = evolve(job.demand.model, spent=spent_in(logs))
+    return evolve(job, demand=evolve(job.demand, model=model))

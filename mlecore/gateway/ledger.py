@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from copy import copy
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -45,10 +46,10 @@ class Spent(msgspec.Struct):
 
 
 class Ledger:
-    """Of one run. ``spent`` has the calls that ended."""
+    """Of one attempt. ``spent`` has the calls that ended, and what was spent ``before``."""
 
-    def __init__(self, folder: Path) -> None:
-        self.spent = Spent()
+    def __init__(self, folder: Path, before: Spent | None = None) -> None:
+        self.spent = copy(before) if before else Spent()
         self.under_way = 0
         self.refused = 0
         self._unwritten: list[bytes] = []

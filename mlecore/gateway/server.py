@@ -41,7 +41,7 @@ class Gateway:
     def __init__(self, settings: Settings, folder: Path, session: aiohttp.ClientSession) -> None:
         self.settings = settings
         self.session = session
-        self.ledger = Ledger(folder)
+        self.ledger = Ledger(folder, settings.spent)
         self.transcripts = Transcripts(folder) if settings.transcripts else None
         self.prices = Prices(settings.endpoint, settings.prices)
         self.asks_usage = True

@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from .budgets import Budget
+from .ledger import Spent
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Usd = Annotated[float, msgspec.Meta(ge=0)]
@@ -31,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     models: tuple[str, ...] = ()  # that may be called
     any_model: bool = False  # others too
     budgets: tuple[str, ...] = ()
+    spent: Spent = msgspec.field(default_factory=Spent)  # of these, before this gateway's own log begins
     prices: dict[str, Price] = {}
     retries: Count = 0  # of a call that the endpoint answered with 429 or 5xx
     max_calls: Annotated[int, msgspec.Meta(ge=1)] | None = None  # at once, over all gateways that share ``slots``

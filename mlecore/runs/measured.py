@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from attrs import define, field, frozen
@@ -80,15 +80,28 @@ class _Sum:
         return None if self.unpriced or not self.costs else round(math.fsum(self.costs), 9)
 
 
-def measure(log: Path, budgets: Sequence[str] = ()) -> ModelCalls | None:
-    """The sums of a log; None if there is none."""
+def spent_in(logs: Iterable[Path]) -> dict[str, float]:
+    """What the calls of some logs used, as ``ModelAccess.spent`` has it; empty if there were none."""
+    from mlecore.gateway.ledger import Spent, read_calls
+
+    spent = Spent()
+    for log in logs:
+        for call in read_calls(log):
+            spent.add(call)
+    return {"usd": spent.usd, "tokens": spent.tokens, "calls": spent.calls} if spent.calls else {}
+
+
+def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] | None = None) -> ModelCalls | None:
+    """The sums of a log; None if there is none. ``before``: what earlier attempts used of the budgets."""
     from mlecore.gateway.budgets import Budget
     from mlecore.gateway.ledger import Spent, read_calls
 
     if not log.is_file():
         return None
     limits = [Budget.parse(text) for text in budgets]
-    spent, whole, models = Spent(), _Sum(), dict[str, _Sum]()
+    used = before or {}
+    spent = Spent(usd=used.get("usd", 0.0), tokens=int(used.get("tokens", 0)), calls=int(used.get("calls", 0)))
+    whole, models = _Sum(), dict[str, _Sum]()
     refused = failed = retries = 0
     prices: dict[str, None] = {}
     exhausted: tuple[str, str] | None = None

@@ -17,7 +17,7 @@ import pytest
 
 from mlecore.gateway.budgets import Budget
 from mlecore.gateway.calls import Tokens
-from mlecore.gateway.ledger import LOG, OPEN, Ledger, read_calls
+from mlecore.gateway.ledger import LOG, OPEN, Ledger, Spent, read_calls
 from mlecore.gateway.prices import Prices
 from mlecore.gateway.settings import Price, read_settings
 from mlecore.testing.models import Answer, Script, Usage, scripted_model
@@ -47,6 +47,13 @@ def test_budget_as_people_write_it(text, amount, unit):
 def test_what_is_no_budget(text):
     with pytest.raises(ValueError, match="is not a budget"):
         Budget.parse(text)
+
+
+@pytest.mark.parametrize(("budget", "served"), [("3calls", 1), ("350tok", 2), ("0.011usd", 1)])
+def test_what_earlier_attempts_spent_is_gone(gateway, budget, served):
+    earlier = Spent(usd=0.009, tokens=200, calls=2)
+    front = gateway(HUNDRED, budgets=(budget,), prices=PRICES, spent=earlier)
+    assert [front.ask()[0] for _ in range(3)] == [200] * served + [429] * (3 - served)
 
 
 @pytest.mark.parametrize(("budget", "served"), [("3calls", 3), ("250tok", 3), ("0.01usd", 3), ("100tok", 1)])

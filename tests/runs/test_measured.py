@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from mlecore.gateway.calls import Call, Tokens
-from mlecore.runs.measured import difference, measure
+from mlecore.runs.measured import difference, measure, spent_in
 
 
 def call(number, **values):
@@ -55,3 +55,15 @@ def test_difference_is_told_from_five_percent_on(tmp_path):
         "its logs report 106 input tokens, its gateway counted 100; "
         "its logs report 11 output tokens, its gateway counted 10"
     )
+
+
+def test_a_retry_goes_on_with_the_run_s_budget(tmp_path):
+    earlier = log(tmp_path, call(1), call(2), call(3, outcome="refused", status=429))
+    spent = spent_in([earlier, tmp_path / "missing.jsonl"])
+    assert spent == {"usd": pytest.approx(0.2), "tokens": 220, "calls": 2}
+    (tmp_path / "again").mkdir()
+    again = log(tmp_path / "again", call(1), call(2))
+    assert measure(again, ("350tok",)).exhausted is None
+    got = measure(again, ("350tok",), spent)
+    assert (got.calls, got.exhausted, got.exhausted_at) == (2, "350tok", "2026-01-01T00:00:02+00:00")
+    assert spent_in([tmp_path / "missing.jsonl"]) == {}

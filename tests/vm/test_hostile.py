@@ -168,14 +168,19 @@ def test_memory_that_nobody_has_mapped_counts(lab: Any, hide: str) -> None:
     assert status.oom and not status.infra_failure, output
 
 
-def test_unlinked_files_count(any_lab: Any) -> None:
-    script = """
-import os, time
-kept = []
+@pytest.mark.parametrize("mapped", [False, True])
+def test_unlinked_files_count(any_lab: Any, mapped: bool) -> None:
+    script = f"""
+import ctypes, os, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
 for name in ("a", "b"):
-    kept.append(open(f"code/{name}", "wb", buffering=0))
-    os.unlink(f"code/{name}")
-    kept[-1].write(bytes(9_000_000))
+    file = os.open(f"code/{{name}}", os.O_RDWR | os.O_CREAT)
+    os.unlink(f"code/{{name}}")
+    os.write(file, bytes(9_000_000))
+    if {mapped}:
+        libc.mmap(None, ctypes.c_size_t(9_000_000), 1, 1, file, ctypes.c_long(0))
+        os.close(file)
 time.sleep(30)
 """
     status, _ = any_lab.run("python3", "-c", script, disk=15_000_000)

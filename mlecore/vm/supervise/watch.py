@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from .processes import below
 
 _OPEN_FILES_EVERY = 1.0  # seconds
+_MAPS = 1 << 22  # bytes of a process's list of mappings that are looked through
 
 
 class Processes:
@@ -26,18 +27,22 @@ class Processes:
             return [name for name in os.listdir(self._folder) if name.isdigit()]  # noqa: PTH208
         return [str(pid) for pid in (self._root, *below(self._root))]
 
-    def read(self, path: str) -> bytes:
-        """A file of /proc; empty if its process is gone."""
+    def read(self, path: str, most: int = 1 << 16) -> bytes:
+        """A file of /proc; empty if its process is gone. At most so many bytes of it."""
         try:
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._folder)
         except OSError:
             return b""
+        parts: list[bytes] = []
         try:
-            return os.read(file, 1 << 16)
+            while most > 0 and (part := os.read(file, min(most, 1 << 16))):  # some come in pages
+                parts.append(part)
+                most -= len(part)
         except OSError:
             return b""
         finally:
             os.close(file)
+        return b"".join(parts)
 
     def open_files(self) -> Iterator[tuple[str, os.stat_result]]:
         """What each process has open that is a file without a name: where it was, and its state; each file once."""
@@ -62,6 +67,16 @@ class Processes:
             finally:
                 os.close(descriptors)
 
+    def mapped_files(self) -> Iterator[tuple[tuple[int, int], int]]:
+        """What each process has mapped of files without a name: (disk, number), and how many bytes."""
+        for name in self.names():
+            for line in self.read(f"{name}/maps", _MAPS).splitlines():
+                fields = line.split(maxsplit=5)
+                if len(fields) == 6 and fields[5].endswith(b"(deleted)"):
+                    begin, _, end = fields[0].partition(b"-")
+                    major, _, minor = fields[3].partition(b":")
+                    yield (os.makedev(int(major, 16), int(minor, 16)), int(fields[4])), int(end, 16) - int(begin, 16)
+
     def shared_memory(self) -> int:
         """Bytes in the sandbox's own /dev/shm."""
         if not self._namespaced:
@@ -79,7 +94,10 @@ def _kilobytes(text: bytes, *names: bytes) -> int:
 
 
 class OpenFiles:
-    """Bytes in files without a name, which no folder shows: in memory (memfd), and on the disk of ``folder``."""
+    """Bytes in files without a name, which no folder shows: in memory (memfd), and on the disk of ``folder``.
+
+    Of one that is mapped and no longer open, the largest mapping counts: its real size cannot be seen.
+    """
 
     def __init__(self, processes: Processes, folder: str) -> None:
         self._processes = processes
@@ -94,11 +112,18 @@ class OpenFiles:
         if began < self._next:
             return
         memory = disk = 0
+        seen = set()
         for path, state in self._processes.open_files():
+            seen.add((state.st_dev, state.st_ino))
             if path.startswith("/memfd:"):
                 memory += state.st_blocks * 512
             elif state.st_dev == self._disk:
                 disk += state.st_blocks * 512
+        mapped: dict[tuple[int, int], int] = {}
+        for file, size in self._processes.mapped_files():
+            if file[0] == self._disk and file not in seen:
+                mapped[file] = max(mapped.get(file, 0), size)
+        disk += sum(mapped.values())
         self.memory, self.disk = memory, disk
         now = time.monotonic()
         self._next = now + max(_OPEN_FILES_EVERY, 20 * (now - began))

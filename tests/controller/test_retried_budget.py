@@ -1,0 +1,52 @@
+"""A retried run keeps the budget that it has left, not a fresh one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from mlecore.backends import GATEWAY_LOG, Dataset, Demand, Image, Job
+from mlecore.controller.transitions import _with_earlier_spending
+from mlecore.gateway.calls import Call, Tokens
+from mlecore.model_access import ModelAccess
+from mlecore.runs.record import Attempt, PluginUse, RunRecord
+
+DATASET = Dataset(competition="c", edition="v1", public=Path("/d"), digest="d")
+
+
+def job(demand: Demand) -> Job:
+    image = Image(ref="", digest="")
+    return Job(name="mle-u-3", group="g", image=image, dataset=DATASET, data="/d", argv=("a",), tools={}, demand=demand)
+
+
+def record(folder: Path, attempts: int) -> RunRecord:
+    use = PluginUse(name="x")
+    numbers = tuple(Attempt(number=n, job=f"mle-u-{n}") for n in range(1, attempts + 1))
+    return RunRecord(
+        folder=folder, uid="u", name="r", group="g", group_uid="gu", competition="c", agent=use, backend=use,
+        attempts=numbers,
+    )  # fmt: skip
+
+
+def spend(folder: Path, attempt: int, calls: int) -> None:
+    path = folder / "attempts" / str(attempt) / "rest" / GATEWAY_LOG
+    path.parent.mkdir(parents=True)
+    one = {"time": "2026-01-01T00:00:00+00:00", "method": "POST", "path": "/x", "asked": "m", "outcome": "passed"}
+    lines = [Call(number=n, tokens=Tokens(input=10, output=1), cost_usd=0.5, **one) for n in range(calls)]
+    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+
+
+def test_all_earlier_attempts_count_and_this_one_does_not(tmp_path: Path) -> None:
+    for attempt, calls in ((1, 2), (2, 3), (3, 7)):
+        spend(tmp_path, attempt, calls)
+    demand = Demand(network="llm", model=ModelAccess(endpoint="https://x.example/v1", budgets=("9calls",)))
+    model = _with_earlier_spending(job(demand), record(tmp_path, 3)).demand.model
+    assert model is not None and model.budgets == ("9calls",)
+    assert model.spent == {"usd": 2.5, "tokens": 55, "calls": 5}
+    model = _with_earlier_spending(job(demand), record(tmp_path, 1)).demand.model
+    assert model is not None and model.spent == {}
+
+
+def test_a_run_without_a_model_has_nothing_to_count(tmp_path: Path) -> None:
+    assert _with_earlier_spending(job(Demand()), record(tmp_path, 2)).demand == Demand()
