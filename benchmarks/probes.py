@@ -83,7 +83,10 @@ def _retry(output: str, status: JobStatus, seconds: float) -> tuple[bool, str]:
 
 def _got(output: str, status: JobStatus, seconds: float) -> tuple[bool, str]:
     used = float(output.split()[-1])
-    return used < 1.3, f"{used:.1f} CPUs instead of 1" if used >= 1.3 else "held"
+    if used >= 1.3:
+        return False, f"{used:.1f} CPUs instead of 1"
+    idle = (os.cpu_count() or 1) - os.getloadavg()[0]
+    return True, "held" if idle > 0 else "undecided: this machine is busy, so nobody got more"
 
 
 JUDGES: dict[str, Callable[[str, JobStatus, float], tuple[bool, str]]] = {
