@@ -20,14 +20,6 @@ TEXT = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
 SCRIPT = "#!{python}\nimport sys\nfrom {module} import {function}\nsys.exit({function}())\n"
 
 
-def uv() -> str:
-    beside = ROOT / ".tools" / "bin" / "uv"
-    found = str(beside) if beside.exists() else shutil.which("uv")
-    if found is None:
-        pytest.skip("uv is not here")
-    return found
-
-
 @pytest.fixture
 def index() -> Iterator[object]:
     with _load("index").index() as server:
@@ -43,10 +35,10 @@ def _load(name: str) -> ModuleType:
 
 
 @pytest.fixture
-def environment(tmp_path: Path, index) -> dict[str, str]:  # type: ignore[no-untyped-def]
+def environment(tmp_path: Path, index, uv: str) -> dict[str, str]:  # type: ignore[no-untyped-def]
     """One of the test's own, with all that is installed here; and no way to an index but that of the test."""
     venv = tmp_path / "venv"
-    subprocess.run([uv(), "venv", "-q", "--python", sys.executable, str(venv)], check=True)
+    subprocess.run([uv, "venv", "-q", "--python", sys.executable, str(venv)], check=True)
     own = Path(sysconfig.get_path("purelib", vars={"base": str(venv)}))
     for entry in Path(sysconfig.get_path("purelib")).iterdir():
         if entry.suffix == ".dist-info":  # uv looks for folders
@@ -57,7 +49,7 @@ def environment(tmp_path: Path, index) -> dict[str, str]:  # type: ignore[no-unt
         script = venv / "bin" / name
         script.write_text(SCRIPT.format(python=venv / "bin" / "python", module=module, function=function))
         script.chmod(0o755)
-    path = os.pathsep.join([str(venv / "bin"), str(Path(uv()).parent), os.environ["PATH"]])
+    path = os.pathsep.join([str(venv / "bin"), str(Path(uv).parent), os.environ["PATH"]])
     return {
         "PATH": path,
         "HOME": str(tmp_path / "home"),

@@ -1,8 +1,13 @@
-"""What an index gets: each wheel has its licence, its authors and a page that an index can show."""
+"""Wheels: what an index gets of them, and that they work outside of the workspace, from a folder of them alone."""
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
+import sys
+import sysconfig
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -27,3 +32,59 @@ def test_a_wheel_has_licence_authors_and_its_page(folder: Path, build: Callable[
     assert "Classifier: " in head
     assert page.startswith("# ")
     assert not re.search(r"\]\((?!https://)", page)
+
+
+@pytest.fixture
+def wheels(uv: str, tmp_path: Path) -> Path:
+    """A folder with the wheels of all packages of the workspace."""
+    folder = tmp_path / "wheels"
+    command = [uv, "build", "-q", "--offline", "--all-packages", "--wheel", "--out-dir", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return folder
+
+
+@pytest.fixture
+def elsewhere(uv: str, tmp_path: Path) -> Path:
+    """An environment with the third-party packages of this one, and nothing of the workspace."""
+    venv = tmp_path / "venv"
+    subprocess.run([uv, "venv", "-q", "--python", sys.executable, str(venv)], check=True)
+    own = Path(sysconfig.get_path("purelib", vars={"base": str(venv)}))
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if re.match(r"mle_|mlecore|__editable__|_editable|__pycache__", entry.name) or entry.suffix == ".pth":
+            continue
+        if entry.suffix == ".dist-info":  # uv looks for folders
+            shutil.copytree(entry, own / entry.name)
+        elif not (own / entry.name).exists():
+            (own / entry.name).symlink_to(entry)
+    return venv
+
+
+def test_all_wheels_work_elsewhere(uv: str, wheels: Path, elsewhere: Path, tmp_path: Path) -> None:
+    packages = [path.parent for path in ROOT.glob("plugins/*/*/pyproject.toml")]
+    assert len(list(wheels.glob("*.whl"))) == len(packages) + 1
+    for package in packages:
+        (module,) = package.glob("mle_*")
+        (wheel,) = wheels.glob(f"{module.name}-*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            inside = {name for name in archive.namelist() if re.match(rf"{module.name}/.*[^/]$", name)}
+        files = {path.relative_to(package).as_posix() for path in module.rglob("*") if path.is_file()}
+        assert {name for name in files if "__pycache__" not in name} == inside
+
+    python = elsewhere / "bin" / "python"
+    install = [uv, "pip", "install", "-q", "--offline", "--no-index", "--find-links", str(wheels)]
+    subprocess.run([*install, "--python", str(python), "mlecore[all]"], check=True)
+
+    def mlecore(*words: str) -> str:
+        command = [str(elsewhere / "bin" / "mlecore"), *words]
+        environment = {"PATH": str(elsewhere / "bin"), "HOME": str(tmp_path / "home")}
+        return subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True).stdout
+
+    listed = {row["id"] for row in json.loads(mlecore("competitions", "list", "--json"))}
+    competitions = {package.name for package in packages if package.parent.name == "competitions"}
+    assert listed == competitions
+    data = tmp_path / "data"
+    mlecore("prepare", "siim-isic-melanoma-classification", "--synthetic", "--size", "0.1", "--data", str(data))
+    (sample,) = data.rglob("public/sample_submission.csv")
+    words = ("siim-isic-melanoma-classification", "--synthetic", "--data", str(data))
+    assert "valid" in mlecore("check", str(sample), *words)
+    assert json.loads(mlecore("grade", str(sample), *words, "--json"))["score"] == 0.5
