@@ -1,0 +1,92 @@
+"""Agent `openhands`: OpenHands from its SDK, in the sandbox itself, its conversation continued while time is left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from mle_lib_agents import PROMPT, model, programs, prompt, temperature
+from mle_lib_agents.requirements import packages
+from mle_lib_agents.usage import json_lines, table, total
+
+from mlecore.agents import Agent, Launch, Needs, Recipe, Task, Usage
+from mlecore.hookspecs import hookimpl
+from mlecore.options import Option
+
+WORK = Path(__file__).parent / "work"
+VERSION = "1.58.0"
+# What its tools import, without the browser: that would be a hundred packages more.
+TOOLS = ("binaryornot>=0.6", "cachetools>=5", "libtmux>=0.53", "func-timeout>=4.3.5")
+PACKAGES = "numpy,pandas<3,scikit-learn"
+LOG = "logs/openhands.jsonl"
+
+
+@hookimpl
+def agent() -> Agent:
+    return Agent(
+        summary="OpenHands (PyPI), in the sandbox itself, continued while time is left",
+        options=(
+            Option(
+                name="provider",
+                default="openai",
+                choices=("openai", "anthropic"),
+                help="whose protocol the endpoint speaks: Chat Completions, or Anthropic's Messages",
+            ),
+            temperature(),
+            Option(name="steps", type="integer", default="500", help="actions of one session at most"),
+            Option(name="rounds", type="integer", default="100", help="sessions at most, the first included"),
+            Option(name="retries", type="integer", default="8", help="of a call that failed, with growing pauses"),
+            PROMPT,
+            Option(name="pip", help="what its code may import: packages with commas, or a file", default=PACKAGES),
+            Option(name="base", help="image of containers: Python 3.12 or later", default="python:3.13-slim-trixie"),
+        ),
+        needs=Needs(network="llm", model=True),
+    )
+
+
+@hookimpl
+def recipe(options: Mapping[str, str]) -> Recipe:
+    return Recipe(
+        base=options["base"],
+        python=">=3.12",
+        pip=(f"openhands-sdk=={VERSION}", *TOOLS, *packages(options["pip"], "openhands")),
+        pip_alone=(f"openhands-tools=={VERSION}",),
+    )
+
+
+@hookimpl
+def launch(task: Task) -> Launch:
+    options = task.options
+    settings = {
+        "model": model(task, "openhands"),
+        "provider": options["provider"],
+        "temperature": float(options["temperature"]) if "temperature" in options else None,
+        "retries": int(options["retries"]),
+        "steps": int(options["steps"]),
+    }
+    start = ["python3", "agent/main.py"]
+    sessions = {
+        "first": start,
+        "next": start,
+        "state": "logs/openhands",
+        "session": "*/base_state.json",
+        "log": LOG,
+        "rounds": int(options["rounds"]),
+    }
+    return Launch(
+        argv=("python3", "agent/sessions.py"),
+        env={"OPENHANDS_SETTINGS": json.dumps(settings), "SESSIONS": json.dumps(sessions)},
+        stdin=prompt(task).encode(),
+        files=programs(WORK, "sessions.py", "clock.py"),
+        network="llm",
+    )
+
+
+@hookimpl
+def usage(logs: Path) -> Usage | None:
+    """From the last line that counts: each has the whole conversation so far."""
+    last = None
+    for line in json_lines(logs / Path(LOG).name, logs):
+        last = table(line["usage"]) if set(line) == {"usage"} else last
+    return last and total([(last.get("model"), last.get("input"), last.get("output"), last.get("cost"))])
