@@ -89,4 +89,5 @@ def usage(logs: Path) -> Usage | None:
     last = None
     for line in json_lines(logs / Path(LOG).name, logs):
         last = table(line["usage"]) if set(line) == {"usage"} else last
-    return last and total([(last.get("model"), last.get("input"), last.get("output"), last.get("cost"))])
+    used = () if last is None else [(last.get("model"), last.get("input"), last.get("output"), last.get("cost"))]
+    return total(used)
