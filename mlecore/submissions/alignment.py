@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import GradingError, InvalidSubmission
-from mlecore.submissions.messages import counted, listed, shown
+from mlecore.submissions.messages import counted, keep_places, listed, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,10 +102,10 @@ def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool
     """
     places = _places(frame[on], answers[on])
     if places is not None:
-        return answers.reset_index(drop=True), frame.iloc[places].reset_index(drop=True)
+        return answers.reset_index(drop=True), _taken(frame, places)
     truth = answers.sort_values(on).reset_index(drop=True)
     try:
-        guess = frame.sort_values(on).reset_index(drop=True)
+        guess = _sorted(frame, on)
     except TypeError:
         raise InvalidSubmission(
             f"{on} mixes text and numbers{_other_type(frame, answers, on)}, so its rows cannot be sorted"
@@ -125,8 +125,27 @@ def joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, Da
     pairs = given.merge(asked, on="id")
     return (
         answers.iloc[pairs["truth"].to_numpy()].reset_index(drop=True),
-        frame.iloc[pairs["guess"].to_numpy()].reset_index(drop=True),
+        _taken(frame, pairs["guess"].to_numpy()),
     )
+
+
+def _taken(frame: DataFrame, places: NDArray[np.intp] | slice) -> DataFrame:
+    """These rows in this order, indexed 0, 1, 2 ..."""
+    guess = frame.iloc[places].reset_index(drop=True)
+    if not isinstance(places, slice):
+        keep_places(guess, places)
+    return guess
+
+
+def _sorted(frame: DataFrame, on: str) -> DataFrame:
+    """Rows in pandas' default order of ``on``, indexed 0, 1, 2 ... Raises TypeError for ids of mixed types."""
+    import pandas as pd
+
+    ordered = frame.sort_values(on)
+    guess = ordered.reset_index(drop=True)
+    if isinstance(frame.index, pd.RangeIndex):  # else the first cells are the names of the rows
+        keep_places(guess, ordered.index.to_numpy())
+    return guess
 
 
 def _places(guess: Series, truth: Series) -> NDArray[np.intp] | slice | None:

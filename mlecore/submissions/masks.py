@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions.messages import row_name, shown
+from mlecore.submissions.messages import in_file_order, row_name, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,13 +36,15 @@ def decode_masks(frame: DataFrame, cells: Iterable[str], sizes: Iterable[int | N
 
     Raises InvalidSubmission that names the first bad row by ``frame``.
     """
-    out = []
-    for place, (cell, size) in enumerate(zip(cells, sizes, strict=True)):
+    rows = list(zip(cells, sizes, strict=True))
+    out: dict[int, Runs] = {}
+    for place in in_file_order(frame, range(len(rows))):
+        cell, size = rows[place]
         try:
-            out.append(_decode(cell, None if size is None else int(size)))
+            out[place] = _decode(cell, None if size is None else int(size))
         except ValueError as error:
             raise InvalidSubmission(f"{row_name(frame, place)}: {error}; found {shown(cell)}") from None
-    return out
+    return [out[place] for place in range(len(rows))]
 
 
 def _decode(cell: str, size: int | None) -> Runs:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from pandas import DataFrame
 
 SHOWN = 3  # offending rows or ids named in a message
 WIDTH = 60  # characters of a value shown
 ID = "mlecore.id"  # key in DataFrame.attrs: the column that names the rows in messages
+PLACES = "mlecore.places"  # key in DataFrame.attrs: the place of each row in the file
+
+
+class _Values(Protocol):
+    """A list or an array."""
+
+    def __getitem__(self, position: int, /) -> object: ...
 
 
 def shown(value: object) -> str:
@@ -45,11 +54,39 @@ def row_name(frame: DataFrame, position: int) -> str:
     return f"row {place:,}"
 
 
-def offending(frame: DataFrame, positions: Sequence[int], values: Sequence[object]) -> str:
-    """The first offending rows with what stands there: ``id 'a': 1.7; id 'b': missing (and 5 more rows)``."""
-    text = "; ".join(
-        f"{row_name(frame, int(position))}: {shown(value)}"
-        for position, value in zip(positions[:SHOWN], values[:SHOWN], strict=True)
-    )
+def keep_places(frame: DataFrame, places: NDArray[np.intp]) -> None:
+    """Note at which place of the file each row of a paired table stands, for ``in_file_order``."""
+    frame.attrs[PLACES] = _Places(places)
+
+
+class _Places:
+    """pandas copies attrs with every table that is made from another one; this is passed on as it is."""
+
+    def __init__(self, of: NDArray[np.intp]) -> None:
+        self.of = of
+
+    def __deepcopy__(self, memo: object) -> _Places:
+        return self
+
+
+def in_file_order(frame: DataFrame, positions: Sequence[int]) -> list[int]:
+    """Rows by the order of the file, so that check and grade, which pair them differently, name the same ones."""
+    import numpy as np
+
+    places = frame.attrs.get(PLACES)
+    if places is None or len(places.of) != len(frame):
+        return list(positions)
+    chosen = np.asarray(positions, dtype=np.intp)
+    ordered: list[int] = chosen[np.argsort(places.of[chosen], kind="stable")].tolist()
+    return ordered
+
+
+def offending(frame: DataFrame, positions: Sequence[int], values: _Values) -> str:
+    """The first of these rows with their values: ``id 'a': 1.7; id 'b': missing (and 5 more rows)``.
+
+    ``values``: those of all rows, by position.
+    """
+    first = in_file_order(frame, positions)[:SHOWN]
+    text = "; ".join(f"{row_name(frame, position)}: {shown(values[position])}" for position in first)
     more = len(positions) - SHOWN
     return f"{text} (and {counted(more, 'more row')})" if more > 0 else text

@@ -7,7 +7,7 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions.messages import row_name, shown
+from mlecore.submissions.messages import in_file_order, row_name, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,8 +35,10 @@ def decode_records(
 
     Raises InvalidSubmission that names the first bad row by ``frame``.
     """
-    out = []
-    for place, cell in enumerate(cells):
+    texts = list(cells)
+    out: dict[int, list[Record]] = {}
+    for place in in_file_order(frame, range(len(texts))):
+        cell = texts[place]
         try:
             if cell and not cell.strip() and not blank:
                 raise ValueError("the cell is blank")
@@ -44,14 +46,14 @@ def decode_records(
             if len(words) % len(record):
                 raise ValueError(f"the cell has {len(words)}")
             columns = [map(_READ[kind], words[i :: len(record)]) for i, kind in enumerate(record)]
-            out.append(list(zip(*columns, strict=True)))
+            out[place] = list(zip(*columns, strict=True))
         except (ValueError, OverflowError) as error:
             between = "exactly one blank" if single else "blanks"
             raise InvalidSubmission(
                 f"{row_name(frame, place)}: expected records of {len(record)} words ({', '.join(record)}) with "
                 f"{between} between, but {error}; found {shown(cell)}"
             ) from None
-    return out
+    return [out[place] for place in range(len(texts))]
 
 
 def flatten(cells: Sequence[Sequence[Record]]) -> tuple[NDArray[np.intp], list[tuple[Any, ...]]]:

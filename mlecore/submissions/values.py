@@ -135,7 +135,7 @@ def rows_sum_to_one(frame: DataFrame, columns: Sequence[str], tolerance: float) 
     bad = np.flatnonzero(~(np.abs(sums - 1) <= tolerance))
     if len(bad):
         raise InvalidSubmission(
-            f"each row's values must add up to 1; sums found: {offending(frame, bad.tolist(), sums[bad].tolist())}"
+            f"each row's values must add up to 1; sums found: {offending(frame, bad.tolist(), sums)}"
         )
 
 
@@ -144,10 +144,9 @@ def refuse(frame: DataFrame, column: str, expected: str, bad: NDArray[np.bool_])
     import numpy as np
 
     if bad.any():
-        where = np.flatnonzero(bad)
-        values = frame[column].iloc[where[:10]].tolist()
+        where = np.flatnonzero(bad).tolist()
         raise InvalidSubmission(
-            f"column {column!r} must hold {expected}; found {offending(frame, where.tolist(), values)}"
+            f"column {column!r} must hold {expected}; found {offending(frame, where, frame[column].array)}"
         )
 
 
@@ -176,7 +175,7 @@ def _texts_found(frame: DataFrame, column: str, *, truths: bool = False) -> str:
     if truths and any(_is_truth(values[i]) for i in words):
         words = [i for i in words if not _is_truth(values[i])] or [i for i in texts if _floats(values[i])] or words
     where = words or [i for i in texts if not _plain(values[i])] or texts
-    return offending(frame, where, [values[i] for i in where[:10]])
+    return offending(frame, where, values)
 
 
 def _is_truth(value: object) -> bool:

@@ -155,3 +155,27 @@ def test_bad_answers_are_our_error(tmp_path):
     path.write_text("id,y\n1,0.1\n")
     with pytest.raises(GradingError, match="lack 1 column: 'z'"):
         read_answers(path, ["id", "z"])
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [
+        ({"type": "number"}, "found id 'd': 'xd'; id 'a': 'xa'; id 'c': 'xc' (and 2 more rows)"),
+        ({"type": "mask", "pixels": 9}, "id 'd': "),
+        ({"type": "records", "record": ["number"]}, "id 'd': "),
+    ],
+)
+def test_the_first_rows_of_the_file_are_named_however_rows_are_paired(table, column, reason):
+    """So the reason of the check, whose sample has another order than the answers, is that of the grader."""
+    form = Format.parse({"id": "id", "columns": {"y": column}})
+
+    def refusal(submitted: str, asked: str) -> str:
+        with pytest.raises(InvalidSubmission) as refused:
+            submission = table("id,y\n" + "".join(f"{name},x{name}\n" for name in submitted))
+            form.read(submission, pd.DataFrame({"id": list(asked), "y": 1}))
+        return str(refused.value)
+
+    reasons = {refusal("dacbe", asked) for asked in ("abcde", "edcba", "cabed", "dacbe")}
+    assert len(reasons) == 1 and reason in reasons.pop()
+    assert refusal("dacbdacb", "aabbccdd") == refusal("dacbdacb", "dcbadcba")  # these are sorted to be paired
+    assert "id 'd'" in refusal("dacbdacb", "aabbccdd")

@@ -72,7 +72,7 @@ def test_messages_name_rows_by_id_once_aligned(table):
     answers = pd.DataFrame({"id": [f"n{i}" for i in range(1, 7)]})
     with pytest.raises(InvalidSubmission) as caught:
         format.read(table("id,x\n" + rows), answers)
-    assert "found id 'n1': 9; id 'n2': 9; id 'n3': 9 (and 1 more row)" in str(caught.value)
+    assert "found id 'n4': 9; id 'n3': 9; id 'n2': 9 (and 1 more row)" in str(caught.value)
 
 
 def test_labels(column):

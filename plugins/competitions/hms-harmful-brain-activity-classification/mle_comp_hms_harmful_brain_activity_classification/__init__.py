@@ -50,8 +50,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     """
     import numpy as np
 
-    _refuse_other_numbers(submission)
     truth, guess = format.read(submission, read_answers(private / "test.csv", [ID, *VOTES]))
+    _refuse_other_numbers(submission)
     asked = truth[VOTES].div(truth[VOTES].sum(axis=1), axis=0).to_numpy()
     whole = [submission.frame()[name].dtype.kind != "f" for name in VOTES]
     given = guess[VOTES].to_numpy(dtype=float)

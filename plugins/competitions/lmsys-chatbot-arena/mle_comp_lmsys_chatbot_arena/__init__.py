@@ -55,5 +55,5 @@ def _adds_up(frame: DataFrame) -> None:
     sums = frame[CHANCES].sum(axis=1).round(6)
     bad = (sums != 1).to_numpy().nonzero()[0].tolist()
     if bad:
-        found = offending(frame, bad, [float(sums.iloc[row]) for row in bad])
+        found = offending(frame, bad, sums.array)
         raise InvalidSubmission(f"each row's chances must add up to 1, rounded to 6 decimals; sums found: {found}")
