@@ -40,6 +40,7 @@ class Detection:
         self._reporter = reporter
         self._runs: dict[str, RunRecord] = {}  # those that detectors see
         self._concluded = not detectors
+        self._said: set[str] = set()
 
     def begin(self) -> None:
         """Judge what another controller did not come to."""
@@ -76,7 +77,13 @@ class Detection:
                 if outcome == "failed":
                     self._reporter.say(f"{run.name}: detector {name} failed: {each.failed}")
                 for finding in each.flagged:
-                    self._reporter.say(f"{run.name}: detector {name}: {finding.verdict}: {finding.summary}")
+                    self._say_once(f"{run.name}: detector {name}: {finding.verdict}: {finding.summary}")
+
+    def _say_once(self, text: str) -> None:
+        """Runs that are compared are judged twice, mostly with the same result."""
+        if text not in self._said:
+            self._said.add(text)
+            self._reporter.say(text)
 
     def _failed(self, error: Exception) -> None:
         if not isinstance(error, Dismissed):

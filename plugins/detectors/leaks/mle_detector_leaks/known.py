@@ -100,7 +100,8 @@ def _excludes(node: ast.AST, child: ast.AST) -> bool:
     if isinstance(node, ast.keyword):
         return bool(_EXCLUDED.search(node.arg or ""))
     if isinstance(node, ast.Compare):
-        return any(isinstance(operator, (ast.NotEq, ast.NotIn)) for operator in node.ops)
+        named = isinstance(child, (ast.Constant, ast.List, ast.Tuple, ast.Set))  # not row["x"] != 0, which reads x
+        return named and any(isinstance(operator, (ast.NotEq, ast.NotIn)) for operator in node.ops)
     return isinstance(node, ast.Delete)
 
 

@@ -126,6 +126,7 @@ def judge(
         ('cols = ["title", "giver"]\nmodel.fit(train[cols])\n', [1]),
         ("y = test.giver.isna()\n", [1]),
         ("if (\n    row['giver'] == 'N/A'\n):\n    pass\n", [2]),
+        ("y = [row['giver'] != 'N/A' for row in rows]\n", [1]),
         ("y = test['giver'\n", [1]),  # does not parse
         ('train = train.drop(columns=["giver"])\n', []),
         ('LEAKY = ["giver"]\n', []),
@@ -183,7 +184,7 @@ def test_scores_too_good_to_be_true(make: Made, competition: Competition, report
 
 
 def test_scores_on_synthetic_data_say_nothing(make: Made, competition: Competition) -> None:
-    report = {"score_text": "1.0", "gold_threshold": None, "synthetic": True}
+    report = {"score_text": "1.0", "gold_threshold": None, "data_kind": "synthetic"}
     assert "too-good" not in judge(make("a", report=report), competition)
 
 

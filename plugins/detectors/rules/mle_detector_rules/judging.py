@@ -220,7 +220,7 @@ def _evidence(piece: Piece, reply: Reply) -> Evidence:
     return Evidence(
         file=piece.file,
         line=line,
-        last_line=line + quote.count("\n"),
+        last_line=line + quote.count("\n") if "\n" in quote else None,
         offset=len(piece.whole[:start].encode("utf-8", "surrogateescape")) if piece.binary else None,
         quote=shown,
     )
