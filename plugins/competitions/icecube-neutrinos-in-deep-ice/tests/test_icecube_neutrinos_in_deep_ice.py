@@ -19,22 +19,6 @@ pytestmark = pytest.mark.trial(size=0.3)
 META = "train_meta.parquet"
 
 
-def test_batches_stay_together(trial: Trial, answers: pd.DataFrame) -> None:
-    train, test = (pd.read_parquet(trial.public / f"{part}_meta.parquet") for part in ("train", "test"))
-    raw = pd.read_parquet(trial.raw / META)
-    assert list(train.columns) == list(raw.columns) and "azimuth" not in test.columns
-    for part, table in (("train", train), ("test", test)):
-        names = {path.name for path in (trial.public / part).iterdir()}
-        assert names == {f"batch_{number}.parquet" for number in table["batch_id"]}
-    assert len(train["batch_id"].unique()) == 18
-    expected = raw[raw["batch_id"].isin(test["batch_id"])]
-    assert answers.to_csv() == expected[["event_id", "azimuth", "zenith"]].reset_index(drop=True).to_csv()
-    pulses = pd.read_parquet(trial.public / "test" / f"batch_{test['batch_id'][0]}.parquet")
-    first = test.iloc[1]
-    events = pulses.index[first["first_pulse_index"] : first["last_pulse_index"] + 1]
-    assert set(events) == {first["event_id"]} and (pulses.index == first["event_id"]).sum() == len(events)
-
-
 def raw_with(trial: Trial, folder: Path, meta: pd.DataFrame, **options: object) -> Path:
     shutil.copytree(trial.raw, folder)
     meta.to_parquet(folder / META, index=False, engine="fastparquet", **options)  # type: ignore[call-overload]

@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from mle_comp_jigsaw_unintended_bias_in_toxicity_classification import IDENTITIES
-from sklearn.metrics import roc_auc_score
 
 from mlecore import InvalidSubmission
 from mlecore.errors import DataError
@@ -29,23 +27,6 @@ def test_another_number_of_columns_is_refused(trial: Trial, answers: pd.DataFram
     answers.drop(columns="wow").to_csv(tmp_path / "test_private_expanded.csv", index=False)
     with pytest.raises(DataError, match="44 columns, expected 45"):
         trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
-
-
-def test_score(trial: Trial, answers: pd.DataFrame) -> None:
-    rng = np.random.default_rng(1)
-    guess = (answers["toxicity"] + rng.normal(scale=0.4, size=len(answers))).clip(0, 1)
-    toxic, said = answers["toxicity"] >= 0.5, (guess >= 0.5).astype(int)
-    means = []
-    for chosen in (lambda s: s, lambda s: toxic != s, lambda s: toxic == s):
-        rows = [chosen(answers[name] >= 0.5) for name in IDENTITIES]
-        aucs = np.array([roc_auc_score(toxic[here], said[here]) for here in rows])
-        means.append(np.mean(aucs**-5.0) ** (-1 / 5))
-    expected = 0.25 * roc_auc_score(toxic, said) + 0.25 * sum(means)
-    submission = answers[["id"]].assign(prediction=guess)
-    assert trial.grade(submission) == pytest.approx(expected, abs=1e-12)
-    assert trial.grade(submission.assign(prediction=said == 1).sample(frac=1, random_state=1)) == pytest.approx(
-        expected
-    )
 
 
 def test_odd_predictions_are_accepted(trial: Trial, answers: pd.DataFrame) -> None:

@@ -73,32 +73,29 @@ def test_recordings_are_numbered_anew(trial: Trial, tmp_path: Path) -> None:
     assert (supplemental / "spectrograms" / "r6.bmp").read_bytes() == b"spectrograms r6"
 
 
-def test_a_missing_recording_is_named(trial: Trial, tmp_path: Path) -> None:
-    raw = raw_of(tmp_path / "raw", b"h\n" + b"".join(b"%d,1\n" % i for i in range(5)), [0] * 5)
-    with zipfile.ZipFile(raw / f"{TOP}.zip") as archive, ZipWriter(raw / "less.zip") as less:
-        for member in archive.infolist():
-            if not member.filename.endswith("r2.wav"):
-                less.move(archive, member, member.filename)
-    (raw / "less.zip").rename(raw / f"{TOP}.zip")
-    with pytest.raises(DataError, match=r"r2\.wav"):
-        trial.competition.prepare(raw, tmp_path / "public", tmp_path / "private")
+FOLDS = [0] * 5
+LABELS = b"h\n" + b"".join(b"%d,1\n" % i for i in range(5))
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
+        ("essential_data/src_wavs/r2.wav", None, r"r2\.wav"),
         ("essential_data/rec_id2filename.txt", b"rec_id,filename\n0,r0\n1,r1\n3,r3\n4,r4\n", "names 4 of 5"),
         ("essential_data/rec_labels_test_hidden.txt", b"h\n0,1\n\n1,1\n", "line 3"),
         ("supplemental_data/segment_features.txt", b"h\n0,0,1\nx,1\n", "line 3: begins with 'x'"),
     ],
 )
-def test_damaged_text_is_located(trial: Trial, tmp_path: Path, name: str, content: bytes, said: str) -> None:
-    raw = raw_of(tmp_path / "raw", b"h\n" + b"".join(b"%d,1\n" % i for i in range(5)), [0] * 5)
+def test_what_is_missing_or_damaged_is_located(
+    trial: Trial, tmp_path: Path, name: str, content: bytes | None, said: str
+) -> None:
+    raw = raw_of(tmp_path / "raw", LABELS, FOLDS)
     with zipfile.ZipFile(raw / f"{TOP}.zip") as archive, ZipWriter(raw / "other.zip") as other:
         for member in archive.infolist():
             if member.filename != f"{TOP}/{name}":
                 other.move(archive, member, member.filename)
-        other.add(f"{TOP}/{name}", content)
+        if content is not None:
+            other.add(f"{TOP}/{name}", content)
     (raw / "other.zip").rename(raw / f"{TOP}.zip")
     with pytest.raises(DataError, match=said):
         trial.competition.prepare(raw, tmp_path / "public", tmp_path / "private")

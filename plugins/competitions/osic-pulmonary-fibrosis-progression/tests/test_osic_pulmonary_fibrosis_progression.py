@@ -20,18 +20,6 @@ def graded(answers: pd.DataFrame) -> pd.DataFrame:
     return visits.groupby("Patient").tail(3).reset_index(drop=True)
 
 
-def test_every_patient_is_asked_for_at_every_week(trial: Trial, answers: pd.DataFrame) -> None:
-    visits = answers.dropna(subset=["FVC"])
-    weeks = list(range(visits["Weeks"].min(), visits["Weeks"].max() + 1))
-    for patient, rows in answers.groupby("Patient"):
-        assert rows["Weeks"].tolist() == weeks
-        assert rows["Patient_Week"].tolist() == [f"{patient}_{week}" for week in weeks]
-    first = pd.read_csv(trial.public / "test.csv")
-    assert first["Patient"].tolist() == sorted(set(answers["Patient"]))
-    assert first["Weeks"].tolist() == visits.groupby("Patient")["Weeks"].min().tolist()
-    assert {path.name for path in (trial.public / "test").iterdir()} == set(first["Patient"])
-
-
 def test_anchors(trial: Trial, answers: pd.DataFrame, graded: pd.DataFrame) -> None:
     assert trial.grade(answers.fillna({"FVC": 1})) == pytest.approx(-math.log(math.sqrt(2) * 100))
     assert trial.grade(graded.assign(Confidence=-5)) == pytest.approx(-math.log(math.sqrt(2) * 70))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
@@ -20,25 +19,6 @@ pytestmark = pytest.mark.trial(size=0.1)
 @pytest.fixture
 def gold(trial: Trial) -> pd.DataFrame:
     return pd.read_csv(trial.private / "gold_submission.csv")
-
-
-def test_bytes_are_those_of_pandas(trial: Trial) -> None:
-    from sklearn.model_selection import train_test_split
-
-    expected = {"train": "", "test": "", "shown": ""}
-    chunks = list(pd.read_json(trial.raw / "simplified-nq-train.jsonl", orient="records", lines=True, chunksize=1000))
-    assert len(chunks) == 2
-    for chunk in chunks:
-        chunk["example_id"] = chunk["example_id"].astype(str)
-        train, test = train_test_split(chunk, test_size=0.1, random_state=0)
-        shown = test[["example_id", "question_text", "document_text", "long_answer_candidates"]]
-        for name, part in (("train", train), ("test", test), ("shown", shown)):
-            out = io.StringIO()
-            part.to_json(out, orient="records", lines=True)
-            expected[name] += out.getvalue()
-    assert (trial.public / "simplified-nq-train.jsonl").read_text() == expected["train"]
-    assert (trial.private / "test.jsonl").read_text() == expected["test"]
-    assert (trial.public / "simplified-nq-test.jsonl").read_text() == expected["shown"]
 
 
 @pytest.mark.parametrize("text", ["\x7f", "\\u007f", "\\\x7f", "a/b</P>", "é𝄞\n\t\x01", '"\\"'])
