@@ -162,3 +162,33 @@ def grade(submission, private):
             parts.append([average_precision(overlaps, len(boxes), threshold) for threshold in thresholds])
         scores.append(np.mean(parts) if parts else float("nan"))
     return float(np.mean(scores))
+
+
+def submissions(answers, rng):
+    """Boxes moved, turned and stretched, other classes, equal confidences, and boxes that cannot be built."""
+    for number in range(20):
+        rows = []
+        for id, text in zip(answers["Id"], answers["PredictionString"], strict=True):
+            words = text.split(" ")
+            boxes = [words[k : k + 9] for k in range(0, len(words), 9) for _ in range(rng.randint(4))]
+            rows.append((id, " ".join(_object(words, rng, odd=number % 4 == 0) for words in boxes)))
+        yield pd.DataFrame(rows, columns=["Id", "PredictionString"]).sample(frac=1, random_state=rng)
+
+
+def _object(words, rng, odd):
+    box, label = np.array(list(map(float, words[1:8]))), words[8]
+    change = rng.randint(6)
+    if change == 1:
+        box[:3] += rng.choice([0.4, 5]) * rng.normal(size=3)
+    elif change == 2:
+        box[6] += 0.5 * rng.normal()
+    elif change == 3:
+        box[3:6] *= rng.uniform(0.6, 1.5, 3)
+    elif change == 4:
+        box[6] += math.pi / 2 * rng.randint(1, 4)
+    if odd and rng.rand() < 0.05:
+        box[rng.randint(7)] = rng.choice([np.nan, np.inf, -1, 0, 1e6, 1e9])
+    if rng.rand() < 0.15:
+        label = rng.choice(["car", "bus", "truck", "what"])
+    confidence = rng.choice([0.0, 0.5, 0.5, 0.9, rng.rand(), np.inf, -2])
+    return " ".join(str(float(value)) for value in (confidence, *box)) + f" {label}"

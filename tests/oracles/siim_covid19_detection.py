@@ -86,3 +86,30 @@ def grade(submission, private):
         assert 0 in truths
         scores.append(average_precision_score(truths, confidences))
     return float(np.mean(scores)) if scores else 0.0
+
+
+def submissions(answers, rng):
+    """Boxes near and far, IoU of exactly 0.5, corners swapped, other labels, equal confidences, several a row."""
+    for _ in range(20):
+        rows = []
+        for id, text in zip(answers["id"], answers["PredictionString"], strict=True):
+            boxes = [box for box in parse(text) for _ in range(rng.randint(4))]
+            rows.append((id, "  ".join(_prediction(label, corners, rng) for label, _, *corners in boxes) or "  "))
+        yield pd.DataFrame(rows, columns=["id", "PredictionString"]).sample(frac=1, random_state=rng)
+
+
+def _prediction(label, corners, rng):
+    box = np.array(corners)
+    change = rng.randint(7)
+    if change == 1:
+        box += 20 * rng.normal(size=4)
+    elif change == 2:
+        box[2] = box[0] + (box[2] - box[0]) / 2
+    elif change == 3:
+        box = box[[2, 3, 0, 1]]
+    elif change == 4 and rng.rand() < 0.3:
+        box[rng.randint(4)] = rng.choice([np.nan, np.inf])
+    if rng.rand() < 0.2:
+        label = rng.choice(["none", "opacity", "typical", "negative", "atypical", "what"])
+    confidence = rng.choice([0.0, 0.5, 0.5, 0.9, rng.rand(), -0.5])
+    return f"{label} {float(confidence)} " + " ".join(str(float(edge)) for edge in box)

@@ -111,3 +111,29 @@ def grade(submission, private):
         levels = np.searchsorted(recall, np.linspace(0, 1, 101), side="left")
         scores.append(np.mean([precision[k] if k < len(precision) else 0.0 for k in levels]))
     return float(np.mean(scores)) if scores else -1.0
+
+
+def submissions(answers, rng):
+    """Boxes near and far, other classes, equal confidences, more than 100 of a class, and numbers that are none."""
+    for number in range(20):
+        rows = []
+        for image in rng.permutation(answers["image_id"].unique()):
+            boxes = answers[answers["image_id"] == image]
+            records = [_detection(row, rng) for row in boxes.itertuples() for _ in range(rng.randint(4))]
+            if number % 5 == 0:
+                many = [f"{rng.choice([0.3, 0.6])} {k} {k} {k + 50} {k + 60}" for k in range(130)]
+                records += [f"{boxes['class_id'].iloc[0]} {record}" for record in many]
+            rows.append((image, " ".join(records) or "14 1 0 0 1 1"))
+            if number % 7 == 0:
+                rows.append(rows[-1])
+        yield pd.DataFrame(rows, columns=["image_id", "PredictionString"])
+
+
+def _detection(row, rng):
+    box = np.array([row.x_min, row.y_min, row.x_max, row.y_max])
+    box += rng.choice([0, 0, 5, 200]) * rng.normal(size=4)
+    if rng.rand() < 0.1:
+        box[rng.randint(4)] = rng.choice([np.nan, np.inf, -np.inf, 0, 1e6])
+    label = row.class_id if rng.rand() < 0.85 else rng.randint(16)
+    score = rng.choice([0.1, 0.5, 0.9, rng.rand(), -1, np.nan])
+    return f"{label} {float(score)} " + " ".join(str(float(edge)) for edge in box)
