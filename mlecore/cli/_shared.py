@@ -32,6 +32,12 @@ def edition_option(function: F) -> F:
     return click.option("--edition", default="v1", show_default=True, help="Edition of the competition.")(function)
 
 
+def split_option(function: F) -> F:
+    """--split, repeatable."""
+    words = "All installed competitions of a split (lite, low, medium, high, dev); repeatable."
+    return click.option("--split", multiple=True, help=words)(function)
+
+
 def synthetic_option(function: F) -> F:
     """--synthetic: made-up data instead of the download."""
     return click.option("--synthetic", is_flag=True, help="Use synthetic data: no account, no medals.")(function)

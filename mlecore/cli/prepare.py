@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.cli._shared import data_option, edition_option, json_option, print_json, print_table
+from mlecore.cli._shared import data_option, edition_option, json_option, print_json, print_table, split_option
 from mlecore.errors import MlecoreError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("prepare")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--split", help="All installed competitions of a split: lite, low, medium, high or dev.")
+@split_option
 @click.option("--all", "everything", is_flag=True, help="All installed competitions.")
 @click.option("--synthetic", is_flag=True, help="Made-up data instead of the download: no account, no medals.")
 @click.option("--seed", type=int, help="Seed of the synthetic data.  [default: 0]")
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @json_option
 def command(
     ids: tuple[str, ...],
-    split: str | None,
+    split: tuple[str, ...],
     everything: bool,
     synthetic: bool,
     seed: int | None,
@@ -114,14 +114,14 @@ def _refuse_contradictions(
         raise click.UsageError("--verify and --list change nothing: leave out --force, --raw and --archive")
 
 
-def _choose(ids: tuple[str, ...], split: str | None, everything: bool, edition: str) -> list[Competition]:
+def _choose(ids: tuple[str, ...], split: tuple[str, ...], everything: bool, edition: str) -> list[Competition]:
     from mlecore.competitions import competition, installed, of_split
 
     if not ids and not split and not everything:
         raise click.UsageError("name competitions, or give --split or --all")
     names = list(ids)
-    if split:
-        names += [found.id for found in of_split(split)]
+    for name in split:
+        names += [found.id for found in of_split(name)]
     if everything:
         names += [found.id for found in installed() if edition == "v1" or edition in found.facts.editions]
     if not names:

@@ -19,6 +19,7 @@ from mlecore.cli._shared import (
     print_json,
     record_json,
     runs_option,
+    split_option,
     synthetic_option,
 )
 from mlecore.errors import UsageError
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 @click.option("--agent", help="Name of the agent.")
 @click.option("-A", "options", multiple=True, metavar="NAME=VALUE", help="An option of the agent.")
 @click.option("--competition", "competitions", multiple=True, metavar="ID", help="A competition; may be given again.")
-@click.option("--split", help="All installed competitions of a split: lite, low, medium, high or dev.")
+@split_option
+@click.option("--all", "everything", is_flag=True, help="All installed competitions of the benchmark: of every split.")
 @click.option("--backend", show_default="vm", help="Where the agent's process runs.")
 @click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="An option of the backend.")
 @backend_config_option
@@ -93,6 +95,7 @@ def command(
     data: tuple[Path, ...],
     runs: Path,
     as_json: bool,
+    everything: bool,
     backend_config: Path | None,
     **flags: Any,
 ) -> None:
@@ -102,10 +105,13 @@ def command(
     not the runs; `mlecore runs resume GROUP` resumes the group, as does the same command with its --group. Installed
     detectors judge each run once it is graded. Exit code 3 if runs failed or have not ended.
     """
+    from mlecore.competitions import SPLITS
     from mlecore.options import pairs, pairs_by_plugin
     from mlecore.runs.arguments import plan_of
 
     given = {name: value for name, value in flags.items() if _is_given(context, name)}
+    if everything:
+        given["split"] = SPLITS
     if "options" in given:
         given["options"] = pairs(given["options"], "-A")
     if "backend_options" in given or backend_config is not None:

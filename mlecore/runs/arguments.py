@@ -26,7 +26,7 @@ class Arguments(TypedDict, total=False):
     agent: Annotated[str | None, "agents.name"]
     options: Annotated[Mapping[str, str] | None, "agents.options"]
     competitions: Annotated[Sequence[str] | None, "competitions"]
-    split: Annotated[str | None, "split"]
+    split: Annotated[str | Sequence[str] | None, "split"]
     seeds: Annotated[int | Sequence[int] | None, "seeds"]
     backend: Annotated[str | None, "backend.name"]
     backend_options: Annotated[Mapping[str, str] | None, "backend.options"]

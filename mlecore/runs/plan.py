@@ -29,6 +29,15 @@ def read_seeds(value: object) -> tuple[int, ...]:
     return tuple(items)
 
 
+def read_splits(value: object) -> tuple[str, ...]:
+    """Splits from one name, or from a list of names. Raises UsageError."""
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise UsageError("expected the name of a split, or a list of such names")
+    return tuple(names)
+
+
+Splits = Annotated[tuple[str, ...], Written(read_splits, "a name, or a list of names")]
 Seeds = Annotated[tuple[int, ...], Written(read_seeds, "how many (3 means 0, 1, 2), or a list of whole numbers")]
 
 
@@ -101,7 +110,7 @@ class Plan:
     format: int = FORMAT  # of this file
     agents: tuple[PlannedAgent, ...] = ()  # at least one
     competitions: tuple[str, ...] = ()  # ids; at least one, or a split
-    split: str | None = None  # lite, low, medium, high or dev; in a group's plan its competitions stand instead
+    split: Splits = ()  # lite, low, medium, high, dev; in a group's plan their competitions stand instead
     seeds: Seeds = (0,)  # how many (3 means 0, 1 and 2), or which
     backend: PlannedBackend = PlannedBackend()  # where agents run
     # of one run; the network is "llm" by default where a model, an endpoint or an allowed host is named

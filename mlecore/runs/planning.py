@@ -82,7 +82,7 @@ def _filled_in(plan: Plan, *, network_given: bool) -> Plan:
         evolve(agent, model=agent.model or plan.model.name, endpoint=agent.endpoint or plan.model.endpoint)
         for agent in _labelled(plan.agents)
     ]
-    competitions = dict.fromkeys(_split_competitions(plan.split) if plan.split is not None else ())
+    competitions = dict.fromkeys(id for split in plan.split for id in _split_competitions(split))
     for id in plan.competitions:
         competitions.pop(id, None)
     relayed = plan.limits.allow or any(agent.model or agent.endpoint for agent in agents)
@@ -90,7 +90,7 @@ def _filled_in(plan: Plan, *, network_given: bool) -> Plan:
         plan,
         agents=tuple(agents),
         competitions=(*plan.competitions, *competitions),
-        split=None,
+        split=(),
         model=PlannedModel(),
         limits=evolve(plan.limits, network="llm") if relayed and not network_given else plan.limits,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from inspect import signature
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
@@ -65,6 +66,19 @@ def test_a_whole_experiment():
     assert plan.limits == Limits(time=5400, memory=16 * 10**9, cpus=2, gpus=1, network="llm", allow=("example.org",))
     assert plan.backend.options == {"gpus": "0,1"} and plan.data.synthetic and plan.execution.max_parallel == 4
     assert [run.name for run in plan.runs()][:2] == ["baseline--a--0", "baseline--a--1"]
+
+
+def test_several_splits_make_one_list_of_competitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlecore import competitions
+
+    parts = {"low": ["a", "b"], "dev": ["c"]}
+    monkeypatch.setattr(competitions, "of_split", lambda split: [SimpleNamespace(id=id) for id in parts[split]])
+    values = {"agents": [{"name": "baseline"}], "competitions": ["b"]}
+    assert make_plan({**values, "split": "low"}).competitions == ("b", "a")
+    plan = make_plan({**values, "split": ["low", "dev"]})
+    assert plan.competitions == ("b", "a", "c") and plan.split == ()
+    with pytest.raises(UsageError, match="split: expected the name of a split, or a list of such names"):
+        make_plan({**values, "split": 3})
 
 
 def test_written_and_read_again():
@@ -242,7 +256,7 @@ def test_missing_parts(change, words):
         ('name = "baseline"', 'name = "x"\nlabel = "other"', "no label twice"),
         ('label = "other"', 'label = "a--b"', "label"),
         ('label = "other"', 'label = "../x"', "label"),
-        ("depth = 3", "depth = []", r"agents\[0\]\.options: depth must be"),
+        ("depth = 3", "depth = 1979-05-27", r"agents\[0\]\.options: depth must be"),
         ('name = "baseline"', "", r"agents\[0\]\.name is missing"),
         ("gpus = 1", 'gpus = 1\nnetwork = "some"', r"limits\.network = 'some': expected one of 'none', 'llm', 'open'"),
         ("seeds = 3", "format = 2", "another format"),
