@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
-from mle_backend_docker import names
+from mle_backend_docker import gateway, names
 from mle_backend_docker.engine import Engine
 from mlecore.errors import BackendError
 
@@ -39,6 +40,9 @@ def _sweep(engine: Engine, job_name: str) -> str:
                 continue
             except docker.errors.APIError as error:  # being removed already, or a mount that is still busy
                 left = str(error.explanation or error)
+        if any((each.get("Labels") or {}).get(names.ROLE) == "gateway" for each in containers):
+            with contextlib.suppress(docker.errors.APIError):  # there is none, or another gateway has it
+                api.remove_volume(gateway.CALLS)
         for volume in api.volumes(filters=label)["Volumes"] or ():
             try:
                 api.remove_volume(volume["Name"])

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from mle_backend_docker import names
+from mle_backend_docker.gateway import CALLS
 
 from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import measure
@@ -66,6 +67,9 @@ def test_calls_are_counted_and_the_key_is_nowhere(lab: Any, model: Model, tmp_pa
     assert not lab.engine.api.inspect_container(names.gateway(handle.name))["State"]["Running"]
     lab.backend.remove(handle)
     assert containers(lab, handle.name) == []
+    mounted = {mount.get("Name") for each in api.containers(all=True) for mount in each["Mounts"]}
+    there = {each["Name"] for each in api.volumes()["Volumes"] or ()}
+    assert CALLS in mounted or CALLS not in there  # no other job counts its calls there
 
 
 def test_a_gateway_that_dies_is_started_again_and_remembers(lab: Any, model: Model) -> None:
