@@ -15,6 +15,7 @@ from mlecore.submissions.alignment import (
 )
 from mlecore.submissions.check import generic_check
 from mlecore.submissions.format import Column, Format
+from mlecore.submissions.messages import in_file_order
 from mlecore.submissions.table import Table
 from mlecore.submissions.values import integers, labels, numbers, refuse, rows_sum_to_one, texts
 
@@ -24,6 +25,7 @@ __all__ = [
     "Table",
     "columns_of",
     "generic_check",
+    "in_file_order",
     "integers",
     "known_ids",
     "labels",

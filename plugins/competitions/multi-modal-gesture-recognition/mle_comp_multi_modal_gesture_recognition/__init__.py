@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from random import Random
+from typing import TYPE_CHECKING
 
 from mlecore.errors import GradingError, InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import edit_distance
 from mlecore.prepare import ensure, ensure_unique, link_file, members, read_csv, write_csv
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table, generic_check, in_file_order
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 TEST_ARCHIVE = "training4.tar.gz"
 TAR_ARCHIVES = (*(f"training{n}.tar.gz" for n in (1, 2, 3)), *(f"validation{n}.tar.gz" for n in (1, 2, 3)))
@@ -47,31 +51,32 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path, format: Format) -> float:
     """The sum of the videos' Levenshtein distances, over the number of true gestures."""
     truth, guess = format.read(submission, private / "test.csv")
-    guessed = _gestures(guess["Id"].tolist(), guess["Sequence"].tolist())
+    guessed = _gestures(guess)
     if truth["Sequence"].isna().any():
         raise GradingError("the answers hold an empty sequence", fix="Prepare the competition again.")
-    true = _gestures(truth["Id"].tolist(), truth["Sequence"].tolist())
+    true = _gestures(truth)
     return sum(map(edit_distance, true, guessed)) / sum(map(len, true))
 
 
 @hookimpl
 def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     warnings = generic_check(format, submission, sample)
-    frame = submission.frame()
-    _gestures(frame["Id"].tolist(), frame["Sequence"].tolist())
+    _gestures(submission.frame())
     return warnings
 
 
-def _gestures(ids: Sequence[object], sequences: Sequence[object]) -> list[list[int]]:
+def _gestures(frame: DataFrame) -> list[list[int]]:
     """Each cell as text, split on white space, every piece through Python's ``int``."""
-    read = []
-    for name, cell in zip(ids, sequences, strict=True):
+    ids, cells = frame["Id"].tolist(), frame["Sequence"].tolist()
+    read: dict[int, list[int]] = {}
+    for place in in_file_order(frame, range(len(cells))):
+        name, cell = ids[place], cells[place]
         if cell != cell:  # NaN: a missing cell
             raise InvalidSubmission(f"column 'Sequence' is empty for Id {name}; it must hold at least one gesture")
         try:
-            read.append([int(piece) for piece in str(cell).split()])
+            read[place] = [int(piece) for piece in str(cell).split()]
         except ValueError:
             raise InvalidSubmission(
                 f"column 'Sequence' must hold whole numbers separated by blanks; found {str(cell)[:60]!r} for Id {name}"
             ) from None
-    return read
+    return [read[place] for place in range(len(cells))]

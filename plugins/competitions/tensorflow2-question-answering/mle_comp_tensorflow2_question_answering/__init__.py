@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mlecore.errors import DataError, GradingError, InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, split_positions
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table, generic_check, in_file_order
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -113,7 +113,9 @@ def _right_answers(path: Path) -> Iterator[tuple[str, set[Prediction]]]:
 def _predictions(frame: DataFrame) -> list[tuple[str, Prediction]]:
     """Row id and a span, "YES", "NO" or "". Raises InvalidSubmission for any other form."""
     predictions: list[tuple[str, Prediction]] = []
-    for row, text in zip(frame["example_id"], _texts(frame["PredictionString"]), strict=True):
+    rows, texts = frame["example_id"].tolist(), _texts(frame["PredictionString"])
+    for place in in_file_order(frame, range(len(rows))):
+        row, text = rows[place], texts[place]
         try:
             predictions.append((row, _prediction(text.strip())))
         except ValueError:
