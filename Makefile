@@ -7,16 +7,21 @@ MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
 # Programs that agents share lie beside their own in the sandbox.
 SHARED_WORK := $(CURDIR)/plugins/libraries/agents/mle_lib_agents/work
 
-.PHONY: demo test types env lock generate clean
+.PHONY: demo test test-without-kubernetes test-kubernetes types env lock generate clean
 
 demo: env  ## the whole thing, on practice data and synthetic data
 	@scripts/demo.sh
 
-test: env  ## style, types, tests
+test: test-without-kubernetes test-kubernetes  ## style, types, tests
+
+test-without-kubernetes: env
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	@$(MAKE) --no-print-directory types
-	.venv/bin/pytest -n 2 --dist loadgroup
+	.venv/bin/pytest -n 2 --dist loadgroup -m "not kubernetes"
+
+test-kubernetes: env  ## those that need a cluster; skipped where there is none
+	.venv/bin/pytest -m kubernetes plugins/backends/kubernetes
 
 types: env  ## mypy: the core and all plugins at once, then each program that an agent runs in a sandbox, in its folder
 	.venv/bin/mypy

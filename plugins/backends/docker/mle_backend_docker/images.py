@@ -26,7 +26,6 @@ from mlecore.agents import Recipe
 from mlecore.backends import Image
 from mlecore.errors import BackendError, UsageError
 
-REPOSITORY = "mlecore/agent"
 BUNDLE = "/usr/local/share/ca-certificates/mlecore.crt"
 TRUSTED = "/etc/ssl/certs/mlecore-bundle.pem"
 SHOWN = 30  # lines of a failed build's log
@@ -48,7 +47,7 @@ class Context:
 
     @property
     def tag(self) -> str:
-        return f"{REPOSITORY}:{self.digest[:12]}"
+        return f"{names.REPOSITORY}:{self.digest[:12]}"
 
 
 def owner() -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mle_backend_docker.names import REPOSITORY
 from mlecore.options import pairs
 from mlecore.submissions.messages import counted
 
@@ -70,6 +71,27 @@ def build(agent: str, agent_options: tuple[str, ...], backend_options: tuple[str
         log = Path(tempfile.gettempdir()) / f"mlecore-build-{recipe.digest()[:12]}.log"
     image = backend.build(recipe, log)
     click.echo(f"{image.ref} {image.digest}")
+
+
+@command.command()
+@click.option("--registry", required=True, metavar="HOST[/PROJECT]", help="Where they go; log in with `docker login`.")
+def push(registry: str) -> None:
+    """Push the images that this user's installation of mlecore built to a registry, for backends elsewhere.
+
+    Prints the name of each by digest.
+    """
+    import io
+
+    from mle_backend_docker.built import listing
+    from mle_backend_docker.engine import Engine
+    from mle_backend_docker.pushing import push as push_image
+
+    engine = Engine()
+    tags = [tag for image in listing(engine) if image.ours for tag in image.tags if tag.startswith(f"{REPOSITORY}:")]
+    for tag in tags:
+        click.echo(push_image(engine, tag, registry, io.StringIO()))
+    if not tags:
+        click.echo("none to push: `mlecore images build AGENT` builds one", err=True)
 
 
 @command.command()

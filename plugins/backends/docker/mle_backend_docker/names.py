@@ -17,6 +17,8 @@ SECONDS = "org.mlecore.seconds"  # seconds, on an agent's container: time limit 
 RECIPE = "org.mlecore.recipe"  # on images: digest of all that went into it
 OWNER = "org.mlecore.owner"  # on images: which user's installation of mlecore built it
 
+REPOSITORY = "mlecore/agent"  # of the images that are built here
+
 TOOLS = str(backends.TOOLS)
 INIT = f"{TOOLS}/init"
 USER = "nonroot"  # the agent's, as the images of MLE-bench call it

@@ -91,21 +91,30 @@ def policy(
 
 def _everything(cluster: Cluster) -> list[dict[str, Any]]:
     """All addresses but those of the API server, as far as we may know them, and of a cloud's metadata."""
-    excluded = [METADATA, *_api_servers(cluster)]
-    blocks = [
-        {"ipBlock": {"cidr": "0.0.0.0/0", "except": [each for each in excluded if ":" not in each]}},
-        {"ipBlock": {"cidr": "::/0", "except": [each for each in excluded if ":" in each] or ["fe80::/10"]}},
-    ]
+    servers = _api_servers(cluster)
+    blocks = [_all_but("0.0.0.0/0", [METADATA, *(each for each in servers if ":" not in each)])]
+    if not servers or any(":" in each for each in servers):
+        blocks.append(_all_but("::/0", ["fe80::/10", *(each for each in servers if ":" in each)]))
     dns = [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]
     return [{"to": blocks}, {"ports": dns}]
 
 
+def _all_but(block: str, excluded: list[str]) -> dict[str, Any]:
+    return {"ipBlock": {"cidr": block, "except": excluded}}
+
+
 def _api_servers(cluster: Cluster) -> list[str]:
+    """Addresses as blocks; none: we may not know them."""
     try:
-        found = cluster.get("/api/v1/namespaces/default/endpoints/kubernetes")
+        slices = list(
+            cluster.items(
+                "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+                labelSelector="kubernetes.io/service-name=kubernetes",
+            )
+        )
         service = cluster.get("/api/v1/namespaces/default/services/kubernetes")
-    except BackendError:  # no right to know
+    except BackendError:
         return []
-    addresses = {each["ip"] for part in found.get("subsets") or () for each in part.get("addresses") or ()}
+    addresses = {ip for part in slices for each in part.get("endpoints") or () for ip in each["addresses"]}
     addresses |= set(service["spec"].get("clusterIPs") or ())
     return sorted(str(ipaddress.ip_network(each)) for each in addresses)

@@ -186,8 +186,6 @@ def agent_template(
     )
     stage["resources"] = limits
     given = {"MLECORE_FROM_DATA": from_data, "MLECORE_WAIT_FOR": waited_for}
-    if demand.network in ("none", "llm"):
-        given["MLECORE_CUT_OFF"] = "1"
     stage["env"] = [{"name": name, "value": literal(value)} for name, value in given.items()]
     containers = [agent]
     if settings.output == "pod":

@@ -91,8 +91,7 @@ def stage() -> int:
         shutil.copyfile(os.path.join(DATA, path), os.path.join(TOOLS, name))
     if packed.startswith(CLAIM):
         os.unlink(packed)
-    if os.environ.get("MLECORE_CUT_OFF"):
-        _await_cut()
+    _await_cut()
     for host, port in json.loads(os.environ.get("MLECORE_WAIT_FOR", "[]")):
         if not _answers(host, port, GATEWAY_SECONDS):
             print("the gateway at %s:%d does not answer" % (host, port), file=sys.stderr)
@@ -104,9 +103,9 @@ def stage() -> int:
 
 
 def _await_cut() -> None:
-    """Until the API server cannot be reached: a policy is enforced a moment after its pod has an address.
+    """Until the API server is out of reach, as for every run: a policy comes into force after its pod has an address.
 
-    A cluster that never enforces it is not waited for: the record says so.
+    A cluster that never enforces them is not waited for: the record says so.
     """
     host, port = os.environ["KUBERNETES_SERVICE_HOST"], int(os.environ["KUBERNETES_SERVICE_PORT"])
     deadline = time.monotonic() + CUT_SECONDS
