@@ -24,6 +24,7 @@ _VERBS = {
     "report": "Show scores, medals and rates of groups of runs.",
     "new": "Write a new plugin package.",
     "doctor": "Check that everything that runs need is installed.",
+    "completion": "Complete commands and names in your shell.",
 }
 
 
@@ -43,6 +44,17 @@ class _Verbs(click.Group):
 
         point = commands().get(name)
         return None if point is None else _brought(point)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            hint = f"Did you mean {near[0]}?" if near else "To see them: mlecore --help"
+            ctx.fail(f"No such command {args[0]!r}. {hint}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from mlecore.entry_points import commands

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from mlecore.cli._names import COMPETITION
 from mlecore.cli._shared import data_option, edition_option, json_option, print_json, synthetic_option
 from mlecore.errors import InvalidSubmission
 
 
 @click.command("check")
 @click.argument("submission", type=click.Path(path_type=Path))
-@click.argument("competition_id")
+@click.argument("competition_id", type=COMPETITION)
 @synthetic_option
 @edition_option
 @data_option

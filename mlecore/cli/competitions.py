@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlecore.cli._names import COMPETITION
 from mlecore.cli._shared import data_option, json_option, print_json, print_table
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _row(competition: Competition, dirs: DataDirs) -> dict[str, Any]:
 
 
 @command.command("show")
-@click.argument("competition_id")
+@click.argument("competition_id", type=COMPETITION)
 @data_option
 @json_option
 def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from mlecore.cli._names import COMPETITION
 from mlecore.cli._shared import data_option, edition_option
 
 
@@ -23,7 +24,7 @@ _synthetic = click.option("--synthetic", is_flag=True, help="The synthetic data.
 
 @command.command("push")
 @click.argument("url")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", type=COMPETITION, nargs=-1, required=True, metavar="ID...")
 @_synthetic
 @data_option
 @edition_option
@@ -45,7 +46,7 @@ def push(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...]
 
 @command.command("pull")
 @click.argument("url")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", type=COMPETITION, nargs=-1, required=True, metavar="ID...")
 @_synthetic
 @data_option
 @edition_option

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlecore.cli._names import DETECTOR, RUN
 from mlecore.cli._shared import data_option, echo, json_option, print_json, print_table, runs_option
 from mlecore.errors import UsageError
 
@@ -19,8 +20,15 @@ if TYPE_CHECKING:
 
 
 @click.command("detect")
-@click.argument("name", metavar="GROUP | GROUP/RUN")
-@click.option("--detector", "detectors", multiple=True, metavar="NAME", help="A detector; repeatable. [default: all]")
+@click.argument("name", type=RUN, metavar="GROUP | GROUP/RUN")
+@click.option(
+    "--detector",
+    "detectors",
+    type=DETECTOR,
+    multiple=True,
+    metavar="NAME",
+    help="A detector; repeatable. [default: all]",
+)
 @click.option(
     "-D",
     "options",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from mlecore.cli._names import BACKEND, COMPETITION
 from mlecore.cli._shared import (
     backend_config_option,
     backend_options_of,
@@ -19,10 +20,10 @@ _COLOURS = {"ok": "green", "warning": "yellow", "problem": "red", "unknown": "re
 
 
 @click.command("doctor")
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("ids", type=COMPETITION, nargs=-1, metavar="[ID]...")
 @click.option("--split", help="Check this split: lite, low, medium, high or dev.  [default: all installed]")
 @click.option("--clean", is_flag=True, help="Show and remove what killed commands left.")
-@click.option("--backend", help="Check only this backend, closely, with the options of -B.")
+@click.option("--backend", type=BACKEND, help="Check only this backend, closely, with the options of -B.")
 @click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="An option of the backend.")
 @backend_config_option
 @data_option

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlecore.cli._names import COMPETITION
 from mlecore.cli._shared import (
     data_option,
     edition_option,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 @click.command("grade")
 @click.argument("submission", type=click.Path(path_type=Path), required=False)
-@click.argument("competition_id", required=False)
+@click.argument("competition_id", type=COMPETITION, required=False)
 @click.option(
     "--jsonl",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlecore.cli._names import COMPETITION
 from mlecore.cli._shared import data_option, edition_option, json_option, print_json, print_table, split_option
 from mlecore.errors import MlecoreError
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("prepare")
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("ids", type=COMPETITION, nargs=-1, metavar="[ID]...")
 @split_option
 @click.option("--all", "everything", is_flag=True, help="All installed competitions.")
 @click.option("--synthetic", is_flag=True, help="Made-up data instead of the download: no account, no medals.")

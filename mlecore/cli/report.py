@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlecore.cli._names import COMPETITION, GROUP
 from mlecore.cli._shared import echo, json_option, print_json, print_table, runs_option
 from mlecore.errors import UsageError
 from mlecore.printable import printable
@@ -18,7 +19,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("report")
-@click.argument("groups", nargs=-1)
+@click.argument("groups", type=GROUP, nargs=-1)
 @click.option(
     "--grading-reports",
     "files",
@@ -27,7 +28,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     help="A grading report as MLE-bench publishes them, one per seed; more may follow, or repeat the option.",
 )
 @click.option("--split", help="Only the competitions of this split: lite (low), medium, high or all.")
-@click.option("--competition", "competitions", multiple=True, help="Only this competition; repeatable.")
+@click.option(
+    "--competition", "competitions", type=COMPETITION, multiple=True, help="Only this competition; repeatable."
+)
 @click.option("--pad-missing", is_flag=True, help="Count missing runs of a seed as failures; else it is left out.")
 @click.option("--mix", is_flag=True, help="Average and compare runs even if their conditions differ.")
 @click.option("--against", type=click.Choice(["published"]), help="Compare with the published leaderboard.")

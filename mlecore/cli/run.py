@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlecore.cli._names import AGENT, BACKEND, COMPETITION, GROUP
 from mlecore.cli._shared import (
     backend_config_option,
     backend_options_of,
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
 
 
 @click.command("run")
-@click.option("--agent", help="Name of the agent.")
+@click.option("--agent", type=AGENT, help="Name of the agent.")
 @click.option("-A", "options", multiple=True, metavar="NAME=VALUE", help="An option of the agent.")
-@click.option("--competition", "competitions", multiple=True, metavar="ID", help="A competition; may be given again.")
+@click.option("--competition", "competitions", type=COMPETITION, multiple=True, metavar="ID", help="Repeatable.")
 @split_option
 @click.option("--all", "everything", is_flag=True, help="All installed competitions of the benchmark: of every split.")
-@click.option("--backend", show_default="vm", help="Where the agent's process runs.")
+@click.option("--backend", type=BACKEND, show_default="vm", help="Where the agent's process runs.")
 @click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="An option of the backend.")
 @backend_config_option
 @click.option("--seeds", type=int, show_default="1", help="Number of runs of each, with the seeds 0, 1, ...")
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
     help="Give runs an open network. [default: none, or a gateway to the model]",
 )
 @click.option("--allow", multiple=True, metavar="HOST", help="A host that the relay allows; repeatable.")
-@click.option("--group", help="Name of the group; an existing group is resumed. [default: a new one]")
+@click.option("--group", type=GROUP, help="Name of the group; an existing group is resumed. [default: a new one]")
 @click.option("--plan", type=click.Path(path_type=Path), help="A whole experiment as a TOML file instead.")
 @click.option("--max-parallel", type=int, help="Maximum number of runs at once.")
 @click.option("--retries", type=int, show_default="2", help="New attempts after infrastructure failures.")

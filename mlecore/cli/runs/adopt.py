@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from mlecore.cli._names import GROUP
 from mlecore.cli._shared import echo, runs_option
 from mlecore.cli.runs._names import group_folder
 
 
 @click.command("adopt")
-@click.argument("name", metavar="GROUP")
+@click.argument("name", type=GROUP, metavar="GROUP")
 @runs_option
 def command(name: str, runs: Path) -> None:
     """Make GROUP your own, without moving it: it can then be resumed, retried and cancelled.

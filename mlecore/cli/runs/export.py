@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from mlecore.cli._names import GROUP
 from mlecore.cli._shared import runs_option
 from mlecore.cli.runs._names import group_folder
 
 
 @click.command("export")
-@click.argument("name", metavar="GROUP")
+@click.argument("name", type=GROUP, metavar="GROUP")
 @click.option("--to", type=click.Path(path_type=Path), required=True, help="A new folder, or a new file *.zip.")
 @click.option("--logs", is_flag=True, help="With logs/ and code/ of each run.")
 @runs_option

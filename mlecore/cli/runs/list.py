@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlecore.cli._names import AGENT, COMPETITION, GROUP
 from mlecore.cli._shared import echo, json_option, print_json, print_table, runs_option
 from mlecore.cli.runs._names import group_folder
 from mlecore.errors import MlecoreError, UsageError
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 
 
 @click.command("list")
-@click.argument("names", nargs=-1, metavar="[GROUP]...")
+@click.argument("names", type=GROUP, nargs=-1, metavar="[GROUP]...")
 @click.option("--state", multiple=True, help="Only runs in this state; repeatable.")
 @click.option("--ended", multiple=True, help="Only runs with this end: finished, timed_out, crashed, oom ...")
-@click.option("--agent", multiple=True, help="Only runs of this agent (or label).")
-@click.option("--competition", multiple=True, help="Only runs on this competition.")
+@click.option("--agent", type=AGENT, multiple=True, help="Only runs of this agent (or label).")
+@click.option("--competition", type=COMPETITION, multiple=True, help="Only runs on this competition.")
 @runs_option
 @json_option
 def command(

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from mlecore.cli._names import RUN
 from mlecore.cli._shared import runs_option
 from mlecore.cli.runs._names import one_run
 
 
 @click.command("logs")
-@click.argument("name", metavar="GROUP/RUN")
+@click.argument("name", type=RUN, metavar="GROUP/RUN")
 @click.option("-f", "--follow", is_flag=True, help="Follow the output until the process ends.")
 @runs_option
 def command(name: str, follow: bool, runs: Path) -> None:

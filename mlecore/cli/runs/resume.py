@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from mlecore.cli._names import GROUP
 from mlecore.cli._shared import data_option, json_option, runs_option
 from mlecore.cli.runs._names import group_folder
 
 
 @click.command("resume")
-@click.argument("name", metavar="GROUP")
+@click.argument("name", type=GROUP, metavar="GROUP")
 @click.option("--max-parallel", type=click.IntRange(1), help="Maximum number of runs at once.")
 @click.option("--retries", type=click.IntRange(0), help="New attempts after infrastructure failures.")
 @data_option

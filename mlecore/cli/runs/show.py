@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlecore.cli._names import RUN
 from mlecore.cli._shared import echo, json_option, print_json, record_json, runs_option
 from mlecore.cli.runs._names import one_run
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("show")
-@click.argument("name", metavar="GROUP/RUN")
+@click.argument("name", type=RUN, metavar="GROUP/RUN")
 @runs_option
 @json_option
 def command(name: str, runs: Path, as_json: bool) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
+from mlecore.cli._names import GROUP
 from mlecore.cli._shared import data_option, echo, runs_option
 from mlecore.errors import UsageError
 
 
 @click.command("verify")
-@click.argument("name", metavar="GROUP | BUNDLE")
+@click.argument("name", type=GROUP, metavar="GROUP | BUNDLE")
 @click.option("--regrade", is_flag=True, help="Grade every submission again; needs the prepared data.")
 @data_option
 @runs_option

@@ -1,0 +1,55 @@
+"""Shells complete commands and names; unknown commands suggest known ones."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from subprocess import run
+
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
+
+from mlecore.cli import main
+
+
+def completions(*words: str) -> list[str]:
+    complete = ShellComplete(main, {}, "mlecore", "_MLECORE_COMPLETE")
+    return [item.value for item in complete.get_completions(list(words[:-1]), words[-1])]
+
+
+def test_names_are_completed() -> None:
+    assert completions("run", "--competition", "spaceship") == ["spaceship-titanic"]
+    assert completions("check", "submission.csv", "optical") == ["optical-digits"]
+    assert "baseline" in completions("run", "--agent", "")
+    assert completions("run", "--backend", "v") == ["vm"]
+    assert "prepare" in completions("pre")
+
+
+def test_groups_and_runs_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "first" / "baseline--coins--0").mkdir(parents=True)
+    (tmp_path / "first" / "builds").mkdir()
+    (tmp_path / "first" / "group.json").touch()
+    (tmp_path / "first" / "baseline--coins--0" / "run.json").touch()
+    (tmp_path / "no-group").mkdir()
+    monkeypatch.setenv("MLECORE_RUNS", str(tmp_path))
+    assert completions("runs", "resume", "") == ["first"]
+    assert completions("runs", "show", "first/b") == ["first/baseline--coins--0"]
+    assert completions("runs", "show", "none/") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_has_its_script(shell: str) -> None:
+    result = CliRunner().invoke(main, ["completion", shell])
+    assert result.exit_code == 0 and "_MLECORE_COMPLETE" in result.output
+
+
+def test_an_unknown_command_suggests_a_known_one() -> None:
+    result = CliRunner().invoke(main, ["reprot"])
+    assert result.exit_code == 2 and "Did you mean report?" in result.output
+    assert "mlecore --help" in CliRunner().invoke(main, ["xyzzy"]).output
+
+
+def test_the_module_is_the_command() -> None:
+    done = run([sys.executable, "-m", "mlecore", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("mlecore, version ")
