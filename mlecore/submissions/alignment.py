@@ -84,7 +84,7 @@ def same_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
     """Refuses ids that the answers lack, and missing ids of theirs; how often each occurs does not matter."""
     known_ids(guess, truth, on)
     if absent := _absent(truth[on], guess[on]):
-        raise InvalidSubmission(f"the submission lacks {counted(len(absent), on)}: {listed(absent)}")
+        raise InvalidSubmission(f"the submission lacks {counted(len(absent), on)}: {listed(_in_order(absent))}")
 
 
 def known_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
@@ -193,9 +193,17 @@ def _absent(here: Series, there: Series) -> list[Any]:
     return [value for value in distinct.tolist() if value not in have]
 
 
+def _in_order(ids: Sequence[Any]) -> list[Any]:
+    """Sorted, as the rows of the sample and of the answers, which check and grade name, differ in their order."""
+    try:
+        return sorted(ids)
+    except TypeError:
+        return sorted(ids, key=str)
+
+
 def _other_type(guess: DataFrame, truth: DataFrame, on: str) -> str:
     """A hint if ids are numbers on one side and text on the other."""
     if len(guess) == 0 or len(truth) == 0 or (guess[on].dtype == object) == (truth[on].dtype == object):
         return ""
     kind = "text" if truth[on].dtype == object else "numbers"
-    return f" (expected {kind}, such as {shown(truth[on].iloc[0])})"
+    return f" (expected {kind}, such as {shown(_in_order(truth[on].tolist())[0])})"

@@ -179,3 +179,12 @@ def test_the_first_rows_of_the_file_are_named_however_rows_are_paired(table, col
     assert len(reasons) == 1 and reason in reasons.pop()
     assert refusal("dacbdacb", "aabbccdd") == refusal("dacbdacb", "dcbadcba")  # these are sorted to be paired
     assert "id 'd'" in refusal("dacbdacb", "aabbccdd")
+
+
+@pytest.mark.parametrize("ids", ["list", "set"])
+def test_missing_ids_and_examples_do_not_depend_on_the_order_of_the_answers(table, ids):
+    keys = {"ids": ids, "rows": "same" if ids == "list" else "any"}
+    for text, words in (("id,y\na,1\na,1\na,1\n", "lacks 2 ids: 'b', 'c'"), ("id,y\n7,1\n8,1\n9,1\n", "such as 'a'")):
+        for asked in ("abc", "cba", "bac"):
+            with pytest.raises(InvalidSubmission, match=words):
+                pair(table(text), pd.DataFrame({"id": list(asked), "y": 0}), **keys)
