@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mlecore.competitions import Competition, competition
     from mlecore.controller.api import run
+    from mlecore.detecting.group import detect
     from mlecore.errors import InvalidSubmission, MlecoreError
     from mlecore.hookspecs import hookimpl
     from mlecore.registry.discovery import plugins
@@ -28,6 +29,7 @@ __all__ = [
     "MlecoreError",
     "Table",
     "competition",
+    "detect",
     "hookimpl",
     "plugins",
     "report",
@@ -41,6 +43,7 @@ _HOMES = {
     "MlecoreError": "mlecore.errors",
     "Table": "mlecore.submissions.table",
     "competition": "mlecore.competitions",
+    "detect": "mlecore.detecting.group",
     "hookimpl": "mlecore.hookspecs",
     "plugins": "mlecore.registry.discovery",
     "report": "mlecore.reports.tidy",

@@ -153,7 +153,13 @@ class DetectorSpec:
         public: Path | None,
         options: Mapping[str, str],
     ) -> Detection:
-        """Judge one run, with all runs of its group. ``run.folder`` has its output, which may be hostile."""
+        """Judge one run, with all runs of its group whose output is there.
+
+        ``run.folder`` has its output, which may be hostile: follow no links, bound what is read. ``public``: the public
+        data; None where they are not there. Changes nothing, and opens nothing else of the competition's data. Works in
+        a process of its own, which keeps what the module holds from one run to the next. Raises for what it cannot do:
+        then it has failed on this run, which is not taken for clean.
+        """
 
 
 class ExtensionSpec:

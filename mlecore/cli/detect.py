@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,10 @@ import click
 
 from mlecore.cli._names import DETECTOR, RUN
 from mlecore.cli._shared import data_option, echo, json_option, print_json, print_table, runs_option
-from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
+    from mlecore.detecting.group import Judged
     from mlecore.runs.findings import Findings
-    from mlecore.runs.record import RunRecord
 
 
 @click.command("detect")
@@ -53,68 +53,54 @@ def command(
     that the group's plan has for a detector are its defaults. Exit code 1 if a run is suspicious or breaks a rule; 3 if
     none is, but a detector failed or could not decide.
     """
-    from mlecore.data.layout import DataDirs
-    from mlecore.detecting.judging import Judges, PublicData
-    from mlecore.detecting.ready import choose
+    from mlecore.detecting.group import detect
     from mlecore.options import pairs_by_plugin
 
-    wanted, group, folders, planned = _runs(runs, name)
-    given = pairs_by_plugin(options, "-D", only=detectors[0] if len(detectors) == 1 else None)
-    planned = {each: planned[each] for each in planned if not detectors or each in detectors}
-    merged = {each: {**planned.get(each, {}), **given.get(each, {})} for each in {**planned, **given}}
-    chosen, missing = choose(detectors, merged)
-    for why in missing:
-        echo(why, err=True)
-    if not chosen:
-        raise UsageError("no detector can judge here", fix="To see them: mlecore plugins list --kind detector")
-    found: list[tuple[RunRecord, Findings]] = []
-    with Judges(chosen, PublicData(DataDirs.of(data or folders))) as judges:
-        for number, run in enumerate(wanted, 1):
-            found += [(run, each) for each in judges.judge(run, group)]
-            if sys.stderr.isatty():
-                click.echo(f"\r{number} of {len(wanted)} runs", nl=number == len(wanted), err=True)
+    folder, run = _named(runs, name)
+    found = detect(
+        folder.name,
+        run,
+        detectors=detectors,
+        options=pairs_by_plugin(options, "-D", only=detectors[0] if len(detectors) == 1 else None),
+        runs=folder.parent,
+        data=data,
+        say=partial(echo, err=True),
+        progress=_progress if sys.stderr.isatty() else lambda done, total: None,
+    )
     _print(found, as_json)
-    outcomes = {each.outcome for _, each in found}
+    outcomes = {each.found.outcome for each in found}
     if outcomes & {"violation", "suspicious"}:
         raise click.exceptions.Exit(1)
     if outcomes & {"failed", "undecided"}:
         raise click.exceptions.Exit(3)
 
 
-def _runs(runs: Path, name: str) -> tuple[list[RunRecord], list[RunRecord], tuple[str, ...], dict[str, dict[str, str]]]:
-    """The runs to judge, all of the group that detectors see, its data directories, and its detectors' options."""
+def _named(runs: Path, name: str) -> tuple[Path, str | None]:
+    """The group's folder, and the name of the run if one is named."""
     from mlecore.cli.runs._names import group_folder, one_run
-    from mlecore.detecting.judging import JUDGED
-    from mlecore.runs.contents import check_group
-    from mlecore.runs.ownership import require_own
-    from mlecore.runs.store import is_group, load_group, open_group
+    from mlecore.runs.store import is_group
 
     folder = group_folder(runs, name)
-    one = None if is_group(folder) else one_run(runs, name)
-    opened = open_group(folder if one is None else one.folder.parent)
-    require_own(opened)
-    check_group(opened.folder)
-    problems: list[str] = []
-    group = [run for run in load_group(opened.folder, problems) if run.state in JUDGED]
-    for problem in problems:
-        echo(problem, err=True)
-    wanted = [run for run in group if one is None or run.name == one.name]
-    if not wanted:
-        raise UsageError(f"{name}: there is nothing to judge, as no run has left anything yet")
-    options = {detector: dict(values) for detector, values in opened.plan.execution.detectors.items()}
-    return wanted, group, opened.info.data, options
+    if is_group(folder):
+        return folder, None
+    record = one_run(runs, name)
+    return record.folder.parent, record.name
 
 
-def _print(found: Sequence[tuple[RunRecord, Findings]], as_json: bool) -> None:
+def _progress(done: int, total: int) -> None:
+    click.echo(f"\r{done} of {total} runs", nl=done == total, err=True)
+
+
+def _print(found: Sequence[Judged], as_json: bool) -> None:
     from mlecore.runs.findings import OUTCOMES
     from mlecore.schema import plain
 
     if as_json:
-        print_json([{"name": run.name, **plain(each), "outcome": each.outcome} for run, each in found])
+        print_json([{"name": each.run.name, **plain(each.found), "outcome": each.found.outcome} for each in found])
         return
     counts: dict[str, Counter[str]] = {}
-    for _, each in found:
-        counts.setdefault(each.detector.name, Counter())[each.outcome] += 1
+    for each in found:
+        counts.setdefault(each.found.detector.name, Counter())[each.found.outcome] += 1
     shown = OUTCOMES[::-1]
     header = ["DETECTOR", "RUNS", *(outcome.upper() for outcome in shown)]
     rows = [
@@ -122,9 +108,9 @@ def _print(found: Sequence[tuple[RunRecord, Findings]], as_json: bool) -> None:
         for detector, counted in counts.items()
     ]
     print_table(header, rows)
-    for run, each in found:
-        for line in _lines(each):
-            echo(f"{run.name}: {each.detector.name}: {line}")
+    for each in found:
+        for line in _lines(each.found):
+            echo(f"{each.run.name}: {each.found.detector.name}: {line}")
 
 
 def _lines(found: Findings) -> Iterator[str]:

@@ -22,17 +22,19 @@ from attrs import evolve, frozen
 from mlecore.errors import DataError, UsageError
 from mlecore.runs.cancelled import CANCELLED
 from mlecore.runs.digests import with_own_digest
+from mlecore.runs.findings import FOLDER as FINDINGS
+from mlecore.runs.findings import Findings, read_findings
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import GROUP, PLAN, RECORD, load_group, open_group
+from mlecore.schema import plain
 
 HEAD = "bundle.json"
 FILES = "bundle.files"
 FORMAT = 1
 _ALWAYS = (RECORD, "grade.json", "grade_error.json", HISTORY, "submission/submission.csv")
-_FOLDERS = ("findings",)
 _LOGS = ("logs", "code")
 _HEAD_LIMIT = 64 * 2**20  # bytes of a list of files
 _CHUNK = 1 << 20
@@ -90,6 +92,8 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
                     add(f"{record.name}/{name}", [(with_own_digest(public) if whole else public).dumps()])
                 else:
                     add(f"{record.name}/{name}", _read(path))
+            for detector, found in read_findings(record)[0].items():
+                add(f"{record.name}/{FINDINGS}/{detector}.json", [_json(plain(_public_findings(found)))])
         bundle = Bundle(
             group=group.info.name, created_at=now(), mlecore=_version(), runs=len(records), files=tuple(entries)
         )
@@ -125,7 +129,25 @@ def _public(value: Any) -> Any:
         changes["endpoint"] = _public_url(value.endpoint)
     else:
         changes["agents"] = tuple(evolve(agent, endpoint=_public_url(agent.endpoint)) for agent in value.agents)
+        execution = value.execution
+        changes["execution"] = evolve(execution, detectors=_public_values(execution.detectors))
     return evolve(value, **changes)
+
+
+def _public_findings(found: Findings) -> Findings:
+    detector = evolve(found.detector, options=_public_values(found.detector.options))
+    return evolve(found, detector=detector, settings=_public_values(found.settings))
+
+
+def _public_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Options and settings, with every URL in them made public, as deep as tables go."""
+    return {name: _public_part(value) for name, value in values.items()}
+
+
+def _public_part(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _public_values(value)
+    return _public_url(value) if isinstance(value, str) and "://" in value else value
 
 
 def _public_url(url: str | None) -> str | None:
@@ -141,7 +163,7 @@ def _files_of(record: RunRecord, logs: bool) -> Iterator[tuple[str, Path]]:
         path = record.folder / name
         if _is_regular(path) and not path.parent.is_symlink():
             yield name, path
-    for folder in (*_FOLDERS, *(_LOGS if logs else ())):
+    for folder in _LOGS if logs else ():
         for path in regular_files(record.folder / folder):
             yield path.relative_to(record.folder).as_posix(), path
 

@@ -11,6 +11,7 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 
+import mlecore
 from mlecore.cli import main
 from mlecore.controller.api import run_group
 from mlecore.detecting.judging import Dismissed, Judges
@@ -141,6 +142,14 @@ def test_the_verb(detect: Any, lab: Any) -> None:
     ]
     code, output = detect("--detector", "judge", "-D", "how=raises")
     assert code == 3 and "failed: detector judge: its hook detect failed" in output
+
+
+def test_from_python(detect: Any, lab: Any) -> None:
+    judged = mlecore.detect("g", "worker--coins--0", detectors=["judge"], runs=lab.runs, data=[lab.data])
+    assert [(each.run.name, each.found.outcome) for each in judged] == [("worker--coins--0", "suspicious")]
+    given = {"judge": {"how": "raises"}}
+    judged = mlecore.detect("g", detectors=["judge"], options=given, runs=lab.runs, data=[lab.data])
+    assert [each.found.outcome for each in judged] == ["failed"] * 3
 
 
 @pytest.mark.parametrize(

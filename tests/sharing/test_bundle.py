@@ -13,6 +13,8 @@ from click.testing import CliRunner
 
 from mlecore.cli import main
 from mlecore.errors import DataError, UsageError
+from mlecore.runs.findings import Findings, write_findings
+from mlecore.runs.record import PluginUse
 from mlecore.runs.store import load_group
 from mlecore.sharing.bundle import Source, export_group, problems, read_bundle
 
@@ -68,6 +70,21 @@ def test_private_details_stay_here(group: Path, tmp_path: Path) -> None:
     told = "".join(path.read_text() for path in (tmp_path / "b").rglob("*") if path.is_file())
     assert "pass@" not in told and "key=abc" not in told and "/home/somebody" not in told
     assert "https://models.example.org/v1" in told
+
+
+def test_findings_go_in_without_secrets_of_endpoints(group: Path, tmp_path: Path) -> None:
+    record = load_group(group)[0]
+    use = PluginUse(name="rules", options={"endpoint": "https://me:pass@judge.example.org/v1?key=abc", "model": "m"})
+    found = Findings(run=record.uid, detector=use, created_at="now", seconds=1.0, group="x", settings={"files": 3})
+    write_findings(record, found)
+    (record.folder / "findings" / "damaged.json").write_text("{")
+    (record.folder / "findings" / "notes.txt").write_text("mine")
+    export_group(group, tmp_path / "b")
+    folder = tmp_path / "b" / record.name / "findings"
+    assert [path.name for path in folder.iterdir()] == ["rules.json"]
+    exported = json.loads((folder / "rules.json").read_text())
+    assert exported["detector"]["options"] == {"endpoint": "https://judge.example.org/v1", "model": "m"}
+    assert exported["settings"] == {"files": 3} and verify(tmp_path / "b").exit_code == 0
 
 
 def test_a_key_keeps_a_file_out(group: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from mlecore.runs.code import code_files, paths
 from mlecore.runs.record import RunRecord
 
 _LOGS = (".log", ".txt", ".md", ".json", ".jsonl", ".out", ".err")
+_PACKED = (".jsonl.zst", ".log.zst")  # transcripts of the gateway among them
 _LARGEST = 16 * 2**20  # bytes of a log that are read, from its beginning
 _OVERLAP = 0.08  # of a piece
 _LATE = 0.6  # a piece ends in its last part, at the best place there
@@ -29,7 +30,7 @@ class Piece:
     start: int  # characters before it in ``whole``
     text: str
     whole: str  # the file's text; bytes that are no UTF-8 are half surrogate pairs
-    binary: bool = True  # its offsets are those of the file; not so for the script of a notebook
+    binary: bool = True  # its offsets are those of the file; not so for a notebook's script, and what is packed
 
     @property
     def first_line(self) -> int:
@@ -41,16 +42,20 @@ def pieces_of(run: RunRecord, size: int) -> Iterator[Piece]:
     for code in code_files(run.folder):
         yield from split(code.path, code.text, size, binary=not code.path.lower().endswith(".ipynb"))
     for path in paths(run.folder, ("logs",)):
-        if path.suffix.lower() in _LOGS and (text := _read_log(path, run.folder)):
-            yield from split(path.relative_to(run.folder).as_posix(), text, size)
+        packed = path.name.lower().endswith(_PACKED)
+        if (packed or path.suffix.lower() in _LOGS) and (text := _read_log(path, run.folder, packed)):
+            yield from split(path.relative_to(run.folder).as_posix(), text, size, binary=not packed)
 
 
-def _read_log(path: Path, folder: Path) -> str:
+def _read_log(path: Path, folder: Path, packed: bool) -> str:
     """Its beginning; "" for what is no log that can be read."""
+    import zstandard
+
     try:
         with os.fdopen(files.open_regular(path, below=folder), "rb") as file:
-            content = file.read(_LARGEST)
-    except (DataError, OSError):
+            source = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) if packed else file
+            content = source.read(_LARGEST)
+    except (DataError, OSError, zstandard.ZstdError):
         return ""
     if content.count(0) * 20 > len(content):  # noise, or a hole
         return ""

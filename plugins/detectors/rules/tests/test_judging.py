@@ -285,6 +285,17 @@ def test_what_is_no_log_is_not_read(court: Any) -> None:
     assert list(pieces_of(run, 1000)) == []
 
 
+def test_transcripts_of_the_gateway_are_read(court: Any, by_rule: Any) -> None:
+    import zstandard
+
+    packed = zstandard.compress(b'{"n": 1}\n') + zstandard.compress(f"{CALL}\n".encode())
+    run = court.run({"transcripts.jsonl.zst": packed, "broken.jsonl.zst": packed[:20] + b"?" * 20})
+    [evidence] = by_rule(court.judge(run, defends(True), says({HELP: yes(CALL)})))[HELP].evidence
+    assert (evidence.file, evidence.line, evidence.offset) == ("logs/transcripts.jsonl.zst", 2, None)
+    bomb = court.run({"bomb.jsonl.zst": zstandard.compress(b"a line\n" * 10_000_000)})
+    assert sum(len(piece.text) for piece in pieces_of(bomb, 1_000_000)) < 20_000_000
+
+
 # Splitting, questions, context.
 
 

@@ -1,0 +1,67 @@
+"""Judging the finished runs of a group: `mlecore detect`, and ``mlecore.detect`` for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from attrs import frozen
+
+from mlecore.data.layout import DataDirs
+from mlecore.detecting.judging import JUDGED, Judges, PublicData
+from mlecore.detecting.ready import GivenOptions, choose
+from mlecore.errors import UsageError
+from mlecore.runs.contents import check_group
+from mlecore.runs.findings import Findings
+from mlecore.runs.ownership import require_own
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import load_group, open_group
+
+
+@frozen(kw_only=True)
+class Judged:
+    """A run, and what one detector found in it."""
+
+    run: RunRecord
+    found: Findings
+
+
+def detect(
+    group: str,
+    run: str | None = None,
+    *,
+    detectors: Sequence[str] = (),
+    options: GivenOptions | None = None,
+    runs: Path | str = "runs",
+    data: Sequence[Path | str] = (),
+    say: Callable[[str], None] = lambda text: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Judged]:
+    """Have detectors (default: all that are installed and can judge here) judge the finished runs of a group, or one.
+
+    Writes what they find into the runs' folders. ``options`` are by detector and name; those of the group's plan are
+    their defaults. Raises UsageError for what cannot be judged, PluginError, DataError.
+    """
+    opened = open_group(Path(runs) / group)
+    require_own(opened)
+    check_group(opened.folder)
+    problems: list[str] = []
+    members = [record for record in load_group(opened.folder, problems) if record.state in JUDGED]
+    wanted = [record for record in members if run in (None, record.name)]
+    if not wanted:
+        what = group if run is None else f"{group}/{run}"
+        raise UsageError(f"{what}: there is nothing to judge, as no run has left anything yet")
+    planned = {name: given for name, given in opened.plan.execution.detectors.items() if name in (detectors or [name])}
+    given = options or {}
+    merged = {name: {**planned.get(name, {}), **given.get(name, {})} for name in {**planned, **given}}
+    chosen, missing = choose(detectors, merged)
+    for words in (*problems, *missing):
+        say(words)
+    if not chosen:
+        raise UsageError("no detector can judge here", fix="To see them: mlecore plugins list --kind detector")
+    found: list[Judged] = []
+    with Judges(chosen, PublicData(DataDirs.of(data or opened.info.data))) as judges:
+        for number, record in enumerate(wanted, 1):
+            found += [Judged(run=record, found=each) for each in judges.judge(record, members)]
+            progress(number, len(wanted))
+    return found
