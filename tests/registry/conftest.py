@@ -28,6 +28,33 @@ def launch(task):
     return Launch(argv=("true",))
 """
 
+FACTS = """
+id = "{id}"
+title = "Title of {id}"
+modality = "tabular"
+task = "regression"
+metric = "rmse"
+direction = "minimize"
+answers = "private/test.csv"
+sample = "public/sample_submission.csv"
+[submission]
+id = "id"
+columns.y = {{ type = "number" }}
+"""
+COMPETITION = """
+from mlecore.hookspecs import hookimpl
+
+
+@hookimpl
+def prepare(raw, public, private):
+    return None
+
+
+@hookimpl
+def grade(submission, private):
+    return 0.0
+"""
+
 
 @pytest.fixture
 def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Put]:
@@ -71,6 +98,21 @@ def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Put]:
             del sys.modules[name]
     monkeypatch.undo()
     forget()
+
+
+@pytest.fixture
+def put_competition(put: Put) -> Put:
+    """``put_competition(id)``: a competition that works, in a package; returns the file of its module."""
+
+    def install(id: str, before: str = "") -> Path:
+        file = put(f"mle-comp-{id}", f"{id}_comp.main", before + COMPETITION, kind="competition", name=id)
+        (file.parent / "__init__.py").write_text(before)
+        (file.parent / "competition.toml").write_text(FACTS.format(id=id))
+        (file.parent / "description.md").write_text("What to do.")
+        forget()
+        return file
+
+    return install
 
 
 def forget() -> None:
