@@ -1,0 +1,60 @@
+"""docs/agents.md, word for word: every command in it is run, and its runs end graded."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import mlecore.testing
+from mlecore.registry.discovery import plugins
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, index) -> None:  # type: ignore[no-untyped-def]
+    if shutil.which("bwrap") is None:
+        pytest.skip("bubblewrap is not installed")
+    commands = re.findall(r"^```sh\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+    assert sum(block.count("\n") for block in commands) >= 80
+    folder = tmp_path / "work"
+    folder.mkdir()
+    tmp_path.chmod(0o755)
+    done = subprocess.run(
+        ["bash", "-ec", "\n".join(commands)],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "mle_agent_my_agent-0.1.0-py3-none-any.whl" in index.files
+    for group, agent in (("script", "command"), ("published", "my-agent")):
+        (run,) = (folder / "runs" / group).glob(f"{agent}--*")
+        assert json.loads((run / "grade.json").read_bytes())["valid_submission"]
+        assert json.loads((run / "run.json").read_bytes())["calls"]["calls"] == 1
+
+
+def test_agents_that_it_lists_are_all_that_there_are() -> None:
+    listed = re.findall(r"^\| `([a-z-]+)` \|", TEXT, re.MULTILINE)
+    ours = {plugin.name for plugin in plugins("agent") if (ROOT / "plugins" / "agents" / plugin.name).is_dir()}
+    assert set(listed) == ours and len(listed) == len(ours)
+
+
+def test_what_the_page_names_is_there() -> None:
+    for path in re.findall(r"`(mlecore/\S+?\.py)`", TEXT):
+        assert (ROOT / path).is_file(), path
+    for path in re.findall(r"\]\(([^)#:]+)\)", TEXT):
+        assert (ROOT / "docs" / path).is_file(), path
+    for name in ("check_agent", "scripted_run"):
+        assert f"`{name}`" in TEXT and name in mlecore.testing.__all__
