@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlecore.cli._agents import OrderedCommand, agents_given
 from mlecore.cli._names import AGENT, BACKEND, COMPETITION, GROUP
 from mlecore.cli._shared import (
     backend_config_option,
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
     from mlecore.runs.plan import Plan
 
 
-@click.command("run")
-@click.option("--agent", type=AGENT, help="Name of the agent.")
-@click.option("-A", "options", multiple=True, metavar="NAME=VALUE", help="An option of the agent.")
+@click.command("run", cls=OrderedCommand)
+@click.option(
+    "--agent", type=AGENT, multiple=True, help="Name of an agent; repeatable, each with its own -A and --model."
+)
+@click.option("-A", "options", multiple=True, metavar="NAME=VALUE", help="An option of the agent before it.")
 @click.option("--competition", "competitions", type=COMPETITION, multiple=True, metavar="ID", help="Repeatable.")
 @split_option
 @click.option("--all", "everything", is_flag=True, help="All installed competitions of the benchmark: of every split.")
@@ -46,7 +49,7 @@ if TYPE_CHECKING:
 @click.option("--memory", help="Of one run: 16GB, 512MiB.")
 @click.option("--gpus", type=int, show_default="0", help="Of one run; two runs never share one.")
 @click.option("--disk", help="What one run may write: 100GB.")
-@click.option("--model", help="The model that the agent works with.")
+@click.option("--model", multiple=True, help="The model that the agent before it works with.")
 @click.option("--endpoint", metavar="URL", help="Where the model is.")
 @click.option("--key", metavar="NAME", help="Variable with the model's key, which only its gateway gets.")
 @click.option(
@@ -107,14 +110,14 @@ def command(
     detectors judge each run once it is graded. Exit code 3 if runs failed or have not ended.
     """
     from mlecore.competitions import SPLITS
-    from mlecore.options import pairs, pairs_by_plugin
+    from mlecore.options import pairs_by_plugin
     from mlecore.runs.arguments import plan_of
 
-    given = {name: value for name, value in flags.items() if _is_given(context, name)}
+    agents = {name: flags.pop(name) for name in ("agent", "options", "model")}
+    given = agents_given(context, agents)
+    given |= {name: value for name, value in flags.items() if _is_given(context, name)}
     if everything:
         given["split"] = SPLITS
-    if "options" in given:
-        given["options"] = pairs(given["options"], "-A")
     if "backend_options" in given or backend_config is not None:
         given["backend_options"] = backend_options_of(given.get("backend_options", ()), backend_config)
     if "detectors" in given:

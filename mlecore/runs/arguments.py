@@ -23,7 +23,9 @@ F = TypeVar("F", bound=Callable[..., object])
 class Arguments(TypedDict, total=False):
     """Every argument with its type and its key in a plan; docs/schemas/plan.md says what it means. None: not given."""
 
-    agent: Annotated[str | None, "agents.name"]
+    agent: Annotated[
+        str | Sequence[str | Mapping[str, Any]] | None, "agents.name"
+    ]  # several: names, or tables of a plan
     options: Annotated[Mapping[str, str] | None, "agents.options"]
     competitions: Annotated[Sequence[str] | None, "competitions"]
     split: Annotated[str | Sequence[str] | None, "split"]
@@ -76,14 +78,22 @@ def plan_of(plan: Plan | Mapping[str, Any] | Path | str | None, arguments: Mappi
 
 
 def as_dictionary(arguments: Mapping[str, object]) -> dict[str, Any]:
-    """Arguments as the dictionary of a plan with one agent."""
+    """Arguments as the dictionary of a plan. Raises UsageError."""
     keys = get_type_hints(Arguments, include_extras=True)
     values: dict[str, Any] = {}
     for name, value in arguments.items():
         table, _, key = keys[name].__metadata__[0].rpartition(".")
         (values.setdefault(table, {}) if table else values)[key] = value
     agent = values.pop("agents", {})
-    return {"agents": [agent], **values} if "name" in agent else values
+    named = agent.get("name")
+    if named is None or isinstance(named, str):
+        return {"agents": [agent], **values} if named else values
+    if "options" in agent:
+        raise UsageError(
+            "options belong to one agent, and several are named",
+            fix='Give each its own: agent=[{"name": "aide", "options": {"steps": "100"}}, "baseline"]',
+        )
+    return {"agents": [each if isinstance(each, Mapping) else {"name": each} for each in named], **values}
 
 
 def lists_arguments(function: F) -> F:

@@ -95,3 +95,23 @@ def test_last_words_may_be_shown(tmp_path):
     ]:
         log.write_bytes(text)
         assert last_words(tmp_path) == words
+
+
+def test_each_option_and_model_belongs_to_the_agent_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlecore.cli import run as verb
+
+    plans = []
+    monkeypatch.setattr(verb, "perform", lambda plan, *_: plans.append(plan))
+    flags = ["--competition", "optical-digits", "--endpoint", "http://localhost:1/v1"]
+    agents = ["--agent", "command", "-A", "argv=true", "--model", "m", "--agent", "command", "-A", "argv=false"]
+    assert CliRunner().invoke(main, ["run", *agents, *flags]).output == ""
+    first, second = plans[0].agents
+    assert (dict(first.options), first.model) == ({"argv": "true"}, "m")
+    assert (dict(second.options), second.model, second.label) == ({"argv": "false"}, None, "command-2")
+    for mistake, words in (
+        (["-A", "argv=true", "--agent", "command", "--agent", "baseline"], "-A stands before the first"),
+        (["--agent", "command", "--model", "a", "--model", "b"], "--model is given twice for one agent"),
+        (["--agent", "command", "--agent", "baseline", "--model", "a", "--model", "b"], "twice for baseline"),
+    ):
+        result = CliRunner().invoke(main, ["run", *mistake, *flags])
+        assert result.exit_code == 2 and words in result.output, result.output

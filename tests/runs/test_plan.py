@@ -331,3 +331,14 @@ def test_shown():
 def test_an_unknown_argument_is_named() -> None:
     with pytest.raises(UsageError, match="there is no argument 'colour'; there are: agent, options"):
         mlecore.run(agent="x", colour="red")  # type: ignore[call-arg]
+
+
+def test_several_agents_as_an_argument() -> None:
+    several = ["baseline", {"name": "command", "options": {"argv": "true"}}]
+    plan = make_plan(as_dictionary({"agent": several, "competitions": ["a"]}))
+    assert [(agent.name, dict(agent.options)) for agent in plan.agents] == [
+        ("baseline", {}),
+        ("command", {"argv": "true"}),
+    ]
+    with pytest.raises(UsageError, match="options belong to one agent"):
+        as_dictionary({"agent": several, "options": {"a": "b"}})

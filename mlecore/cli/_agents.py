@@ -1,0 +1,52 @@
+"""Several agents in one command: each -A and --model belongs to the --agent before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from mlecore.errors import UsageError
+
+_ORDER = "mlecore.cli.order"
+
+
+class OrderedCommand(click.Command):
+    """Remembers in which order its options were given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            ctx.meta[_ORDER] = [parameter.name for parameter in order]
+        return super().parse_args(ctx, args)
+
+
+def agents_given(context: click.Context, flags: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """``agent``, ``options`` and ``model`` as arguments of ``mlecore.run``, from these flags, all of them repeatable.
+
+    Options and models that stand before the first of several agents are an error, as nobody could say whose they are.
+    """
+    from mlecore.options import pairs
+
+    if len(flags["agent"]) < 2:
+        if len(flags["model"]) > 1:
+            raise UsageError("--model is given twice for one agent", fix="Repeat --agent before each, or write a plan.")
+        given = {"agent": flags["agent"][:1], "options": flags["options"], "model": flags["model"][:1]}
+        found: dict[str, Any] = {name: values[0] for name, values in given.items() if values and name != "options"}
+        return {**found, "options": pairs(flags["options"], "-A")} if flags["options"] else found
+    left = {name: iter(flags[name]) for name in ("agent", "options", "model")}
+    tables: list[dict[str, Any]] = []
+    for name in context.meta[_ORDER]:
+        if name == "agent":
+            tables.append({"name": next(left[name]), "options": []})
+        elif name in left and not tables:
+            flag = "--model" if name == "model" else "-A"
+            raise UsageError(f"{flag} stands before the first of several agents", fix="Put it after the agent's name.")
+        elif name == "options":
+            tables[-1]["options"].append(next(left[name]))
+        elif name == "model":
+            if "model" in tables[-1]:
+                raise UsageError(f"--model is given twice for {tables[-1]['name']}")
+            tables[-1]["model"] = next(left[name])
+    return {"agent": [{**table, "options": pairs(table["options"], "-A")} for table in tables]}
