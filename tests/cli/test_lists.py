@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mlecore.cli import main
+from mlecore.registry import load
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +39,16 @@ def test_plugins_show() -> None:
     assert "prepare" in text and "mle-comp-spaceship-titanic" in text
     result = invoke("plugins", "show", "nothing")
     assert result.exit_code == 2 and "nothing" in result.output
+
+
+@pytest.mark.parametrize("agent", ["react", "aide", "mlab", "openhands", "claude-code", "codex"])
+def test_plugins_show_prints_every_option_of_an_agent(agent: str) -> None:
+    shown = invoke("plugins", "show", agent).output
+    declared = load("agent", agent).call("agent")
+    assert len(declared.options) >= 5
+    for option in declared.options:
+        default = f" [{option.default}]" if option.default is not None else ""
+        assert f"{option.name} ({option.type}): {option.help}{default}\n" in shown
 
 
 def test_competitions_list_and_show(tmp_path: Path) -> None:

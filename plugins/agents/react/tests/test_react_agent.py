@@ -146,4 +146,9 @@ def test_a_graded_run_without_its_key(backend: str, tmp_path: Path) -> None:
     found = done.served.requests[1]["body"]["messages"][-1]["content"]
     assert found.partition("[")[0].split() == ["0"], found
     assert done.leaks == ()
+    if backend == "docker":
+        docker = pytest.importorskip("docker").from_env().api
+        image = done.record.image_digest
+        described = json.dumps([docker.inspect_image(image), docker.history(image)])
+        assert "openai" in described and "sk-scripted" not in described
     assert done.record.usage.input_tokens == done.record.reported_usage.input_tokens == done.served.input
