@@ -44,7 +44,7 @@ def grade(submission, private):
         for column in COLUMNS[2:]:
             assert not any(isinstance(cell, str) for cell in guess[column])
         lat1, lon1, lat2, lon2 = (
-            np.radians(table[column].to_numpy(dtype=float)) for table in (one, other) for column in COLUMNS[2:]
+            np.radians(1.0 * table[column].to_numpy()) for table in (one, other) for column in COLUMNS[2:]
         )
         with np.errstate(invalid="ignore"):
             a = np.sin((lat2 - lat1) / 2) ** 2 + np.cos(lat1) * np.cos(lat2) * np.sin((lon2 - lon1) / 2) ** 2
