@@ -21,6 +21,7 @@ from mlecore.registry import plugins
 from mlecore.testing.competitions.harness import Harness
 
 ROWS = {
+    "3d-object-detection-for-autonomous-vehicles": 4_536,
     "billion-word-imputation": 303_000,
     "champs-scalar-coupling": 466_000,
     "detecting-insults-in-social-commentary": 2_647,
@@ -36,6 +37,9 @@ ROWS = {
     "kuzushiji-recognition": 361,
     "lmsys-chatbot-arena": 5_748,
     "multi-modal-gesture-recognition": 99,
+    "rsna-2022-cervical-spine-fracture-detection": 14_536,
+    "rsna-breast-cancer-detection": 2_384,
+    "rsna-miccai-brain-tumor-radiogenomic-classification": 59,
     "seti-breakthrough-listen": 6_000,
     "us-patent-phrase-to-phrase-matching": 3_648,
     "uw-madison-gi-tract-image-segmentation": 11_500,
