@@ -63,7 +63,7 @@ def choose(names: Sequence[str], options: GivenOptions) -> tuple[list[ReadyDetec
         except MlecoreError as error:
             if names or name in options:
                 raise
-            missing.append(f"detector {name} judges no run: {error.message}")
+            missing.append(f"{error.message}: it judges no run")
     if not names:
         broken = [plugin for plugin in plugins("detector") if plugin.state in ("broken", "incompatible")]
         missing += [f"detector {plugin.name} judges no run: it is {plugin.state}: {plugin.reason}" for plugin in broken]

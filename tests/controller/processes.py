@@ -59,6 +59,7 @@ class Shell:
             str(seeds),
             "--group",
             group,
+            "--no-detect",
             *where,
             *agent,
         ]
