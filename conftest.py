@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what this machine has no means for."""
+    if item.get_closest_marker("sandbox") and shutil.which("bwrap") is None:
+        pytest.skip("bubblewrap is not installed")
+    if item.get_closest_marker("docker") and (missing := _no_engine()):
+        pytest.skip(missing)
+
+
+@cache
+def _no_engine() -> str:
+    """Why there is no Docker engine; empty if there is one."""
+    from mlecore.errors import MlecoreError
+    from mlecore.registry.opening import open_backend
+
+    try:
+        problems = [problem for problem in open_backend("docker", {}).backend.preflight() if problem.fatal]
+    except MlecoreError as error:
+        return str(error)
+    return problems[0].what if problems else ""
 
 
 @pytest.fixture(scope="session", autouse=True)
