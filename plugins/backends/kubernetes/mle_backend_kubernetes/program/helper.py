@@ -337,21 +337,11 @@ def give(path: str, offset: int, follow: bool) -> int:
 
 def receive() -> int:
     """Take files; what was received whole is noted down, so that nothing comes twice."""
-    lock = os.open(CLAIM + "/" + JOURNAL + ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-    fcntl.flock(lock, fcntl.LOCK_EX)  # of two who bring the same data one waits, and finds them there
-    os.umask(0o022)
-    with open(CLAIM + "/" + JOURNAL, "a+", encoding="ascii") as journal:
-        there = {}
-        for path, found in _journal(journal):
-            there[path] = found
-            _beat()
-        say({"there": {path: size for path, (size, _) in there.items()}})
-        _out.flush()
-        while True:
-            message = hear()
-            if message.get("end"):
-                break
-            _take(message, there, journal)
+    with open(CLAIM + "/" + JOURNAL + ".lock", "a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of two who bring the same data one waits, and finds them there
+        os.umask(0o022)
+        with open(CLAIM + "/" + JOURNAL, "a+", encoding="ascii") as journal:
+            there = _received(journal)
     digest = hashlib.sha256()
     for path in sorted(there):
         size, sha256 = there[path]
@@ -359,6 +349,21 @@ def receive() -> int:
     os.sync()
     say({"digest": digest.hexdigest(), "files": len(there)})
     return 0
+
+
+def _received(journal: IO[str]) -> dict[str, tuple[int, str]]:
+    """Size and digest of every file, once all have come."""
+    there = {}
+    for path, found in _journal(journal):
+        there[path] = found
+        _beat()
+    say({"there": {path: size for path, (size, _) in there.items()}})
+    _out.flush()
+    while True:
+        message = hear()
+        if message.get("end"):
+            return there
+        _take(message, there, journal)
 
 
 _spoken = [time.monotonic()]

@@ -1,0 +1,111 @@
+"""The program in our pods: an agent's files come out safely and are resumed; data are taken in whole, or again."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mle_backend_kubernetes import archive
+from mle_backend_kubernetes.program import helper
+
+
+@pytest.fixture
+def claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A claim with an agent's home, and the program beside ``globs.py`` as in a pod."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, content in archive.programs().items():
+        (programs / name).write_bytes(content)
+    monkeypatch.setattr(helper, "__file__", str(programs / "helper.py"))
+    claim = tmp_path / "claim"
+    (claim / "home" / "logs").mkdir(parents=True)
+    monkeypatch.setattr(helper, "CLAIM", str(claim))
+    monkeypatch.setattr(helper, "HOME", str(claim / "home"))
+    return claim
+
+
+def sent(monkeypatch: pytest.MonkeyPatch, *globs: str, **request: Any) -> dict[str, Any]:
+    """What comes out: the content of files, the words of the others, by path."""
+    out = io.BytesIO()
+    monkeypatch.setattr(helper, "_out", out)
+    asked = {"max_bytes": 1 << 20, "max_files": 100, "done": [], "partial": None, **request}
+    helper.Sender(asked).send(list(globs))
+    out.seek(0)
+    found: dict[str, Any] = {}
+    while not (message := json.loads(out.readline())).get("end"):
+        if message.get("content"):
+            content = b""
+            while length := struct.unpack(">I", out.read(4))[0]:
+                content += out.read(length)
+            found[message["path"]] = content
+        elif "path" in message:
+            found[message["path"]] = message.get("refused") or message.get("cut") or "does not fit"
+    return found
+
+
+def test_links_and_pipes_are_refused_and_locked_folders_opened(claim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = claim / "home"
+    (home / "logs" / "plain").write_bytes(b"x")
+    (home / "logs" / "link").symlink_to("/etc/passwd")
+    os.mkfifo(home / "logs" / "pipe")
+    (home / "code").symlink_to("/etc")
+    (home / "logs" / "locked").mkdir()
+    (home / "logs" / "locked" / "y").write_bytes(b"y")
+    (home / "logs" / "locked").chmod(0)
+    assert sent(monkeypatch, "logs", "code/passwd") == {
+        "logs/plain": b"x",
+        "logs/link": "a symbolic link to '/etc/passwd'",
+        "logs/pipe": "a FIFO",
+        "logs/locked/y": b"y",
+        "code": "a link or no folder",
+    }
+
+
+def test_a_file_that_was_cut_off_goes_on_first_and_what_came_does_not_come_again(
+    claim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        (claim / "home" / "logs" / name).write_bytes(name.encode() * 10)
+    found = sent(monkeypatch, "logs", done=["logs/a"], partial=["logs/c", 7])
+    assert list(found.items()) == [("logs/c", b"ccc"), ("logs/b", b"b" * 10)]
+
+
+def test_what_does_not_fit_is_named_and_smaller_ones_still_come(claim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (claim / "home" / "logs" / "large").write_bytes(bytes(100))
+    (claim / "home" / "logs" / "small").write_bytes(b"s")
+    assert sent(monkeypatch, "logs", max_bytes=10) == {"logs/large": "does not fit", "logs/small": b"s"}
+
+
+def received(monkeypatch: pytest.MonkeyPatch, given: bytes) -> list[dict[str, Any]]:
+    out = io.BytesIO()
+    monkeypatch.setattr(helper, "_in", io.BytesIO(given))
+    monkeypatch.setattr(helper, "_out", out)
+    with contextlib.suppress(EOFError):  # the connection broke
+        helper.receive()
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def line(**message: Any) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+def test_data_that_broke_off_go_on_and_what_a_crash_spoilt_comes_again(
+    claim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    received(monkeypatch, line(path="a", size=3) + b"aaa" + line(path="b", size=9, ask=True) + b"bbbb")
+    first, offset, end = received(monkeypatch, line(path="b", size=9, ask=True) + b"bbbbb" + line(end=True))
+    assert first == {"there": {"a": 3}}
+    assert offset == {"offset": 4}
+    digest = hashlib.sha256()
+    for name, size in (("a", 3), ("b", 9)):
+        digest.update(f"{name}\0{size}\0{hashlib.sha256(name.encode() * size).hexdigest()}\n".encode())
+    assert end == {"digest": digest.hexdigest(), "files": 2}
+    (claim / "public" / "a").write_bytes(b"\0\0\0")
+    assert received(monkeypatch, b"")[0] == {"there": {"b": 9}}
