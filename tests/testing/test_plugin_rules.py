@@ -220,7 +220,7 @@ BROKEN = {
         "backend",
         "network",
         {"backend.py": ("network=nobody", 'network=Enforcement(level="enforced", how="good will")')},
-        "has routes out",
+        "a job without a network reaches this machine",
     ),
 }
 
