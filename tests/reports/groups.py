@@ -63,6 +63,9 @@ def write_run(record: RunRecord, draw: random.Random, skill: float, medals: bool
         collected=Collected(files=1, bytes=1, candidate="submission/submission.csv") if fate != "none" else None,
     )
     record.folder.mkdir(exist_ok=True)
+    if fate != "none":
+        (record.folder / "submission").mkdir()
+        (record.folder / "submission" / "submission.csv").write_text("\n")
     (record.folder / "grade.json").write_text(json.dumps(report.to_json()))
     (record.folder / "run.json").write_bytes(with_digests(record).dumps())
     write_history(record, report, used)

@@ -175,7 +175,7 @@ def test_grades_are_made_again(groups, tmp_path: Path) -> None:
     public = tmp_path / "data" / "spaceship-titanic" / "synthetic" / "prepared" / "public"
     for record in load_group(folder):
         submission = record.folder / "submission" / "submission.csv"
-        submission.parent.mkdir()
+        submission.parent.mkdir(exist_ok=True)
         shutil.copy(public / "sample_submission.csv", submission)
         words = ["grade", str(submission), "spaceship-titanic", "--synthetic", *data, "--json"]
         graded = CliRunner().invoke(main, words)
