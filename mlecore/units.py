@@ -1,4 +1,4 @@
-"""Durations and sizes as people write them."""
+"""Durations, sizes and counts as people write them."""
 
 from __future__ import annotations
 
@@ -68,3 +68,8 @@ def write_duration(seconds: float) -> str | float:
         if seconds % unit == 0:
             return f"{seconds / unit:.0f}{name}"
     return seconds
+
+
+def counted(number: int, thing: str) -> str:
+    """ "1 run", "2 runs"."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"

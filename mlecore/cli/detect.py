@@ -13,6 +13,7 @@ import click
 
 from mlecore.cli._names import DETECTOR, RUN
 from mlecore.cli._shared import data_option, echo, json_option, print_json, print_table, runs_option
+from mlecore.units import counted
 
 if TYPE_CHECKING:
     from mlecore.detecting.group import Judged
@@ -88,7 +89,7 @@ def _named(runs: Path, name: str) -> tuple[Path, str | None]:
 
 
 def _progress(done: int, total: int) -> None:
-    click.echo(f"\r{done} of {total} runs", nl=done == total, err=True)
+    click.echo(f"\r{done} of {counted(total, 'run')}", nl=done == total, err=True)
 
 
 def _print(found: Sequence[Judged], as_json: bool) -> None:

@@ -75,6 +75,8 @@ def command(
         raise UsageError("say what to grade: mlecore grade SUBMISSION COMPETITION_ID, or mlecore grade --jsonl FILE")
     from mlecore.grading.isolated import IsolatedGrader
 
+    if not submission.exists():
+        raise UsageError(f"there is no file {submission}")
     with IsolatedGrader() as grader:
         report = _graded(Line(competition_id, submission), grader, data, edition, synthetic)
     if as_json:

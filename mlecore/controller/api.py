@@ -20,6 +20,7 @@ from mlecore.runs.plan import Plan
 from mlecore.runs.planning import difference
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, create_group, is_group, load_group, open_group
+from mlecore.units import counted
 
 if TYPE_CHECKING:
     from mlecore.controller.experiment import Experiment
@@ -120,7 +121,7 @@ def _run_group(
         if not with_installed:
             _warn_of_other_plugins(group, experiment, display)
         if start_new:
-            display.say(f"group {group.name}: {len(wanted)} runs, in {group.folder}")
+            display.say(f"group {group.name}: {counted(len(wanted), 'run')}, in {group.folder}")
         with GroupLock(group.folder, display.say) as lock:
             controller = Controller(group, experiment, lock, display, timing, finished, start_new)
             with _interruptible(controller, display):

@@ -15,7 +15,7 @@ from mlecore.errors import DataError
 from mlecore.printable import printable
 from mlecore.runs.record import RunRecord
 from mlecore.runs.refused import refusal_words
-from mlecore.units import show_duration
+from mlecore.units import counted, show_duration
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -122,7 +122,7 @@ def standing(active: Iterable[ActiveRun], counts: Counter[str], waiting: int, to
     parts += [f"{number} {phase}" for phase, number in sorted(phases.items())]
     if waiting:
         parts.append(f"{waiting} waiting")
-    return f"{total} runs: {', '.join(parts) or 'none begun'}"
+    return f"{counted(total, 'run')}: {', '.join(parts) or 'none begun'}"
 
 
 def describe(record: RunRecord, report: Report | None) -> str:

@@ -34,6 +34,7 @@ from mlecore.runs.cancelled import read_cancelled
 from mlecore.runs.journal import Journal
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.store import Group, planned_record, require_group
+from mlecore.units import counted
 
 _UNGRADED = 64  # runs that wait for a grader; beyond it nothing new starts
 
@@ -156,7 +157,7 @@ class Controller:
             if why := self.provisions.request(label, competition):
                 blocked[why] += self.backlog.drop(label, competition)
         for why, count in blocked.items():
-            self.reporter.unfinished("blocked", f"{count} runs cannot start: {why}")
+            self.reporter.unfinished("blocked", f"{counted(count, 'run')} cannot start: {why}")
 
     # Where another controller left off.
 

@@ -13,7 +13,7 @@ from mlecore.reports.published import SPLITS
 from mlecore.reports.rates import RATES, Rate
 from mlecore.reports.statistics import LEVEL, Interval
 from mlecore.runs.findings import OUTCOMES, place
-from mlecore.units import show_duration
+from mlecore.units import counted, show_duration
 
 RATE_NAMES = {
     "any_medal": "any medal",
@@ -113,7 +113,7 @@ def _of_setup(setup: SetupSummary) -> Iterator[Section]:
             (
                 cost.what,
                 quantity(cost.total),
-                f"{cost.known} of {cost.runs} runs"
+                f"{cost.known} of {counted(cost.runs, 'run')}"
                 + ("" if cost.measured is None else f", {cost.measured} measured by the gateway"),
                 *([quantity(cost.per_medal)] * medals),
             )

@@ -67,7 +67,7 @@ def test_a_bad_one(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path) -> Non
     result = invoke("grade", path, ID)
     assert result.exit_code == 1 and "invalid" in result.output
     result = invoke("grade", tmp_path / "none.csv", ID)
-    assert result.exit_code == 1 and "no submission" in result.output
+    assert result.exit_code == 2 and f"there is no file {tmp_path / 'none.csv'}" in result.output
 
 
 def test_hostile_files_are_refused_in_words(invoke: Invoke, tmp_path: Path) -> None:

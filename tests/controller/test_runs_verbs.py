@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -133,3 +134,8 @@ def test_a_group_at_work_is_reported(lab, monkeypatch):
     assert "graded" in states(lab.group.folder)
     result = CliRunner().invoke(main, ["report", "--runs", str(lab.runs), "g"])
     assert result.exit_code == 0, result.output
+
+
+def test_a_folder_without_groups_is_named(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["runs", "list", "--runs", str(tmp_path)])
+    assert result.exit_code == 0 and f"no groups in {tmp_path}" in result.output

@@ -12,6 +12,7 @@ from attrs import define, field
 from mlecore.cli._shared import echo
 from mlecore.cli.runs._names import one_run
 from mlecore.errors import UsageError
+from mlecore.units import counted
 
 if TYPE_CHECKING:
     from mlecore.runs.requests import Request
@@ -91,6 +92,6 @@ def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
             held = holder(folder) or {}
     if held is not None:
         who = f"process {held.get('pid', '?')} on host {held.get('host', '?')}"
-        echo(f"{folder.name}: asked its controller ({who}) to {request} {len(wanted.runs)} runs", err=True)
+        echo(f"{folder.name}: asked its controller ({who}) to {request} {counted(len(wanted.runs), 'run')}", err=True)
     elif request == "retry":
         echo(f"To start them: mlecore runs resume {folder.name}", err=True)

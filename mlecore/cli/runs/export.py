@@ -23,9 +23,9 @@ def command(name: str, to: Path, logs: bool, runs: Path) -> None:
     is refused.
     """
     from mlecore.sharing.bundle import export_group
-    from mlecore.units import show_size
+    from mlecore.units import counted, show_size
 
     bundle = export_group(group_folder(runs, name), to, logs=logs)
     size = show_size(sum(entry.size for entry in bundle.files))
-    click.echo(f"{to}: {bundle.runs} runs in {len(bundle.files)} files, {size}")
+    click.echo(f"{to}: {counted(bundle.runs, 'run')} in {len(bundle.files)} files, {size}")
     click.echo(f"To check it: mlecore runs verify {to}")

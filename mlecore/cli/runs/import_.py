@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from mlecore.cli._shared import echo, runs_option
+from mlecore.units import counted
 
 
 @click.command("import")
@@ -31,5 +32,5 @@ def command(folder: Path, reports: tuple[Path, ...], agent: str | None, name: st
     imported = import_group(folder, runs, reports=reports, agent=agent, name=name)
     for line in imported.left_out:
         echo(f"left out: {line}", err=True)
-    echo(f"{imported.group}: {imported.runs} runs, {len(imported.without_grade)} of them without a grade")
+    echo(f"{imported.group}: {counted(imported.runs, 'run')}, {len(imported.without_grade)} of them without a grade")
     echo(f"To see them: mlecore report {imported.group}")

@@ -62,7 +62,7 @@ def command(
     if names or state or ended or agent or competition:
         _list_runs([record for records in found.values() for record in records if fits(record)], as_json)
     else:
-        _list_groups(found, as_json)
+        _list_groups(found, runs, as_json)
     for problem in problems:
         echo(f"warning: {problem}", err=True)
 
@@ -147,7 +147,7 @@ def _first_line(text: str) -> str:
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
-def _list_groups(found: dict[Path, list[RunSummary]], as_json: bool) -> None:
+def _list_groups(found: dict[Path, list[RunSummary]], runs: Path, as_json: bool) -> None:
     from mlecore.runs.lock import holder
 
     rows, out = [], []
@@ -169,4 +169,7 @@ def _list_groups(found: dict[Path, list[RunSummary]], as_json: bool) -> None:
     if as_json:
         print_json(out)
     else:
+        if not rows:
+            echo(f"no groups in {runs.absolute()}; name another folder with --runs or MLECORE_RUNS", err=True)
+            return
         print_table(["GROUP", "RUNS", "STATES", "AGENTS", "CONTROLLER"], rows)

@@ -10,6 +10,7 @@ import click
 from mlecore.cli._names import GROUP
 from mlecore.cli._shared import data_option, echo, runs_option
 from mlecore.errors import UsageError
+from mlecore.units import counted
 
 
 @click.command("verify")
@@ -50,7 +51,7 @@ def _verify_group(folder: Path) -> None:
         echo(line)
     if wrong:
         raise click.exceptions.Exit(1)
-    echo(f"{folder.name}: {len(records)} runs, all as they were written")
+    echo(f"{folder.name}: {counted(len(records), 'run')}, all as they were written")
 
 
 def _verify_bundle(bundle: Path, regrade: bool, data: tuple[Path, ...]) -> None:
@@ -67,7 +68,7 @@ def _verify_bundle(bundle: Path, regrade: bool, data: tuple[Path, ...]) -> None:
             for line in wrong:
                 echo(line)
             raise click.exceptions.Exit(1)
-        echo(f"{found.group}: {found.runs} runs, all {len(found.files)} files are as they were exported")
+        echo(f"{found.group}: {counted(found.runs, 'run')}, all {len(found.files)} files are as they were exported")
         if regrade:
             with tempfile.TemporaryDirectory() as folder:
                 unpack(source, found, Path(folder, found.group))
