@@ -18,6 +18,11 @@ WORK = Path(__file__).parent / "work"
 VERSION = "1.58.0"
 # What its tools import, without the browser: that would be a hundred packages more.
 TOOLS = ("binaryornot>=0.6", "cachetools>=5", "libtmux>=0.53", "func-timeout>=4.3.5")
+# Without these pip, which installs in containers, tries hundreds of versions in turn.
+PINNED = (
+    *("grpcio==1.85.1", "opentelemetry-api==1.45.1", "opentelemetry-instrumentation-threading==0.66b1"),
+    *("opentelemetry-exporter-otlp-proto-grpc==1.45.1", "opentelemetry-exporter-otlp-proto-http==1.45.1"),
+)
 PACKAGES = "numpy,pandas<3,scikit-learn"
 LOG = "logs/openhands.jsonl"
 
@@ -50,7 +55,7 @@ def recipe(options: Mapping[str, str]) -> Recipe:
     return Recipe(
         base=options["base"],
         python=">=3.12",
-        pip=(f"openhands-sdk=={VERSION}", *TOOLS, *packages(options["pip"], "openhands")),
+        pip=(f"openhands-sdk=={VERSION}", *TOOLS, *PINNED, *packages(options["pip"], "openhands")),
         pip_alone=(f"openhands-tools=={VERSION}",),
     )
 
