@@ -1,10 +1,8 @@
 """Many short runs in a cluster: seconds of overhead each, requests to the API server, CPU and memory of the controller.
 
     python benchmarks/kubernetes_jobs.py --runs 200 --at-once 10 -B registry=HOST [--compare]
-    python benchmarks/kubernetes_jobs.py --runs 10000 --at-once 1000 --simulated [-B name=value]...
 
-``--compare`` makes the same Jobs with `kubectl create` too. ``--simulated``: on nodes that kwok pretends to have
-(benchmarks/kwok.yaml has its stages); its pods do nothing, so nothing is fetched, and each run holds eight GPUs.
+``--compare`` makes the same Jobs with `kubectl create` too.
 """
 
 from __future__ import annotations
@@ -22,25 +20,17 @@ from typing import Any, cast
 
 from mle_backend_kubernetes.backend import KubernetesBackend
 
-from mlecore.backends import Handle, Image, Job
+from mlecore.backends import Handle
 from mlecore.options import pairs
 from mlecore.registry import load
 from mlecore.testing.backends.harness import BackendBench
-
-SIMULATED = {
-    "node-selector": "type=kwok",
-    "tolerations": "kwok.x-k8s.io/node",
-    "image": "simulated",
-    "helper": "simulated",
-}
 
 
 class Runs:
     """Starts, watches, collects and removes runs, so many at once."""
 
-    def __init__(self, bench: BackendBench, simulated: bool) -> None:
+    def __init__(self, bench: BackendBench) -> None:
         self._bench = bench
-        self._simulated = simulated
         self.most = 0
         self.ended = 0
         self.failed = 0
@@ -54,7 +44,7 @@ class Runs:
             working: set[Future[Any]] = set()
 
             def start() -> None:
-                handle = self._bench.backend.start(self._job())
+                handle = self._bench.backend.start(self._bench.job("true"))
                 with lock:
                     alive[handle] = None
 
@@ -75,18 +65,11 @@ class Runs:
                     working.add(pool.submit(self._finish, handle))
                 self.ended += len(over)
                 self._report(count)
-                time.sleep(1.0 if self._simulated else 0.2)
-
-    def _job(self) -> Job:
-        if not self._simulated:
-            return self._bench.job("true")
-        image = Image(ref="simulated", digest="")
-        return self._bench.job("true", image=image, data="simulated", gpus=8, network="open")
+                time.sleep(0.2)
 
     def _finish(self, handle: Handle) -> None:
-        if not self._simulated:
-            self._bench.fetch(handle, "submission", ".mlecore")
-            self._bench.output(handle)
+        self._bench.fetch(handle, "submission", ".mlecore")
+        self._bench.output(handle)
         self._bench.backend.remove(handle)
 
     def _report(self, count: int) -> None:
@@ -126,18 +109,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--at-once", type=int, default=10)
-    parser.add_argument("--simulated", action="store_true")
     parser.add_argument("--compare", action="store_true")
     parser.add_argument("-B", dest="options", action="append", default=[])
     given = parser.parse_args()
-    options = {**(SIMULATED if given.simulated else {}), **pairs(given.options, "-B")}
+    options = pairs(given.options, "-B")
     with tempfile.TemporaryDirectory() as folder:
         bench = BackendBench(load("backend", "kubernetes"), options, Path(folder))
         backend = cast(KubernetesBackend, bench.backend)
-        if not given.simulated:
-            bench.image, bench.data  # noqa: B018
+        bench.image, bench.data  # noqa: B018
         before, began, cpu = backend.cluster.requests, time.monotonic(), time.process_time()
-        runs = Runs(bench, given.simulated)
+        runs = Runs(bench)
         runs.all(given.runs, given.at_once)
         took, used = time.monotonic() - began, time.process_time() - cpu
         figures = {
