@@ -44,6 +44,7 @@ class Rule(Generic[Subject]):
     says: str  # the rule as a sentence
     test: Callable[[Subject], Iterable[Broken]]
     needs: tuple[str, ...] = ()  # rules that must have been tried without a Stop
+    sampled: bool = False  # tried on as many cases as time allows: its waiver need not be needed each time
 
 
 @frozen(kw_only=True)
@@ -96,7 +97,7 @@ def apply_rules(
             stopped.add(rule.name)
             places = [Broken(f"the rule cannot be tried: {_crash(error)}")]
         if rule.name in waived:
-            if places:
+            if places or rule.sampled:
                 continue
             places = [Broken(f"the rule holds, so its waiver is out of date: {waived[rule.name].why}", _WAIVE)]
         if places:

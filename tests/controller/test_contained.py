@@ -48,7 +48,8 @@ def attempt(tmp_path, data, monkeypatch):
         monkeypatch.chdir(tmp_path)
         options = {"argv": f"sh {file.name}"}
         limits.setdefault("time_limit", "30s")
-        (record,) = run("command", ["coins"], options=options, runs=tmp_path / "runs", data=[data], retries=0, **limits)
+        where = {"runs": tmp_path / "runs", "data": [data]}
+        (record,) = run(agent="command", competitions=["coins"], options=options, retries=0, **where, **limits)
         return record
 
     return go

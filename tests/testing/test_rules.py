@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import pytest
+from attrs import evolve
 
 from mlecore.facts import Waiver
 from mlecore.testing.rules import Broken, ConformanceError, Rule, Stop, Undecided, apply_rules
@@ -84,6 +85,11 @@ def test_a_waived_rule_may_be_broken() -> None:
 def test_a_waiver_whose_rule_holds_is_a_failure() -> None:
     error = broken([rule("first", holds)], "first")
     assert "its waiver is out of date: by design" in str(error)
+
+
+def test_a_waiver_of_a_sampled_rule_need_not_be_needed_each_time() -> None:
+    sampled = evolve(rule("first", holds), sampled=True)
+    apply_rules("thing x", None, [sampled], [Waiver(rule="first", why="by design")])
 
 
 def test_a_waiver_whose_rule_cannot_be_tried_is_none() -> None:

@@ -126,7 +126,7 @@ def test_odd_answers_do_not_end_the_work(loop: Loop) -> None:
 
 def test_it_ends_when_nothing_more_can_come(loop: Loop) -> None:
     assert loop.run(SOLVE, shell("true", times=0), steps=3) == "react: all steps are used"
-    assert loop.run(shell("true", times=0), limit=31) == "react: the time is up"
+    assert loop.run(shell("true", times=0), limit=31, steps=10**6) == "react: the time is up"
     assert loop.run(Answer(status=403, text="no budget")).startswith("react: the model does not answer")
 
 
