@@ -87,7 +87,7 @@ def test_an_agent_that_crashes_keeps_its_submission(attempt):
         ("ln -s /etc/passwd /home/submission/submission.csv", "link"),
         ("mkfifo /home/submission/submission.csv", ""),
         ("mkdir /home/submission/submission.csv", ""),
-        ("truncate -s 100G /home/submission/submission.csv || truncate -s 30G /home/submission/submission.csv", ""),
+        ("truncate -s 100G /home/submission/submission.csv || truncate -s 9G /home/submission/submission.csv", ""),
     ],
 )
 def test_what_is_no_submission(attempt, script, words):
