@@ -20,13 +20,13 @@ def log(tmp_path: Path) -> Path:
 def test_refused_connections_are_counted_by_host(log: Path) -> None:
     with log.open("w") as out:
         relay = Log(out)
-        for host in ("pypi.org", "kaggle.com", "pypi.org"):
+        for host in ("files.example.org", "www.example.net", "files.example.org"):
             relay.write(host=host, port=443, verdict="refused: not allowed", sent=0)
         relay.write(host="api.example.com", port=443, verdict="allowed", sent=10)
         out.write('not JSON\n[1]\n{"verdict": null}\n')
     refused = relay_refusals(log)
-    assert list(refused.items()) == [("pypi.org:443", 2), ("kaggle.com:443", 1)]
-    assert refusal_words(refused) == "the relay refused 3 connections (pypi.org:443, kaggle.com:443)"
+    assert list(refused.items()) == [("files.example.org:443", 2), ("www.example.net:443", 1)]
+    assert refusal_words(refused) == "the relay refused 3 connections (files.example.org:443, www.example.net:443)"
 
 
 def test_a_record_names_a_few_hosts_only(log: Path) -> None:
