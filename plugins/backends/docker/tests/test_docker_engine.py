@@ -268,9 +268,10 @@ def test_a_full_disk_is_told_in_words_and_what_runs_can_still_be_fetched(
         small.start()
         small.load()
         lab = lab_on(Engine(small.host), tmp_path)
-        handle = lab.start("echo 1 >submission/submission.csv; cat /dev/zero >/tmp/fill; sleep 100")
-        deadline = time.monotonic() + 180
-        while os.statvfs(folder).f_bavail > 100 and time.monotonic() < deadline:
+        handle = lab.start("echo 1 >submission/submission.csv; cat /dev/zero >/tmp/fill; sleep 600")
+        deadline = time.monotonic() + 60
+        while (free := os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize) > 1 << 20:
+            assert time.monotonic() < deadline, f"{free} bytes are still free"
             time.sleep(0.1)
         with pytest.raises(BackendError, match="disk is full") as error:
             for _ in range(20):
