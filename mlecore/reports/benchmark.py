@@ -1,6 +1,9 @@
 """The 75 competitions of MLE-bench and what reports sort them by, known without their plugins.
 
 Reports are read on machines where no competition is installed; a rate over a split still needs to know all of it.
+
+benchmark.csv: split, modality, task and size are those of each competition's facts, which give a size for Low only.
+``year_from`` says where the year is from: "name", the competition's own, or "memory", general knowledge without source.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ class Listed:
     task: str | None = None
     size_gb: float | None = None
     year: int | None = None
+    year_from: str | None = None  # "name" or "memory"
 
 
 @cache
@@ -38,6 +42,7 @@ def _benchmark() -> dict[str, Listed]:
                 task=row["task"],
                 size_gb=float(row["size_gb"]) if row["size_gb"] else None,
                 year=int(row["year"]),
+                year_from=row["year_from"],
             )
             for row in csv.DictReader(lines)
         }
@@ -61,6 +66,17 @@ def listed(competition: str) -> Listed:
     except MlecoreError:
         return Listed(id=competition)
     return Listed(id=competition, split=facts.split, modality=facts.modality, task=facts.task, size_gb=facts.size_gb)
+
+
+def slice_sources() -> str:
+    """Where the years and sizes of the benchmark's competitions are from."""
+    known = _benchmark().values()
+    named = sum(each.year_from == "name" for each in known)
+    sized = sum(each.size_gb is not None for each in known)
+    return (
+        f"Of the benchmark's competitions, {named} have their year in their name; the years of the other "
+        f"{len(known) - named} are general knowledge without a source. Sizes are known for {sized}."
+    )
 
 
 def task_family(task: str | None) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
+from mlecore.reports.benchmark import slice_sources
 from mlecore.reports.compare import Comparison
 from mlecore.reports.document import Document, Own, RunLine, SetupSummary
 from mlecore.reports.published import SPLITS
@@ -86,6 +87,7 @@ def _of_setup(setup: SetupSummary) -> Iterator[Section]:
             )
             for row in setup.slices
         ],
+        (slice_sources(),) * any(row.by in ("size", "year") for row in setup.slices),
     )
     yield _section(
         setup,
