@@ -25,12 +25,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--run", nargs="*", metavar="ID")
+    parser.add_argument("--size", type=float, default=0.2, help="of the synthetic data")
     options = parser.parse_args()
     with nullcontext(options.out) if options.out else scratch() as folder:
         if options.run is None:
             draw_groups(folder)
         else:
-            run_groups(folder, options.run)
+            run_groups(folder, options.run, options.size)
         page = folder / "report.html"
         report = [*mlecore("report", "baseline", "dummy", "--runs", str(folder / "runs"), "--mix")]
         steps = {
@@ -54,17 +55,17 @@ def draw_groups(folder: Path) -> None:
         write_group(folder / "runs", agent, agent=agent, skill=skill)
 
 
-def run_groups(folder: Path, names: list[str]) -> None:
-    """Both agents on these competitions, or on all that are installed, three seeds each."""
-    from mlecore.competitions import installed
+def run_groups(folder: Path, names: list[str], size: float) -> None:
+    """Both agents on these competitions, or on the whole benchmark, three seeds each; what is there is not repeated."""
+    from mlecore.reports.benchmark import split_ids
 
+    names = names or list(split_ids("all"))
     data = ["--data", str(folder / "data"), "--synthetic"]
-    names = names or [competition.id for competition in installed()]
-    subprocess.run(mlecore("prepare", *names, *data), check=True)
+    subprocess.run(mlecore("prepare", *names, *data, "--size", str(size)), check=True)
+    wanted = [word for name in names for word in ("--competition", name)]
+    rest = ["--seeds", "3", "--time-limit", "10m", "--runs", str(folder / "runs")]
     for agent in ("baseline", "dummy"):
-        wanted = [word for name in names for word in ("--competition", name)]
-        rest = ["--seeds", "3", "--time-limit", "10m", "--runs", str(folder / "runs"), "--group", agent]
-        subprocess.run(mlecore("run", "--agent", agent, *wanted, *data, *rest), check=True)
+        subprocess.run(mlecore("run", "--agent", agent, *wanted, *data, *rest, "--group", agent), check=True)
 
 
 if __name__ == "__main__":
