@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +15,8 @@ from attrs import evolve
 from mlecore.grading.report import Report
 from mlecore.reports.graded import Graded, Suspicion
 from mlecore.runs.record import PluginUse, RunRecord
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the package recomputed, which benchmarks/report.py uses too
 
 
 @pytest.fixture(scope="session")

@@ -1,103 +1,18 @@
-"""Every figure of a report of two groups of 225 runs, computed again from the grade files by other means."""
+"""What a report says of runs of all sorts. Its figures are computed again in test_recomputed.py."""
 
 from __future__ import annotations
 
-import json
-import math
-import statistics
-from collections import Counter
-from pathlib import Path
-
-import pandas as pd
 import pytest
 
 from mlecore.agents import Usage
-from mlecore.reports.benchmark import split_ids
 from mlecore.reports.graded import Moment, Suspicion
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
-
-KINDS = {
-    "any_medal": "any_medal",
-    "gold": "gold_medal",
-    "silver": "silver_medal",
-    "bronze": "bronze_medal",
-    "above_median": "above_median",
-    "valid": "valid_submission",
-    "made": "submission_exists",
-}
 
 
 @pytest.fixture(scope="module")
 def document(two_groups):
     return summarise(read_sources(["good", "bad"], [], two_groups))
-
-
-@pytest.fixture(scope="module")
-def grades(two_groups: Path) -> pd.DataFrame:
-    """A row a run, from run.json and grade.json alone."""
-    rows = []
-    for path in sorted(two_groups.glob("*/*/grade.json")):
-        run = json.loads(path.with_name("run.json").read_text())
-        rows.append({**run, **json.loads(path.read_text()), "group": path.parts[-3], "run": path.parts[-2]})
-    assert len(rows) == 450
-    return pd.DataFrame(rows)
-
-
-def test_rates(document, grades) -> None:
-    for setup, group in zip(document.setups, ("good", "bad"), strict=True):
-        mine = grades[grades.group == group]
-        assert [row.rates.split for row in setup.rates] == ["Low", "Medium", "High", "All"]
-        for row in setup.rates:
-            of_split = mine[mine.competition.isin(split_ids(row.rates.split.lower()))]
-            for kind, column in KINDS.items():
-                shares = 100 * of_split.groupby("seed")[column].mean()
-                rate = row.rates.rates[kind]
-                assert rate.mean == pytest.approx(shares.mean())
-                assert rate.sem == pytest.approx(shares.sem())
-                low, high = row.intervals[kind]
-                assert low <= rate.mean <= high
-
-
-def test_slices(document, grades) -> None:
-    mine = grades[grades.group == "good"]
-    by_competition = mine.groupby("competition").agg(medal=("any_medal", "mean"), valid=("valid_submission", "mean"))
-    audio = ["freesound-audio-tagging-2019", "mlsp-2013-birds", "tensorflow-speech-recognition-challenge"]
-    audio.append("the-icml-2013-whale-challenge-right-whale-redux")
-    found = next(row for row in document.setups[0].slices if (row.by, row.value) == ("modality", "audio"))
-    assert (found.competitions, found.runs) == (4, 12)
-    assert found.goal == pytest.approx(100 * by_competition.loc[audio].medal.mean())
-    assert found.valid == pytest.approx(100 * by_competition.loc[audio].valid.mean())
-    for by in ("modality", "task", "size", "year"):
-        rows = [row for row in document.setups[0].slices if row.by == by]
-        assert sum(row.competitions for row in rows) == 75 and sum(row.runs for row in rows) == 225
-
-
-def test_pass_at_k(document, grades) -> None:
-    medals = grades[grades.group == "good"].groupby("competition").any_medal.sum()
-    at = {row.k: row.share for row in document.setups[0].pass_at_k}
-    assert at[1] == pytest.approx(100 * (medals / 3).mean())
-    assert at[2] == pytest.approx(100 * (1 - (3 - medals).map(lambda lost: math.comb(lost, 2)) / 3).mean())
-    assert at[3] == pytest.approx(100 * (medals > 0).mean())
-
-
-def test_positions(document, grades) -> None:
-    mine = grades[grades.group == "good"].copy()
-    way = (mine.score - mine.sample_score) / (mine.gold_threshold - mine.sample_score)
-    mine["position"] = way.clip(0, 1).where(mine.valid_submission, 0.0)
-    assert document.setups[0].position == pytest.approx(mine.groupby("competition").position.mean().mean())
-    lines = {line.run: line.position for line in document.setups[0].runs}
-    assert lines == pytest.approx(dict(zip(mine.run, mine.position, strict=True)))
-
-
-def test_costs(document, grades) -> None:
-    mine = grades[grades.group == "bad"]
-    costs = {cost.what: cost for cost in document.setups[1].costs}
-    assert costs["hours"].total == pytest.approx(mine.seconds.sum() / 3600)
-    assert costs["hours"].per_medal == pytest.approx(mine.seconds.sum() / 3600 / mine.any_medal.sum())
-    assert costs["US dollars"].total == pytest.approx(sum(usage["cost_usd"] for usage in mine.usage))
-    assert costs["input tokens"].total == sum(usage["input_tokens"] for usage in mine.usage)
-    assert all((cost.known, cost.runs) == (225, 225) for cost in costs.values())
 
 
 def test_what_the_gateway_measured(graded) -> None:
@@ -106,38 +21,6 @@ def test_what_the_gateway_measured(graded) -> None:
     costs = {cost.what: cost for cost in summarise(items).setups[0].costs}
     assert (costs["input tokens"].total, costs["input tokens"].known, costs["input tokens"].measured) == (12, 2, 1)
     assert costs["hours"].measured is None and "output tokens" not in costs
-
-
-def test_failures(document, grades) -> None:
-    mine = grades[(grades.group == "bad") & ~grades.valid_submission]
-    found = document.setups[1].failures
-    assert Counter({f.what: 0 for f in found}) + Counter(
-        {what: sum(len(f.runs) for f in found if f.what == what) for what in {f.what for f in found}}
-    ) == Counter("no submission" if status == "none" else "invalid submission" for status in mine.status)
-    assert {name for f in found for name in f.runs} == set(mine.run)
-    assert {f.why for f in found if f.what == "invalid submission"} == {"it has N rows, not N"}
-    assert sum(document.setups[1].ends.values()) == 225
-
-
-def test_the_comparison(document, grades) -> None:
-    (found,) = document.comparisons
-    shares = grades.pivot_table(index="competition", columns="group", values="any_medal", aggfunc="mean") * 100
-    medal = found.differences[0]
-    assert (medal.rate, medal.a, medal.b) == (
-        "any_medal",
-        pytest.approx(shares.good.mean()),
-        pytest.approx(shares.bad.mean()),
-    )
-    assert medal.difference == pytest.approx((shares.good - shares.bad).mean())
-    assert medal.interval[0] < medal.difference < medal.interval[1] and medal.p < 0.01
-    quality = grades.score.where(~grades.is_lower_better, -grades.score).fillna(-math.inf)
-    by = grades.assign(quality=quality).groupby(["competition", "group"]).quality.apply(list).unstack()
-    wins = [
-        statistics.fmean((x > y) + 0.5 * (x == y) for x in good for y in bad)
-        for good, bad in zip(by.good, by.bad, strict=True)
-    ]
-    assert found.a_wins == pytest.approx(statistics.fmean(wins))
-    assert {pair.competition: pair.difference for pair in found.pairs} == pytest.approx(dict(shares.good - shares.bad))
 
 
 def test_the_last_instant_is_the_result(document) -> None:

@@ -1,0 +1,79 @@
+"""pass@k, and competitions by kind."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recomputed.bootstrap import drawn_share
+from recomputed.matching import Rows
+from recomputed.runs import Run, mean_share, packages, positions, reached
+
+
+def pass_at_k(by_competition: Mapping[str, Sequence[Run]], goal: str) -> list[dict[str, Any]]:
+    """By trying every choice of k runs."""
+    rows = []
+    for k in range(1, max(map(len, by_competition.values())) + 1):
+        shares = []
+        for runs in by_competition.values():
+            if choices := list(itertools.combinations([reached(run, goal) for run in runs], k)):
+                shares.append(100 * sum(map(any, choices)) / len(choices))
+        rows.append({"k": k, "competitions": len(shares), "share": statistics.fmean(shares)})
+    return rows
+
+
+def slices(by_competition: Mapping[str, Sequence[Run]], goal: str) -> Rows:
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for id in by_competition:
+        facts = packages()[id]
+        for by, value in (
+            ("modality", facts["modality"]),
+            ("task", family(facts["task"])),
+            ("size", size(facts.get("size_gb"))),
+            ("year", facts.get("year", "unknown")),
+        ):
+            found[by, value].append(id)
+    values = Counter(by for by, _ in found)
+    rows = {}
+    for (by, value), ids in found.items():
+        if values[by] < 2:
+            continue
+        runs = [run for id in ids for run in by_competition[id]]
+        places = positions(runs)
+        rows[by, value] = {
+            "competitions": len(ids),
+            "runs": len(runs),
+            "goal": mean_share(by_competition, ids, goal),
+            "valid": mean_share(by_competition, ids, "valid"),
+            "interval": drawn_share([[reached(run, goal) for run in by_competition[id]] for id in ids])
+            if len(ids) > 1
+            else None,
+            "position": statistics.fmean(places.values()) if places else None,
+        }
+    return Rows(("by", "value"), rows)
+
+
+def family(task: str) -> str:
+    for pattern, name in (
+        ("segmentation", "segmentation"),
+        ("detection", "detection"),
+        ("regression|positioning", "regression"),
+        ("classification|tagging", "classification"),
+        ("normali|sequence to sequence|to text|missing from", "text generation"),
+        ("span|question answering", "extraction"),
+    ):
+        if re.search(pattern, task, re.IGNORECASE):
+            return name
+    return "other"
+
+
+def size(gb: float | None) -> str:
+    if gb is None:
+        return "unknown"
+    names = ("less than 0.1 GB", "0.1 to 1 GB", "1 to 10 GB", "10 to 100 GB", "100 GB or more")
+    return names[min(4, max(0, math.floor(math.log10(gb)) + 2))]

@@ -1,0 +1,213 @@
+"""What each table of a report's page must say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Cells = dict[str, Any]
+"""Heading of a column -> what its cell must say; WORDS where it is no figure, if there is such a column."""
+
+WORDS = object()
+RATES = {
+    "any_medal": "any medal %",
+    "gold": "gold %",
+    "silver": "silver %",
+    "bronze": "bronze %",
+    "above_median": "above median %",
+    "valid": "valid %",
+    "made": "made %",
+    "beats_sample": "beats sample %",
+}
+
+
+def table_rows(expected: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[str, ...], Cells]]]:
+    """Title of a table -> its rows, by the first cells of each."""
+    for key, setup in zip("ABCDEFGH", expected["setups"], strict=False):
+        goal, medals = RATES[setup["goal"]], setup["goal"] == "any_medal"
+        runs = setup["runs"].rows
+        yield f"{key} Rates", _rates(setup, medals)
+        yield f"{key} Medals of {key}", _matrix(runs)
+        if len(setup["pass_at_k"]) > 1:
+            yield (
+                f"{key} Best of k runs: {goal.removesuffix(' %')}",
+                {
+                    (str(row["k"]),): {"competitions": row["competitions"], "pass@k %": row["share"]}
+                    for row in setup["pass_at_k"]
+                },
+            )
+        yield (
+            f"{key} By kind of competition",
+            {
+                kind: {
+                    "competitions": row["competitions"],
+                    "runs": row["runs"],
+                    goal: row["goal"],
+                    "95 % interval": row["interval"],
+                    "valid %": row["valid"],
+                    "position": row["position"],
+                }
+                for kind, row in setup["slices"].rows.items()
+            },
+        )
+        yield (
+            f"{key} Over time",
+            {
+                (_duration(row["seconds"]),): {
+                    "runs": row["runs"],
+                    "any medal %": row["any_medal"],
+                    "valid %": row["valid"],
+                    "position": row["position"],
+                }
+                for row in setup["progress"]
+            },
+        )
+        yield f"{key} Costs", {what: _cost(row, medals) for what, row in setup["costs"].rows.items()}
+        yield (
+            f"{key} How the runs ended",
+            {
+                kind: {"runs": len(row["runs"]), "such as": row["runs"][0]}
+                for kind, row in setup["failures"].rows.items()
+            },
+        )
+        yield (
+            f"{key} Findings of detectors",
+            {
+                (row["run"], found["detector"], found["verdict"], _sure(found), found["rule"]): {
+                    "what": WORDS,
+                    "where": WORDS,
+                }
+                for row in runs.values()
+                for found in row["suspicions"]
+            },
+        )
+        yield f"{key} Detectors", {name: _detector(row) for name, row in setup["detectors"].rows.items()}
+        yield f"{key} Runs", {(id, str(seed)): _run(row, runs, medals) for (id, seed), row in runs.items()}
+    for found in expected["comparisons"]:
+        yield from _comparison(found)
+    if expected["published"]:
+        yield "Any medal, among the published entries", _published(expected)
+
+
+def _rates(setup: Mapping[str, Any], medals: bool) -> dict[tuple[str, ...], Cells]:
+    names = [name for name in RATES if name != "beats_sample" and (medals or name in ("valid", "made"))]
+    column = f"95 % interval of {RATES[names[0]].removesuffix(' %')}"
+    found = {}
+    for row in setup["rates"]:
+        rates = row["rates"]
+        start = {"competitions": rates["competitions"], "seeds": len(rates["seeds"])}
+        figures = {RATES[name]: rates["rates"][name] for name in names}
+        found[(rates["split"],)] = {**start, **figures, column: row["intervals"][names[0]]}
+        if row["without_flagged"]:
+            clean = {RATES[name]: row["without_flagged"][name] for name in names}
+            found[(f"{rates['split']}, flagged as failures",)] = {**start, **clean, column: None}
+    return found
+
+
+def _matrix(runs: Mapping[tuple[str, int], Mapping[str, Any]]) -> dict[tuple[str, ...], Cells]:
+    found: dict[tuple[str, ...], Cells] = {}
+    for (id, seed), row in runs.items():
+        if row["submission"] != "valid":
+            mark = "×"
+        elif row["medal"] in ("gold", "silver", "bronze"):
+            mark = row["medal"][0].upper()
+        else:
+            mark = "+" if row["above_median"] or row["beats_sample"] else "·"
+        found.setdefault((id,), {})[str(seed)] = mark
+    return found
+
+
+def _cost(row: Mapping[str, Any], medals: bool) -> Cells:
+    known = f"{row['known']} of {row['runs']} run{'s' * (row['runs'] != 1)}"
+    if row["measured"] is not None:
+        known += f", {row['measured']} measured by the gateway"
+    return {"total": row["total"], "known of": known} | ({"per medal": row["per_medal"]} if medals else {})
+
+
+def _detector(row: Mapping[str, Any]) -> Cells:
+    names = ("violation", "suspicious", "failed", "undecided", "clean")
+    return {
+        "version": WORDS,
+        **{name: row["outcomes"].get(name, 0) for name in names},
+        "not judged": row["runs"] - sum(row["outcomes"].values()),
+        "tokens": row["tokens"],
+        "us dollars": row["cost_usd"],
+    }
+
+
+def _sure(found: Mapping[str, Any]) -> str:
+    return "-" if found["confidence"] is None else f"{100 * found['confidence']:.0f}"
+
+
+def _run(row: Mapping[str, Any], runs: Mapping[Any, Mapping[str, Any]], medals: bool) -> Cells:
+    cells: Cells = {"score": row["score"] if row["score"] is not None else row["score_text"]}
+    if medals:
+        cells["medal"] = "no medal" if row["medal"] == "none" else row["medal"]
+        cells |= {name: row[f"{name}_threshold"] for name in ("gold", "silver", "bronze", "median")}
+    else:
+        cells |= {"sample": row["sample_score"], "beats sample": {True: "yes", False: "no"}.get(row["beats_sample"])}
+    if any(each["position"] is not None for each in runs.values()):
+        cells["position"] = row["position"]
+    if any(each["rank"] for each in runs.values()):
+        cells["rank"] = f"{row['rank']} of {row['teams']}" if row["rank"] else None
+    return {**cells, "submission": WORDS, "group": WORDS}
+
+
+def _comparison(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[str, ...], Cells]]]:
+    yield (
+        "A against B",
+        {
+            (RATES[row["rate"]].removesuffix(" %"),): {
+                "a %": row["a"],
+                "b %": row["b"],
+                "difference": row["difference"],
+                "95 % interval": row["interval"],
+                "p": row["p"] if row["p"] >= 0.0001 else "< 0.0001",
+            }
+            for row in found["differences"]
+        },
+    )
+    goal = RATES[found["goal"]]
+    yield (
+        "A and B, side by side",
+        {
+            id: {
+                "a score": row["a_score"],
+                "b score": row["b_score"],
+                f"a {goal}": row["a"],
+                f"b {goal}": row["b"],
+                "difference": row["difference"],
+                "a wins": row["a_wins"],
+                "groups": WORDS,
+            }
+            for id, row in found["pairs"].rows.items()
+        },
+    )
+
+
+def _published(expected: Mapping[str, Any]) -> dict[tuple[str, ...], Cells]:
+    """By agent, models and Low: an agent has several entries."""
+    words = dict.fromkeys(("date", "known leak", "reports"), WORDS)
+    found: dict[tuple[str, ...], Cells] = {}
+    for (agent, models, hours), entry in expected["published"].rows.items():
+        rates = {split: {"mean": mean, "sem": sem} for split, (mean, sem) in entry["rates"].items()}
+        others = {f"{split} %": rates[split] for split in ("medium", "high", "all")}
+        found[agent, models, _plus_minus(rates["low"])] = {**others, "hours": hours, **words}
+    for key, own in zip("ABCDEFGH", expected["own"], strict=False):
+        others = {f"{split} %": own["rates"].get(split) for split in ("medium", "high", "all")}
+        found[f"→ {key}", "", _plus_minus(own["rates"].get("low"))] = {**others, "hours": "", **words}
+    return found
+
+
+def _plus_minus(rate: Mapping[str, float] | None) -> str:
+    return f"{rate['mean']:.2f} ± {rate['sem']:.2f}" if rate else "-"
+
+
+def _duration(seconds: float) -> str:
+    """The largest unit, and the next one if any is left: 2d 4h, 4h, 3m 20s."""
+    units = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+    counts, rest = {}, int(seconds)
+    for name, length in units.items():
+        counts[name], rest = divmod(rest, length)
+    first = next(number for number, name in enumerate(units) if counts[name])
+    return " ".join(f"{counts[name]}{name}" for name in list(units)[first : first + 2] if counts[name])

@@ -1,0 +1,68 @@
+"""Everything that a report says of one setup: the runs of one group, all of one agent."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from recomputed.bootstrap import drawn_mean
+from recomputed.kinds import pass_at_k, slices
+from recomputed.matching import Rows
+from recomputed.progress import progress
+from recomputed.rates import all_rates
+from recomputed.runs import Run, doubtful, final_place, flagged, goal_of, grouped, place_of, positions, ranked
+from recomputed.sums import ENDS, costs, detectors, failures, outcome
+
+
+def setup(runs: Sequence[Run]) -> dict[str, Any]:
+    """What the report must say of the runs of one group, all of one agent."""
+    goal = goal_of(runs)
+    by_competition = grouped(runs, "competition")
+    places = positions(runs)
+    return {
+        "goal": goal,
+        "rates": [*all_rates(runs)],
+        "pass_at_k": pass_at_k(by_competition, goal),
+        "slices": slices(by_competition, goal),
+        "position": statistics.fmean(places.values()) if places else None,
+        "position_interval": drawn_mean(list(places.values())) if len(places) > 1 else None,
+        "progress": progress(runs),
+        "costs": costs(runs),
+        "failures": failures(runs),
+        "ends": dict(Counter(ENDS.get(run["ended"], run["ended"]) for run in runs)),
+        "flagged": sum(flagged(run) for run in runs),
+        "detectors": detectors(runs),
+        "runs": Rows(("competition", "seed"), {(run["competition"], run["seed"]): line(run) for run in runs}),
+    }
+
+
+def line(run: Run) -> dict[str, Any]:
+    grade, usage = run["grade"], run["usage"] or {}
+    medal = next((name for name in ("gold", "silver", "bronze") if grade[f"{name}_medal"]), "none")
+    copied = ("score", "score_text", "sample_score", "beats_sample", "rank", "teams", "percentile")
+    thresholds = [f"{name}_threshold" for name in ("gold", "silver", "bronze", "median")]
+    marks = {name: place_of(run, grade[f"{name}_threshold"]) for name in ("silver", "bronze", "median")}
+    return {
+        **{name: grade[name] for name in (*copied, *thresholds)},
+        "run": run["name"],
+        "seed": run["seed"],
+        "submission": {"graded": "valid", "invalid": "invalid", "none": "none"}[grade["status"]],
+        "medal": medal if ranked(run) else None,
+        "above_median": grade["above_median"] if ranked(run) else None,
+        "position": final_place(run),
+        "marks": {name: place for name, place in marks.items() if place is not None},
+        "hours": run["seconds"] / 3600,
+        "input_tokens": usage.get("input_tokens"),
+        "output_tokens": usage.get("output_tokens"),
+        "cost_usd": usage.get("cost_usd"),
+        "suspicions": [
+            {"detector": found["detector"]["name"], **{name: each[name] for name in ("rule", "verdict", "summary")}}
+            | {"confidence": each["confidence"], "evidence": each["evidence"]}
+            for found in run["findings"]
+            for each in found["findings"]
+            if doubtful(each)
+        ],
+        "judged": {found["detector"]["name"]: outcome(found) for found in run["findings"]},
+    }
