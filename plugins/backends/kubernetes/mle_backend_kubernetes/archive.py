@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import tarfile
 import tempfile
+import zipfile
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 import mlecore
-from mle_backend_kubernetes.pods import STDIN, literal
+from mle_backend_kubernetes.pods import STDIN
 from mlecore.backends import Job
 from mlecore.errors import BackendError
 
@@ -21,14 +23,28 @@ SMALL = 700_000  # bytes; a ConfigMap holds 1 MiB, encoded
 @cache
 def programs(with_relay: bool = False) -> dict[str, bytes]:
     """What pods of ours run, by file name."""
-    core = Path(mlecore.__file__).parent
-    files = [Path(__file__).parent / "program" / "helper.py", core / "globs.py", *[core / "relay.py"] * with_relay]
-    return {path.name: path.read_bytes() for path in files}
+    relay = Path(mlecore.__file__).with_name("relay.py")
+    return {"helper.pyz": program(), **({relay.name: relay.read_bytes()} if with_relay else {})}
+
+
+@cache
+def program() -> bytes:
+    """The package ``program`` as one file that Python runs."""
+    ours, core = Path(__file__).parent, Path(mlecore.__file__).parent
+    files = {f"{ours.name}/program/{path.name}": path for path in sorted((ours / "program").glob("*.py"))}
+    files |= {"__main__.py": ours / "program" / "__main__.py", f"{core.name}/globs.py": core / "globs.py"}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, path in files.items():
+            packed.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+        for package in (ours.name, core.name):
+            packed.writestr(zipfile.ZipInfo(f"{package}/__init__.py"), "")
+    return out.getvalue()
 
 
 def inline() -> list[dict[str, str]]:
     """The variable that ``pods.inline_command`` runs."""
-    return [{"name": "HELPER", "value": literal(programs()["helper.py"].decode())}]
+    return [{"name": "HELPER", "value": base64.b64encode(program()).decode()}]
 
 
 def pack(job: Job) -> tuple[IO[bytes], dict[str, str]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from mle_backend_kubernetes import describing, fetching, inventory, preflight, removing, stopping, watching
+from mle_backend_kubernetes import describing, fetching, inventory, preflight, removing, statuses, stopping
 from mle_backend_kubernetes.claims import Claims
 from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.data import Data
@@ -49,7 +49,7 @@ class KubernetesBackend(Backend):
         self.cluster = Cluster(self.settings.context, self.settings.namespace)
         self.watch = Watch(self.cluster)
         self.images = Images(self.settings)
-        self._statuses = watching.Statuses(self.cluster, self.watch)
+        self._statuses = statuses.Statuses(self.cluster, self.watch)
         self._reader = Reader(self.cluster, self.settings, self.images, self.watch)
         claims = Claims(self.cluster, self.settings)
         self._starter = Starter(self.cluster, self.settings, self.images, claims, self._reader)
@@ -73,7 +73,7 @@ class KubernetesBackend(Backend):
         return self._starter.start(job)
 
     def find(self, group: str) -> dict[str, Handle]:
-        return watching.find(self.cluster, group)
+        return statuses.find(self.cluster, group)
 
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
         return self._statuses.of(handles)

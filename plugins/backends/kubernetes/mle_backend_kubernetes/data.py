@@ -20,6 +20,7 @@ from mle_backend_kubernetes.claims import Claims
 from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.exec import Broken, Stream, execute
 from mle_backend_kubernetes.images import Images
+from mle_backend_kubernetes.program import paths
 from mle_backend_kubernetes.settings import Settings
 from mle_backend_kubernetes.watch import Watch
 from mlecore.backends import Dataset, Progress
@@ -125,7 +126,7 @@ class Data:
     def _pod(self, name: str, claim: str, *, read_only: bool, folder: str = "") -> Iterator[str]:
         """A pod that mounts the claim, and runs; two who bring the same data share it."""
         settings, path = self._settings, self._cluster.path("pods", name)
-        mount: dict[str, Any] = {"name": "claim", "mountPath": "/data" if read_only else "/claim"}
+        mount: dict[str, Any] = {"name": "claim", "mountPath": paths.DATA if read_only else paths.CLAIM}
         mount |= {"subPath": folder} if folder else {}
         mount |= {"readOnly": True} if read_only else {}
         command = pods.inline_command("wait", f"{LIFE:.0f}", f"{IDLE:.0f}")

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from mle_backend_kubernetes import manifests, names, pods
 from mle_backend_kubernetes.cluster import Cluster, Exists
+from mle_backend_kubernetes.program import paths
 from mle_backend_kubernetes.settings import Settings
 from mlecore.backends import GATEWAY_PORT, OUTSIDE_LOGS, Handle, Job
 from mlecore.fetching import Receiver
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 RELAY_PORT = 3128
 PORTS = [{"protocol": "TCP", "port": port} for port in (RELAY_PORT, GATEWAY_PORT)]
 SPACE = 2 * 2**30  # bytes; transcripts end at one GiB
-FOLDER = "/claim/gateway"
+FOLDER = f"{paths.CLAIM}/gateway"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -93,8 +94,8 @@ def start(cluster: Cluster, settings: Settings, images: Images, job: Job, owners
     cluster.ensure(f"/apis/apps/v1/namespaces/{cluster.namespace}/replicasets", replicas)
 
 
-_CLAIM = {"name": "claim", "mountPath": "/claim"}
-_FILES = {"name": "files", "mountPath": "/opt/helper", "readOnly": True}
+_CLAIM = {"name": "claim", "mountPath": paths.CLAIM}
+_FILES = {"name": "files", "mountPath": paths.FILES, "readOnly": True}
 _TMP = {"name": "tmp", "mountPath": "/tmp"}
 
 
@@ -104,7 +105,7 @@ def waited_for(job: Job, host: str) -> list[tuple[str, int]]:
 
 
 def _relay(image: str, job: Job) -> dict[str, Any]:
-    argv = ["python3", "-I", "-S", "/opt/helper/relay.py", "--listen", f"0.0.0.0:{RELAY_PORT}"]
+    argv = ["python3", "-I", "-S", f"{paths.FILES}/relay.py", "--listen", f"0.0.0.0:{RELAY_PORT}"]
     argv += ["--log", f"{FOLDER}/relay.jsonl"]
     for pattern in job.demand.allow:
         argv += ["--allow", pattern]

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.exec import Broken
-from mle_backend_kubernetes.pods import OUTPUT_FILE as OUTPUT
+from mle_backend_kubernetes.program.paths import OUTPUT
 from mle_backend_kubernetes.reader import NotBegun, Reader, pieces
+from mle_backend_kubernetes.statuses import Statuses
 from mle_backend_kubernetes.watch import Watch
-from mle_backend_kubernetes.watching import Statuses
 from mlecore.backends import Handle
 from mlecore.errors import BackendUnreachable
 

@@ -15,15 +15,20 @@ from typing import Any
 
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.patch import merged
+from mle_backend_kubernetes.program import paths
 from mle_backend_kubernetes.settings import Settings
 from mlecore import backends
 from mlecore.backends import Demand, Job
 
 STDIN = "stdin"  # among the tools
-HELPER = "/opt/helper/helper.py"
+HELPER = f"{paths.FILES}/helper.pyz"
 USER_HOME = PurePosixPath("/home/agent")
-OUTPUT = "/run/mlecore/output.log"  # as the agent's container sees it,
-OUTPUT_FILE = "/claim/run/output.log"  # and as ours do
+OUTPUT = "/run/mlecore/output.log"  # as the agent's container sees it
+_INLINE = (
+    "import base64, os, sys; file = os.memfd_create('helper', 0); "
+    "os.write(file, base64.b64decode(os.environ['HELPER'])); "
+    "os.execv(sys.executable, ['python3', '-I', '/proc/self/fd/%d' % file, *sys.argv[1:]])"
+)
 _SMALL = {"cpu": "10m", "memory": "32Mi"}
 _MOST = {"cpu": "2", "memory": "1Gi"}
 
@@ -33,8 +38,8 @@ def helper_command(*words: str) -> list[str]:
 
 
 def inline_command(*words: str) -> list[str]:
-    """The same for pods that belong to no job, whose program is in a variable."""
-    return ["python3", "-I", "-c", "import os; exec(os.environ['HELPER'])", *words]
+    """The same for pods that belong to no job, and so have no ConfigMap: the program is in a variable."""
+    return ["python3", "-I", "-c", _INLINE, *words]
 
 
 def security(settings: Settings) -> dict[str, Any]:
@@ -176,13 +181,18 @@ def agent_template(
     }
     if demand.terminal:
         agent |= {"tty": True, "stdin": True}
-    claim = {"name": "claim", "mountPath": "/claim"}
-    files = {"name": "files", "mountPath": "/opt/helper", "readOnly": True}
+    claim = {"name": "claim", "mountPath": paths.CLAIM}
+    files = {"name": "files", "mountPath": paths.FILES, "readOnly": True}
     stage = helper_container(
         "stage",
         helper,
         helper_command("stage"),
-        [claim, {"name": "tools", "mountPath": "/tools"}, files, {**data, "mountPath": "/data", "readOnly": True}],
+        [
+            claim,
+            {"name": "tools", "mountPath": paths.TOOLS},
+            files,
+            {**data, "mountPath": paths.DATA, "readOnly": True},
+        ],
     )
     stage["resources"] = limits
     given = {"MLECORE_FROM_DATA": from_data, "MLECORE_WAIT_FOR": waited_for}

@@ -16,6 +16,7 @@ from mle_backend_kubernetes import names, pods
 from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.exec import Broken, Stream, execute
 from mle_backend_kubernetes.images import Images
+from mle_backend_kubernetes.program import paths
 from mle_backend_kubernetes.seen import Pod
 from mle_backend_kubernetes.settings import Settings
 from mle_backend_kubernetes.watch import Watch
@@ -42,7 +43,7 @@ class Reader:
         self._watch = watch
 
     def execute(self, handle: Handle, *words: str) -> AbstractContextManager[Stream]:
-        """Run helper.py beside the files of a job. Raises BackendError, BackendUnreachable, Broken."""
+        """Run a command of ``program`` beside the files of a job. Raises BackendError, BackendUnreachable, Broken."""
         pod, container = self._pod(handle)
         return execute(self._cluster, pod, container, pods.helper_command(*words))
 
@@ -127,7 +128,7 @@ class Reader:
     def _manifest(self, name: str, job: Mapping[str, Any], agent: Pod | None) -> dict[str, Any]:
         labels = {**job["metadata"]["labels"], names.ROLE: "files"}
         labels.pop(names.QUEUE, None)
-        mounts = [{"name": "claim", "mountPath": "/claim"}, _mount("files")]
+        mounts = [{"name": "claim", "mountPath": paths.CLAIM}, _mount("files")]
         command = pods.helper_command("wait", f"{LIFE:.0f}", f"{IDLE:.0f}")
         container = pods.helper_container("files", self._images.helper(), command, mounts)
         volumes = [
@@ -143,7 +144,7 @@ class Reader:
 
 
 def _mount(name: str) -> dict[str, Any]:
-    return {"name": name, "mountPath": "/opt/helper", "readOnly": True}
+    return {"name": name, "mountPath": paths.FILES, "readOnly": True}
 
 
 def _settled(pod: Pod | None) -> bool:
@@ -166,7 +167,7 @@ class _Sink:
 
 
 def pieces(stream: Stream) -> Iterator[bytes]:
-    """A file as helper.py gives it. Raises Broken."""
+    """A file as ``program.sending.give`` sends it. Raises Broken."""
     while head := stream.read(4):
         yield exactly(stream, struct.unpack(">I", head + exactly(stream, 4 - len(head)))[0])
 

@@ -1,1 +1,1 @@
-"""What runs in pods of ours beside an agent; it needs nothing but Python."""
+"""What pods of ours run beside an agent. Python 3.8 or later and its standard library are enough."""

@@ -2,41 +2,55 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import hashlib
 import io
 import json
 import os
 import struct
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mle_backend_kubernetes import archive
-from mle_backend_kubernetes.program import helper
+from mle_backend_kubernetes import archive, pods
+from mle_backend_kubernetes.program import messages, receiving, sending
+
+
+def test_the_program_runs_as_a_file_and_from_a_variable_and_asks_for_no_new_python(tmp_path: Path) -> None:
+    """``-I`` keeps it from finding anything that is installed here."""
+    packed = tmp_path / "helper.pyz"
+    packed.write_bytes(archive.program())
+    inline = pods.inline_command("sizes")
+    (variable,) = archive.inline()
+    for command in ([sys.executable, "-I", packed, "sizes"], [sys.executable, *inline[1:]]):
+        env = {variable["name"]: variable["value"]}
+        assert subprocess.run(command, env=env, capture_output=True, check=True).stdout == b'{"end": true}\n'
+    with zipfile.ZipFile(packed) as files:
+        for name in files.namelist():
+            ast.parse(files.read(name), feature_version=(3, 8))
 
 
 @pytest.fixture
 def claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A claim with an agent's home, and the program beside ``globs.py`` as in a pod."""
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    for name, content in archive.programs().items():
-        (programs / name).write_bytes(content)
-    monkeypatch.setattr(helper, "__file__", str(programs / "helper.py"))
+    """A claim with an agent's home."""
     claim = tmp_path / "claim"
     (claim / "home" / "logs").mkdir(parents=True)
-    monkeypatch.setattr(helper, "CLAIM", str(claim))
-    monkeypatch.setattr(helper, "HOME", str(claim / "home"))
+    monkeypatch.setattr(receiving, "CLAIM", str(claim))
+    monkeypatch.setattr(sending, "HOME", str(claim / "home"))
     return claim
 
 
 def sent(monkeypatch: pytest.MonkeyPatch, *globs: str, **request: Any) -> dict[str, Any]:
     """What comes out: the content of files, the words of the others, by path."""
     out = io.BytesIO()
-    monkeypatch.setattr(helper, "_out", out)
-    asked = {"max_bytes": 1 << 20, "max_files": 100, "done": [], "partial": None, **request}
-    helper.Sender(asked).send(list(globs))
+    asked = {"globs": globs, "max_bytes": 1 << 20, "max_files": 100, "done": [], "partial": None, **request}
+    monkeypatch.setattr(messages, "incoming", io.BytesIO(line(**asked)))
+    monkeypatch.setattr(messages, "outgoing", out)
+    sending.send()
     out.seek(0)
     found: dict[str, Any] = {}
     while not (message := json.loads(out.readline())).get("end"):
@@ -85,10 +99,10 @@ def test_what_does_not_fit_is_named_and_smaller_ones_still_come(claim: Path, mon
 
 def received(monkeypatch: pytest.MonkeyPatch, given: bytes) -> list[dict[str, Any]]:
     out = io.BytesIO()
-    monkeypatch.setattr(helper, "_in", io.BytesIO(given))
-    monkeypatch.setattr(helper, "_out", out)
+    monkeypatch.setattr(messages, "incoming", io.BytesIO(given))
+    monkeypatch.setattr(messages, "outgoing", out)
     with contextlib.suppress(EOFError):  # the connection broke
-        helper.receive()
+        receiving.receive()
     return [message for line in out.getvalue().splitlines() if (message := json.loads(line))]  # no heartbeats
 
 

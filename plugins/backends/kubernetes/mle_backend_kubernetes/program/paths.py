@@ -1,0 +1,9 @@
+"""Where a pod's volumes are mounted."""
+
+CLAIM = "/claim"  # the volume of a run, or a claim with public data
+HOME = CLAIM + "/home"  # the agent's home
+RUN = CLAIM + "/run"
+OUTPUT = RUN + "/output.log"  # what the agent prints
+TOOLS = "/tools"
+DATA = "/data"  # public data, read-only
+FILES = "/opt/helper"  # the run's ConfigMap

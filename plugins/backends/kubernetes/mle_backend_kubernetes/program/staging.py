@@ -1,0 +1,93 @@
+"""Filling a run's volume before its agent begins."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tarfile
+import time
+
+from mle_backend_kubernetes.program.messages import PIECE, flush, hear, hear_bytes, say
+from mle_backend_kubernetes.program.paths import CLAIM, DATA, FILES, HOME, OUTPUT, RUN, TOOLS
+from mle_backend_kubernetes.program.reaching import reached
+
+FOLDERS = (".mlecore", "agent", "code", "data", "logs", "submission")
+BUNDLE = CLAIM + "/files.tar.gz"  # the run's files, if they are too large for a ConfigMap
+GATEWAY_SECONDS = 900.0  # until a run's gateway answers: its image may have to be pulled
+POLICY_SECONDS = 15.0  # until a NetworkPolicy is in force
+
+
+def bundle() -> int:
+    """Receive the files of a run that are too large for a ConfigMap."""
+    left = int(hear()["size"])
+    with open(BUNDLE + ".part", "wb") as out:
+        while left > 0:
+            content = hear_bytes(left)
+            out.write(content)
+            left -= len(content)
+        out.flush()
+        os.fsync(out.fileno())
+    os.replace(BUNDLE + ".part", BUNDLE)
+    say({"end": True})
+    flush()
+    return 0
+
+
+def stage() -> int:
+    """Fill home and tools, once. If an agent has begun in this volume before, that attempt has failed."""
+    begun = CLAIM + "/begun"
+    if os.path.exists(begun):
+        print("an agent has begun in this volume before: its pod was taken from it", file=sys.stderr)
+        return 3
+    os.umask(0o022)
+    for folder in (HOME, RUN, *(HOME + "/" + name for name in FOLDERS)):
+        os.makedirs(folder, exist_ok=True)
+    _unpack(BUNDLE if os.path.exists(BUNDLE) else FILES + "/files.tar.gz")
+    for name, path in json.loads(os.environ.get("MLECORE_FROM_DATA", "{}")).items():
+        shutil.copyfile(os.path.join(DATA, path), os.path.join(TOOLS, name))
+    if os.path.exists(BUNDLE):
+        os.unlink(BUNDLE)
+    _await_policy()
+    for host, port in json.loads(os.environ.get("MLECORE_WAIT_FOR", "[]")):
+        if not _await_answer(host, port):
+            print("the gateway at %s:%d does not answer" % (host, port), file=sys.stderr)
+            return 5
+    for path in (OUTPUT, begun):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o644))
+    os.sync()
+    return 0
+
+
+def _unpack(packed: str) -> None:
+    with tarfile.open(packed, "r:gz") as tar:  # our own: the controller made it
+        for member in tar:
+            kind, _, path = member.name.partition("/")
+            target = os.path.join({"home": HOME, "tools": TOOLS}[kind], path)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            source = tar.extractfile(member)
+            assert source is not None
+            with source, open(target, "wb") as out:
+                shutil.copyfileobj(source, out, PIECE)
+            os.chmod(target, member.mode)
+
+
+def _await_policy() -> None:
+    """Wait until the API server cannot be reached: a policy comes into force after its pod has an address.
+
+    If the cluster enforces no policies, the wait ends after POLICY_SECONDS, and the record says so.
+    """
+    host, port = os.environ["KUBERNETES_SERVICE_HOST"], int(os.environ["KUBERNETES_SERVICE_PORT"])
+    deadline = time.monotonic() + POLICY_SECONDS
+    while time.monotonic() < deadline and reached(host, port, 0.5):
+        time.sleep(0.1)
+
+
+def _await_answer(host: str, port: int) -> bool:
+    deadline = time.monotonic() + GATEWAY_SECONDS
+    while time.monotonic() < deadline:
+        if reached(host, port, 2.0):
+            return True
+        time.sleep(0.2)
+    return False
