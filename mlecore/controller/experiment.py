@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from attrs import evolve, field, frozen
 
-from mlecore.agents import Agent, Recipe
+from mlecore.agents import Agent, Network, Recipe
 from mlecore.backends import Backend, Dataset
 from mlecore.data.prepared import Prepared
 from mlecore.errors import MlecoreError, NotPrepared, UsageError
@@ -205,7 +205,7 @@ def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:
     agent: Agent = loaded.call("agent")
     options = resolve_options(agent.options, planned.options, f"agent {planned.name}")
     recipe = loaded.call("recipe", options=options) if loaded.implements("recipe") else Recipe()
-    needs, limits = agent.needs, plan.limits
+    needs, limits = agent.needs, plan.limits_of(planned)
     if needs.model and not planned.model:
         raise UsageError(f"agent {planned.name} works with a model, and none is named", fix="Name one: --model NAME")
     if needs.gpus > limits.gpus:
@@ -213,7 +213,7 @@ def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:
             f"agent {planned.name} needs {needs.gpus} GPUs a run, and the plan gives it {limits.gpus}",
             fix=f"Give it more: --gpus {needs.gpus}",
         )
-    require_network(planned.name, needs.network, plan)
+    require_network(planned.name, needs.network, limits.network)
     return LoadedAgent(
         planned=evolve(planned, options=options),
         agent=agent,
@@ -223,14 +223,14 @@ def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:
     )
 
 
-def require_network(agent: str, wanted: str, plan: Plan) -> None:
+def require_network(agent: str, wanted: Network, given: Network) -> None:
     """Raises UsageError if an agent wants more of the network than its runs get."""
-    if _RANK[wanted] <= _RANK[plan.limits.network]:
+    if _RANK[wanted] <= _RANK[given]:
         return
     how = (
         "--network gives it an open one" if wanted == "open" else "--model and --endpoint give it a relay to its model"
     )
-    raise UsageError(f"agent {agent} needs the network ({wanted}), and its runs have {plan.limits.network}", fix=how)
+    raise UsageError(f"agent {agent} needs the network ({wanted}), and its runs have {given}", fix=how)
 
 
 def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> Inputs:

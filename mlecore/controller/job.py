@@ -22,6 +22,7 @@ from mlecore.sandbox.instructions import Instructions, hardware_words, instructi
 if TYPE_CHECKING:
     from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
     from mlecore.runs.plan import Plan, PlannedAgent
+    from mlecore.runs.record import Limits
 
 SANDBOX = Path(__file__).parent.parent / "sandbox"
 UNSET = Image(ref="", digest="")
@@ -48,7 +49,7 @@ def make_job(
     labels: Mapping[str, str] | None = None,
 ) -> Made | FinishedSubmission:
     """Ask the agent what to start. Raises PluginError for a wrong result, and what the agent raises."""
-    plan, limits = experiment.plan, experiment.plan.limits
+    plan, limits = experiment.plan, experiment.plan.limits_of(loaded_agent.planned)
     task = make_task(experiment, loaded_agent, inputs, seed, job_name)
     launch = loaded_agent.plugin.call("launch", task=task)
     if isinstance(launch, FinishedSubmission):
@@ -57,7 +58,7 @@ def make_job(
     refuse_answers(loaded_agent.use.name, launch, inputs.data.private)
     from mlecore.controller.experiment import require_network
 
-    require_network(loaded_agent.use.name, launch.network, plan)
+    require_network(loaded_agent.use.name, launch.network, limits.network)
     access = model_access(plan, loaded_agent.planned, launch.models)
     wanted = [name for name in launch.secrets if access is None or name not in KEYS]
     job = Job(
@@ -99,16 +100,17 @@ def make_job(
         job=job,
         launch=launch,
         launch_digest=files_digest(launch.files),
-        instructions_digest=hashlib.sha256(_instructions(experiment, HOME).text.encode()).hexdigest(),
+        instructions_digest=hashlib.sha256(_instructions(limits, HOME).text.encode()).hexdigest(),
     )
 
 
 def make_task(experiment: Experiment, loaded_agent: LoadedAgent, inputs: Inputs, seed: int, job_name: str) -> Task:
     """Everything that an agent may know."""
-    facts, limits, planned = inputs.facts, experiment.plan.limits, loaded_agent.planned
+    facts, planned = inputs.facts, loaded_agent.planned
+    limits = experiment.plan.limits_of(planned)
     access = model_access(experiment.plan, planned)
     home = experiment.backend.home(job_name)
-    texts = _instructions(experiment, home)
+    texts = _instructions(limits, home)
     return Task(
         competition=facts.id,
         title=facts.title,
@@ -128,8 +130,7 @@ def make_task(experiment: Experiment, loaded_agent: LoadedAgent, inputs: Inputs,
     )
 
 
-def _instructions(experiment: Experiment, home: PurePosixPath) -> Instructions:
-    limits = experiment.plan.limits
+def _instructions(limits: Limits, home: PurePosixPath) -> Instructions:
     hardware = hardware_words(limits.cpus, limits.memory, limits.gpus, limits.disk)
     return instructions(time_limit=limits.time, hardware=hardware, network=limits.network, home=home)
 

@@ -47,8 +47,6 @@ def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None)
                     f"agent {loaded_agent.use.name} needs {name} in the environment", fix=f"export {name}=..."
                 )
         demands.append(demand)
-        if demand.network == "llm" and not demand.allow and demand.model is None:
-            say(f"warning: {label} can reach nothing; name --endpoint URL, or hosts with --allow")
     if not demands:
         return frozenset(finished)
     problems = experiment.backend.preflight(demands)

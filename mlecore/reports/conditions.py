@@ -10,7 +10,7 @@ from typing import Any
 from mlecore.runs.record import RunRecord
 from mlecore.units import show_duration, show_size
 
-OF_THE_AGENT = ("agent's source", "image")
+OF_THE_AGENT = ("agent's source", "image", "gateway")
 """What may differ between two agents that are compared: it is what the comparison is about."""
 
 
@@ -28,7 +28,9 @@ def conditions(run: RunRecord) -> dict[str, str]:
     for plugin in run.plugins:
         values[f"plugin {plugin.name}"] = f"{plugin.version} {plugin.source[:12]}".strip()
     if run.imported_from:
-        values |= dict.fromkeys(("time limit", "CPUs", "memory", "GPUs", "network", "backend", "hardware class"))
+        values |= dict.fromkeys(
+            ("time limit", "CPUs", "memory", "GPUs", "network", "gateway", "backend", "hardware class")
+        )
     else:
         values |= {
             "time limit": show_duration(limits.time),
@@ -36,6 +38,7 @@ def conditions(run: RunRecord) -> dict[str, str]:
             "memory": "no limit" if limits.memory is None else show_size(limits.memory),
             "GPUs": str(limits.gpus),
             "network": _network(run),
+            "gateway": run.endpoint if run.limits.network == "llm" and run.endpoint else "none",
             "backend": f"{run.backend.name} {(run.sandbox and run.sandbox.isolation) or ''}".strip(),
         }
     if run.hardware:
@@ -44,9 +47,11 @@ def conditions(run: RunRecord) -> dict[str, str]:
 
 
 def _network(run: RunRecord) -> str:
-    """The limits of the run and how far each was enforced: a limit that was not is a different condition."""
-    words = " ".join([run.limits.network, *run.limits.allow])
-    return f"{words}, {run.sandbox.network.level}" if run.sandbox and run.limits.network != "open" else words
+    """What was reached beside the gateway, and how far that was enforced: a limit that was not is another condition."""
+    if run.limits.network == "open":
+        return "open"
+    words = " ".join(["closed", *(f"except {host}" for host in run.limits.allow)])
+    return f"{words}, {run.sandbox.network.level}" if run.sandbox else words
 
 
 def hardware_class(hardware: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Annotated
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from mlecore.errors import UsageError
 from mlecore.options import Options
@@ -126,6 +126,12 @@ class Plan:
             for competition in self.competitions:
                 for seed in self.seeds:
                     yield PlannedRun(agent, competition, seed)
+
+    def limits_of(self, agent: PlannedAgent) -> Limits:
+        """What a run of this agent is given: it has no relay where there is nothing to let through."""
+        if self.limits.network != "llm" or agent.endpoint or self.limits.allow:
+            return self.limits
+        return evolve(self.limits, network="none")
 
     def __len__(self) -> int:
         return len(self.agents) * len(self.competitions) * len(self.seeds)

@@ -205,6 +205,14 @@ class RunRecord(RunSummary):
     extra: Mapping[str, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
     @property
+    def network(self) -> str:
+        """What it could reach, in words: none, open, or what its relay let through."""
+        if self.limits.network != "llm":
+            return self.limits.network
+        model = [f"the model at {self.endpoint}"] if self.endpoint else []
+        return f"llm ({', '.join([*model, *self.limits.allow])})"
+
+    @property
     def synthetic(self) -> bool:
         return self.data_kind == "synthetic"
 

@@ -261,7 +261,7 @@ def planned_record(group: Group, run: PlannedRun) -> RunRecord:
         seed=run.seed,
         model=run.agent.model,
         endpoint=run.agent.endpoint,
-        limits=plan.limits,
+        limits=plan.limits_of(run.agent),
         created_at=info.created_at,
         state="cancelled" if is_cancelled else "planned",
         reason=cancelled.REASON if is_cancelled else "",

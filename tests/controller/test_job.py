@@ -153,6 +153,17 @@ def test_an_endpoint_is_reached_through_a_gateway(ready, tmp_path, monkeypatch):
     assert (demand.model.budgets, demand.model.prices["m"]["output"]) == (("5usd",), 2)
 
 
+def test_an_agent_without_a_model_has_no_relay_beside_one_that_has(ready, tmp_path):
+    experiment, loaded_agent, inputs = ready
+    plan = evolve(experiment.plan, limits=evolve(experiment.plan.limits, network="llm"))
+    experiment = evolve(experiment, plan=plan)
+    job = make_job(experiment, loaded_agent, inputs, 0, "j", "g", tmp_path).job
+    assert job.demand.network == "none" and b"Nothing outside" in job.files["instructions.txt"]
+    wants = answer(experiment, loaded_agent, Launch(argv=("x",), network="llm"))
+    with pytest.raises(UsageError, match="its runs have none"):
+        make_job(experiment, wants, inputs, 0, "j", "g", tmp_path)
+
+
 def test_digest_of_what_an_agent_brings(tmp_path: Path):
     file = tmp_path / "f"
     file.write_text("x")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlecore.reports.conditions import between, differences, hardware_class, shared
+from mlecore.reports.conditions import between, conditions, differences, hardware_class, shared
 from mlecore.reports.setups import seeds, setups
 from mlecore.runs.record import Limits, PluginUse
 
@@ -48,7 +48,17 @@ def test_differences_are_named(run) -> None:
 
 def test_imported_runs_know_no_conditions(run) -> None:
     found = differences([run(), run(seed=1, imported_from="MLE-bench")])
-    assert found["time limit"] == ["1d", "unknown"] and found["network"] == ["none", "unknown"]
+    assert found["time limit"] == ["1d", "unknown"] and found["network"] == ["closed", "unknown"]
+
+
+def test_the_network_is_the_one_that_a_run_had(run) -> None:
+    plain, relayed = run(), run(model="m", endpoint="http://m/v1", limits=Limits(network="llm"))
+    assert (plain.network, relayed.network) == ("none", "llm (the model at http://m/v1)")
+    assert conditions(relayed)["network"] == "closed" and conditions(relayed)["gateway"] == "http://m/v1"
+    assert between([plain], [relayed]) == {}, "the gateway to its model belongs to an agent"
+    wider = run(limits=Limits(network="llm", allow=("pypi.org",)))
+    assert wider.network == "llm (pypi.org)"
+    assert between([plain], [wider]) == {"network": ["closed", "closed except pypi.org"]}
 
 
 def test_between_agents_their_code_may_differ(run) -> None:

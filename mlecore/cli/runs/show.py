@@ -70,7 +70,7 @@ def _show_record(record: RunRecord) -> None:
         "limits": " ".join(
             [
                 f"time={show_duration(limits.time)}",
-                f"network={limits.network}",
+                f"network={record.network}",
                 *([f"cpus={limits.cpus:g}"] if limits.cpus else []),
                 *([f"memory={show_size(limits.memory)}"] if limits.memory else []),
                 *([f"gpus={limits.gpus}"] if limits.gpus else []),

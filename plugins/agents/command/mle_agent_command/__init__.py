@@ -30,7 +30,7 @@ SECRETS = (
 )
 
 
-NETWORKS: Mapping[str, Network] = {"none": "none", "llm": "llm", "open": "open"}
+NETWORKS: Mapping[str, Network] = {"llm": "llm", "open": "open"}
 
 
 @hookimpl
@@ -48,7 +48,7 @@ def agent() -> Agent:
             ),
             Option(name="pip", help="what to install: pandas,scikit-learn==1.9.1 or a requirements file"),
             Option(name="image", help="a finished image to run in, unchanged, instead"),
-            Option(name="network", help="what it must be able to reach", choices=tuple(NETWORKS)),
+            Option(name="network", help="what it must be able to reach, if anything", choices=tuple(NETWORKS)),
             Option(name="secrets", help=f"names of variables to hand through, of {', '.join(SECRETS)}"),
         ),
         secrets=SECRETS,
@@ -85,7 +85,7 @@ def launch(task: Task) -> Launch:
         env=env,
         files=files,
         secrets=secrets(options.get("secrets", "")),
-        network=NETWORKS[options.get("network", "none")],
+        network=NETWORKS.get(options.get("network", ""), "none"),
     )
 
 
