@@ -99,8 +99,8 @@ def by_competition(runs: Sequence[Graded]) -> dict[str, list[Graded]]:
 
 def goal_of(runs: Sequence[Graded]) -> str:
     """What counts as success: a medal, or, if no run could earn one, a better score than the sample's."""
-    ranked = any(item.report is not None and item.ranked for item in runs)
-    return "any_medal" if ranked or not any(item.report for item in runs) else "beats_sample"
+    known = [item.ranked for item in runs if item.report is not None or item.run.data_kind is not None]
+    return "any_medal" if any(known) or not known else "beats_sample"
 
 
 def counts(runs: Runs, rate: str) -> Counts:

@@ -9,6 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from mlecore.agents import Usage
+from mlecore.data.prepared import NO_MEDALS
 from mlecore.detectors import Evidence
 from mlecore.grading.report import Report, read_report
 from mlecore.reports.rates import Outcome
@@ -71,14 +72,16 @@ class Graded:
     @property
     def ranked(self) -> bool:
         """Could it have earned a medal?"""
-        return self.report is None or self.report.gold_threshold is not None
+        if self.report is not None:
+            return self.report.gold_threshold is not None
+        return self.run.data_kind not in NO_MEDALS
 
     @property
     def outcome(self) -> Outcome:
         """What it earned; nothing without a report."""
         report = self.report
         if report is None:
-            return Outcome(made=bool(self.run.submission))
+            return Outcome(ranked=self.ranked, made=bool(self.run.submission))
         return Outcome(
             ranked=self.ranked,
             any_medal=report.any_medal,

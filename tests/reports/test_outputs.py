@@ -47,6 +47,18 @@ def test_no_medals_is_no_number_in_any_form(graded, without_thresholds) -> None:
     assert row["medal"] == "" and row["above_median"] == ""
 
 
+@pytest.mark.parametrize("graded_too", [True, False])
+def test_runs_without_a_grade_earn_no_medals_either_where_there_are_none(
+    graded, without_thresholds, graded_too: bool
+) -> None:
+    waiting = graded("leaf-classification", data_kind="synthetic", state="collected", made=None)
+    others = [graded(data_kind="synthetic", made=without_thresholds(0.6))] * graded_too
+    document = summarise([waiting, *others])
+    for row in document.setups[0].rates:
+        assert {row.rates.rates[name] for name in ("any_medal", "gold", "above_median")} == {None}
+    assert "No medals" in markdown(document) and "MEDAL %" not in markdown(document)
+
+
 def test_csv_has_a_row_a_run(two_groups) -> None:
     out = report("good", "bad", "--runs", str(two_groups), "--csv").output
     rows = list(csv.DictReader(io.StringIO(out)))
