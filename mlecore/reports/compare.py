@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
 
@@ -46,6 +46,7 @@ class Pair:
     a_score: float | None
     b_score: float | None
     a_wins: float  # the probability that a run of a beats one of b, by score; a tie counts as half a win
+    groups: tuple[str, ...]  # that the runs are of
 
 
 @frozen(kw_only=True)
@@ -132,9 +133,10 @@ def _pair(competition: str, a: Sequence[Graded], b: Sequence[Graded], goal: str)
         a=share_a,
         b=share_b,
         difference=share_a - share_b,
-        a_score=_mean_score(a),
-        b_score=_mean_score(b),
+        a_score=mean_score(a),
+        b_score=mean_score(b),
         a_wins=chance_to_win([_quality(item, lower) for item in a], [_quality(item, lower) for item in b]),
+        groups=groups_of([*a, *b]),
     )
 
 
@@ -146,6 +148,12 @@ def _quality(item: Graded, lower_is_better: bool) -> float:
     return -report.exact if lower_is_better else report.exact
 
 
-def _mean_score(items: Sequence[Graded]) -> float | None:
+def mean_score(items: Iterable[Graded]) -> float | None:
+    """Of valid submissions; None without any."""
     scores = [item.report.score for item in items if item.report and item.report.score is not None]
     return statistics.fmean(scores) if scores else None
+
+
+def groups_of(items: Iterable[Graded]) -> tuple[str, ...]:
+    """Names of the groups that runs are of, in order of appearance."""
+    return tuple(dict.fromkeys(item.run.group for item in items))

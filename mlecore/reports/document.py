@@ -8,6 +8,7 @@ from typing import Any
 from attrs import asdict, frozen
 
 from mlecore.data.prepared import DataKind
+from mlecore.reports.beside import Beside
 from mlecore.reports.compare import Comparison
 from mlecore.reports.costs import Cost
 from mlecore.reports.failures import Failure
@@ -135,6 +136,7 @@ class Document:
     created_at: str
     mlecore: str  # the version that made it
     setups: tuple[SetupSummary, ...]
+    beside: Beside | None  # all setups beside each other, where there are more than two
     comparisons: tuple[Comparison, ...]
     published: tuple[Entry, ...]
     published_source: str | None

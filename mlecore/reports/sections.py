@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 
 from mlecore.reports.benchmark import slice_sources
+from mlecore.reports.beside import Beside
 from mlecore.reports.compare import Comparison
 from mlecore.reports.document import Document, Own, RunLine, SetupSummary
 from mlecore.reports.published import SPLITS
@@ -46,6 +47,8 @@ def sections(document: Document) -> Iterator[Section]:
     """Every section that is not empty, in the order of the report."""
     for setup in document.setups:
         yield from (section for section in _of_setup(setup) if section.rows or section.notes)
+    if document.beside:
+        yield _beside(document.beside)
     for comparison in document.comparisons:
         yield from _comparison(comparison)
     if len(document.comparisons) > 1:
@@ -248,6 +251,24 @@ def _differences(setup: SetupSummary) -> Section:
     return _section(setup, "differences", "Not alike", ("CONDITION", "VALUES"), rows, notes)
 
 
+def _beside(found: Beside) -> Section:
+    first, *others = found.keys
+    goal = RATE_NAMES[found.goal].upper()
+    rows = []
+    for competition, reached in found.rows.items():
+        shares = {key: there.goal for key, there in reached.items()}
+        groups = dict.fromkeys(group for there in reached.values() for group in there.groups)
+        cells = [competition]
+        cells += [number(reached[key].score, 5) if key in reached else NONE for key in found.keys]
+        cells += [number(shares.get(key), 1) for key in found.keys]
+        cells += [f"{shares[first] - shares[k]:+.1f}" if {first, k} <= shares.keys() else NONE for k in others]
+        rows.append((*map(clean, cells), clean(", ".join(groups))))
+    scores, rates = ([f"{key} {what}" for key in found.keys] for what in ("SCORE", f"{goal} %"))
+    header = ("COMPETITION", *scores, *rates, *(f"{first} - {key}" for key in others), "GROUPS")
+    note = f"Mean scores of valid submissions, and the share of runs with the goal ({RATE_NAMES[found.goal]})."
+    return Section(id="beside", title="All agents, side by side", header=header, rows=tuple(rows), notes=(note,))
+
+
 def _comparison(found: Comparison) -> Iterator[Section]:
     title = f"{found.a}  against  {found.b}"
     rows = tuple(
@@ -284,7 +305,16 @@ def _comparison(found: Comparison) -> Iterator[Section]:
     yield Section(
         id="pairs",
         title=f"{a} and {b}, side by side",
-        header=("COMPETITION", f"{a} SCORE", f"{b} SCORE", f"{a} {goal} %", f"{b} {goal} %", "DIFFERENCE", f"{a} WINS"),
+        header=(
+            "COMPETITION",
+            f"{a} SCORE",
+            f"{b} SCORE",
+            f"{a} {goal} %",
+            f"{b} {goal} %",
+            "DIFFERENCE",
+            f"{a} WINS",
+            "GROUPS",
+        ),
         rows=tuple(
             (
                 clean(pair.competition),
@@ -294,6 +324,7 @@ def _comparison(found: Comparison) -> Iterator[Section]:
                 f"{pair.b:.1f}",
                 f"{pair.difference:+.1f}",
                 f"{pair.a_wins:.2f}",
+                clean(", ".join(pair.groups)),
             )
             for pair in found.pairs
         ),

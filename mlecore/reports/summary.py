@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from attrs import evolve
 
 from mlecore.reports.benchmark import split_ids
+from mlecore.reports.beside import beside
 from mlecore.reports.compare import by_competition, compare, counts, goal_of
 from mlecore.reports.conditions import differences, shared
 from mlecore.reports.costs import costs
@@ -45,16 +46,14 @@ def summarise(
 
     found = setups(kept(graded, competitions))
     summaries = tuple(_setup(_key(number), setup, competitions, pad_missing, mix) for number, setup in enumerate(found))
-    usable = [
-        (f"{summary.key}: {summary.title}", setup.counted)
-        for summary, setup in zip(summaries, found, strict=True)
-        if summary.averaged
-    ]
+    averaged = {summary.key: setup.counted for summary, setup in zip(summaries, found, strict=True) if summary.averaged}
+    usable = [(f"{summary.key}: {summary.title}", averaged[summary.key]) for summary in summaries if summary.averaged]
     pairs = (compare(a, b, mix) for a, b in itertools.combinations(usable, 2))
     return Document(
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         mlecore=version("mlecore"),
         setups=summaries,
+        beside=beside(averaged) if len(averaged) > 2 else None,
         comparisons=tuple(pair for pair in pairs if pair),
         published=published() if against_published else (),
         published_source=SOURCE if against_published else None,

@@ -59,6 +59,28 @@ def test_runs_without_a_grade_earn_no_medals_either_where_there_are_none(
     assert "No medals" in markdown(document) and "MEDAL %" not in markdown(document)
 
 
+def test_many_agents_stand_side_by_side(graded) -> None:
+    items = [
+        graded(score=0.9, medal="gold", group="first"),
+        graded(score=0.5, model="m", group="second"),
+        graded(score=0.8, medal="bronze", model="n", group="second"),
+        graded("leaf-classification", score=0.7, model="n", group="second"),
+    ]
+    document = summarise(items)
+    (table,) = (section for section in sections(document) if section.id == "beside")
+    assert table.header[-3:] == ("A - B", "A - C", "GROUPS")
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["spaceship-titanic"] == (
+        *("0.90000", "0.50000", "0.80000", "100.0", "0.0", "100.0"),
+        *("+100.0", "+0.0", "first, second"),
+    )
+    assert rows["leaf-classification"] == ("-", "-", "0.70000", "-", "-", "0.0", "-", "-", "second")
+    found = json.loads(json.dumps(document.to_json()))
+    assert found["beside"]["rows"]["spaceship-titanic"]["B"] == {"goal": 0.0, "score": 0.5, "groups": ["second"]}
+    pairs = [section for section in sections(document) if section.id == "pairs"]
+    assert [row[-1] for row in pairs[0].rows] == ["first, second"]
+
+
 def test_csv_has_a_row_a_run(two_groups) -> None:
     out = report("good", "bad", "--runs", str(two_groups), "--csv").output
     rows = list(csv.DictReader(io.StringIO(out)))
