@@ -93,9 +93,13 @@ def print_json(value: object) -> None:
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """To standard output, the header in bold."""
+    first, *rest = table_lines(header, rows)
+    click.echo("\n".join([click.style(first, bold=True), *rest]))
+
+
+def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Columns as wide as their widest cell, nothing cut: fit for a terminal, grep and a log alike."""
     lines = [list(header), *(list(map(printable, row)) for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    for number, line in enumerate(lines):
-        text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        click.echo(click.style(text, bold=True) if number == 0 else text)
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]

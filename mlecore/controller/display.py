@@ -149,10 +149,14 @@ def last_words(folder: Path) -> str:
         path = folder / "logs" / "output.log"
         with os.fdopen(files.open_regular(path, below=folder.parent), "rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - 4096))
-            lines = log.read().decode(errors="replace").split("\n")
+            return last_line(log.read())
     except (OSError, DataError):
         return ""
-    lines = ["".join(filter(str.isprintable, line)).strip() for line in lines]
+
+
+def last_line(output: bytes) -> str:
+    """The last line of an output that says anything, safe to print; empty if there is none."""
+    lines = ["".join(filter(str.isprintable, line)).strip() for line in output.decode(errors="replace").split("\n")]
     return next((line[:200] for line in reversed(lines) if line), "")
 
 

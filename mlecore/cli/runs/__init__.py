@@ -7,7 +7,7 @@ import keyword
 
 import click
 
-_VERBS = ("list", "show", "logs", "resume", "grade", "retry", "cancel", "export", "verify", "import", "adopt")
+_VERBS = ("list", "show", "watch", "logs", "resume", "grade", "retry", "cancel", "export", "verify", "import", "adopt")
 
 
 class _Verbs(click.Group):

@@ -1,0 +1,113 @@
+"""`mlecore runs watch`: a group at work, until it has ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlecore.cli._names import GROUP
+from mlecore.cli._shared import json_option, print_json, runs_option, table_lines
+from mlecore.cli.runs._names import group_folder
+from mlecore.errors import UsageError
+
+if TYPE_CHECKING:
+    from mlecore.controller.watching import Running, View
+
+
+@click.command("watch")
+@click.argument("name", type=GROUP, required=False, metavar="[GROUP]")
+@click.option("--once", is_flag=True, help="Show the group once, and end.")
+@click.option("--every", type=click.FloatRange(min=1.0), default=10.0, show_default=True, help="Seconds between looks.")
+@runs_option
+@json_option
+def command(name: str | None, once: bool, every: float, runs: Path, as_json: bool) -> None:
+    """Show how a group at work gets on: runs by state, what each running one does, and when the group will have ended.
+
+    Without GROUP, it is the one that a controller works on, else the last one. The time to the end comes from the runs
+    that have ended; "at most" is the time if every run takes its whole limit. Ends with the group, or with Ctrl-C,
+    which stops no run. --json shows it once, as JSON.
+    """
+    from mlecore.controller.watching import Watcher
+
+    watcher = Watcher(group_folder(runs, name) if name else _at_work(runs))
+    if as_json:
+        from attrs import asdict
+
+        view = watcher.look()
+        print_json({**asdict(view), "ended": view.ended})
+        return
+    if once:
+        click.echo("\n".join(_lines(watcher.look())))
+        return
+    with _screen() as show, _until_interrupted():
+        while True:
+            view = watcher.look()
+            show("\n".join(_lines(view)))
+            if view.ended:
+                return
+            time.sleep(every)
+
+
+def _at_work(runs: Path) -> Path:
+    from mlecore.runs.lock import holder
+    from mlecore.runs.store import groups
+
+    folders = groups(runs)
+    if not folders:
+        raise UsageError(f"no groups in {runs.absolute()}", fix="Name another folder with --runs or MLECORE_RUNS.")
+    return next((folder for folder in reversed(folders) if holder(folder)), folders[-1])
+
+
+@contextmanager
+def _screen() -> Iterator[Callable[[str], None]]:
+    """On a terminal, each picture replaces the one before; else they follow each other."""
+    import sys
+
+    if not sys.stdout.isatty():
+        yield lambda text: click.echo(f"{text}\n")
+        return
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(auto_refresh=False) as live:
+        yield lambda text: live.update(Text(text), refresh=True)
+
+
+@contextmanager
+def _until_interrupted() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("\nNo longer watched; the runs continue.", err=True)
+
+
+def _lines(view: View) -> list[str]:
+    from mlecore.units import counted, show_duration
+
+    total = sum(count for states in view.agents.values() for count in states.values())
+    end = "all have ended"
+    if not view.ended:
+        expected = "not known yet" if view.seconds_to_end is None else f"about {show_duration(view.seconds_to_end)}"
+        end = f"time to the end: {expected}, at most {show_duration(view.at_most)} with {view.at_once} at once"
+    out = [f"{view.group}: {counted(total, 'run')}; {end}"]
+    states = list(dict.fromkeys(state for each in view.agents.values() for state in each))
+    header = ["AGENT", *(state.upper() for state in states)]
+    out += table_lines(
+        header, [[label, *(str(each.get(state, 0)) for state in states)] for label, each in view.agents.items()]
+    )
+    if view.running:
+        header = ["RUNNING", "USED", "LEFT", "CALLS", "TOKENS", "SNAPSHOTS", "LAST LINE"]
+        out += ["", *table_lines(header, map(_cells, view.running))]
+    return out + [f"warning: {problem}" for problem in view.problems]
+
+
+def _cells(run: Running) -> list[str]:
+    from mlecore.units import show_duration
+
+    numbers = ["" if value is None else f"{value:,}" for value in (run.calls, run.tokens, run.snapshots)]
+    return [run.run, show_duration(int(run.used)), show_duration(int(run.left)), *numbers, run.why or run.last_line]
