@@ -103,13 +103,14 @@ class Table:
         from rich.table import Table as Grid
 
         grid = Grid(title=standing(active, counts, waiting, self.total), title_justify="left", expand=False)
-        for name in ("agent", "competition", "seed", "attempt", "state", "time"):
-            grid.add_column(name, justify="right" if name in ("seed", "attempt", "time") else "left")
+        for name in ("agent", "competition", "seed", "attempt", "state", "used", "left"):
+            grid.add_column(name, justify="right" if name in ("seed", "attempt", "used", "left") else "left")
         for run in active[:_SHOWN]:
             record, since = run.record, run.running_since
-            used = show_duration(time.monotonic() - since) if since and run.phase == "running" else ""
+            used = int(time.monotonic() - since) if since and run.phase == "running" else None
+            times = ("", "") if used is None else map(show_duration, (used, max(0.0, record.limits.time - used)))
             attempt = str(record.attempt.number) if record.attempt else ""
-            grid.add_row(record.label, record.competition, str(record.seed), attempt, run.phase, used)
+            grid.add_row(record.label, record.competition, str(record.seed), attempt, run.phase, *times)
         if len(active) > _SHOWN:
             grid.add_row(f"... {len(active) - _SHOWN} more")
         return grid
