@@ -5,14 +5,14 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from attrs import frozen
 
 from mlecore.controller.display import Silent
-from mlecore.errors import DataError, UsageError
+from mlecore.errors import BackendUnreachable, DataError, UsageError
 from mlecore.runs.arguments import Arguments, lists_arguments, plan_of
 from mlecore.runs.contents import check_group
 from mlecore.runs.ownership import require_own
@@ -99,6 +99,7 @@ def _run_group(
     timing: Timing | None,
 ) -> Done:
     from mlecore.controller.experiment import load_experiment
+    from mlecore.controller.forecast import forecast
     from mlecore.controller.loop import Controller
     from mlecore.controller.preflight import preflight
     from mlecore.grading.isolated import IsolatedGrader
@@ -117,11 +118,16 @@ def _run_group(
         if start_new:
             with scratch() as folder:
                 finished = preflight(experiment, folder, display.say)
+        is_new = group is None
         group = group or _create(runs, name, wanted, tuple(folders), experiment)
         if not with_installed:
             _warn_of_other_plugins(group, experiment, display)
         if start_new:
             display.say(f"group {group.name}: {counted(len(wanted), 'run')}, in {group.folder}")
+            started = sum(run.label not in finished for run in wanted.runs())
+            if is_new and started:
+                with suppress(BackendUnreachable):  # the controller asks again
+                    display.say(forecast(wanted, experiment.backend.capacity(), started, group.folder))
         with GroupLock(group.folder, display.say) as lock:
             controller = Controller(group, experiment, lock, display, timing, finished, start_new)
             with _interruptible(controller, display):

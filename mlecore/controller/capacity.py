@@ -54,7 +54,8 @@ def at_once(capacity: Capacity | None, limits: Limits, max_parallel: int | None)
         bounds += [] if bounds else [(UNBOUNDED, "the backend schedules")]
     else:
         cpus = limits.cpus or 1.0
-        bounds.append((int(capacity.cpus / cpus + 1e-9), f"{capacity.cpus:g} CPUs, {cpus:g} a run"))
+        each = f"{cpus:g} a run" if limits.cpus else "and a run without --cpus counts as one"
+        bounds.append((int(capacity.cpus / cpus + 1e-9), f"{capacity.cpus:g} CPUs, {each}"))
         if limits.memory:
             bounds.append((capacity.memory // limits.memory, "memory"))
         if limits.gpus:
