@@ -105,7 +105,7 @@ class Watcher:
                 spent, snapshots = self._counted(record, attempt.handle)
         except (MlecoreError, OSError) as error:
             why = str(error).splitlines()[0]
-        used = _since(attempt.started_at) if attempt and attempt.started_at else 0.0
+        used = record.elapsed(datetime.now(UTC)) or 0.0
         return Running(
             run=record.name,
             agent=record.label,
@@ -148,10 +148,6 @@ class Watcher:
 def _how_many(refused: str) -> int:
     more = _MORE.fullmatch(refused)
     return int(more[1]) if more else 1
-
-
-def _since(started_at: str) -> float:
-    return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(started_at)).total_seconds())
 
 
 def time_left(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
@@ -32,6 +33,14 @@ SETTLED = ("graded", "cancelled", "failed")  # final states
 
 class RecordError(DataError):
     """A run.json that cannot be read as a record; the message says why."""
+
+
+def moment(text: str | None) -> datetime | None:
+    """The time of a record; None if there is none, or if somebody wrote nonsense there."""
+    try:
+        return datetime.fromisoformat(text or "").astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 @frozen(kw_only=True)
@@ -134,6 +143,13 @@ class RunSummary:
     def attempt(self) -> Attempt | None:
         """The last attempt, the one that counts."""
         return self.attempts[-1] if self.attempts else None
+
+    def elapsed(self, now: datetime) -> float | None:
+        """Seconds that the attempt that counts took, or has taken so far by the wall clock; None: it has not begun."""
+        begun = moment(self.attempt.started_at) if self.attempt else None
+        if self.seconds is not None or self.attempt is None or begun is None:
+            return self.seconds
+        return max(0.0, ((moment(self.attempt.ended_at) or now) - begun).total_seconds())
 
     @property
     def settled(self) -> bool:

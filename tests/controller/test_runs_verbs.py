@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from mlecore.cli import main
 from mlecore.runs import requests
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.planning import make_plan
-from mlecore.runs.store import create_group, load_group
+from mlecore.runs.store import create_group, load_group, write_record
 
 
 @pytest.fixture
@@ -134,6 +136,23 @@ def test_a_group_at_work_is_reported(lab, monkeypatch):
     assert "graded" in states(lab.group.folder)
     result = CliRunner().invoke(main, ["report", "--runs", str(lab.runs), "g"])
     assert result.exit_code == 0, result.output
+
+
+def test_lists_have_times_and_totals(runs, lab):
+    group = lab.make(("worker", {"seconds": "0.2"}), seeds=2)
+    assert lab.run().complete
+    first, second = load_group(group.folder)
+    begun = (datetime.now(UTC) - timedelta(hours=2)).isoformat()
+    at_work = evolve(second, state="running", seconds=None).with_attempt(started_at=begun, ended_at=None)
+    write_record(at_work)
+    lines = runs("list", "g")[1].splitlines()
+    assert "2h" in lines[2] and lines[-1] == "2 runs: 1 graded, 1 running; 2h in all"
+    found = json.loads(runs("list", "g", "--json")[1])
+    assert found[0]["seconds"] == first.seconds and found[1]["seconds"] == pytest.approx(7200, abs=60)
+    header, row = runs("list")[1].splitlines()
+    assert "ELAPSED" in header and row.count("2h") == 2
+    (listed,) = json.loads(runs("list", "--json")[1])
+    assert listed["elapsed"] == pytest.approx(7200, abs=60) and listed["seconds"] > listed["elapsed"] - 60
 
 
 def test_a_folder_without_groups_is_named(tmp_path: Path) -> None:

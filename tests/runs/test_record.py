@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from attrs import evolve
 
 from mlecore.agents import Usage
 from mlecore.backends import Handle
-from mlecore.runs.record import Attempt, Collected, Limits, PluginUse, RecordError, RunRecord, RunSummary
+from mlecore.runs.record import Attempt, Collected, Limits, PluginUse, RecordError, RunRecord, RunSummary, moment
 from mlecore.runs.store import read_record, read_summary, write_record
 from mlecore.schema import keys
 
@@ -155,3 +156,9 @@ def test_any_change_of_a_record_shows(tmp_path):
     ):
         path.write_bytes(changed)
         assert read_record(tmp_path).altered
+
+
+@pytest.mark.parametrize("text", [None, "", "nonsense", "0001-01-01T00:00:00+23:59"])
+def test_a_time_that_is_none(text: str | None) -> None:
+    assert moment(text) is None
+    assert moment("2026-01-01T01:00:00+01:00") == datetime(2026, 1, 1, tzinfo=UTC)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,9 @@ def _list_runs(records: list[RunSummary], as_json: bool) -> None:
     if as_json:
         print_json(list(rows))
         return
-    print_table(["RUN", "STATE", "ENDED", "ATTEMPTS", "TIME", "SCORE", "REASON"], map(_cells, rows))
+    shown = list(rows)
+    print_table(["RUN", "STATE", "ENDED", "ATTEMPTS", "TIME", "SCORE", "REASON"], map(_cells, shown))
+    echo(_total(shown))
 
 
 def _row(record: RunSummary) -> dict[str, Any]:
@@ -101,12 +104,21 @@ def _row(record: RunSummary) -> dict[str, Any]:
         "altered": record.altered or (published is not None and published != digest),
         "ended": record.ended,
         "attempts": len(record.attempts),
-        "seconds": record.seconds,
+        "seconds": record.elapsed(datetime.now(UTC)),
         "status": _text(grade.get("status")),
         "score": _text(grade.get("score_text")),
         "data_kind": record.data_kind,
         "reason": record.reason,
     }
+
+
+def _total(rows: Sequence[Mapping[str, Any]]) -> str:
+    from mlecore.units import counted, show_duration
+
+    states = Counter(row["state"] for row in rows)
+    words = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
+    time = sum(row["seconds"] or 0.0 for row in rows)
+    return f"{counted(len(rows), 'run')}{f': {words}; {show_duration(time)} in all' if rows else ''}"
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
@@ -147,8 +159,19 @@ def _first_line(text: str) -> str:
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
+def _elapsed(records: Sequence[RunSummary]) -> float | None:
+    """Seconds from the first start of a run to the last end, or to now if a run is at work; None: none has begun."""
+    from mlecore.runs.record import moment
+
+    attempts = [attempt for record in records for attempt in record.attempts]
+    starts = [begun for attempt in attempts if (begun := moment(attempt.started_at))]
+    ends = [moment(attempt.ended_at) or datetime.now(UTC) for attempt in attempts if moment(attempt.started_at)]
+    return max(0.0, (max(ends) - min(starts)).total_seconds()) if starts else None
+
+
 def _list_groups(found: dict[Path, list[RunSummary]], runs: Path, as_json: bool) -> None:
     from mlecore.runs.lock import holder
+    from mlecore.units import show_duration
 
     rows, out = [], []
     for folder, records in found.items():
@@ -156,20 +179,26 @@ def _list_groups(found: dict[Path, list[RunSummary]], runs: Path, as_json: bool)
         runner = holder(folder)
         at = f"process {runner.get('pid')} on {runner.get('host')}" if runner else ""
         agents = sorted({record.label for record in records})
+        elapsed, used = _elapsed(records), sum(record.elapsed(datetime.now(UTC)) or 0.0 for record in records)
         rows.append(
             [
                 folder.name,
                 str(len(records)),
                 ", ".join(f"{number} {state}" for state, number in sorted(states.items())),
                 ", ".join(agents[:4]) + (" ..." if len(agents) > 4 else ""),
+                "" if elapsed is None else show_duration(elapsed),
+                show_duration(used),
                 at,
             ]
         )
-        out.append({"group": folder.name, "folder": str(folder), "states": states, "agents": agents, "held": runner})
+        times = {"elapsed": elapsed, "seconds": used}
+        out.append(
+            {"group": folder.name, "folder": str(folder), "states": states, "agents": agents, **times, "held": runner}
+        )
     if as_json:
         print_json(out)
     else:
         if not rows:
             echo(f"no groups in {runs.absolute()}; name another folder with --runs or MLECORE_RUNS", err=True)
             return
-        print_table(["GROUP", "RUNS", "STATES", "AGENTS", "CONTROLLER"], rows)
+        print_table(["GROUP", "RUNS", "STATES", "AGENTS", "ELAPSED", "OF RUNS", "CONTROLLER"], rows)
