@@ -2,7 +2,7 @@
 
 >>> import mlecore
 >>> digits = mlecore.competition("optical-digits")       # facts, prepare, check, grade, report
->>> mlecore.run(agent="baseline", competitions=["optical-digits"], seeds=3)
+>>> mlecore.run(agent="baseline", competition="optical-digits", seeds=3)
 >>> mlecore.report("my-group")                           # a data frame, one row per run
 >>> mlecore.plugins("agent")                             # what is installed; imports none of it
 
@@ -49,6 +49,11 @@ _HOMES = {
     "report": "mlecore.reports.tidy",
     "run": "mlecore.controller.api",
 }
+
+
+def __dir__() -> list[str]:
+    """What a notebook completes."""
+    return [*__all__, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

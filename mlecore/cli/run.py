@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     "--agent", type=AGENT, multiple=True, help="Name of an agent; repeatable, each with its own -A and --model."
 )
 @click.option("-A", "options", multiple=True, metavar="NAME=VALUE", help="An option of the agent before it.")
-@click.option("--competition", "competitions", type=COMPETITION, multiple=True, metavar="ID", help="Repeatable.")
+@click.option("--competition", type=COMPETITION, multiple=True, metavar="ID", help="Repeatable.")
 @split_option
-@click.option("--all", "everything", is_flag=True, help="All installed competitions of the benchmark: of every split.")
+@click.option("--all", is_flag=True, default=None, help="All installed competitions of the benchmark: of every split.")
 @click.option("--backend", type=BACKEND, show_default="vm", help="Where the agent's process runs.")
 @click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="An option of the backend.")
 @backend_config_option
 @click.option("--seeds", type=int, show_default="1", help="Number of runs of each, with the seeds 0, 1, ...")
-@click.option("--seed", "chosen_seeds", type=int, multiple=True, help="A seed by its number; may be given again.")
+@click.option("--seed", type=int, multiple=True, help="A seed by its number; may be given again.")
 @click.option("--time-limit", show_default="24h", help="Of one run: 24h, 90m, 1h30m, 3600.")
 @click.option("--cpus", type=float, help="Of one run.")
 @click.option("--memory", help="Of one run: 16GB, 512MiB.")
@@ -54,14 +54,12 @@ if TYPE_CHECKING:
 @click.option("--key", metavar="NAME", help="Variable with the model's key, which only its gateway gets.")
 @click.option(
     "--budget",
-    "budgets",
     multiple=True,
     metavar="AMOUNT",
     help="Of one run: 5usd, 2Mtok, 500calls. Calls beyond it are refused; repeatable.",
 )
 @click.option(
     "--price",
-    "prices",
     multiple=True,
     metavar="MODEL=IN,OUT",
     help="US dollars per million tokens in and out, if genai-prices knows none; repeatable.",
@@ -70,7 +68,7 @@ if TYPE_CHECKING:
 @click.option("--gateway-retries", type=int, show_default="0", help="Retries of a call that got 429 or 5xx.")
 @click.option("--max-calls", type=int, help="Concurrent calls of the model, over all runs on the backend's machine.")
 @click.option("--transcripts", is_flag=True, default=None, help="Keep the requests to the model, and its answers.")
-@click.option("--secret", "secrets", multiple=True, metavar="NAME", help="A variable that agents get themselves.")
+@click.option("--secret", multiple=True, metavar="NAME", help="A variable that agents get themselves.")
 @click.option(
     "--network",
     is_flag=True,
@@ -99,7 +97,6 @@ def command(
     data: tuple[Path, ...],
     runs: Path,
     as_json: bool,
-    everything: bool,
     backend_config: Path | None,
     **flags: Any,
 ) -> None:
@@ -109,25 +106,18 @@ def command(
     not the runs; `mlecore runs resume GROUP` resumes the group, as does the same command with its --group. Installed
     detectors judge each run once it is graded. Exit code 3 if runs failed or have not ended.
     """
-    from mlecore.competitions import SPLITS
     from mlecore.options import pairs_by_plugin
     from mlecore.runs.arguments import plan_of
 
     agents = {name: flags.pop(name) for name in ("agent", "options", "model")}
     given = agents_given(context, agents)
     given |= {name: value for name, value in flags.items() if _is_given(context, name)}
-    if everything:
-        given["split"] = SPLITS
     if "backend_options" in given or backend_config is not None:
         given["backend_options"] = backend_options_of(given.get("backend_options", ()), backend_config)
     if "detectors" in given:
         given["detectors"] = pairs_by_plugin(given["detectors"], "-D")
-    if "prices" in given:
-        given["prices"] = dict(map(_price, given["prices"]))
-    if "chosen_seeds" in given:
-        if "seeds" in given:
-            raise UsageError("give either --seeds (how many) or --seed (which)")
-        given["seeds"] = given.pop("chosen_seeds")
+    if "price" in given:
+        given["price"] = dict(map(_price, given["price"]))
     perform(plan_of(plan, given), group, runs, data, as_json)
 
 

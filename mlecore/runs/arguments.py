@@ -21,15 +21,18 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 class Arguments(TypedDict, total=False):
-    """Every argument with its type and its key in a plan; docs/schemas/plan.md says what it means. None: not given."""
+    """Every argument, by the name of its flag, with its type and its key in a plan; docs/schemas/plan.md says what it
+    means. None: not given. Where a list is expected, one text stands for a list of one."""
 
     agent: Annotated[
         str | Sequence[str | Mapping[str, Any]] | None, "agents.name"
     ]  # several: names, or tables of a plan
     options: Annotated[Mapping[str, str] | None, "agents.options"]
-    competitions: Annotated[Sequence[str] | None, "competitions"]
+    competition: Annotated[str | Sequence[str] | None, "competitions"]
     split: Annotated[str | Sequence[str] | None, "split"]
+    all: Annotated[bool | None, "split"]  # of them
     seeds: Annotated[int | Sequence[int] | None, "seeds"]
+    seed: Annotated[int | Sequence[int] | None, "seeds"]  # by its number
     backend: Annotated[str | None, "backend.name"]
     backend_options: Annotated[Mapping[str, str] | None, "backend.options"]
     time_limit: Annotated[str | float | None, "limits.time"]
@@ -38,14 +41,14 @@ class Arguments(TypedDict, total=False):
     gpus: Annotated[int | None, "limits.gpus"]
     disk: Annotated[str | int | None, "limits.disk"]
     network: Annotated[Network | None, "limits.network"]
-    allow: Annotated[Sequence[str] | None, "limits.allow"]
-    secrets: Annotated[Sequence[str] | None, "limits.secrets"]
+    allow: Annotated[str | Sequence[str] | None, "limits.allow"]
+    secret: Annotated[str | Sequence[str] | None, "limits.secrets"]
     model: Annotated[str | None, "model.name"]
     endpoint: Annotated[str | None, "model.endpoint"]
     key: Annotated[str | None, "gateway.key"]
     any_model: Annotated[bool | None, "gateway.any_model"]
-    budgets: Annotated[Sequence[str] | None, "gateway.budgets"]
-    prices: Annotated[Prices | None, "gateway.prices"]
+    budget: Annotated[str | Sequence[str] | None, "gateway.budgets"]
+    price: Annotated[Prices | None, "gateway.prices"]
     gateway_retries: Annotated[int | None, "gateway.retries"]
     max_calls: Annotated[int | None, "gateway.max_calls"]
     transcripts: Annotated[bool | None, "gateway.transcripts"]
@@ -81,7 +84,9 @@ def as_dictionary(arguments: Mapping[str, object]) -> dict[str, Any]:
     """Arguments as the dictionary of a plan. Raises UsageError."""
     keys = get_type_hints(Arguments, include_extras=True)
     values: dict[str, Any] = {}
-    for name, value in arguments.items():
+    for name, value in _one_of_each(arguments).items():
+        if isinstance(value, str) and name in _LISTS:
+            value = [value]
         table, _, key = keys[name].__metadata__[0].rpartition(".")
         (values.setdefault(table, {}) if table else values)[key] = value
     agent = values.pop("agents", {})
@@ -94,6 +99,24 @@ def as_dictionary(arguments: Mapping[str, object]) -> dict[str, Any]:
             fix='Give each its own: agent=[{"name": "aide", "options": {"steps": "100"}}, "baseline"]',
         )
     return {"agents": [each if isinstance(each, Mapping) else {"name": each} for each in named], **values}
+
+
+_LISTS = ("competition", "allow", "secret", "budget")
+
+
+def _one_of_each(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Without those that say in another way what one of the others says: ``seed`` and ``all``."""
+    from mlecore.competitions import SPLITS
+
+    given = dict(arguments)
+    if "seed" in given:
+        if "seeds" in given:
+            raise UsageError("give either seeds (how many) or seed (which)")
+        seed = given.pop("seed")
+        given["seeds"] = [seed] if isinstance(seed, int) else seed
+    if given.pop("all", None):
+        given["split"] = SPLITS
+    return given
 
 
 def lists_arguments(function: F) -> F:

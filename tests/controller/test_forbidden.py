@@ -56,7 +56,7 @@ def test_nothing_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(UsageError, match="validate_submission"):
         mlecore.run(
             agent="command",
-            competitions=["optical-digits"],
+            competition="optical-digits",
             options={"argv": "python3 /home/agent/start.py --answers /private/data"},
             runs=tmp_path / "runs",
             data=[tmp_path / "data"],

@@ -171,7 +171,7 @@ def test_cancel_and_retry_without_a_controller(shell):
 def test_from_python(shell):
     program = (
         "import mlecore\n"
-        "records = mlecore.run(agent='worker', competitions=['coins'], backend='folders', detect=False, "
+        "records = mlecore.run(agent='worker', competition='coins', backend='folders', detect=False, "
         f"backend_options={{'root': {str(shell.backend_root)!r}}}, seeds=2, time_limit='1m')\n"
         "print([(r.state, r.ended) for r in records])\n"
     )

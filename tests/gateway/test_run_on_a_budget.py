@@ -38,13 +38,13 @@ def test_budget_ends_the_spending_and_the_submission_is_graded(tmp_path, monkeyp
     ) as model:
         (record,) = mlecore.run(
             agent="command",
-            competitions=["optical-digits"],
+            competition="optical-digits",
             options={"argv": "python3 agent.py"},
             model="scripted",
             endpoint=model.url,
             key="MY_KEY",
-            budgets=["0.05usd"],
-            prices={"scripted": {"input": 10, "output": 50, "cached": 1}},
+            budget="0.05usd",
+            price={"scripted": {"input": 10, "output": 50, "cached": 1}},
             transcripts=True,
             time_limit="2m",
             runs=tmp_path / "runs",

@@ -128,7 +128,7 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
     arguments = {
         "agent": "baseline",
         "options": {"depth": "3"},
-        "competitions": ["a", "b"],
+        "competition": ["a", "b"],
         "seeds": 2,
         "backend": "docker",
         "backend_options": {"x": "1"},
@@ -139,13 +139,13 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         "disk": 10**9,
         "network": "open",
         "allow": ["example.org"],
-        "secrets": ["HF_TOKEN"],
+        "secret": "HF_TOKEN",
         "model": "m",
         "endpoint": "http://e",
         "key": "MY_KEY",
         "any_model": True,
-        "budgets": ["5usd"],
-        "prices": {"m": {"input": 1.0, "output": 2.0}},
+        "budget": ["5usd"],
+        "price": {"m": {"input": 1.0, "output": 2.0}},
         "gateway_retries": 1,
         "max_calls": 8,
         "transcripts": True,
@@ -156,7 +156,7 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         "detect": False,
         "detectors": {"d": {"o": "1"}},
     }
-    assert set(arguments) | {"split"} == set(Arguments.__annotations__)
+    assert set(arguments) | {"split", "all", "seed"} == set(Arguments.__annotations__)
     assert set(Arguments.__annotations__) <= set(signature(mlecore.run).parameters)
     flags = {flag.name for flag in command.params if flag.name}
     assert set(Arguments.__annotations__) <= flags
@@ -333,9 +333,21 @@ def test_an_unknown_argument_is_named() -> None:
         mlecore.run(agent="x", colour="red")  # type: ignore[call-arg]
 
 
+def test_one_text_is_a_list_of_one() -> None:
+    plan = plan_of(
+        None, {"agent": "x", "competition": "a", "allow": "h.org", "secret": "S", "budget": "5usd", "seed": 7}
+    )
+    assert (plan.competitions, plan.limits.allow, plan.limits.secrets) == (("a",), ("h.org",), ("S",))
+    assert (plan.gateway.budgets, plan.seeds) == (("5usd",), (7,))
+    assert plan_of(None, {"agent": "x", "competition": "a", "seed": [3, 1]}).seeds == (3, 1)
+    with pytest.raises(UsageError, match="either seeds"):
+        plan_of(None, {"agent": "x", "competition": "a", "seed": 1, "seeds": 2})
+    assert as_dictionary({"agent": "x", "all": True})["split"] == ("low", "medium", "high", "dev")
+
+
 def test_several_agents_as_an_argument() -> None:
     several = ["baseline", {"name": "command", "options": {"argv": "true"}}]
-    plan = make_plan(as_dictionary({"agent": several, "competitions": ["a"]}))
+    plan = make_plan(as_dictionary({"agent": several, "competition": "a"}))
     assert [(agent.name, dict(agent.options)) for agent in plan.agents] == [
         ("baseline", {}),
         ("command", {"argv": "true"}),
