@@ -76,7 +76,8 @@ def judge_logs(logs: Iterable[Labelled], options: Mapping[str, str]) -> tuple[li
 
     from mlecore.competitions import competition
     from mlecore.options import resolve
-    from mlecore.runs.record import Limits, PluginUse, RunRecord
+    from mlecore.runs.provenance import PluginUse
+    from mlecore.runs.record import Limits, RunRecord
 
     facts = competition("spaceship-titanic").facts  # the logs are of many; none depends on it
     resolved = resolve(detector().options, options, "detector rules")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from attrs import frozen
 
-from mlecore.controller.display import Silent
+from mlecore.controller.display import Lines, Silent
 from mlecore.errors import BackendUnreachable, DataError, UsageError
 from mlecore.runs.arguments import Arguments, lists_arguments, plan_of
 from mlecore.runs.contents import check_group
@@ -34,7 +34,7 @@ def run(
     plan: Plan | Mapping[str, Any] | Path | str | None = None,
     group: str | None = None,
     runs: Path | str = "runs",
-    data: Sequence[Path | str] = (),
+    data: Path | str | Sequence[Path | str] = (),
     display: Display | None = None,
     **arguments: Unpack[Arguments],
 ) -> list[RunRecord]:
@@ -43,11 +43,13 @@ def run(
     Blocks until all runs are settled. What is not given has the default of a plan (docs/schemas/plan.md); ``plan`` is
     one, the file of one, or the dictionary that such a file holds. ``group`` names a group, which is resumed if it
     exists; without it, a new one is made. Times and sizes are numbers (seconds, bytes) or text ("24h", "16GB").
-    ``record.folder`` holds what a run left, its grade.json the report. Raises UsageError, NotPrepared, BackendError
-    before anything starts.
+    ``record.report`` says how a run did (``.score``, ``.medal``), ``record.folder`` holds what it left. ``display`` is
+    shown the progress; by default, it is a line on standard error for each change. Raises UsageError, NotPrepared,
+    BackendError before anything starts.
     """
     wanted = plan_of(plan, arguments)
-    done = run_group(wanted, group, Path(runs), data, display)
+    folders = [data] if isinstance(data, (str, Path)) else data
+    done = run_group(wanted, group, Path(runs), folders, display or Lines(len(wanted)))
     return load_group(done.group.folder)
 
 

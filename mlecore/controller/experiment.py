@@ -17,8 +17,8 @@ from mlecore.errors import MlecoreError, NotPrepared, UsageError
 from mlecore.facts import Facts
 from mlecore.options import resolve as resolve_options
 from mlecore.runs.plan import Plan, PlannedAgent
-from mlecore.runs.provenance import core_use, plugin_use
-from mlecore.runs.record import PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse, core_use, plugin_use
+from mlecore.runs.record import RunRecord
 from mlecore.submissions.guard import largest
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from mlecore.runs.cancelled import REASON, add_cancelled
 from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.measured import difference, measure, spent_in
-from mlecore.runs.record import FINISHED, Attempt, PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import FINISHED, Attempt, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.same import require_same_data
 from mlecore.runs.store import Group, require_group, write_record

@@ -12,8 +12,7 @@ from mlecore.detectors import Detector
 from mlecore.errors import MlecoreError, UsageError
 from mlecore.options import resolve
 from mlecore.registry import load, plugins
-from mlecore.runs.provenance import plugin_use
-from mlecore.runs.record import PluginUse
+from mlecore.runs.provenance import PluginUse, plugin_use
 
 GivenOptions = Mapping[str, Mapping[str, str]]
 """Detector -> its options by name, as the user gave them."""

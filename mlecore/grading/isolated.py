@@ -17,7 +17,7 @@ from typing import Any
 from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError
 from mlecore.grading.report import Report
-from mlecore.runs.record import PluginUse
+from mlecore.runs.provenance import PluginUse
 from mlecore.schema import plain
 
 

@@ -11,7 +11,7 @@ from attrs import frozen
 from mlecore.agents import Usage
 from mlecore.data.prepared import NO_MEDALS
 from mlecore.detectors import Evidence
-from mlecore.grading.report import Report, read_report
+from mlecore.grading.report import Report
 from mlecore.reports.rates import Outcome
 from mlecore.runs.digests import problems
 from mlecore.runs.findings import DetectorOutcome, Findings, read_findings
@@ -101,18 +101,11 @@ def read_graded(run: RunRecord) -> Graded:
     found, damaged = read_findings(run)
     return Graded(
         run=run,
-        report=_report(folder / "grade.json") if run.state in ("graded", "collected") else None,
+        report=run.report,
         suspicions=(*_altered(run), *_suspicions(found)),
         judgements=tuple(_judgements(found, damaged)),
         history=_history(folder / HISTORY),
     )
-
-
-def _report(path: Path) -> Report | None:
-    try:
-        return read_report(path, below=path.parent.parent)
-    except (OSError, SchemaError):
-        return None
 
 
 def _altered(run: RunRecord) -> Iterator[Suspicion]:

@@ -16,7 +16,8 @@ from mlecore.data.prepared import DataKind
 from mlecore.errors import UsageError
 from mlecore.grading.report import Report
 from mlecore.reports.graded import Graded
-from mlecore.runs.record import PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import RunRecord
 from mlecore.schema import SchemaError, read_json
 
 BENCHMARK = "MLE-bench"

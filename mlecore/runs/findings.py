@@ -15,7 +15,8 @@ from mlecore.agents import Usage
 from mlecore.detectors import Detection, Evidence, Finding
 from mlecore.errors import DataError
 from mlecore.runs.contents import check_run
-from mlecore.runs.record import PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import RunRecord
 from mlecore.schema import NOT_IN_FILE, SchemaError, plain, read_newer
 
 FOLDER = "findings"

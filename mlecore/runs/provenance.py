@@ -6,9 +6,33 @@ import hashlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mlecore.registry.plugin import Plugin
-from mlecore.runs.record import PluginUse
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from mlecore.registry.plugin import Plugin
+
+
+@frozen(kw_only=True)
+class PluginUse:
+    """A plugin as a run used it. ``source`` identifies editable installs, which keep their version."""
+
+    name: str  # as the entry point names it
+    version: str = ""  # of its distribution
+    distribution: str = ""  # that it comes from
+    source: str = ""  # SHA-256 of its package's files
+    options: Mapping[str, str] = field(factory=dict)  # that it was given
+
+    def __str__(self) -> str:
+        return (
+            f"{self.distribution or self.name} {self.version} {f'({self.source[:12]})' if self.source else ''}".strip()
+        )
+
+    def is_same_as(self, other: PluginUse) -> bool:
+        """The same code, with any options?"""
+        mine, others = ((use.distribution, use.version, use.source) for use in (self, other))
+        return mine == others
 
 
 def plugin_use(plugin: Plugin, options: Mapping[str, str] | None = None) -> PluginUse:

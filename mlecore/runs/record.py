@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from attrs import evolve, field, frozen
 
@@ -18,8 +18,12 @@ from mlecore.data.prepared import DataKind
 from mlecore.errors import DataError
 from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import ModelCalls
+from mlecore.runs.provenance import PluginUse
 from mlecore.schema import NOT_IN_FILE, SchemaError, plain, structure_newer, structure_part
 from mlecore.units import Duration, Size
+
+if TYPE_CHECKING:
+    from mlecore.grading.report import Report
 
 State = Literal["planned", "starting", "running", "collecting", "collected", "graded", "cancelled", "failed"]
 Ended = Literal["finished", "timed_out", "crashed", "oom", "stopped", "lost"]
@@ -41,27 +45,6 @@ def moment(text: str | None) -> datetime | None:
         return datetime.fromisoformat(text or "").astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-@frozen(kw_only=True)
-class PluginUse:
-    """A plugin as a run used it. ``source`` identifies editable installs, which keep their version."""
-
-    name: str  # as the entry point names it
-    version: str = ""  # of its distribution
-    distribution: str = ""  # that it comes from
-    source: str = ""  # SHA-256 of its package's files
-    options: Mapping[str, str] = field(factory=dict)  # that it was given
-
-    def __str__(self) -> str:
-        return (
-            f"{self.distribution or self.name} {self.version} {f'({self.source[:12]})' if self.source else ''}".strip()
-        )
-
-    def is_same_as(self, other: PluginUse) -> bool:
-        """The same code, with any options?"""
-        mine, others = ((use.distribution, use.version, use.source) for use in (self, other))
-        return mine == others
 
 
 @frozen(kw_only=True)
@@ -236,6 +219,18 @@ class RunRecord(RunSummary):
     def grader(self) -> PluginUse | None:
         """The competition's plugin that its group began with; None if nobody recorded it."""
         return next((use for use in self.plugins if use.name == self.competition), None)
+
+    @property
+    def report(self) -> Report | None:
+        """How its submission did: its grade.json; None if it is not graded, or the file cannot be read."""
+        from mlecore.grading.report import read_report
+
+        if self.state not in ("graded", "collected"):
+            return None
+        try:
+            return read_report(self.folder / "grade.json", below=self.folder.parent)
+        except (OSError, SchemaError):
+            return None
 
     @property
     def submission(self) -> Path | None:

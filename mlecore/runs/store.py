@@ -21,7 +21,8 @@ from mlecore.runs.digests import is_altered, with_digests
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan, PlannedRun
 from mlecore.runs.planning import read_plan, write_plan
-from mlecore.runs.record import PluginUse, RecordError, RunRecord, RunSummary
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import RecordError, RunRecord, RunSummary
 from mlecore.runs.seals import seal
 from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, read_json, read_newer
 

@@ -22,7 +22,8 @@ from mlecore.errors import DataError, UsageError
 from mlecore.grading.report import Report
 from mlecore.reports.grading_reports import BENCHMARK, read_reports
 from mlecore.runs.planning import parse_plan
-from mlecore.runs.record import Collected, PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.store import create_group, planned_records, write_record
 from mlecore.schema import SchemaError, read_json
 from mlecore.sharing.bundle import regular_files

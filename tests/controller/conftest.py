@@ -20,7 +20,7 @@ from mlecore.registry import discovery, loading
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.plan import Plan
 from mlecore.runs.planning import make_plan
-from mlecore.runs.record import PluginUse
+from mlecore.runs.provenance import PluginUse
 from mlecore.runs.store import Group, create_group
 
 INSTALLED = Path(__file__).parent / "installed"

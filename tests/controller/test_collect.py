@@ -15,7 +15,8 @@ from mlecore.backends import Fetched, Handle, JobStatus
 from mlecore.controller import collect
 from mlecore.controller.ending import attempt_end, exit_code, time_used
 from mlecore.globs import Glob
-from mlecore.runs.record import Attempt, PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import Attempt, RunRecord
 
 HANDLE = Handle(name="j", id="i")
 

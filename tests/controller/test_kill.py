@@ -173,7 +173,7 @@ def test_from_python(shell):
         "import mlecore\n"
         "records = mlecore.run(agent='worker', competition='coins', backend='folders', detect=False, "
         f"backend_options={{'root': {str(shell.backend_root)!r}}}, seeds=2, time_limit='1m')\n"
-        "print([(r.state, r.ended) for r in records])\n"
+        "print([(r.state, r.report.score, r.report.medal) for r in records])\n"
     )
     import sys
 
@@ -181,5 +181,6 @@ def test_from_python(shell):
         [sys.executable, "-c", program], env=shell.env, cwd=shell.root, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "[('graded', 'finished'), ('graded', 'finished')]"
+    assert done.stdout.strip() == "[('graded', 0.3, None), ('graded', 0.7, None)]"
+    assert "worker--coins--1: score 0.7" in done.stderr, "progress is shown"
     assert len(list((shell.root / "runs").iterdir())) == 1

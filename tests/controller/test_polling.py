@@ -14,7 +14,8 @@ from mlecore.controller.state import ActiveRun, GroupResult, Timing
 from mlecore.controller.workers import Background
 from mlecore.errors import BackendUnreachable
 from mlecore.runs.journal import Journal
-from mlecore.runs.record import Attempt, PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import Attempt, RunRecord
 
 
 class Backend:

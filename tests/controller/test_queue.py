@@ -9,7 +9,8 @@ from attrs import evolve
 
 from mlecore.controller.queue import Backlog
 from mlecore.runs.plan import PlannedAgent, PlannedRun
-from mlecore.runs.record import PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import RunRecord
 
 
 def run(label: str, competition: str, seed: int = 0) -> RunRecord:

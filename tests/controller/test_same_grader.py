@@ -13,7 +13,7 @@ from mlecore.cli import main
 from mlecore.errors import GradingError
 from mlecore.grading.isolated import IsolatedGrader
 from mlecore.runs import snapshots
-from mlecore.runs.record import PluginUse
+from mlecore.runs.provenance import PluginUse
 from mlecore.runs.snapshots import grade_snapshots
 from mlecore.runs.store import create_group, load_group
 

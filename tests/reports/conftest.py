@@ -14,7 +14,8 @@ from attrs import evolve
 
 from mlecore.grading.report import Report
 from mlecore.reports.graded import Graded, Suspicion
-from mlecore.runs.record import PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import RunRecord
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the package recomputed, which benchmarks/report.py uses too
 

@@ -16,7 +16,8 @@ from mlecore.grading.report import Report
 from mlecore.reports.benchmark import split_ids
 from mlecore.runs.digests import with_digests
 from mlecore.runs.planning import parse_plan
-from mlecore.runs.record import Collected, PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.store import create_group, planned_records
 
 HARDWARE = {"cpus": 8, "memory": 64 * 2**30, "gpus": [{"name": "NVIDIA A10", "memory": 24 * 2**30}]}

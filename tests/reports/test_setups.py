@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mlecore.reports.conditions import between, conditions, differences, hardware_class, shared
 from mlecore.reports.setups import seeds, setups
-from mlecore.runs.record import Limits, PluginUse
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import Limits
 
 
 def test_setups_are_kept_apart(graded) -> None:

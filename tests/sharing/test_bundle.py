@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from mlecore.cli import main
 from mlecore.errors import DataError, UsageError
 from mlecore.runs.findings import Findings, write_findings
-from mlecore.runs.record import PluginUse
+from mlecore.runs.provenance import PluginUse
 from mlecore.runs.store import load_group
 from mlecore.sharing.bundle import Source, export_group, problems, read_bundle
 

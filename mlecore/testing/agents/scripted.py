@@ -59,7 +59,7 @@ def scripted_run(
     ):
         (record,) = mlecore.run(
             agent=agent,
-            competitions=[competition],
+            competition=competition,
             options=options,
             backend=backend,
             model="scripted",

@@ -12,7 +12,8 @@ from mlecore.detectors import Detection, Detector
 from mlecore.facts import Facts
 from mlecore.options import resolve
 from mlecore.registry import Loaded, Plugin
-from mlecore.runs.record import Collected, PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import Collected, RunRecord
 from mlecore.submissions.format import Column, Format
 from mlecore.testing.hostile import fill
 

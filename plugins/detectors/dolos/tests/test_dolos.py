@@ -19,7 +19,8 @@ from mlecore.errors import DataError, MlecoreError, UsageError
 from mlecore.kaggle import client
 from mlecore.kaggle.errors import NoLogin
 from mlecore.options import resolve
-from mlecore.runs.record import PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import RunRecord
 
 NOTEBOOK = Path(__file__).with_name("notebook.py").read_text()
 ANOTHER = """

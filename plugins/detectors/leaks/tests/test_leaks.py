@@ -16,7 +16,8 @@ from mlecore.detectors import Finding
 from mlecore.facts import Facts, Leak
 from mlecore.grading.report import Report
 from mlecore.registry import Plugin
-from mlecore.runs.record import Collected, PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import Collected, RunRecord
 from mlecore.submissions.format import Column, Format
 
 ROWS = 60

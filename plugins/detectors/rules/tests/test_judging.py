@@ -18,7 +18,8 @@ from mlecore.detectors import Detection, Finding
 from mlecore.errors import DataError, UsageError
 from mlecore.facts import Facts
 from mlecore.options import resolve
-from mlecore.runs.record import Limits, PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import Limits, RunRecord
 from mlecore.submissions.format import Column, Format
 from mlecore.testing.models import Answer, Model, Script, Usage, scripted_model
 

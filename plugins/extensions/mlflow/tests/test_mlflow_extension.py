@@ -12,7 +12,8 @@ from mlflow.tracking import MlflowClient
 from mlecore.agents import Usage
 from mlecore.grading.report import Report
 from mlecore.registry.loading import load_extensions
-from mlecore.runs.record import PluginUse, RunRecord
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import RunRecord
 
 
 @pytest.fixture
