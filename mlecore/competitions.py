@@ -9,6 +9,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
 from mlecore.errors import DataError, GradingError, PluginError, UsageError
 from mlecore.facts import Facts, read_facts
 from mlecore.registry.discovery import plugins
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from mlecore.grading.report import Report
     from mlecore.registry.loading import Loaded
     from mlecore.submissions.format import Format
+    from mlecore.submissions.frames import Submission
 
 
 class Competition:
@@ -76,42 +79,53 @@ class Competition:
         )
         shutil.copyfile(self.facts.folder / "description.md", Path(public) / "description.md")
 
-    def check(self, submission_csv: Path, public: Path) -> list[str]:
-        """Warnings about a submission that is well-formed. Raises InvalidSubmission for one that is not.
+    def check(self, submission: Submission, public: Path | str) -> list[str]:
+        """Warnings about a submission (a file, or a data frame) that is well-formed.
 
-        Needs no answers; sound: what it refuses, ``grade`` refuses too.
+        Needs no answers; sound: what it refuses, ``grade`` refuses too. Raises InvalidSubmission for one that is not.
         """
+        from mlecore.submissions.frames import as_file
+
+        with as_file(submission) as path:
+            return self._check(path, Path(public))
+
+    def _check(self, submission_csv: Path, public: Path) -> list[str]:
         from mlecore.submissions import generic_check
         from mlecore.submissions.guard import guard
         from mlecore.submissions.sample import open_sample, sample_bytes
         from mlecore.submissions.table import Table
 
-        guard(Path(submission_csv), sample_bytes(self.facts, Path(public)))
-        with open_sample(self.facts, Path(public)) as sample_path:
-            submission, sample = Table(Path(submission_csv)), Table(sample_path)
+        guard(submission_csv, sample_bytes(self.facts, public))
+        with open_sample(self.facts, public) as sample_path:
+            submission, sample = Table(submission_csv), Table(sample_path)
             if self.loaded.implements("check"):
                 warnings = self.loaded.call(
                     "check",
                     submission=submission,
                     sample=sample,
-                    public=Path(public),
+                    public=public,
                     edition=self.edition,
                     format=self.format,
                 )
                 return list(warnings or ())
             return generic_check(self.format, submission, sample)
 
-    def grade(self, submission_csv: Path, private: Path, public: Path | None = None) -> float:
-        """The score, unrounded; NaN and infinities where the competition allows them.
+    def grade(self, submission: Submission, private: Path | str, public: Path | str | None = None) -> float:
+        """The score of a file or a data frame, unrounded; NaN and infinities where the competition allows them.
 
         Works on any prepared folders, ours or MLE-bench's. ``public`` only limits the file's size: ten times that of
         the sample there, or, without it, of the answers. Raises InvalidSubmission with the reason, and GradingError
         for what is not the submission's fault.
         """
+        from mlecore.submissions.frames import as_file
+
+        with as_file(submission) as path:
+            return self._grade(path, Path(private), None if public is None else Path(public))
+
+    def _grade(self, submission_csv: Path, private: Path, public: Path | None) -> float:
         from mlecore.submissions.guard import guard
         from mlecore.submissions.table import Table
 
-        submission_csv, private = Path(submission_csv), Path(private)
         if not private.is_dir() or not any(private.iterdir()):  # `mlecore data pull` copies the public part only
             raise GradingError(f"the answers of {self.id} are not there: {private} is empty, or not a folder")
         guard(submission_csv, self._usual_bytes(private, public))
@@ -129,7 +143,7 @@ class Competition:
 
         if public is not None:
             with suppress(DataError):
-                return sample_bytes(self.facts, Path(public))
+                return sample_bytes(self.facts, public)
         with suppress(OSError):
             return (private / Path(self.facts.answers).relative_to("private")).stat().st_size
         return 0
@@ -143,14 +157,19 @@ class Competition:
 
         return open_prepared(self, DataDirs.of(dirs), synthetic=synthetic, verified=False)
 
-    def report(self, submission_csv: Path | None, data: Prepared) -> Report:
+    def report(self, submission: Submission | None, data: Prepared) -> Report:
         """Grade and place on the human leaderboard; an invalid or missing submission makes a report that says so.
 
         Raises GradingError for what is not the submission's fault.
         """
         from mlecore.grading.report import grade
+        from mlecore.submissions.frames import as_file
 
-        return grade(self, None if submission_csv is None else Path(submission_csv), data)
+        if submission is None:
+            return grade(self, None, data)
+        with as_file(submission) as path:
+            made = grade(self, path, data)
+        return made if isinstance(submission, (str, Path)) else evolve(made, submission_path="")
 
     def perfect(self, private: Path) -> DataFrame:
         """The best possible submission: the plugin's, else the answers as a table."""
@@ -167,7 +186,10 @@ class Competition:
 
 def _folder(path: Path) -> Path:
     path = Path(path)
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"the folder {path} cannot be made: {error.strerror}") from error
     return path
 
 
