@@ -48,6 +48,10 @@ class Transient(Exception):
         self.after = after
 
 
+class Unreachable(Transient):
+    """There was no connection at all: no network, no such host, nobody there."""
+
+
 class Stale(Transient):
     """What has arrived is not a part of what the server has now: start again."""
 
@@ -92,8 +96,10 @@ def fetch_file(
     return digest
 
 
-def patience() -> Retrying:
+def patience(unreachable: float | None = None) -> Retrying:
     """Calls a function again while it raises Transient, waiting longer each time or as long as the server asks.
+
+    ``unreachable``: seconds after which it gives up where no connection was made; None: as for other errors.
 
     Tenacity, not its wrapper stamina: attempts are counted anew whenever the last one made progress. The last Transient
     is raised after ``PATIENCE`` attempts without any.
@@ -111,13 +117,17 @@ def patience() -> Retrying:
         if failure(state).progress:
             state.attempt_number = 1
 
+    def out_of_reach(state: RetryCallState) -> bool:
+        elapsed = (state.seconds_since_start or 0.0) + state.upcoming_sleep
+        return unreachable is not None and isinstance(failure(state), Unreachable) and elapsed > unreachable
+
     def wait(state: RetryCallState) -> float:
         after = failure(state).after
         return grow(state) if after is None else min(after, _LONGEST_ASKED)
 
     return tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(Transient),
-        stop=tenacity.stop_after_attempt(PATIENCE),
+        stop=tenacity.stop_any(tenacity.stop_after_attempt(PATIENCE), out_of_reach),
         after=count,
         wait=wait,
         sleep=lambda seconds: sleep(seconds),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mlecore.data.http import PATIENCE, TIMEOUT, Transient, patience
+from mlecore.data.http import PATIENCE, TIMEOUT, Transient, Unreachable, patience
 from mlecore.errors import MlecoreError
 from mlecore.kaggle.errors import HOW_TO_LOG_IN, KaggleUnreachable, NoLogin, translated
 
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from mlecore.facts import Facts
 
 T = TypeVar("T")
+
+_REACH = 10.0  # seconds after which Kaggle counts as out of reach
+_CONNECT = 4.0  # seconds for a connection of its own calls
 
 _lock = threading.Lock()
 _api: Any = None
@@ -61,8 +66,23 @@ def _log_in() -> Any:
         with contextlib.redirect_stdout(said):  # it prints a page of help when there are no credentials
             call_patiently(api.authenticate, "logging in")
     except SystemExit:
-        raise NoLogin("there is no valid Kaggle login here" + _bad_token(), fix=HOW_TO_LOG_IN) from None
+        raise NoLogin(
+            "there is no valid Kaggle login here" + (_bad_token() or _torn_file(api)), fix=HOW_TO_LOG_IN
+        ) from None
     return api
+
+
+def _torn_file(api: Any) -> str:
+    """What is wrong with kaggle.json: the kaggle package passes over one that it cannot read."""
+    path = Path(api.config)
+    try:
+        values = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        return f": {path} cannot be read as JSON, it is torn or was edited ({error})"
+    names = [name for name in ("username", "key") if not (isinstance(values, dict) and values.get(name))]
+    return f": {path} lacks {' and '.join(names)}" if names else ""
 
 
 def _bad_token() -> str:
@@ -97,11 +117,13 @@ def _api_class() -> Any:
     class Api(KaggleApi):  # type: ignore[misc]
         def build_kaggle_client(self) -> Any:
             values = self.config_values
-            return KaggleClient(
-                env=get_env(),
-                username=values.get(self.CONFIG_NAME_USER),
-                password=values.get(self.CONFIG_NAME_KEY),
-                api_token=values.get(self.CONFIG_NAME_TOKEN),
+            return _patient(
+                KaggleClient(
+                    env=get_env(),
+                    username=values.get(self.CONFIG_NAME_USER),
+                    password=values.get(self.CONFIG_NAME_KEY),
+                    api_token=values.get(self.CONFIG_NAME_TOKEN),
+                )
             )
 
     return Api
@@ -117,20 +139,26 @@ def competitions_client(headers: Mapping[str, str] | None = None) -> Iterator[An
 
     ``headers`` are sent to the storage that Kaggle redirects a download to.
     """
+    with login().build_kaggle_client() as client:
+        yield _patient(client, headers).competitions.competition_api_client
+
+
+def _patient(client: Any, headers: Mapping[str, str] | None = None) -> Any:
+    """The client with time-outs: it has none of its own."""
     from requests.adapters import HTTPAdapter
 
     class Patient(HTTPAdapter):  # type: ignore[misc]
         def send(self, request: Any, **options: Any) -> Any:
             if request.method == "GET":  # Kaggle's own calls are POST
                 request.headers.update(headers or {})
-            return super().send(request, **{**options, "timeout": options.get("timeout") or TIMEOUT})
+            usual = TIMEOUT if request.method == "GET" else (_CONNECT, TIMEOUT[1])
+            return super().send(request, **{**options, "timeout": options.get("timeout") or usual})
 
-    with login().build_kaggle_client() as client:
-        session = getattr(client.http_client(), "_session", None)
-        if session is not None:
-            session.mount("https://", Patient())
-            session.mount("http://", Patient())
-        yield client.competitions.competition_api_client
+    http = client.http_client()
+    http._init_session()
+    http._session.mount("https://", Patient())
+    http._session.mount("http://", Patient())
+    return client
 
 
 def call_patiently(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
@@ -138,8 +166,10 @@ def call_patiently(function: Callable[[], T], what: str, facts: Facts | None = N
     import requests
 
     try:
-        answer: T = patience()(call, function, what, facts)
+        answer: T = patience(unreachable=_REACH)(call, function, what, facts)
         return answer
+    except Unreachable as error:
+        raise KaggleUnreachable(f"{what}: {error}", fix="Is there a network? Try again once there is") from None
     except Transient as error:
         raise KaggleUnreachable(f"{what}: {error} ({PATIENCE} times in a row)", fix="Try again later") from None
     except requests.exceptions.RequestException as error:
@@ -155,7 +185,17 @@ def call(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
     except requests.exceptions.HTTPError as error:
         raise translated(error, facts, what) from None
     except (requests.exceptions.ConnectionError, requests.exceptions.Timeout) as error:
-        raise Transient(f"Kaggle cannot be reached ({_root(error)})") from None
+        kind = Unreachable if _never_connected(error) else Transient
+        raise kind(f"Kaggle cannot be reached ({_root(error)})") from None
+
+
+def _never_connected(error: Exception) -> bool:
+    """Without a host of that name, or somebody who listens there."""
+    from requests.exceptions import ConnectTimeout, ProxyError
+    from urllib3.exceptions import NewConnectionError
+
+    reason = getattr(error.args[0], "reason", None) if error.args else None
+    return isinstance(error, (ConnectTimeout, ProxyError)) or isinstance(reason, NewConnectionError)
 
 
 def _root(error: BaseException) -> str:

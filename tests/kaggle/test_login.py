@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from mlecore.data import http
+from mlecore.data.http import Transient, Unreachable
 from mlecore.kaggle.client import entered, login, username
 from mlecore.kaggle.errors import KaggleUnreachable, NoLogin
 
@@ -63,6 +65,38 @@ def test_a_kaggle_that_is_away_is_no_lack_of_a_login(
     with pytest.raises(KaggleUnreachable) as caught:
         login()
     assert caught.value.exit_code == 3
+
+
+def test_without_a_network_it_gives_up_soon(token: None, quick: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAGGLE_API_ENVIRONMENT", "LOCALHOST")
+    with pytest.raises(KaggleUnreachable, match="Is there a network"):
+        login()
+    assert quick and max(quick) <= 10.0
+
+
+@pytest.mark.parametrize(("error", "seconds"), [(Unreachable("nobody"), 10.0), (Transient("busy"), 100.0)])
+def test_patience_ends_earlier_where_nobody_is(
+    error: Transient, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    monkeypatch.setattr(http, "sleep", lambda wait: clock.__setitem__(0, clock[0] + wait))
+
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(Transient):
+        http.patience(unreachable=10.0)(fail)
+    assert (clock[0] <= 10.0) == (seconds == 10.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [('{"username": "ada", "k', "it is torn"), ('{"username": "ada"}', "lacks key")]
+)
+def test_a_torn_kaggle_json_is_called_torn(kaggle: Any, home: Path, text: str, words: str) -> None:
+    (home / ".kaggle" / "kaggle.json").write_text(text)
+    with pytest.raises(NoLogin, match=words):
+        login()
 
 
 def test_a_refused_login_is_not_tried_again_for_each_of_many(
