@@ -147,7 +147,8 @@ def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
     needed = 2 * known  # the archive, and what it unpacks to
     what = f"{show_size(free)} free in {dirs.first}; {len(missing)} competitions are to be downloaded"
     if missing:
-        what += f", which takes about {show_size(needed)}" + (f", and {unknown} of unknown size" if unknown else "")
+        about = f"about {show_size(needed)}" if needed >= 1e6 else "less than 1 MB"
+        what += f", which takes {about}" + (f", and {unknown} of unknown size" if unknown else "")
     if needed > free:
         fix = "Free some space, name another folder with --data, or prepare fewer competitions at a time"
         yield Finding(area="disk", state="problem", what=what, fix=fix)

@@ -2,7 +2,7 @@
 # What `make demo` shows: three competitions prepared, worked on in the sandbox, graded and reported.
 set -eu
 PATH="$PWD/.venv/bin:$PWD/.tools/bin:$PATH"
-export MLECORE_DATA="$PWD/.demo/data" MLECORE_RUNS="$PWD/.demo/runs"
+mlecore=.venv/bin/mlecore  # the commands that are shown work when they are pasted: nothing of them is in a variable
 export MLECORE_VM_STATE="$PWD/.demo/vm" XDG_CACHE_HOME="$PWD/.demo/cache" UV_CACHE_DIR="${UV_CACHE_DIR:-$(uv cache dir)}"
 
 show() {
@@ -21,11 +21,12 @@ fi
 
 group="demo-$(date +%H%M%S)"
 echo "A practice competition on its real data, and two of Kaggle's on made-up data: --synthetic asks for no account."
-show mlecore prepare optical-digits aerial-cactus-identification spaceship-titanic --synthetic
+show $mlecore prepare optical-digits aerial-cactus-identification spaceship-titanic --synthetic --data .demo/data
 # shellcheck disable=SC2086
-show mlecore run --agent baseline --competition optical-digits --competition aerial-cactus-identification \
-  --competition spaceship-titanic --synthetic --seeds 3 --time-limit 10m --group "$group" $isolation
-show mlecore report "$group"
+show $mlecore run --agent baseline --competition optical-digits --competition aerial-cactus-identification \
+  --competition spaceship-titanic --synthetic --seeds 3 --time-limit 10m --data .demo/data --runs .demo/runs \
+  --group "$group" $isolation
+show $mlecore report "$group" --runs .demo/runs
 
 cat <<TEXT
 
@@ -33,7 +34,8 @@ That was the whole way: prepare, run, grade, report. Every run's files are below
 
 What to try next:
   .venv/bin/mlecore --help                             what else there is
-  .venv/bin/mlecore run --agent command -A argv='python my_agent.py' -A pip=pandas --competition optical-digits
+  .venv/bin/mlecore run --agent command -A argv='python my_agent.py' -A pip=pandas --competition optical-digits \\
+    --data .demo/data --runs .demo/runs
                                                        your own agent, on the same data
 With a Kaggle account (a token from https://www.kaggle.com/settings, and the competition's rules accepted there):
   .venv/bin/mlecore doctor                             is everything there?

@@ -20,6 +20,7 @@ from mlecore.cli._shared import (
     synthetic_option,
 )
 from mlecore.errors import GradingError, MlecoreError, UsageError
+from mlecore.units import counted
 
 if TYPE_CHECKING:
     from mlecore.data.layout import DataDirs
@@ -119,9 +120,9 @@ def _grade_many(
     if as_json:
         print_json(batch)
     else:
-        print_table(["COMPETITION", "SCORE", "MEDAL", "SUBMISSION"], [_row(report) for report in reports])
+        print_table(["COMPETITION", "SCORE", "MEDAL", "SUBMISSION", "REASON"], [_row(report) for report in reports])
         click.echo(
-            f"{batch['total_runs']} submissions: {batch['total_valid_submissions']} valid, "
+            f"{counted(batch['total_runs'], 'submission')}: {batch['total_valid_submissions']} valid, "
             f"{batch['total_medals']} medals, {batch['total_above_median']} above the median"
         )
     _write(output, batch)
@@ -146,9 +147,13 @@ def _grade_snapshots(group: Path, dirs: DataDirs, as_json: bool) -> None:
             click.echo(f"  {point.seconds:>9.0f} s  {point.score_text or point.reason}")
 
 
+def _reason(report: Report) -> str:
+    return "" if report.status == "graded" else next(iter(report.reason.splitlines()), "")
+
+
 def _row(report: Report) -> list[str]:
     score = report.score_text if report.score is None else f"{report.score:.5f}"
-    return [report.competition_id, score or report.status, report.medal or "", report.submission_path]
+    return [report.competition_id, score or report.status, report.medal or "", report.submission_path, _reason(report)]
 
 
 def _print(report: Report) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,7 +74,7 @@ def command(
     dirs = DataDirs.of(data)
     _refuse_contradictions(synthetic, seed, size, raw, archive, verify, listing, force)
     if listing:
-        _list(dirs, ids, as_json)
+        _list(dirs, [found.id for found in _choose((), split, False, edition)] + [*ids] if split else ids, as_json)
         return
     chosen = _choose(ids, split, everything, edition)
     if (raw or archive) and len(chosen) != 1:
@@ -193,7 +194,7 @@ def _summarize(ends: list[End]) -> None:
     raise SystemExit(max(error.exit_code for _, error in failed))
 
 
-def _list(dirs: DataDirs, ids: tuple[str, ...], as_json: bool) -> None:
+def _list(dirs: DataDirs, ids: Sequence[str], as_json: bool) -> None:
     from attrs import asdict
 
     from mlecore.units import show_size

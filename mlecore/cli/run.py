@@ -163,10 +163,15 @@ def perform(
         raise click.exceptions.Exit(code)
 
 
+def in_folder(runs: Path) -> str:
+    """What a printed command needs to find its group, also where no variable is set."""
+    return "" if runs == Path("runs") else f" --runs {shlex.quote(str(runs))}"
+
+
 def conclude(done: Done, runs: Path) -> int:
     """Say how it ended and what to do next; the exit code."""
     name, outcome = done.group.name, done.outcome
-    folder = "" if runs == Path("runs") else f" --runs {shlex.quote(str(runs))}"
+    folder = in_folder(runs)
     counts = ", ".join(f"{number} {state}" for state, number in sorted(outcome.counts.items()) if number)
     click.echo(f"{name}: {counts or 'nothing has ended yet'}", err=True)
     for words in outcome.unfinished:

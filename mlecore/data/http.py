@@ -83,9 +83,9 @@ def fetch_file(
         digest = patience()(_attempt, open, target, arriving, state, progress, room)
     except Transient as error:
         come = arriving.stat().st_size if arriving.exists() else 0
+        kept = f"{show_size(come)} have arrived and are kept" if come else "nothing has arrived"
         raise DataError(
-            f"{target.name} cannot be downloaded: {error} ({PATIENCE} times in a row); "
-            f"{show_size(come)} have arrived and are kept",
+            f"{target.name} cannot be downloaded: {error} ({PATIENCE} times in a row); {kept}",
             fix="Try again later: the download continues where it stopped",
         ) from None
     status = arriving.stat()
@@ -127,7 +127,7 @@ def patience(unreachable: float | None = None) -> Retrying:
 
     return tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(Transient),
-        stop=tenacity.stop_any(tenacity.stop_after_attempt(PATIENCE), out_of_reach),
+        stop=lambda state: state.attempt_number >= PATIENCE or out_of_reach(state),
         after=count,
         wait=wait,
         sleep=lambda seconds: sleep(seconds),

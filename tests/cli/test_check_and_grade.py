@@ -137,6 +137,8 @@ def test_a_batch(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path) -> None:
     listing.write_text("# three\n" + "\n".join(lines) + "\n")
     result = invoke("grade", "--jsonl", listing, "--output", out)
     assert result.exit_code == 1 and "3 submissions: 1 valid, 0 medals, 0 above the median" in result.output
+    header, *rows = result.output.splitlines()[:4]
+    assert header.endswith("REASON") and "lacks 1 column: 'digit'" in rows[1] and "there is no submission" in rows[2]
     batch = json.loads(out.read_text())
     assert (batch["total_runs"], batch["total_runs_with_submissions"], batch["total_valid_submissions"]) == (3, 2, 1)
     listing.write_text(lines[0] + "\n")
@@ -144,7 +146,7 @@ def test_a_batch(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path) -> None:
     listing.write_text(lines[0] + '\n{"competition_id": "nope", "submission_path": "x"}\n')
     result = invoke("grade", "--jsonl", listing)
     assert result.exit_code == 2 and "nope" in result.output
-    assert "1 submissions: 1 valid" in result.output  # the others are graded all the same
+    assert "1 submission: 1 valid" in result.output  # the others are graded all the same
 
 
 def test_api(data: Path, answers: pd.DataFrame, tmp_path: Path) -> None:

@@ -43,6 +43,9 @@ def test_what_is_there_is_listed(data: Path) -> None:
         ("aerial-cactus-identification", True),
         ("spaceship-titanic", True),
     ]
+    for split, ids in (("dev", ["spaceship-titanic"]), ("lite", ["aerial-cactus-identification"]), ("high", [])):
+        rows = json.loads(mlecore(data, "prepare", "--list", "--split", split, "--json").stdout)
+        assert [row["id"] for row in rows] == ids
     text = mlecore(data, "prepare", "--list").stdout
     assert "spaceship-titanic" in text and "synthetic" in text
     assert "Nothing is prepared" in mlecore(data / "nowhere", "prepare", "--list").stdout

@@ -63,6 +63,17 @@ def test_nothing_to_do_is_said(runs, lab):
     assert not requests.pending(group.folder)
 
 
+def test_retry_says_what_it_did_with_cancelled_runs(runs, lab):
+    lab.make(("worker", {}), seeds=2)
+    assert runs("cancel", "g")[0] == 0
+    code, output = runs("retry", "g")
+    assert code == 0 and "2 runs are cancelled, and tried again only by name" in output
+    command = output.rpartition("mlecore runs retry ")[2].strip()
+    code, output = runs("retry", command)
+    assert code in (0, 3) and states(lab.group.folder).count("planned") == 1
+    assert f"mlecore runs resume g --runs {lab.runs}" in output, "it works when it is pasted"
+
+
 def test_a_run_that_was_moved_out_of_its_group_takes_no_request(runs, lab, tmp_path):
     lab.make(("worker", {"faults": "9"}), execution={"retries": 0})
     lab.run()

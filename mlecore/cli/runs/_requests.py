@@ -61,7 +61,10 @@ class _Wanted:
 def _ask_group(folder: Path, wanted: _Wanted, request: Request, of_group: tuple[str, ...]) -> int:
     """The exit code of one group, so that the next ones are asked too."""
     if not wanted.runs:
-        echo(f"{folder.name}: nothing to {request}: no run is {' or '.join(of_group)}", err=True)
+        echo(
+            f"{folder.name}: nothing to {request}: no run is {' or '.join(of_group)}{_instead(folder, request)}",
+            err=True,
+        )
         return 0
     try:
         _hand_over(folder, wanted, request)
@@ -70,8 +73,19 @@ def _ask_group(folder: Path, wanted: _Wanted, request: Request, of_group: tuple[
     return 0
 
 
+def _instead(folder: Path, request: Request) -> str:
+    """A group's cancelled runs are not tried again with its failed ones: somebody did not want them."""
+    from mlecore.runs.store import load_summaries
+
+    cancelled = [record.name for record in load_summaries(folder) if record.state == "cancelled"]
+    if request != "retry" or not cancelled:
+        return ""
+    words = f"{counted(len(cancelled), 'run')} {'is' if len(cancelled) == 1 else 'are'} cancelled"
+    return f"; {words}, and tried again only by name: mlecore runs retry {folder.name}/{cancelled[0]}"
+
+
 def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
-    from mlecore.cli.run import perform
+    from mlecore.cli.run import in_folder, perform
     from mlecore.runs import requests
     from mlecore.runs.contents import check_group
     from mlecore.runs.lock import GroupLocked, holder
@@ -94,4 +108,4 @@ def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
         who = f"process {held.get('pid', '?')} on host {held.get('host', '?')}"
         echo(f"{folder.name}: asked its controller ({who}) to {request} {counted(len(wanted.runs), 'run')}", err=True)
     elif request == "retry":
-        echo(f"To start them: mlecore runs resume {folder.name}", err=True)
+        echo(f"To start them: mlecore runs resume {folder.name}{in_folder(folder.parent)}", err=True)
