@@ -141,6 +141,7 @@ def load_experiment(
     Raises UsageError, NotPrepared, PluginError: nothing has started then. Where a group is ``resumed``, an agent or a
     competition that cannot be used affects only its own runs.
     """
+    from mlecore.data import DataDirs
     from mlecore.registry import load_extensions, open_backend
 
     extensions, errors = load_extensions()
@@ -150,7 +151,9 @@ def load_experiment(
         {planned.label: partial(_load_agent, planned, plan) for planned in plan.agents}, resumed
     )
     inputs, missing_inputs = _load_each(
-        {id: partial(read_inputs, id, plan, data, say) for id in plan.competitions}, resumed
+        {id: partial(read_inputs, id, plan, data, say) for id in plan.competitions},
+        resumed,
+        DataDirs.of(data).flags(plan.data.edition),
     )
     opened = open_backend(plan.backend.name, plan.backend.options)
     return Experiment(
@@ -168,17 +171,41 @@ def load_experiment(
     )
 
 
-def _load_each(loads: Mapping[str, Callable[[], T]], resumed: bool) -> tuple[dict[str, T], dict[str, str]]:
-    """What was loaded, and why the rest was not."""
+def _load_each(
+    loads: Mapping[str, Callable[[], T]], resumed: bool, flags: str = ""
+) -> tuple[dict[str, T], dict[str, str]]:
+    """What was loaded, and why the rest was not. Unless ``resumed``, raises the first error; NotPrepared for all."""
     loaded, missing = {}, {}
+    unprepared: dict[str, NotPrepared] = {}
     for name, load in loads.items():
         try:
             loaded[name] = load()
         except MlecoreError as error:
-            if not resumed:
+            if resumed:
+                missing[name] = str(error)
+            elif isinstance(error, NotPrepared):
+                unprepared[name] = error
+            else:
                 raise
-            missing[name] = str(error)
+    if len(unprepared) > 1:
+        raise _not_prepared(tuple(unprepared), tuple(loads), flags)
+    for single in unprepared.values():
+        raise single
     return loaded, missing
+
+
+def _not_prepared(ids: Sequence[str], wanted: Sequence[str], flags: str) -> NotPrepared:
+    """One error for all, with one command that prepares them: by their split if the whole of it is wanted."""
+    from mlecore.competitions import SPLITS, of_split
+
+    some = ", ".join(ids[:3]) + (" ..." if len(ids) > 3 else "")
+    splits = {split: {competition.id for competition in of_split(split)} for split in SPLITS}
+    whole = next((split for split, members in splits.items() if set(ids) <= members <= set(wanted)), None)
+    command = f"mlecore prepare {f'--split {whole}' if whole else ' '.join(ids)}{flags}"
+    return NotPrepared(
+        f"the data of {len(ids)} of {len(wanted)} competitions are not prepared: {some}",
+        fix=f"Prepare them: {command} (or use made-up data: --synthetic)",
+    )
 
 
 def _load_detectors(plan: Plan, say: Say, resumed: bool) -> tuple[ReadyDetector, ...]:

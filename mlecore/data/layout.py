@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -37,6 +38,11 @@ class DataDirs:
     def first(self) -> Path:
         """The directory that is written to."""
         return self.dirs[0]
+
+    def flags(self, edition: str = "v1", synthetic: bool = False) -> str:
+        """What `mlecore prepare ID` needs besides, in a command that is printed, to prepare such data here."""
+        data = "" if self.first == DataDirs.of().first else f" --data {shlex.quote(str(self.first))}"
+        return (" --synthetic" if synthetic else "") + (f" --edition {edition}" if edition != "v1" else "") + data
 
     def folder(self, competition: str) -> Path:
         """The folder of a competition in the directory that is written to."""

@@ -38,8 +38,7 @@ def open_prepared(
     synthetic = synthetic and has_synthetic(competition)
     found = dirs.find(competition.id, competition.edition, synthetic)
     if found is None:
-        edition = competition.edition
-        flags = (" --synthetic" if synthetic else "") + (f" --edition {edition}" if edition != "v1" else "")
+        flags = dirs.flags(competition.edition, synthetic)
         raise NotPrepared(
             f"the {'synthetic data' if synthetic else 'data'} of {competition.id} are not prepared "
             f"in {', '.join(map(str, dirs.dirs))}",

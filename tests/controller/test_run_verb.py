@@ -115,3 +115,15 @@ def test_each_option_and_model_belongs_to_the_agent_before_it(monkeypatch: pytes
     ):
         result = CliRunner().invoke(main, ["run", *mistake, *flags])
         assert result.exit_code == 2 and words in result.output, result.output
+
+
+def test_one_command_prepares_all_of_a_split(lab, monkeypatch):
+    base = ["run", "--agent", "worker", "--backend", "folders", "-B", f"root={lab.backend_root}"]
+    base += ["--data", str(lab.root / "nothing"), "--runs", str(lab.runs)]
+    lite = ["--competition", "leaf-classification", "--competition", "aerial-cactus-identification"]
+    result = CliRunner().invoke(main, [*base, *lite])
+    command = f"mlecore prepare leaf-classification aerial-cactus-identification --data {lab.root}/nothing"
+    assert result.exit_code == 2 and command in result.output and "2 of 2 competitions" in result.output
+    result = CliRunner().invoke(main, [*base, "--split", "lite"])
+    assert result.exit_code == 2 and f"mlecore prepare --split low --data {lab.root}/nothing" in result.output
+    assert "22 of 22" in result.output and not lab.runs.exists()

@@ -57,10 +57,10 @@ def test_a_name_cannot_lead_out_of_the_directory(dirs: DataDirs, name: str) -> N
 
 def test_what_is_not_there_comes_with_the_command_to_run(dirs: DataDirs, tiny) -> None:  # type: ignore[no-untyped-def]
     assert dirs.find("tiny") is None
-    with pytest.raises(NotPrepared, match=r"mlecore prepare tiny --synthetic$"):
+    with pytest.raises(NotPrepared, match=rf"mlecore prepare tiny --synthetic --data {dirs.first}$"):
         open_prepared(tiny, dirs, synthetic=True)
     tiny.edition = "v2"
-    with pytest.raises(NotPrepared, match=r"mlecore prepare tiny --edition v2$"):
+    with pytest.raises(NotPrepared, match=rf"mlecore prepare tiny --edition v2 --data {dirs.first}$"):
         open_prepared(tiny, dirs)
 
 
