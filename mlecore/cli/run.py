@@ -174,8 +174,8 @@ def conclude(done: Done, runs: Path) -> int:
     folder = in_folder(runs)
     counts = ", ".join(f"{number} {state}" for state, number in sorted(outcome.counts.items()) if number)
     click.echo(f"{name}: {counts or 'nothing has ended yet'}", err=True)
-    for words in outcome.unfinished:
-        echo(f"  {words}", err=True)
+    for words in outcome.unfinished:  # each was said in full when it happened
+        echo(f"  {words.splitlines()[0]}", err=True)
     if outcome.interrupted:
         click.echo(f"Stopped. Running runs continue. To resume the group: mlecore runs resume {name}{folder}", err=True)
     elif not outcome.complete:

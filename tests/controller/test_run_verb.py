@@ -127,3 +127,11 @@ def test_one_command_prepares_all_of_a_split(lab, monkeypatch):
     result = CliRunner().invoke(main, [*base, "--split", "lite"])
     assert result.exit_code == 2 and f"mlecore prepare --split low --data {lab.root}/nothing" in result.output
     assert "22 of 22" in result.output and not lab.runs.exists()
+
+
+def test_the_error_of_a_build_stands_once(lab, verb, monkeypatch):
+    verb("--no-detect")  # prepares the data
+    (lab.backend_root / "cannot-build").touch()
+    monkeypatch.setattr("mle_test_folders.NO_FLOUR", "the recipe has no flour\nline 1 of the log\nline 2 of the log")
+    code, output = verb("--group", "unbuilt")
+    assert code == 3 and output.count("line 2 of the log") == 1 and output.count("the recipe has no flour") == 2

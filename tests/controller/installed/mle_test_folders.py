@@ -34,6 +34,8 @@ from mlecore.globs import Glob
 from mlecore.hookspecs import hookimpl
 from mlecore.options import Option
 
+NO_FLOUR = "the recipe has no flour"
+
 
 class Folders(Backend):
     summary = "folders that look like jobs"
@@ -62,7 +64,7 @@ class Folders(Backend):
 
     def build(self, recipe: Recipe, log: Path) -> Image:
         if (self.root / "cannot-build").exists():
-            raise BackendError("the recipe has no flour")
+            raise BackendError(NO_FLOUR)
         return Image(ref="", digest="sha256:none")
 
     def start(self, job: Job) -> Handle:

@@ -1,7 +1,8 @@
 """Which local files come along, and how the command line names them in the sandbox.
 
-What comes along lies under agent/ in the working folder of the process. Absolute paths are the sandbox's, so that
-``bash /home/agent/start.sh`` starts what an image holds, unless they lie below the folder the user is in.
+With a Python script come the modules next to it that it imports. What comes along lies under agent/ in the working
+folder of the process. Absolute paths are the sandbox's, so that ``bash /home/agent/start.sh`` starts what an image
+holds, unless they lie below the folder the user is in.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from mle_agent_command.imports import imported
 from mlecore.errors import UsageError
 
 PLACE = PurePosixPath("agent")
@@ -33,6 +35,10 @@ def brought(argv: Sequence[str], given: str | None, here: Path, image: bool) -> 
         name = _named(word, place == 0, here, root, files)
         if name is not None:
             out.append(name)
+            if given is None and name.endswith(".py"):
+                script = files[name]
+                for path in imported(script):
+                    files.setdefault(str(PurePosixPath(name).parent / path.relative_to(script.parent).as_posix()), path)
             continue
         if not image:
             _refuse_missing(argv, place, here, given)

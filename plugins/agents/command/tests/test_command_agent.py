@@ -54,6 +54,24 @@ def test_a_script_named_comes_along(here: Path) -> None:
     )
 
 
+def test_what_a_script_imports_comes_along_and_nothing_else(here: Path) -> None:
+    for name, text in {
+        "solve.py": "import numpy, helper\nfrom model.net import Net\n",
+        "helper.py": "import deeper\nimport solve",
+        "deeper.py": "not python (",
+        "model/net.py": "",
+        "model/weights.bin": "",
+        "other.py": "",
+        "notes.txt": "",
+    }.items():
+        (here / "src" / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / "src" / name).write_text(text)
+    files = launch(argv="python src/solve.py notes.txt").files
+    names = ("solve.py", "helper.py", "deeper.py", "model/net.py")
+    assert files == {f"agent/src/{name}": here / "src" / name for name in names}
+    assert set(launch(argv="python solve.py", files="src").files) >= {"agent/notes.txt", "agent/model/weights.bin"}
+
+
 def test_an_absolute_path_is_the_sandbox_s_unless_it_lies_here(here: Path) -> None:
     (here / "my_agent.py").write_text("")
     outside = here.parent / "other.py"
