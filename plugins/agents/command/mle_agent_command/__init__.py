@@ -45,8 +45,8 @@ def agent() -> Agent:
             ),
             Option(
                 name="files",
-                help="a folder (or file) to bring along as agent/; default: the files that argv names, and what a Python "
-                "script among them imports from its folder",
+                help="a folder (or file) to bring along as agent/; default: the files that argv names, and what a "
+                "Python script among them imports from its folder",
             ),
             Option(name="pip", help="what to install: pandas,scikit-learn==1.9.1 or a requirements file"),
             Option(name="image", help="a finished image to run in, unchanged, instead"),
