@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,12 @@ class _Verbs(click.Group):
         provided = {name: f"Provided by {point.distribution}." for name, point in sorted(commands().items())}
         with formatter.section("Commands"):
             formatter.write_dl(list({**_VERBS, **provided, **_VERBS}.items()))
+
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
+        """Without colours where NO_COLOR asks for that (no-color.org): click itself looks at the terminal only."""
+        if os.environ.get("NO_COLOR"):
+            extra["color"] = False
+        return super().make_context(*arguments, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         from mlecore.errors import MlecoreError

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import shutil
+import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +17,9 @@ from mlecore.printable import printable
 
 if TYPE_CHECKING:
     from mlecore.runs.record import RunRecord
+
+_GAP = "  "
+_NARROW = 8  # columns that a folded cell has at least
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -93,13 +100,38 @@ def print_json(value: object) -> None:
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """To standard output, the header in bold."""
-    first, *rest = table_lines(header, rows)
+    """To standard output, the header in bold; folded to a terminal's width, whole where something else reads it."""
+    first, *rest = table_lines(header, rows, terminal_width())
     click.echo("\n".join([click.style(first, bold=True), *rest]))
 
 
-def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Columns as wide as their widest cell, nothing cut: fit for a terminal, grep and a log alike."""
+def terminal_width() -> int | None:
+    """Columns of the terminal that standard output is; None: it is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]], width: int | None = None) -> list[str]:
+    """Columns as wide as their widest cell, nothing cut: fit for grep and a log.
+
+    In ``width`` columns, the widest ones are made narrower and their cells go on in the next line. A table with too
+    many columns for that stays wider.
+    """
     lines = [list(header), *(list(map(printable, row)) for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    least = [max(_NARROW, len(name)) for name in header]
+    while width is not None and sum(widths) + len(_GAP) * (len(widths) - 1) > width:
+        widest = max(range(len(widths)), key=lambda i: widths[i] - least[i])
+        if widths[widest] <= least[widest]:
+            break
+        widths[widest] -= 1
+    return [
+        _GAP.join(cell.ljust(size) for cell, size in zip(part, widths, strict=True)).rstrip()
+        for line in lines
+        for part in itertools.zip_longest(*map(_folded, line, widths), fillvalue="")
+    ]
+
+
+def _folded(cell: str, width: int) -> list[str]:
+    if len(cell) <= width:
+        return [cell]
+    return textwrap.wrap(cell, width, break_on_hyphens=False) or [""]

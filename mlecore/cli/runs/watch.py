@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mlecore.cli._names import GROUP
-from mlecore.cli._shared import json_option, print_json, runs_option, table_lines
+from mlecore.cli._shared import json_option, print_json, runs_option, table_lines, terminal_width
 from mlecore.cli.runs._names import group_folder
 from mlecore.errors import UsageError
 
@@ -42,12 +42,12 @@ def command(name: str | None, once: bool, every: float, runs: Path, as_json: boo
         print_json({**asdict(view), "ended": view.ended})
         return
     if once:
-        click.echo("\n".join(_lines(watcher.look())))
+        click.echo("\n".join(_lines(watcher.look(), terminal_width())))
         return
     with _screen() as show, _until_interrupted():
         while True:
             view = watcher.look()
-            show("\n".join(_lines(view)))
+            show("\n".join(_lines(view, terminal_width())))
             if view.ended:
                 return
             time.sleep(every)
@@ -74,7 +74,7 @@ def _screen() -> Iterator[Callable[[str], None]]:
     from rich.live import Live
     from rich.text import Text
 
-    with Live(auto_refresh=False) as live:
+    with Live(auto_refresh=False, vertical_overflow="visible") as live:
         yield lambda text: live.update(Text(text), refresh=True)
 
 
@@ -86,7 +86,7 @@ def _until_interrupted() -> Iterator[None]:
         click.echo("\nNo longer watched; the runs continue.", err=True)
 
 
-def _lines(view: View) -> list[str]:
+def _lines(view: View, width: int | None) -> list[str]:
     from mlecore.units import counted, show_duration
 
     total = sum(count for states in view.agents.values() for count in states.values())
@@ -98,11 +98,11 @@ def _lines(view: View) -> list[str]:
     states = list(dict.fromkeys(state for each in view.agents.values() for state in each))
     header = ["AGENT", *(state.upper() for state in states)]
     out += table_lines(
-        header, [[label, *(str(each.get(state, 0)) for state in states)] for label, each in view.agents.items()]
+        header, [[label, *(str(each.get(state, 0)) for state in states)] for label, each in view.agents.items()], width
     )
     if view.running:
         header = ["RUNNING", "USED", "LEFT", "CALLS", "TOKENS", "SNAPSHOTS", "LAST LINE"]
-        out += ["", *table_lines(header, map(_cells, view.running))]
+        out += ["", *table_lines(header, map(_cells, view.running), width)]
     return out + [f"warning: {problem}" for problem in view.problems]
 
 
