@@ -35,6 +35,7 @@ env: .venv/made
 	@$(UV) venv -q --allow-existing --python $(PYTHON) .venv
 	@$(UV) pip install -q --python .venv --require-hashes -r requirements.lock
 	@$(UV) pip install -q --python .venv --no-deps -e . $(MEMBERS:%=-e %)
+	@ln -sf $(CURDIR)/$(UV) .venv/bin/uv  # so that `uv pip install` works in it
 	@touch $@
 
 $(UV):

@@ -26,9 +26,16 @@ def command(kind: str, name: str, into: Path) -> None:
     shown = shlex.quote(str(folder))
     click.echo(f"Wrote {shown}. What to do next:")
     for line in (
-        f"pip install -e {shown}",
+        f"{_installer()} install -e {shown}",
         f"pytest {shown}",
         f"mlecore plugins show {name} --kind {kind}",
     ):
         click.echo(f"  {line}")
     click.echo(f"{shown}/README.md says what to change; docs/publishing.md of mlecore, how to publish it.")
+
+
+def _installer() -> str:
+    """What this environment installs packages with: `make env` makes one without pip, as uv does."""
+    from importlib.util import find_spec
+
+    return "uv pip" if find_spec("pip") is None else "pip"

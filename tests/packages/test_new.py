@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,8 @@ def test_it_says_what_to_do_next(tmp_path: Path) -> None:
     done = CliRunner().invoke(command, ["agent", "my-own", "--into", str(tmp_path)])
     assert done.exit_code == 0, done.output
     folder = tmp_path / "mle-agent-my-own"
-    assert f"pip install -e {folder}" in done.output
+    installer = "pip" if find_spec("pip") else "uv pip"
+    assert f"  {installer} install -e {folder}\n" in done.output
     assert f"pytest {folder}" in done.output
     assert {path.name for path in folder.iterdir()} == {
         *("pyproject.toml", "README.md", "LICENSE", ".gitignore"),
