@@ -49,9 +49,9 @@ def call(*words: object) -> None:
 
 def run_and_kill(runs: Path, data: Path, seeds: int, kills: int) -> None:
     """Give the command until it comes to its end; kill its process group whenever enough runs have been graded."""
-    from mlecore.competitions import of_split
+    from mlecore.competitions import SPLITS, of_split
 
-    planned = seeds * sum(len(of_split(split)) for split in ("low", "medium", "high", "dev"))
+    planned = seeds * sum(len(of_split(split)) for split in SPLITS)
     words = ["run", "--agent", "baseline", "--all", "--synthetic", "--seeds", seeds]
     words += ["--group", GROUP, "--runs", runs, "--data", data]
     marks = [planned * (k + 1) // (kills + 1) for k in range(kills)]

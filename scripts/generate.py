@@ -37,7 +37,7 @@ PREFIXES = {
     "extensions": "mle-ext-",
     "libraries": "mle-lib-",  # what several plugins share
 }
-SPLITS = {"low": "Low (MLE-bench Lite)", "medium": "Medium", "high": "High", "dev": "Development and practice"}
+SPLITS = {"low": "Low (MLE-bench Lite)", "medium": "Medium", "high": "High", "dev": "Development", None: "Practice"}
 EXTRAS = {"lite": "low", "medium": "medium", "high": "high"}
 TOML_MARKS = ("# from here on written by `make generate`", "# up to here")
 PAGE_MARKS = ("<!-- from here on written by `make generate` -->", "<!-- up to here -->")
@@ -199,7 +199,7 @@ def extras_and_members() -> str:
     """The extras that name competitions, and where the workspace finds its members."""
     of = {split: [distribution(package(f)) for f in competitions() if f.split == split] for split in SPLITS}
     extras = {extra: of[split] for extra, split in EXTRAS.items() if of[split]}
-    extras["all"] = [f"mlecore[{','.join(extras)}]", *of["dev"]]
+    extras["all"] = [f"mlecore[{','.join(extras)}]", *of["dev"], *of[None]]
     lists = [
         f"{extra} = [\n" + "".join(f"    {json.dumps(name)},\n" for name in extras[extra]) + "]" for extra in extras
     ]

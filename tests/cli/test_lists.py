@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mlecore.cli import main
+from mlecore.competitions import SPLITS
 from mlecore.registry import load
 
 
@@ -56,12 +57,17 @@ def test_competitions_list_and_show(tmp_path: Path) -> None:
     titanic = next(row for row in rows if row["id"] == "spaceship-titanic")
     assert titanic["metric"] == "accuracy" and titanic["prepared"] == []
     assert CliRunner().invoke(main, ["prepare", "optical-digits"]).exit_code == 0
-    rows = json.loads(invoke("competitions", "list", "--split", "dev", "--json").output)
+    rows = json.loads(invoke("competitions", "list", "--json").output)
     digits = next(row for row in rows if row["id"] == "optical-digits")
     assert digits["prepared"] == ["v1"]
     shown = invoke("competitions", "show", "optical-digits").output
     assert "none: it has no human leaderboard" in shown and str(tmp_path) in shown
     assert invoke("competitions", "list", "--split", "easy").exit_code == 2
+
+
+def test_the_benchmark_has_75_competitions_and_7_for_development() -> None:
+    of = {split: json.loads(invoke("competitions", "list", "--split", split, "--json").output) for split in SPLITS}
+    assert {split: len(rows) for split, rows in of.items()} == {"low": 22, "medium": 38, "high": 15, "dev": 7}
 
 
 def test_help_names_every_verb() -> None:

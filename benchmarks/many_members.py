@@ -1,0 +1,65 @@
+"""Preparing downloads of hundreds of thousands of small files, beside unpacking them with unzip and tar.
+
+    python benchmarks/many_members.py [--files 200000] [--rounds 1] [ID ...]
+
+The files are synthetic pictures of a kilobyte or so, so it is their number that costs. `mlecore prepare` is the whole
+command: MD5, unpacking, the competition's hook, a hash of every file. The aim is twice the time of unpacking, which
+includes the archives inside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from _measure import Measured, fresh, python, rounds, run, scratch
+from prepare import MAKE, MLECORE, pack
+
+UNPACK = """
+unzip -q "$0" -d "$1"
+find "$1" -name "*.zip" -exec sh -c 'unzip -q "$0" -d "$0.d"' {} \\;
+find "$1" -name "*.tar.gz" -exec sh -c 'mkdir "$0.d"; tar xf "$0" -C "$0.d"' {} \\;
+"""
+PICTURES = {  # of synthetic data per size
+    "herbarium-2020-fgvc7": 117,
+    "herbarium-2021-fgvc8": 117,
+    "herbarium-2022-fgvc9": 117,
+    "imet-2020-fgvc7": 300,
+    "inaturalist-2019-fgvc6": 121,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("competitions", nargs="*", metavar="ID", choices=[[], *PICTURES])
+    parser.add_argument("--files", type=int, default=200_000)
+    parser.add_argument("--rounds", type=int, default=1)
+    args = parser.parse_args()
+    print(f"{'':26} {'files':>8} {'MB':>6} {'unpacking s':>12} {'prepare s':>10} {'times':>6} {'peak MB':>8}")
+    for name in args.competitions or PICTURES:
+        with scratch() as folder:
+            size = args.files / PICTURES[name]
+            run(python(MAKE, name, folder / "raw", size))
+            with ProcessPoolExecutor(max_workers=1) as pool:  # a measured child's peak begins with its parent's size
+                mb = pool.submit(pack, folder / "raw", folder / "download.zip").result()
+            shutil.rmtree(folder / "raw")
+
+            def unpack(folder: Path = folder) -> Measured:
+                return run(["sh", "-c", UNPACK, folder / "download.zip", fresh(folder / "unpacked")])
+
+            def prepare(folder: Path = folder, name: str = name) -> Measured:
+                data = fresh(folder / "data")
+                flags = ["--archive", folder / "download.zip", "--data", data, "--skip-verification", "--json"]
+                return run(python(MLECORE, "prepare", name, *flags))
+
+            took = rounds({"unpack": unpack, "prepare": prepare}, args.rounds)
+            files = sum(path.is_file() for path in (folder / "unpacked").rglob("*"))
+        times = took["prepare"].seconds / took["unpack"].seconds
+        line = f"{name:26} {files:8,} {mb:6.0f} {took['unpack'].seconds:12.1f} {took['prepare'].seconds:10.1f}"
+        print(f"{line} {times:6.1f} {took['prepare'].peak_mb:8.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
