@@ -21,9 +21,13 @@ from attrs import frozen
 
 @frozen(kw_only=True)
 class Measured:
-    """What one step took: wall-clock seconds, and the most memory that its process held at once."""
+    """What one step took: wall-clock seconds, those of CPU, and the most memory that its process held at once.
+
+    On a busy machine, CPU seconds tell more than the clock.
+    """
 
     seconds: float
+    cpu: float
     peak_mb: float
 
 
@@ -36,7 +40,7 @@ def run(argv: Sequence[str]) -> Measured:
     if code := os.waitstatus_to_exitcode(status):
         sys.exit(f"{' '.join(map(str, argv))}: ended with {code}")
     scale = 1 << 20 if sys.platform == "darwin" else 1 << 10  # ru_maxrss is in bytes there, in KiB elsewhere
-    return Measured(seconds=seconds, peak_mb=usage.ru_maxrss / scale)
+    return Measured(seconds=seconds, cpu=usage.ru_utime + usage.ru_stime, peak_mb=usage.ru_maxrss / scale)
 
 
 def python(code: str, *args: object) -> list[str]:
@@ -51,7 +55,9 @@ def rounds(steps: Mapping[str, Callable[[], Measured]], count: int = 3) -> dict[
         for name, step in steps.items():
             taken[name].append(step())
     return {
-        name: Measured(seconds=min(m.seconds for m in all_), peak_mb=max(m.peak_mb for m in all_))
+        name: Measured(
+            seconds=min(m.seconds for m in all_), cpu=min(m.cpu for m in all_), peak_mb=max(m.peak_mb for m in all_)
+        )
         for name, all_ in taken.items()
     }
 

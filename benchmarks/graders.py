@@ -87,14 +87,14 @@ def lay_out(name: str, folder: Path) -> tuple[int, bool]:
 
 def main() -> None:
     names = sys.argv[1:] or sorted((plugin.name for plugin in plugins("competition")), key=str.lower)
-    print(f"{'competition':62} {'rows':>11} {'seconds':>8} {'peak MB':>8}")
+    print(f"{'competition':62} {'rows':>11} {'seconds':>8} {'CPU s':>8} {'peak MB':>8}")
     for name in names:
         with scratch() as folder:
             with ProcessPoolExecutor(max_workers=1) as pool:  # of its own: a child's peak begins with its parent's size
                 rows, scaled = pool.submit(lay_out, name, folder).result()
             took = run(python(GRADE, name, folder / "submission.csv", folder / "data" / "prepared" / "private"))
         mark = " " if scaled else "*"
-        print(f"{name:62} {rows:>10,}{mark} {took.seconds:8.2f} {took.peak_mb:8.0f}", flush=True)
+        print(f"{name:62} {rows:>10,}{mark} {took.seconds:8.2f} {took.cpu:8.2f} {took.peak_mb:8.0f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,8 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=1)
     args = parser.parse_args()
-    print(f"{'':26} {'files':>8} {'MB':>6} {'unpacking s':>12} {'prepare s':>10} {'times':>6} {'peak MB':>8}")
+    print(f"{'':26} {'':>8} {'':>6} {'unpacking':>14} {'prepare':>14} {'times':>14}")
+    print(f"{'':26} {'files':>8} {'MB':>6}" + f" {'s':>7} {'CPU s':>6}" * 2 + f" {'s':>7} {'CPU':>6} {'peak MB':>8}")
     for name in args.competitions or PICTURES:
         with scratch() as folder:
             size = args.files / PICTURES[name]
@@ -56,9 +57,10 @@ def main() -> None:
 
             took = rounds({"unpack": unpack, "prepare": prepare}, args.rounds)
             files = sum(path.is_file() for path in (folder / "unpacked").rglob("*"))
-        times = took["prepare"].seconds / took["unpack"].seconds
-        line = f"{name:26} {files:8,} {mb:6.0f} {took['unpack'].seconds:12.1f} {took['prepare'].seconds:10.1f}"
-        print(f"{line} {times:6.1f} {took['prepare'].peak_mb:8.0f}", flush=True)
+        unpacked, prepared = took["unpack"], took["prepare"]
+        line = f"{name:26} {files:8,} {mb:6.0f} {unpacked.seconds:7.1f} {unpacked.cpu:6.1f}"
+        line += f" {prepared.seconds:7.1f} {prepared.cpu:6.1f} {prepared.seconds / unpacked.seconds:7.1f}"
+        print(f"{line} {prepared.cpu / unpacked.cpu:6.1f} {prepared.peak_mb:8.0f}", flush=True)
 
 
 if __name__ == "__main__":

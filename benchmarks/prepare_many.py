@@ -32,7 +32,11 @@ def main() -> None:
     with scratch() as folder:
         begin = time.perf_counter()
         single = {name: prepare(folder / "one", args.size, name) for name in names}
-        sequence = Measured(seconds=time.perf_counter() - begin, peak_mb=max(m.peak_mb for m in single.values()))
+        sequence = Measured(
+            seconds=time.perf_counter() - begin,
+            cpu=sum(m.cpu for m in single.values()),
+            peak_mb=max(m.peak_mb for m in single.values()),
+        )
         shutil.rmtree(folder / "one")
         together = prepare(folder / "all", args.size, *names)
         print(f"{len(names)} competitions at size {args.size:g}; making the synthetic data is part of each")

@@ -5,6 +5,7 @@
 The raw data have as many rows, documents or files as the real ones, and tables and texts about their bytes. Where the
 package's own synthetic data would be too small for that, or slow to make, they are written here. ``--scale 0.01`` makes
 a hundredth. What is graded is the best possible submission. The disk must hold the raw data twice (see the column GB).
+`!`: more than the 4 GB that a competition may take.
 """
 
 from __future__ import annotations
@@ -229,7 +230,8 @@ def main() -> None:
     args = parser.parse_args()
     if args.folder:
         tempfile.tempdir = str(args.folder)
-    print(f"{'':50} {'of':20} {'raw GB':>7} {'prepare s':>10} {'peak MB':>8} {'grade s':>8} {'peak MB':>8}")
+    print(f"{'':50} {'':20} {'raw':>7} {'prepare':>24} {'grade':>24}")
+    print(f"{'':50} {'of':20} {'GB':>7}" + f" {'s':>7} {'CPU s':>7} {'peak MB':>8}" * 2)
     for name in args.competitions or REAL:
         what, write = REAL[name]
         with scratch() as folder:
@@ -240,9 +242,10 @@ def main() -> None:
             prepared = run(python(HOOK, name, raw, public, private))
             alone(best, name, folder)
             graded = run(python(GRADE, name, folder / "submission.csv", private))
-        line = f"{name:50} {what:20} {gb:7.1f} {prepared.seconds:10.1f} {prepared.peak_mb:8.0f}"
-        over = "  over 4 GB" if max(prepared.peak_mb, graded.peak_mb) > LIMIT_MB else ""
-        print(f"{line} {graded.seconds:8.1f} {graded.peak_mb:8.0f}{over}", flush=True)
+        line = f"{name:50} {what:20} {gb:7.1f}"
+        for step in (prepared, graded):
+            line += f" {step.seconds:7.1f} {step.cpu:7.1f} {step.peak_mb:8.0f}{'!' * (step.peak_mb > LIMIT_MB)}"
+        print(line, flush=True)
 
 
 if __name__ == "__main__":
