@@ -86,10 +86,13 @@ class Browser:
         elif method == "Network.requestWillBeSent" and params["request"]["url"].split(":")[0] not in ("file", "data"):
             self.problems.append(f"it asked for {params['request']['url']}")
 
-    def open(self, page: Path, *, dark: bool = False, width: int = 1100, height: int = 900) -> None:
+    def open(
+        self, page: Path, *, dark: bool = False, paper: bool = False, width: int = 1100, height: int = 900
+    ) -> None:
+        """``paper``: with the styles for printing."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.call("Emulation.setEmulatedMedia", features=[scheme])
+        self.call("Emulation.setEmulatedMedia", media="print" if paper else "screen", features=[scheme])
         self._events.clear()
         self.call("Page.navigate", url=page.as_uri())
         ends = time.monotonic() + _SECONDS

@@ -148,6 +148,8 @@ class TestInBrowser:
             browser.open(path, width=width)
             assert browser.ask("document.documentElement.scrollWidth <= innerWidth"), f"too wide for {width} pixels"
         assert browser.ask("document.querySelectorAll('svg.plot').length") >= 7
+        rates = "[...document.querySelectorAll('section[aria-labelledby=rates] .scroll')]"
+        assert browser.ask(f"{rates}.every(e => e.scrollWidth <= e.clientWidth)"), "the main figures need scrolling"
         assert browser.problems == []
 
     def test_tables_are_sorted_by_keyboard(self, browser, path: Path) -> None:
@@ -184,5 +186,10 @@ class TestInBrowser:
         browser.open(path, dark=True)
         dark = brightness(browser.screenshot())
         assert light > 200 and dark < 80
+        browser.open(path, dark=True, paper=True, width=720)
+        assert brightness(browser.screenshot()) > 200
+        assert browser.ask("document.documentElement.scrollWidth <= innerWidth"), "too wide for paper"
+        cut = "[...document.querySelectorAll('.scroll')].some(e => getComputedStyle(e).overflow !== 'visible')"
+        assert not browser.ask(cut), "paper does not scroll"
         assert browser.pdf().startswith(b"%PDF")
         assert browser.problems == []
