@@ -1,15 +1,16 @@
 """pytest for packages of competitions: conformance without any test code, and data for tests of special cases.
 
 pytest collects every ``competition.toml`` as a test: the conformance kit, once for each edition. The package's other
-tests have two fixtures::
+tests have three fixtures::
 
-    pytestmark = pytest.mark.trial(size=0.1)    # optional: size, seed and edition of the synthetic data
+    pytestmark = pytest.mark.trial(size=0.5)    # optional: size (0.1), seed and edition of the synthetic data
 
     def test_a_constant_prediction_is_undefined(trial, answers):
         assert math.isnan(trial.grade(answers.assign(target=0.5)))
 
 ``trial`` is the package's competition with its data prepared (``mlecore.testing.trial.Trial``), once for a module;
-``answers`` are the answers as a frame, a fresh copy for each test. ``pytest -m "not conformance"`` leaves the kit out.
+``answers`` are the answers as a frame, and ``perfect`` is the best submission where that is another; each test gets a
+fresh copy. ``pytest -m "not conformance"`` leaves the kit out.
 """
 
 from __future__ import annotations
@@ -98,6 +99,12 @@ def answers(trial: Trial) -> DataFrame:
     import pandas as pd
 
     return pd.read_csv(trial.folder / trial.competition.facts.answers, float_precision="round_trip")
+
+
+@pytest.fixture
+def perfect(trial: Trial) -> DataFrame:
+    """The best submission for ``trial``, as the competition's ``perfect`` or ``gold_submission`` says."""
+    return trial.competition.perfect(trial.private)
 
 
 def _installed(id: str, edition: str, folder: Path) -> Competition:

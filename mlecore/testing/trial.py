@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from mlecore.competitions import competition
-from mlecore.errors import InvalidSubmission
+from mlecore.errors import DataError, InvalidSubmission
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    Content: TypeAlias = DataFrame | str | bytes  # a table, or what is in a file
 
 
 class Trial:
@@ -18,13 +23,17 @@ class Trial:
     Tests of a competition's package get theirs as the fixture ``trial``::
 
         def test_words_are_no_truth_values(trial, answers):
-            with pytest.raises(InvalidSubmission, match="yes"):
-                trial.grade(answers.assign(Transported="yes"))
+            trial.refuses(answers.assign(Transported="yes"), "yes")
 
-    ``raw``, ``public`` and ``private`` are folders in ``folder``; ``competition`` is what prepares other raw data.
+        def test_ids_are_unique(trial):
+            raw = trial.raw_copy()
+            (raw / "train.csv").write_text("id,y\\n1,0\\n1,1\\n")
+            trial.refuses_raw(raw, "repeated")
+
+    ``raw``, ``public`` and ``private`` are folders in ``folder``. The data are small unless ``size`` says otherwise.
     """
 
-    def __init__(self, id: str, folder: Path, *, seed: int = 0, size: float = 1.0, edition: str = "v1") -> None:
+    def __init__(self, id: str, folder: Path, *, seed: int = 0, size: float = 0.1, edition: str = "v1") -> None:
         self.competition = competition(id, edition)
         self.folder = folder
         self.raw, self.public, self.private = folder / "raw", folder / "public", folder / "private"
@@ -34,16 +43,41 @@ class Trial:
             self.competition.fetch(self.raw)
         self.competition.prepare(self.raw, self.public, self.private)
 
-    def check(self, submission: DataFrame | str | bytes) -> list[str]:
+    def raw_copy(self) -> Path:
+        """A new copy of the raw data, to be changed."""
+        return Path(shutil.copytree(self.raw, self._new() / "raw"))
+
+    def prepare(self, raw: Path) -> tuple[Path, Path]:
+        """The public and the private folder that other raw data become. Raises DataError."""
+        folder = self._new()
+        public, private = folder / "public", folder / "private"
+        self.competition.prepare(raw, public, private)
+        return public, private
+
+    def refuses_raw(self, raw: Path, reason: str) -> None:
+        """AssertionError unless preparing ``raw`` raises a DataError with words that match ``reason``."""
+        try:
+            self.prepare(raw)
+        except DataError as error:
+            _expect(reason, error)
+        else:
+            raise AssertionError(f"{raw} was prepared; expected an error that matches {reason!r}")
+
+    def check(self, submission: Content) -> list[str]:
         """The warnings about a table, or a file's content. Raises InvalidSubmission."""
         return self.competition.check(self._written(submission), self.public)
 
-    def grade(self, submission: DataFrame | str | bytes) -> float:
+    def grade(self, submission: Content, truth: Content | None = None) -> float:
         """The score of a table, or of a file's content. Raises InvalidSubmission.
 
         ``check`` looks at it as well: AssertionError where it refuses what is graded, or passes what is refused and
-        competition.toml does not say that it may (``check_incomplete``).
+        competition.toml does not say that it may (``check_incomplete``). With ``truth`` the submission is graded
+        against these answers instead, without ``check``, as their sample is not there.
         """
+        if truth is not None:
+            private = self._new()
+            self._write(truth, private / Path(self.competition.facts.answers).name)
+            return self.competition.grade(self._written(submission), private)
         try:
             self.check(submission)
             refused = ""
@@ -57,9 +91,27 @@ class Trial:
         assert not refused, f"check refuses what grade scores {score}: {refused}"
         return score
 
-    def _written(self, submission: DataFrame | str | bytes) -> Path:
-        path = self.folder / "submission.csv"
-        if not isinstance(submission, str | bytes):
-            submission = submission.to_csv(index=False)
-        path.write_bytes(submission.encode() if isinstance(submission, str) else submission)
+    def refuses(self, submission: Content, reason: str, truth: Content | None = None) -> None:
+        """AssertionError unless ``grade`` refuses the submission, with words that match ``reason``, as in re.search."""
+        try:
+            score = self.grade(submission, truth)
+        except InvalidSubmission as error:
+            _expect(reason, error)
+        else:
+            raise AssertionError(f"the submission scores {score}; expected a refusal that matches {reason!r}")
+
+    def _new(self) -> Path:
+        return Path(tempfile.mkdtemp(dir=self.folder))
+
+    def _written(self, submission: Content) -> Path:
+        return self._write(submission, self.folder / "submission.csv")
+
+    def _write(self, table: Content, path: Path) -> Path:
+        if not isinstance(table, str | bytes):
+            table = table.to_csv(index=False)
+        path.write_bytes(table.encode() if isinstance(table, str) else table)
         return path
+
+
+def _expect(reason: str, error: Exception) -> None:
+    assert re.search(reason, str(error)), f"expected {reason!r}, got: {error}"

@@ -52,3 +52,33 @@ def test_a_check_that_passes_what_is_refused_is_found_out_unless_it_may(
     monkeypatch.setattr(trial.competition, "facts", evolve(trial.competition.facts, check_incomplete="why"))
     with pytest.raises(InvalidSubmission):
         trial.grade("a,b\n1,2\n")
+
+
+def test_a_submission_is_graded_against_the_answers_that_a_test_gives(trial: Trial, sample: str) -> None:
+    other = sample.replace("False", "True")
+    assert trial.grade(sample, truth=sample) == 1
+    assert trial.grade(sample, truth=other) == 0
+    trial.refuses(sample, "not asked for", truth=sample.replace("\n0", "\n9"))
+
+
+def test_a_refusal_needs_its_reason(trial: Trial, sample: str) -> None:
+    trial.refuses("a,b\n1,2\n", "PassengerId")
+    with pytest.raises(AssertionError, match=r"expected 'Sunday', got: .*PassengerId"):
+        trial.refuses("a,b\n1,2\n", "Sunday")
+    with pytest.raises(AssertionError, match=r"the submission scores .*; expected a refusal"):
+        trial.refuses(sample, "PassengerId")
+
+
+def test_changed_raw_data_are_prepared_beside_the_trials_own(trial: Trial) -> None:
+    raw = trial.raw_copy()
+    header, first, *rest = (trial.raw / "train.csv").read_text().splitlines(keepends=True)
+    (raw / "train.csv").write_text("".join([header, *rest]))
+    public, private = trial.prepare(raw)
+    assert first not in (public / "train.csv").read_text() + (private / "test.csv").read_text()
+    assert first in (trial.raw / "train.csv").read_text()
+    with pytest.raises(AssertionError, match="was prepared; expected an error"):
+        trial.refuses_raw(raw, "train")
+    (raw / "train.csv").unlink()
+    trial.refuses_raw(raw, r"train\.csv")
+    with pytest.raises(AssertionError, match="expected 'Sunday', got"):
+        trial.refuses_raw(raw, "Sunday")

@@ -89,7 +89,9 @@ def _cells(rule: Column) -> Iterator[tuple[str, str]]:
     if rule.type == "mask":
         yield "a run of no pixel", "1 0"
         yield "runs that descend", "9 1 2 1"
+        yield "runs that overlap", "1 3 3 1"
         yield "five numbers", "1 1 3 1 5"
+        yield "a fraction", "1.5 2"
     if rule.type == "records":
         yield "a word too many", " ".join(["1"] * (len(rule.record) + 1))
         numbers = [place for place, kind in enumerate(rule.record) if kind != "text"]
@@ -99,6 +101,8 @@ def _cells(rule: Column) -> Iterator[tuple[str, str]]:
             yield f"no number in place {place + 1} of a record", " ".join(words)
         if rule.single:
             yield "two blanks between words", " ".join(["1", "", *["1"] * (len(rule.record) - 1)])
+        if not rule.blank:
+            yield "only blanks", " "
 
 
 def _without(grid: Grid, name: str) -> bytes:
