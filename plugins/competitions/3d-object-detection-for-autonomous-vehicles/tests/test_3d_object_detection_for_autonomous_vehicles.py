@@ -1,4 +1,4 @@
-"""Lyft 3D: tables that follow the logs, a map with the wrong logs, and boxes that nobody can build."""
+"""Lyft 3D: a map with the wrong logs, and boxes that nobody can build."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from mle_comp_3d_object_detection_for_autonomous_vehicles.boxes import _at_most,
 from mlecore import InvalidSubmission
 from mlecore.testing import Trial
 
-pytestmark = pytest.mark.trial(size=0.1)
 CAR = (1.0, 10.0, 20.0, 0.0, 2.0, 4.0, 2.0, 0.3, "car")
 
 
@@ -34,43 +33,11 @@ def score(truths: Sequence[tuple[object, ...]], *given: tuple[object, ...]) -> f
     return mean_average_precision([truths], pd.DataFrame({"PredictionString": [given]}))
 
 
-def test_tables_follow_their_logs(trial: Trial, answers: pd.DataFrame) -> None:
-    raw, train, test = trial.raw / "train_data", trial.public / "train_data", trial.public / "test_data"
-    logs = {log["token"] for log in records(test, "log")}
-    samples = [sample["token"] for sample in records(raw, "sample") if sample["scene_token"] in logs]
-    assert [sample["token"] for sample in records(test, "sample")] == samples
-    assert sorted(answers["Id"]) == sorted(samples) and list(answers["Id"]) != samples  # in the order of train.csv
-    data = records(test, "sample_data")
-    assert data == [one for one in records(raw, "sample_data") if one["sample_token"] in samples]
-    assert [pose["token"] for pose in records(test, "ego_pose")] == [one["ego_pose_token"] for one in data]
-    sensors = [one["calibrated_sensor_token"] for one in data]
-    assert [sensor["token"] for sensor in records(test, "calibrated_sensor")] == list(dict.fromkeys(sensors))
-    assert {path.name for path in test.iterdir()} == {path.name for path in train.iterdir()} - {
-        "instance.json",
-        "sample_annotation.json",
-    }
-    instances = {one["instance_token"] for one in records(train, "sample_annotation")}
-    assert [one["token"] for one in records(train, "instance")] == [
-        one["token"] for one in records(raw, "instance") if one["token"] in instances
-    ]
-    for folder, kind in (("images", "jpeg"), ("lidar", "bin")):
-        names = {one["filename"].split("/")[1] for one in data if one["fileformat"] == kind}
-        assert {path.name for path in (trial.public / f"test_{folder}").iterdir()} == names
-
-
 def test_both_maps_list_the_test_logs(trial: Trial) -> None:
     logs = {log["token"] for log in records(trial.public / "test_data", "log")}
     for folder in ("train_data", "test_data"):
         (record,) = records(trial.public / folder, "map")
         assert set(record["log_tokens"]) == logs and next(iter(record)) == "log_tokens"
-
-
-def test_answers_are_the_truth_with_confidence(trial: Trial, answers: pd.DataFrame) -> None:
-    raw = pd.read_csv(trial.raw / "train.csv").set_index("Id")["PredictionString"]
-    for id, text in zip(answers["Id"], answers["PredictionString"], strict=True):
-        words = text.split(" ")
-        assert set(words[::9]) == {"1.0"}
-        assert " ".join(word for place, word in enumerate(words) if place % 9) == raw[id]
 
 
 def test_matching() -> None:
@@ -123,22 +90,10 @@ def test_large_boxes_that_are_possible() -> None:
         assert 0 < score([CAR], CAR, car(confidence=0.5, **change)) <= 1
 
 
-@pytest.mark.parametrize(
-    ("cell", "reason"),
-    [
-        ("1 1 1 1 1 1 1 inf no_class", "yaw must be finite"),
-        ("1 1 1 1 1 1 1 1 a car", "records of 9 words"),
-        (" 1 1 1 1 1 1 1 car", "float"),
-    ],
-)
-def test_refused(trial: Trial, answers: pd.DataFrame, cell: str, reason: str) -> None:
-    answers.loc[1, "PredictionString"] = cell
-    with pytest.raises(InvalidSubmission, match=reason):
-        trial.grade(answers)
-
-
 def test_empty_cells(trial: Trial, answers: pd.DataFrame) -> None:
     assert trial.grade(answers) == 1
     answers.loc[0, "PredictionString"] = "  "
     answers.loc[1, "PredictionString"] = "1 1 1 1 1 1 1 nan "  # a class without a name
     assert trial.grade(answers) == pytest.approx(1 - 2 / len(answers))
+    answers.loc[1, "PredictionString"] = "1 1 1 1 1 1 1 inf no_class"
+    trial.refuses(answers, "yaw must be finite")

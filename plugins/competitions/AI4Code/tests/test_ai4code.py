@@ -1,4 +1,4 @@
-"""AI4Code: groups that fill the test part, and swaps that are counted."""
+"""AI4Code: a test part that must be filled, and swaps that are counted."""
 
 from __future__ import annotations
 
@@ -9,22 +9,7 @@ import pandas as pd
 import pytest
 from mle_comp_ai4code import _inversions
 
-from mlecore import InvalidSubmission
-from mlecore.errors import DataError
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
-
-
-def test_families_stay_together_and_fill_the_test_part(trial: Trial, answers: pd.DataFrame) -> None:
-    raw = pd.read_csv(trial.raw / "train_ancestors.csv").set_index("id")
-    train = pd.read_csv(trial.public / "train_ancestors.csv")
-    assert len(answers) == 20_000 and answers["id"].is_monotonic_increasing
-    assert not set(raw.loc[answers["id"], "ancestor_id"]) & set(train["ancestor_id"])
-    assert sorted([*answers["id"], *train["id"]]) == sorted(raw.index)
-    orders = pd.read_csv(trial.public / "train_orders.csv")
-    assert set(orders["id"]) == set(train["id"]) == {path.stem for path in (trial.public / "train").iterdir()}
-    assert orders["id"].is_monotonic_increasing and not train["id"].is_monotonic_increasing
 
 
 def test_the_sample_has_the_cells_as_they_are_shown(trial: Trial, answers: pd.DataFrame) -> None:
@@ -37,8 +22,7 @@ def test_the_sample_has_the_cells_as_they_are_shown(trial: Trial, answers: pd.Da
 def test_too_few_notebooks_are_refused(trial: Trial, tmp_path: Path) -> None:
     for name in ("train_ancestors.csv", "train_orders.csv"):
         pd.read_csv(trial.raw / name).head(50).to_csv(tmp_path / name, index=False)
-    with pytest.raises(DataError, match="make up 50 to judge, expected 20,000"):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(tmp_path, "make up 50 to judge, expected 20,000")
 
 
 @pytest.mark.parametrize(
@@ -64,5 +48,4 @@ def test_scores(trial: Trial, answers: pd.DataFrame) -> None:
 )
 def test_other_cells_are_refused(trial: Trial, answers: pd.DataFrame, change: object, reason: str) -> None:
     answers.loc[5, "cell_order"] = change(answers["cell_order"][5])  # type: ignore[operator]
-    with pytest.raises(InvalidSubmission, match=f"cell_order of {answers['id'][5]} .*{reason}|{reason}"):
-        trial.grade(answers)
+    trial.refuses(answers, f"cell_order of {answers['id'][5]} .*{reason}|{reason}")

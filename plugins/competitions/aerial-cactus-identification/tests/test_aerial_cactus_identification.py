@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter
 from mlecore.testing import Trial
 
@@ -27,5 +26,4 @@ def test_a_missing_photograph_is_named(trial: Trial, tmp_path: Path) -> None:
     with ZipWriter(tmp_path / "train.zip") as images:
         for i in range(9):
             images.add(f"train/{i}.jpg", b"")
-    with pytest.raises(DataError, match=r"train/9\.jpg"):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(tmp_path, r"train/9\.jpg")

@@ -12,8 +12,6 @@ from mle_comp_cassava_leaf_disease_classification.records import names
 from mlecore.errors import DataError
 from mlecore.testing import Trial
 
-pytestmark = pytest.mark.trial(size=0.1)
-
 
 def test_the_split_is_that_of_the_sheet(trial: Trial, answers: pd.DataFrame) -> None:
     raw = trial.raw / "train_tfrecords"

@@ -1,14 +1,11 @@
-"""Cdiscount: documents that keep their bytes, in the raw file's order."""
+"""Cdiscount: documents whose id is not first, and damaged ones."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import bson
-import pandas as pd
 import pytest
 
-from mlecore.errors import DataError
 from mlecore.testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.5)
@@ -21,21 +18,6 @@ def documents(path: Path) -> list[bytes]:
         found.append(data[:size])
         data = data[size:]
     return found
-
-
-def test_documents_keep_order_and_bytes(trial: Trial, answers: pd.DataFrame) -> None:
-    raw, train, test = (
-        documents(path) for path in (trial.raw / "train.bson", trial.public / "train.bson", trial.public / "test.bson")
-    )
-    tested = set(answers["_id"])
-    assert train == [document for document in raw if bson.decode(document)["_id"] not in tested]
-    assert [bson.decode(document)["_id"] for document in test] == answers["_id"].tolist() == sorted(tested)
-    categories = dict(zip(answers["_id"], answers["category_id"], strict=True))
-    for document in test:
-        whole = next(data for data in raw if bson.decode(data)["_id"] == bson.decode(document)["_id"])
-        assert {**bson.decode(document), "category_id": categories[bson.decode(document)["_id"]]} == bson.decode(whole)
-        assert "category_id" not in bson.decode(document)
-    assert documents(trial.public / "train_example.bson") == train[:100]
 
 
 def test_an_id_that_is_not_first_is_moved_there(tmp_path: Path) -> None:
@@ -51,7 +33,6 @@ def test_an_id_that_is_not_first_is_moved_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-3], lambda data: b"\1\0\0\0" + data, lambda data: b"\xff" * 40])
-def test_damage_is_told(trial: Trial, tmp_path: Path, damage: object) -> None:
+def test_a_damaged_file_is_named(trial: Trial, tmp_path: Path, damage: object) -> None:
     (tmp_path / "train.bson").write_bytes(damage((trial.raw / "train.bson").read_bytes()))  # type: ignore[operator]
-    with pytest.raises(DataError, match=r"train\.bson"):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(tmp_path, r"train\.bson")

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter, encode
 from mlecore.testing import Trial
 
@@ -63,24 +62,22 @@ def zips(raw: Path, noisy: list[str], clean: list[str]) -> None:
 def test_other_files_stay_where_they_are(trial: Trial, tmp_path: Path) -> None:
     names = [f"{n}.png" for n in range(1, 11)]
     zips(tmp_path / "raw", [*names, "notes.txt", "more/11.png"], names)
-    trial.competition.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
-    assert (tmp_path / "public/train/notes.txt").is_file() and (tmp_path / "public/train/more/11.png").is_file()
-    assert len(list((tmp_path / "public").rglob("*.png"))) == 19
+    public, _ = trial.prepare(tmp_path / "raw")
+    assert (public / "train/notes.txt").is_file() and (public / "train/more/11.png").is_file()
+    assert len(list(public.rglob("*.png"))) == 19
 
 
 def test_what_is_missing_or_no_picture_is_named(trial: Trial, tmp_path: Path) -> None:
     names = [f"{n}.png" for n in range(1, 11)]
     for number, (noisy, clean) in enumerate([(names, names[1:]), (names[1:], names), (names, [])]):
         zips(tmp_path / f"gap{number}", noisy, clean)
-        with pytest.raises(DataError, match=r"hold different pages: 1\.png"):
-            trial.competition.prepare(tmp_path / f"gap{number}", tmp_path / "public", tmp_path / "private")
+        trial.refuses_raw(tmp_path / f"gap{number}", r"hold different pages: 1\.png")
     zips(tmp_path / "raw", names, [])
     (tmp_path / "raw" / "train_cleaned.zip").unlink()
     with ZipWriter(tmp_path / "raw" / "train_cleaned.zip") as archive:
         for name in names:
             archive.add(f"train_cleaned/{name}", b"ink")
-    with pytest.raises(DataError, match=r"train_cleaned/\d+\.png cannot be read as a picture"):
-        trial.competition.prepare(tmp_path / "raw", tmp_path / "public2", tmp_path / "private2")
+    trial.refuses_raw(tmp_path / "raw", r"train_cleaned/\d+\.png cannot be read as a picture")
 
 
 @pytest.mark.parametrize(("value", "read"), [("1_0", 10), ("\uff11", 1), (-7.25, -7.25), ("1e200", np.inf)])
@@ -94,6 +91,6 @@ def test_any_finite_number_is_taken(trial: Trial, answers: pd.DataFrame, value: 
 @pytest.mark.slow
 def test_at_the_real_size_the_sample_is_the_published_one(trial: Trial, tmp_path: Path) -> None:
     trial.competition.make_raw(tmp_path / "raw", size=500)
-    trial.competition.prepare(tmp_path / "raw", tmp_path / "public", tmp_path / "private")
-    sample = (tmp_path / "public" / "sampleSubmission.csv").read_bytes()
+    public, _ = trial.prepare(tmp_path / "raw")
+    sample = (public / "sampleSubmission.csv").read_bytes()
     assert hashlib.md5(sample).hexdigest() == trial.competition.facts.md5["public/sampleSubmission.csv"]

@@ -5,13 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
-from mlecore import InvalidSubmission
-from mlecore.errors import DataError
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
 
 
 def test_tables_are_passed_on(trial: Trial, answers: pd.DataFrame) -> None:
@@ -30,10 +25,8 @@ def test_synthetic_data_have_a_comment_twice_with_both_labels(answers: pd.DataFr
 def test_a_comment_in_both_tables_is_refused(trial: Trial, tmp_path: Path) -> None:
     (tmp_path / "train.csv").write_text('Insult,Date,Comment\n0,,"""same"""\n')
     (tmp_path / "test_with_solutions.csv").write_text('Insult,Date,Comment,Usage\n1,,"""same""",PublicTest\n')
-    with pytest.raises(DataError, match="comments of train and test"):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(tmp_path, "comments of train and test")
 
 
 def test_comments_keep_their_quotes(trial: Trial, answers: pd.DataFrame) -> None:
-    with pytest.raises(InvalidSubmission, match="not asked for"):
-        trial.grade(answers.assign(Comment=answers["Comment"].str.strip('"')))
+    trial.refuses(answers.assign(Comment=answers["Comment"].str.strip('"')), "not asked for")

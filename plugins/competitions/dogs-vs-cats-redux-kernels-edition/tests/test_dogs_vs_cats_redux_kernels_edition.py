@@ -6,13 +6,9 @@ import zipfile
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
-from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
 
 
 def test_names_follow_the_split(trial: Trial, answers: pd.DataFrame) -> None:
@@ -37,8 +33,7 @@ def test_names_follow_the_split(trial: Trial, answers: pd.DataFrame) -> None:
 
 def test_kaggles_own_test_set_must_be_there(trial: Trial, tmp_path: Path) -> None:
     (tmp_path / "train.zip").write_bytes((trial.raw / "train.zip").read_bytes())
-    with pytest.raises(DataError, match=r"test\.zip is missing"):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(tmp_path, r"test\.zip is missing")
 
 
 def test_only_the_folder_train_counts(trial: Trial, tmp_path: Path) -> None:
@@ -49,6 +44,6 @@ def test_only_the_folder_train_counts(trial: Trial, tmp_path: Path) -> None:
         for other in ("__MACOSX/train/._cat.0.jpg", "train/more/cat.10.jpg", "train/dog.10.JPG", "cat.11.jpg"):
             archive.add(other, b"not one of them")
     (tmp_path / "test.zip").write_bytes(b"")
-    trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
-    kept = [path.read_bytes() for folder in ("train", "test") for path in (tmp_path / "public" / folder).iterdir()]
+    public, _ = trial.prepare(tmp_path)
+    kept = [path.read_bytes() for folder in ("train", "test") for path in (public / folder).iterdir()]
     assert sorted(kept) == [b"cat"] * 10 + [b"dog"] * 10

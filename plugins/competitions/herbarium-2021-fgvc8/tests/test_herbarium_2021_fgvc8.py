@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 
 import pandas as pd
-import pytest
 
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
 
 
 def test_each_species_is_split_by_itself(trial: Trial, answers: pd.DataFrame) -> None:

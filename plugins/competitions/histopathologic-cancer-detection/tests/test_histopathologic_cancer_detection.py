@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
-from mlecore.errors import DataError
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
 
 
 def test_unlabelled_patches_set_the_ratio_and_tables_keep_file_order(trial: Trial) -> None:
@@ -26,20 +21,19 @@ def test_unlabelled_patches_set_the_ratio_and_tables_keep_file_order(trial: Tria
         assert {path.stem for path in (trial.public / folder).iterdir()} == set(part["id"])
 
 
-def test_tables_have_id_and_label_only(trial: Trial, tmp_path: Path) -> None:
-    raw = shutil.copytree(trial.raw, tmp_path / "raw")
+def test_tables_have_id_and_label_only(trial: Trial) -> None:
+    raw = trial.raw_copy()
     table = pd.read_csv(raw / "train_labels.csv")
     table.assign(note="x")[["note", "label", "id"]].to_csv(raw / "train_labels.csv", index=False)
-    trial.competition.prepare(raw, tmp_path / "public", tmp_path / "private")
-    for name in ("public/train_labels.csv", "private/answers.csv", "public/sample_submission.csv"):
-        assert (tmp_path / name).read_bytes() == (trial.folder / name).read_bytes()
+    public, private = trial.prepare(raw)
+    for made, whole in ((public / "train_labels.csv", trial.public), (private / "answers.csv", trial.private)):
+        assert made.read_bytes() == (whole / made.name).read_bytes()
 
 
 def test_without_unlabelled_patches_there_is_no_split(trial: Trial, tmp_path: Path) -> None:
     (tmp_path / "test").mkdir()
     (tmp_path / "train_labels.csv").write_text("id,label\na,0\nb,1\n")
-    with pytest.raises(DataError, match="cannot split"):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(tmp_path, "cannot split")
 
 
 def test_the_last_digit_counts(trial: Trial, answers: pd.DataFrame) -> None:

@@ -6,12 +6,9 @@ import zipfile
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from mlecore.prepare import extract, members
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
 
 
 def test_each_archive_holds_the_photographs_of_its_part(trial: Trial, answers: pd.DataFrame, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from mlecore.errors import DataError
 from mlecore.testing import Trial
 
 
@@ -38,5 +37,4 @@ def test_test_images_end_just_below_the_share(tmp_path: Path, seed: int) -> None
 def test_other_keys_are_refused(trial: Trial, tmp_path: Path) -> None:
     known = json.loads((trial.raw / "iwildcam2020_train_annotations.json").read_text())
     (tmp_path / "iwildcam2020_train_annotations.json").write_text(json.dumps({**known, "more": []}))
-    with pytest.raises(DataError, match="has the keys"):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(tmp_path, "has the keys")

@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlecore import InvalidSubmission
-from mlecore.errors import DataError
 from mlecore.testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.3)
@@ -25,8 +23,7 @@ def test_files(trial: Trial) -> None:
 
 def test_another_number_of_columns_is_refused(trial: Trial, answers: pd.DataFrame, tmp_path: Path) -> None:
     answers.drop(columns="wow").to_csv(tmp_path / "test_private_expanded.csv", index=False)
-    with pytest.raises(DataError, match="44 columns, expected 45"):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(tmp_path, "44 columns, expected 45")
 
 
 def test_odd_predictions_are_accepted(trial: Trial, answers: pd.DataFrame) -> None:
@@ -53,5 +50,4 @@ def test_refused(trial: Trial, answers: pd.DataFrame) -> None:
         (ids.assign(prediction=[10**20, *[1] * (len(ids) - 1)]), "must hold numbers"),
         (ids.assign(prediction=(~toxic).astype(int)), "the subgroup AUC of male is 0"),
     ):
-        with pytest.raises(InvalidSubmission, match=reason):
-            trial.grade(submission)
+        trial.refuses(submission, reason)

@@ -8,11 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
 
 TOP = "mlsp_contest_dataset"
 
@@ -45,8 +42,8 @@ def raw_of(folder: Path, labels: bytes, folds: list[int]) -> Path:
 def test_recordings_are_numbered_anew(trial: Trial, tmp_path: Path) -> None:
     labels = b"rec_id,[labels]\n0,1,?\n5, 04,4,7\n4\n2,\n1,3\n3,?\n6,0"
     raw = raw_of(tmp_path / "raw", labels.replace(b"0,1,?\n", b"0,11\n").replace(b"\n", b"\r\n"), [0, 0, 0, 1, 0, 0, 0])
-    trial.competition.prepare(raw, tmp_path / "public", tmp_path / "private")
-    essential, supplemental = tmp_path / "public" / "essential_data", tmp_path / "public" / "supplemental_data"
+    public, private = trial.prepare(raw)
+    essential, supplemental = public / "essential_data", public / "supplemental_data"
     kept = pd.DataFrame({"rec_id": range(6), "fold": 0})
     test = kept.sample(frac=0.2, random_state=0).index
     kept.loc[test, "fold"] = 1
@@ -58,7 +55,7 @@ def test_recordings_are_numbered_anew(trial: Trial, tmp_path: Path) -> None:
         ["rec_id,[labels]", *expected, ""]
     )
     heard = {int(label) for label in texts[judged].split(",") if label}
-    answers = pd.read_csv(tmp_path / "private" / "answers.csv")
+    answers = pd.read_csv(private / "answers.csv")
     assert answers["Id"].tolist() == [judged * 100 + k for k in range(19)]
     assert answers["Probability"].tolist() == [int(k in heard) for k in range(19)]
     assert (essential / "rec_id2filename.txt").read_text() == "rec_id,filename\n0,r0\n1,r1\n2,r2\n3,r4\n4,r5\n5,r6\n"
@@ -97,5 +94,4 @@ def test_what_is_missing_or_damaged_is_located(
         if content is not None:
             other.add(f"{TOP}/{name}", content)
     (raw / "other.zip").rename(raw / f"{TOP}.zip")
-    with pytest.raises(DataError, match=said):
-        trial.competition.prepare(raw, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(raw, said)

@@ -8,10 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from mlecore.errors import DataError
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
 
 
 def test_the_test_part_has_a_fixed_size(trial: Trial, answers: pd.DataFrame) -> None:
@@ -21,26 +18,24 @@ def test_the_test_part_has_a_fixed_size(trial: Trial, answers: pd.DataFrame) -> 
     assert (trial.public / "GCP-Coupons-Instructions.rtf").is_file()
 
 
-def test_pieces_make_the_same_table(trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_make_the_same_table(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mle_comp_new_york_city_taxi_fare_prediction.PIECE", 70)
-    trial.competition.prepare(trial.raw, tmp_path / "public", tmp_path / "private")
-    assert (tmp_path / "public" / "labels.csv").read_bytes() == (trial.public / "labels.csv").read_bytes()
+    public, _ = trial.prepare(trial.raw)
+    assert (public / "labels.csv").read_bytes() == (trial.public / "labels.csv").read_bytes()
 
 
 def test_a_key_in_both_parts_is_refused(trial: Trial, answers: pd.DataFrame, tmp_path: Path) -> None:
     rides, known = pd.read_csv(trial.raw / "train.csv"), answers["key"][0]
     rides.loc[rides.index[~rides["key"].isin(answers["key"])][0], "key"] = known
     rides.to_csv(tmp_path / "train.csv", index=False)
-    with pytest.raises(DataError, match=f"keys of train and test: 1 in both parts of the split, such as '{known}'"):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(tmp_path, f"keys of train and test: 1 in both parts of the split, such as '{known}'")
 
 
 @pytest.mark.parametrize(("columns", "words"), [(8, "cannot split"), (7, "expected 8")])
 def test_odd_tables_are_refused(trial: Trial, tmp_path: Path, columns: int, words: str) -> None:
     lines = [["key", "fare_amount", *"abcdef"][:columns], *([f"k{i}", *"1" * (columns - 1)] for i in range(100))]
     (tmp_path / "train.csv").write_text("\n".join(map(",".join, lines)) + "\n")
-    with pytest.raises(DataError, match=words):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(tmp_path, words)
 
 
 def test_keys_only_sort(trial: Trial, answers: pd.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""Pawpularity: the shuffled order is kept, and scores keep within 1 and 100."""
+"""Pawpularity: the shuffled order is kept, and the root of the mean square."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import pandas as pd
 import pytest
 from pandas import DataFrame
 
-from mlecore.errors import InvalidSubmission
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
 
 
 def test_the_split_is_that_of_the_sheet(trial: Trial, answers: DataFrame) -> None:
@@ -31,11 +28,3 @@ def test_the_score_is_the_root_of_the_mean_square(trial: Trial, answers: DataFra
 
 def test_a_column_of_true_counts_as_ones(trial: Trial, answers: DataFrame) -> None:
     assert trial.grade(answers.assign(Pawpularity=True)) == trial.grade(answers.assign(Pawpularity=1))
-
-
-@pytest.mark.parametrize("value", ["0.9999999999999999", "100.00000000000001", "", "50%", "inf", "False"])
-def test_refused_cells(trial: Trial, answers: DataFrame, value: str) -> None:
-    answers["Pawpularity"] = answers["Pawpularity"].astype(object)
-    answers.loc[1, "Pawpularity"] = value
-    with pytest.raises(InvalidSubmission):
-        trial.grade(answers)

@@ -9,10 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from mlecore.errors import DataError
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
 
 TARGET = "requester_received_pizza"
 
@@ -45,8 +42,8 @@ def test_numbers_keep_their_kind(trial: Trial, tmp_path: Path) -> None:
         [{**item, "request_id": f"t3_é{i}"} for i in range(4)],
         '[{"b": 2.0, "request_id": "x", "a": 3}]',
     )
-    trial.competition.prepare(made, tmp_path / "public", tmp_path / "private")
-    text = (tmp_path / "public" / "test.json").read_text()
+    public, _ = trial.prepare(made)
+    text = (public / "test.json").read_text()
     assert text.startswith('[\n    {\n        "b": 1.0,\n        "request_id": "t3_\\u00e9')
     assert '"a": 1\n' in text and not text.endswith("\n")
 
@@ -61,5 +58,4 @@ def test_numbers_keep_their_kind(trial: Trial, tmp_path: Path) -> None:
 def test_odd_requests_are_refused(
     trial: Trial, tmp_path: Path, train: list[dict[str, object]], test: str, said: str
 ) -> None:
-    with pytest.raises(DataError, match=said):
-        trial.competition.prepare(raw(tmp_path / "raw", train, test), tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(raw(tmp_path / "raw", train, test), said)

@@ -9,10 +9,7 @@ import pytest
 from mle_comp_ranzcr_clip_catheter_line_classification import GRADED, ID
 from mle_comp_ranzcr_clip_catheter_line_classification.synthetic import LABELS
 
-from mlecore.errors import DataError
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
 
 
 def test_annotations_follow_their_xrays(trial: Trial) -> None:
@@ -38,13 +35,12 @@ def test_an_xray_twice_is_refused_within_a_part_only(trial: Trial, tmp_path: Pat
     for study in studies:
         (tmp_path / "train" / f"{study}.jpg").write_bytes(study.encode())
     if same_part:
-        with pytest.raises(DataError, match="1 repeated"):
-            trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+        trial.refuses_raw(tmp_path, "1 repeated")
         return
-    trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
-    images = {folder: len(list((tmp_path / "public" / folder).iterdir())) for folder in ("train", "test")}
+    public, _ = trial.prepare(tmp_path)
+    images = {folder: len(list((public / folder).iterdir())) for folder in ("train", "test")}
     assert images == {"train": 18, "test": 2}
-    assert len(pd.read_csv(tmp_path / "public" / "train_annotations.csv")) == 1  # its X-ray is in train as well
+    assert len(pd.read_csv(public / "train_annotations.csv")) == 1  # its X-ray is in train as well
 
 
 def test_nine_of_eleven_labels_are_graded(trial: Trial, answers: pd.DataFrame) -> None:

@@ -11,8 +11,6 @@ from mle_comp_siim_isic_melanoma_classification.records import _checksum, exampl
 from mlecore.errors import DataError
 from mlecore.testing import Trial
 
-pytestmark = pytest.mark.trial(size=0.1)
-
 
 def test_two_record_files_choose_the_test_set(trial: Trial, answers: pd.DataFrame) -> None:
     table = pd.read_csv(trial.raw / "train.csv")
@@ -80,7 +78,7 @@ def test_an_image_in_two_rows_is_one_file(trial: Trial, tmp_path: Path) -> None:
     for number, name in ((0, "A"), (6, "Z")):  # Z is not in train.csv: it is passed over
         with write_records(raw / "tfrecords" / f"train{number:02d}-2071.tfrec") as write:
             write(example({"image_name": f"ISIC_{name}".encode()}))
-    trial.competition.prepare(raw, tmp_path / "public", tmp_path / "private")
-    assert (tmp_path / "private" / "test.csv").read_text() == "image_name,target\nISIC_A,0\nISIC_A,1\n"
-    assert (tmp_path / "public" / "train.csv").read_text() == header + rows[1] + rows[2] + rows[4]
-    assert len(list((tmp_path / "public" / "train").iterdir())) == 2
+    public, private = trial.prepare(raw)
+    assert (private / "test.csv").read_text() == "image_name,target\nISIC_A,0\nISIC_A,1\n"
+    assert (public / "train.csv").read_text() == header + rows[1] + rows[2] + rows[4]
+    assert len(list((public / "train").iterdir())) == 2

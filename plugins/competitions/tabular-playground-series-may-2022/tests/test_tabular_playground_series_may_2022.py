@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from mlecore.errors import DataError
 from mlecore.testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.01)
@@ -23,5 +22,4 @@ def test_both_parts_are_numbered_through(trial: Trial, answers: pd.DataFrame) ->
 
 def test_too_few_rows_are_refused(trial: Trial, tmp_path: Path) -> None:
     (tmp_path / "train.csv").write_text("id,target\n1,0\n2,1\n")
-    with pytest.raises(DataError, match="cannot split 2 items"):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(tmp_path, "cannot split 2 items")

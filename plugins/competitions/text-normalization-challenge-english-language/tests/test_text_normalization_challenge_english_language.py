@@ -6,7 +6,6 @@ How tables are prepared is tested in mle-lib-text-normalization.
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -54,12 +53,10 @@ def test_words_for_missing_values_match_blanks(trial: Trial, answers: pd.DataFra
     ],
 )
 def test_a_column_without_words_is_compared_as_it_is_read(
-    trial: Trial, answers: pd.DataFrame, tmp_path: Path, cells: list[str], wanted: str
+    trial: Trial, answers: pd.DataFrame, cells: list[str], wanted: str
 ) -> None:
     truth = answers.assign(after=["big", *[wanted] * (len(answers) - 1)])
-    truth.to_csv(tmp_path / "answers.csv", index=False, quoting=csv.QUOTE_NONNUMERIC)
-    path = tmp_path / "submission.csv"
-    answers.assign(after=[*cells[1:], *[cells[0]] * (len(answers) - len(cells) + 1)]).to_csv(path, index=False)
-    assert trial.competition.check(path, trial.public) == []
-    but_one = (len(answers) - 1) / len(answers)
-    assert trial.competition.grade(path, tmp_path) == pytest.approx(but_one, abs=1e-12)
+    given = answers.assign(after=[*cells[1:], *[cells[0]] * (len(answers) - len(cells) + 1)])
+    assert trial.check(given) == []
+    score = trial.grade(given, truth.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC))
+    assert score == pytest.approx((len(answers) - 1) / len(answers), abs=1e-12)

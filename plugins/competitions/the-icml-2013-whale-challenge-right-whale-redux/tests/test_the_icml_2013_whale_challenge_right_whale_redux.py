@@ -5,13 +5,8 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-import pytest
-
-from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
 
 
 def test_clips_are_renamed_day_by_day(trial: Trial, tmp_path: Path) -> None:
@@ -28,10 +23,10 @@ def test_clips_are_renamed_day_by_day(trial: Trial, tmp_path: Path) -> None:
         for name, content in clips.items():
             archive.add(f"train2/{name}", content)
         archive.add("__MACOSX/._train2", b"not a clip")
-    trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    public, private = trial.prepare(tmp_path)
     found = {}
     for name in ("train2", "test2"):
-        with zipfile.ZipFile(tmp_path / "public" / f"{name}.zip") as archive:
+        with zipfile.ZipFile(public / f"{name}.zip") as archive:
             found |= {member: archive.read(member) for member in archive.namelist()}
     assert found == {
         "train2/": b"",
@@ -43,7 +38,7 @@ def test_clips_are_renamed_day_by_day(trial: Trial, tmp_path: Path) -> None:
         "test2/20090330_000000_9s0ms_Test1.aif": b"f",
         "test2/20090331_000000_020s0ms_Test2.aif": b"e",
     }
-    assert (tmp_path / "private" / "test.csv").read_text() == (
+    assert (private / "test.csv").read_text() == (
         "clip,probability\n20090330_000000_015s2ms_Test0.aif,1\n20090330_000000_9s0ms_Test1.aif,1\n"
         "20090331_000000_020s0ms_Test2.aif,0\n"
     )
@@ -52,5 +47,4 @@ def test_clips_are_renamed_day_by_day(trial: Trial, tmp_path: Path) -> None:
 def test_there_are_four_dates(trial: Trial, tmp_path: Path) -> None:
     with ZipWriter(tmp_path / "train2.zip") as archive:
         archive.add("train2/20090328_0_1s_TRAIN0_0.aif", b"")
-    with pytest.raises(DataError, match="four dates, found 1"):
-        trial.competition.prepare(tmp_path, tmp_path / "public", tmp_path / "private")
+    trial.refuses_raw(tmp_path, "four dates, found 1")

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pandas as pd
-import pytest
 
-from mlecore import InvalidSubmission
 from mlecore.testing import Trial
-
-pytestmark = pytest.mark.trial(size=0.1)
 
 
 def test_the_sample_is_empty_without_quotes(trial: Trial, answers: pd.DataFrame) -> None:
@@ -28,20 +23,13 @@ def test_words_are_sets_and_case_does_not_matter(trial: Trial, answers: pd.DataF
     assert math.isclose(trial.grade(twice), (words / (words + 1)).mean())
 
 
-def test_numbers_count_as_python_prints_them(trial: Trial, tmp_path: Path) -> None:
+def test_numbers_count_as_python_prints_them(trial: Trial) -> None:
     truth = pd.DataFrame({"textID": ["a", "b"], "selected_text": ["1.0 x", "2"]})
-    truth.to_csv(tmp_path / "test.csv", index=False)
-    grade = trial.competition.grade
     for cells, score in ((["1", "2"], 0.5), (["1", ""], 0.25), (["True", "False"], 0.0)):
-        submission = tmp_path / "submission.csv"
-        truth.assign(selected_text=cells).to_csv(submission, index=False)
-        assert grade(submission, tmp_path) == score
+        assert trial.grade(truth.assign(selected_text=cells), truth) == score
 
 
-def test_two_empty_texts_are_undefined(trial: Trial, tmp_path: Path) -> None:
-    (tmp_path / "test.csv").write_text("textID,selected_text\na,\nb,word\n")
-    (tmp_path / "submission.csv").write_text("textID,selected_text\na,NA\nb,word\n")
-    with pytest.raises(InvalidSubmission, match="textID 'a': selected_text is empty"):
-        trial.competition.grade(tmp_path / "submission.csv", tmp_path)
-    (tmp_path / "submission.csv").write_text("textID,selected_text\na,any\nb,\n")
-    assert trial.competition.grade(tmp_path / "submission.csv", tmp_path) == 0
+def test_two_empty_texts_are_undefined(trial: Trial) -> None:
+    truth = "textID,selected_text\na,\nb,word\n"
+    trial.refuses("textID,selected_text\na,NA\nb,word\n", "textID 'a': selected_text is empty", truth)
+    assert trial.grade("textID,selected_text\na,any\nb,\n", truth) == 0

@@ -1,4 +1,4 @@
-"""UW-Madison: days and cases of the split, rows that meet by place, and distances of volumes."""
+"""UW-Madison: days of the split, rows that meet by place, and distances of volumes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import distance
 from scipy.spatial.distance import directed_hausdorff
 
-from mlecore import InvalidSubmission
 from mlecore.testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.5)
@@ -20,13 +19,9 @@ def test_train_has_the_first_four_days_of_a_case(trial: Trial, answers: pd.DataF
     train = pd.read_csv(trial.public / "train.csv")
     ids = pd.concat([train["id"], answers["id"]]).str.split("_", expand=True)
     part = np.repeat(["train", "test"], [len(train), len(answers)])
-    for case, rows in ids.assign(part=part, day=ids[1].str[3:].astype(int)).groupby(0):
+    for _, rows in ids.assign(part=part, day=ids[1].str[3:].astype(int)).groupby(0):
         first = sorted(rows["day"].unique())[:4]
         assert set(rows["day"][rows["part"] == "train"]) in (set(first), set())
-        for day, name in rows[["day", "part"]].drop_duplicates().itertuples(index=False):
-            assert (trial.public / name / case / f"{case}_day{day}" / "scans").is_dir()
-    assert len(list(trial.public.glob("*/*/*_day77/scans/*.png"))) == 1
-    assert answers["image_width"].dtype == float
 
 
 def test_rows_meet_by_their_place(trial: Trial, answers: pd.DataFrame) -> None:
@@ -36,8 +31,7 @@ def test_rows_meet_by_their_place(trial: Trial, answers: pd.DataFrame) -> None:
     assert trial.grade(sent.assign(**{"class": "x"})) == 1
     assert trial.grade(sent.head(9)) < 1 or len(sent) == 9
     assert math.isnan(trial.grade(sent.head(0)))
-    with pytest.raises(InvalidSubmission, match="sizes"):
-        trial.grade(sent.assign(id="one"))
+    trial.refuses(sent.assign(id="one"), "sizes")
     assert any("rows" in warning for warning in trial.check(sent.head(9)))
 
 
@@ -46,8 +40,7 @@ def test_rows_meet_by_their_place(trial: Trial, answers: pd.DataFrame) -> None:
     [({"predicted": "7"}, "text"), ({"predicted": "1 3 3 2"}, "overlap"), ({"id": None}, "text in every row")],
 )
 def test_refused(trial: Trial, answers: pd.DataFrame, change: dict[str, str], reason: str) -> None:
-    with pytest.raises(InvalidSubmission, match=reason):
-        trial.grade(answers[["id", "class", "predicted"]].assign(**change))
+    trial.refuses(answers[["id", "class", "predicted"]].assign(**change), reason)
 
 
 def test_distance_equals_scipys() -> None:
