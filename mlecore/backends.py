@@ -106,6 +106,20 @@ class Image:
 
 
 @frozen(kw_only=True)
+class Built:
+    """What a backend built from a recipe and keeps for later runs: an image, an environment."""
+
+    ref: str  # as the backend knows it: an image's id, an environment's folder
+    name: str  # for people
+    size: int  # bytes that nothing else shares
+    created: float  # seconds since 1970
+    about: str = ""  # what is in it, in a few words
+    owner: str = ""  # who built it; empty: it is not known
+    ours: bool = True  # this user's installation of mlecore built it
+    used: bool = False  # a job needs it now
+
+
+@frozen(kw_only=True)
 class Demand:
     """What a job demands of a backend; known before there is an image or data."""
 
@@ -366,6 +380,21 @@ class Backend(ABC):
     @abstractmethod
     def remove(self, handle: Handle) -> None:
         """Remove the job and all its files; idempotent."""
+
+    def built(self) -> Sequence[Built]:
+        """What ``build()`` made and is still there, newest first: `mlecore images list` shows it."""
+        return ()
+
+    def discard(self, chosen: Sequence[Built]) -> tuple[list[Built], int]:
+        """Remove these, except what a job uses by now, and what interrupted builds left.
+
+        Returns those removed, and the bytes that are free again. A later run builds what it needs again.
+        """
+        return [], 0
+
+    def push(self, image: Built, registry: str) -> str:
+        """Copy an image to a registry (HOST[/PROJECT]), for backends elsewhere; its reference there, by digest."""
+        raise BackendError(f"{image.name} is not an image that a registry can keep", fix="Name another --backend.")
 
     def capacity(self) -> Capacity | None:
         """What can run here at the same time; None: the backend queues jobs itself."""

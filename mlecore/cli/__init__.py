@@ -24,6 +24,7 @@ _VERBS = {
     "detect": "Judge finished runs: broken rules, copies, leaks.",
     "report": "Show scores, medals and rates of groups of runs.",
     "new": "Write a new plugin package.",
+    "images": "Build, list and remove what agents need installed.",
     "doctor": "Check that everything that runs need is installed.",
     "completion": "Complete commands and names in your shell.",
 }

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
@@ -53,8 +54,7 @@ def build(recipe: Recipe, root: Path, log: Path) -> Image:
     key = _digest((recipe.digest(), python.program, *_machine(python)))
     target = root / "envs" / key
     folders.make_private(target.parent)
-    with (target.parent / f"{key}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(target, fcntl.LOCK_EX):
         if not (target / "made.json").exists():
             folders.erase(target)  # of an interrupted build
             target.mkdir()
@@ -66,6 +66,14 @@ def build(recipe: Recipe, root: Path, log: Path) -> Image:
                 raise
     made = json.loads((target / "made.json").read_text())
     return Image(ref=str(target), digest=made["digest"], installed=tuple(made["installed"]))
+
+
+@contextmanager
+def locked(target: Path, how: int) -> Iterator[None]:
+    """Keep others from making or removing an environment. With LOCK_NB, raises BlockingIOError if somebody is at it."""
+    with target.with_name(f"{target.name}.lock").open("a") as lock:
+        fcntl.flock(lock, how)
+        yield
 
 
 def _machine(python: Python) -> tuple[str, ...]:
@@ -133,6 +141,7 @@ def _make(recipe: Recipe, python: Python, target: Path, log: Path) -> None:
     packages = _installed(target)
     files = [(path, hashlib.sha256(recipe.files[path]).hexdigest()) for path in sorted(recipe.files)]
     made = {
+        "asked": [*recipe.pip, *recipe.pip_alone, *recipe.npm],
         "files": sorted(recipe.files),
         "npm": recipe.npm,
         "prefix": str(python.prefix),

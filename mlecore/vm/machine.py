@@ -18,6 +18,7 @@ from uuid import uuid4
 from mlecore.agents import HOME, Recipe
 from mlecore.backends import (
     Backend,
+    Built,
     Capacity,
     Dataset,
     Demand,
@@ -34,7 +35,7 @@ from mlecore.backends import (
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.options import Option
 from mlecore.units import show_size
-from mlecore.vm import bubblewrap, collect, environments, folders, gpus, start
+from mlecore.vm import bubblewrap, built, collect, environments, folders, gpus, start
 from mlecore.vm.status import clean_up_after, of_group, status
 from mlecore.vm.supervise import cgroups, processes, relaying, seccomp, slirp
 from mlecore.vm.supervise.files import OUTPUT, STATE, STOP, read_json
@@ -134,6 +135,12 @@ class Vm(Backend):
         if recipe.files and not self._isolated:
             raise BackendError("without a sandbox, a recipe's files cannot be at their paths")
         return environments.build(recipe, self._root, log)
+
+    def built(self) -> Sequence[Built]:
+        return built.built(self._root)
+
+    def discard(self, chosen: Sequence[Built]) -> tuple[list[Built], int]:
+        return built.discard(self._root, chosen)
 
     def start(self, job: Job) -> Handle:
         if self._sandbox_problem:

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
@@ -37,9 +37,7 @@ def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Han
     given = {"secrets": secret_values(job), "gateway": model.settings.decode() if model else None}
     folders.make_private(folder.parent)
     if not folder.exists():
-        if job.image.ref and not (Path(job.image.ref) / "made.json").is_file():
-            raise ImageGone(f"the environment {job.image.ref} is no longer there")
-        with folders.new(root, job.name) as made:
+        with _environment_kept(job.image.ref), folders.new(root, job.name) as made:
             _lay_out(job, made, folder, root, gpu_ids, isolated, model.argv if model else ())
             try:
                 made.rename(folder)
@@ -52,6 +50,21 @@ def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Han
         except BackendError as error:
             _never_began(folder, str(error))
     return folders.handle(folder)
+
+
+@contextlib.contextmanager
+def _environment_kept(ref: str) -> Iterator[None]:
+    """Nobody removes it until the job's folder says that it is needed. Raises ImageGone."""
+    if not ref:
+        yield
+        return
+    gone = ImageGone(f"the environment {ref} is no longer there")
+    if not Path(ref).parent.is_dir():
+        raise gone
+    with environments.locked(Path(ref), fcntl.LOCK_SH):
+        if not (Path(ref) / "made.json").is_file():
+            raise gone
+        yield
 
 
 def _gateway(job: Job, root: Path) -> Process | None:
@@ -100,6 +113,7 @@ def _spec(
     spec: dict[str, Any] = {
         "name": job.name,
         "group": job.group,
+        "image": job.image.ref,
         "labels": dict(job.labels),
         "created": time.time(),
         "boot": boot_id(),

@@ -6,20 +6,23 @@ looks like and where its files live, network.py for what it can reach, watching.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from mle_backend_docker import describing, fetching, images, logs, preflight, removing, stopping, watching
+from mle_backend_docker import built, describing, fetching, images, logs, preflight, removing, stopping, watching
 from mle_backend_docker.backstop import Backstop
 from mle_backend_docker.data import provide
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
+from mle_backend_docker.pushing import push
 from mle_backend_docker.settings import OPTIONS, Settings
 from mle_backend_docker.starting import Starter
 from mlecore.agents import Recipe
 from mlecore.backends import (
     Backend,
+    Built,
     Capacity,
     Dataset,
     Demand,
@@ -56,6 +59,15 @@ class DockerBackend(Backend):
 
     def build(self, recipe: Recipe, log: Path) -> Image:
         return images.build(self.engine, self.settings, recipe, log)
+
+    def built(self) -> Sequence[Built]:
+        return built.listing(self.engine)
+
+    def discard(self, chosen: Sequence[Built]) -> tuple[list[Built], int]:
+        return built.discard(self.engine, chosen)
+
+    def push(self, image: Built, registry: str) -> str:
+        return push(self.engine, built.tag_of(self.engine, image), registry, io.StringIO())
 
     def start(self, job: Job) -> Handle:
         return self._starter.start(job)

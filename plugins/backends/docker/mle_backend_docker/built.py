@@ -5,30 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import frozen
-
 from mle_backend_docker import images, names
 from mle_backend_docker.engine import Engine
-
-
-@frozen(kw_only=True)
-class Built:
-    """One image that mlecore built. Layers that it shares with other images are not in ``size``."""
-
-    id: str
-    tags: tuple[str, ...]
-    size: int  # bytes
-    created: int  # seconds since 1970
-    owner: str  # see images.owner; empty if it was built before there were owners
-    used: bool
-
-    @property
-    def ours(self) -> bool:
-        return self.owner == images.owner()
-
-    @property
-    def name(self) -> str:
-        return ", ".join(self.tags) or self.id[:19]
+from mlecore.backends import Built
+from mlecore.errors import BackendError
 
 
 def listing(engine: Engine) -> list[Built]:
@@ -38,11 +18,12 @@ def listing(engine: Engine) -> list[Built]:
     used = {each["ImageID"] for each in containers}
     found = [
         Built(
-            id=each["Id"],
-            tags=tuple(each.get("RepoTags") or ()),
-            size=int(each["Size"]) - max(0, int(each.get("SharedSize") or 0)),
-            created=int(each["Created"]),
+            ref=each["Id"],
+            name=", ".join(each.get("RepoTags") or ()) or each["Id"][:19],
+            size=int(each["Size"]) - max(0, int(each.get("SharedSize") or 0)),  # layers
+            created=float(each["Created"]),
             owner=str(each["Labels"].get(names.OWNER, "")),
+            ours=each["Labels"].get(names.OWNER) == images.owner(),
             used=each["Id"] in used,
         )
         for each in _usage(engine).get("Images") or ()
@@ -51,28 +32,20 @@ def listing(engine: Engine) -> list[Built]:
     return sorted(found, key=lambda each: -each.created)
 
 
-def prunable(engine: Engine, *, everyones: bool = False) -> list[Built]:
-    """Those that no container uses, of this owner or of everyone."""
-    return [each for each in listing(engine) if not each.used and (everyones or each.ours)]
-
-
-def prune(engine: Engine, chosen: Sequence[Built]) -> tuple[list[Built], int]:
-    """Remove these images, and what our own builds left half done; those removed, and the bytes freed.
-
-    An image that a container has begun to use meanwhile stays.
-    """
+def discard(engine: Engine, chosen: Sequence[Built]) -> tuple[list[Built], int]:
+    """See ``Backend.discard``."""
     import docker.errors
 
     before = int(_usage(engine).get("LayersSize") or 0)
     removed = []
     for each in chosen:
-        with engine.request(f"removing the image {each.id[:19]}"):
+        with engine.request(f"removing the image {each.name}"):
             try:
-                engine.api.remove_image(each.id, force=len(each.tags) > 1)
+                engine.api.remove_image(each.ref, force="," in each.name)
             except docker.errors.NotFound:
                 continue
             except docker.errors.APIError as error:
-                if error.status_code == 409:
+                if error.status_code == 409:  # a container has begun to use it meanwhile
                     continue
                 raise
         removed.append(each)
@@ -80,6 +53,16 @@ def prune(engine: Engine, chosen: Sequence[Built]) -> tuple[list[Built], int]:
         ours = [f"{names.ROLE}=image", f"{names.OWNER}={images.owner()}"]
         engine.api.prune_images(filters={"dangling": True, "label": ours})
     return removed, max(0, before - int(_usage(engine).get("LayersSize") or 0))
+
+
+def tag_of(engine: Engine, image: Built) -> str:
+    """The name under which we built an image. Raises BackendError if it has lost it."""
+    with engine.request(f"looking at the image {image.name}"):
+        tags = engine.api.inspect_image(image.ref).get("RepoTags") or ()
+    for tag in tags:
+        if tag.startswith(f"{names.REPOSITORY}:"):
+            return str(tag)
+    raise BackendError(f"{image.name} has no name that mlecore gave it", fix="Build it again: mlecore images build")
 
 
 def _usage(engine: Engine) -> dict[str, Any]:

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
-from mle_backend_docker import built, images, names
-from mle_backend_docker.images_command import command
+from click.testing import CliRunner, Result
+from mle_backend_docker import images, names
 from mle_backend_docker.settings import BASE, Settings
 
 from mlecore.agents import Recipe
 from mlecore.backends import Image
+from mlecore.cli.images import command
 from mlecore.errors import BackendError, ImageGone, MlecoreError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def owner(monkeypatch: pytest.MonkeyPatch) -> str:
 def nonce(lab: Lab, owner: str) -> Iterator[dict[str, bytes]]:
     """Files that no other recipe has; images that the test built are removed afterwards."""
     yield {"/etc/nonce": uuid.uuid4().hex.encode()}
-    built.prune(lab.engine, built.prunable(lab.engine))
+    lab.backend.discard([each for each in lab.backend.built() if each.ours and not each.used])
 
 
 def dangling(lab: Lab) -> set[str]:
@@ -177,23 +177,26 @@ def test_an_image_of_mle_bench_runs_unchanged_as_its_user_nonroot(lab: Lab, tmp_
         lab.engine.api.remove_image(tag)
 
 
+def said(verb: str, *words: str, input: str | None = None) -> Result:
+    return CliRunner().invoke(command, [verb, "--backend", "docker", *words], input=input)
+
+
 def tags(lab: Lab) -> set[str]:
-    return {tag for each in built.listing(lab.engine) for tag in each.tags}
+    return {each.name for each in lab.backend.built()}
 
 
 def test_images_are_listed_and_pruned_by_the_command(lab: Lab, nonce: dict[str, bytes], tmp_path: Path) -> None:
     used = lab.backend.build(Recipe(files={**nonce, "/used": b""}), tmp_path / "log")
     lab.start("true", image=used)
     unused = lab.backend.build(Recipe(files=nonce), tmp_path / "log")
-    listed = CliRunner().invoke(command, ["list", "--json"])
-    in_use = {tag: each["used"] for each in json.loads(listed.output) for tag in each["tags"]}
+    in_use = {each["name"]: each["used"] for each in json.loads(said("list", "--json").output)}
     assert in_use[used.ref] is True and in_use[unused.ref] is False
-    assert unused.ref in CliRunner().invoke(command, ["list"]).output
+    assert unused.ref in said("list").output
     for no in ("n\n", ""):
-        declined = CliRunner().invoke(command, ["prune"], input=no)
+        declined = said("prune", input=no)
         assert declined.exit_code == 1 and unused.ref in declined.output and used.ref not in declined.output
         assert "Remove 1 image?" in declined.output and unused.ref in tags(lab)
-    pruned = CliRunner().invoke(command, ["prune"], input="y\n")
+    pruned = said("prune", input="y\n")
     assert pruned.exit_code == 0 and "removed 1 image," in pruned.output
     assert used.ref in tags(lab) and unused.ref not in tags(lab)
 
@@ -207,10 +210,11 @@ def test_others_images_are_pruned_only_when_all_are_asked_for(
     assert labels[names.OWNER] == mine
     with monkeypatch.context() as patch:
         patch.setattr(images, "owner", lambda: "another:installation")
-        assert CliRunner().invoke(command, ["prune", "--yes"]).output == "removed 0 images, 0.0 MB\n"
+        assert said("prune", "--yes").output == "removed 0 images, 0 B\n"
         assert others.ref in tags(lab)
-        assert f"of {mine}" in CliRunner().invoke(command, ["list"]).output
-        assert others.ref in {tag for each in built.prunable(lab.engine, everyones=True) for tag in each.tags}
+        assert f"of {mine}" in said("list").output
+        declined = said("prune", "--all", input="n\n")
+        assert declined.exit_code == 1 and others.ref in declined.output
 
 
 def test_what_a_failed_build_leaves_is_pruned_by_its_owner_only(
@@ -227,9 +231,9 @@ def test_what_a_failed_build_leaves_is_pruned_by_its_owner_only(
     assert left
     with monkeypatch.context() as patch:
         patch.setattr(images, "owner", lambda: "another:installation")
-        built.prune(lab.engine, [])
+        lab.backend.discard([])
         assert left <= dangling(lab)
-    built.prune(lab.engine, [])
+    lab.backend.discard([])
     assert not left & dangling(lab)
 
 
@@ -237,7 +241,7 @@ def test_layers_that_images_share_are_counted_once(lab: Lab, nonce: dict[str, by
     made = [
         lab.backend.build(Recipe(files={**nonce, "/srv/big": bytes([n]) * 3_000_000}), tmp_path / "log") for n in (1, 2)
     ]
-    sizes = {tag: each.size for each in built.listing(lab.engine) for tag in each.tags}
+    sizes = {each.name: each.size for each in lab.backend.built()}
     whole = lab.engine.api.inspect_image(made[0].ref)["Size"]
     assert all(3_000_000 <= sizes[each.ref] < 4_000_000 < whole for each in made)
 
@@ -285,7 +289,7 @@ def test_an_image_with_volumes_of_its_own_leaves_none(lab: Lab, tmp_path: Path) 
 
 
 def test_the_command_builds_an_agent_s_image(lab: Lab) -> None:
-    built = CliRunner().invoke(command, ["build", "dummy"], catch_exceptions=False)
+    built = said("build", "dummy")
     assert built.exit_code == 0 and built.output.startswith("mlecore/agent:")
 
 

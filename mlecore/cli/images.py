@@ -1,0 +1,143 @@
+"""`mlecore images`: what backends have built for agents, as images or environments."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlecore.cli._names import AGENT, BACKEND
+from mlecore.cli._shared import backend_config_option, backend_options_of, echo, json_option, print_json, print_table
+from mlecore.errors import BackendError, MlecoreError
+from mlecore.units import counted, show_size
+
+if TYPE_CHECKING:
+    from mlecore.backends import Backend, Built
+
+_of_backend = click.option(
+    "--backend", "name", type=BACKEND, show_default="all installed", help="Only what this backend built."
+)
+
+
+@click.group("images")
+def command() -> None:
+    """What backends have built for agents and keep: images, environments."""
+
+
+@command.command("list")
+@_of_backend
+@json_option
+def list_(name: str | None, as_json: bool) -> None:
+    """What is there, whoever built it. Sizes leave out what is shared with others."""
+    from attrs import asdict
+
+    found = list(_built(name))
+    if as_json:
+        print_json([{"backend": backend, **asdict(each)} for backend, _, each in found])
+    else:
+        _show(found)
+        click.echo(f"{counted(len(found), 'image')}, {show_size(sum(each.size for *_, each in found))}")
+
+
+@command.command()
+@click.argument("agent", type=AGENT)
+@click.option("-A", "agent_options", multiple=True, metavar="NAME=VALUE", help="Option of the agent.")
+@click.option("--backend", type=BACKEND, default="vm", show_default=True, help="What to build it with.")
+@click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="An option of the backend.")
+@backend_config_option
+@click.option("--log", type=click.Path(path_type=Path), help="Where the build's log goes.  [default: a temporary file]")
+def build(
+    agent: str,
+    agent_options: tuple[str, ...],
+    backend: str,
+    backend_options: tuple[str, ...],
+    backend_config: Path | None,
+    log: Path | None,
+) -> None:
+    """Build what AGENT needs, without starting a run."""
+    import tempfile
+
+    from mlecore.agents import Recipe
+    from mlecore.options import pairs, resolve
+    from mlecore.registry import load, open_backend
+
+    loaded = load("agent", agent)
+    options = resolve(loaded.call("agent").options, pairs(agent_options, "-A"), f"agent {agent}")
+    recipe = loaded.call("recipe", options=options) if loaded.implements("recipe") else Recipe()
+    opened = open_backend(backend, backend_options_of(backend_options, backend_config)).backend
+    image = opened.build(recipe, log or Path(tempfile.gettempdir()) / f"mlecore-build-{recipe.digest()[:12]}.log")
+    click.echo(f"{image.ref or 'nothing to install'} {image.digest}")
+
+
+@command.command()
+@_of_backend
+@click.option("--all", "everyones", is_flag=True, help="Also what other users or installations of mlecore built.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def prune(name: str | None, everyones: bool, yes: bool) -> None:
+    """Remove what this user's installation of mlecore built and what no job uses.
+
+    Shows it and asks first. A run that needs one later builds it again.
+    """
+    chosen = [(of, backend, each) for of, backend, each in _built(name) if not each.used and (everyones or each.ours)]
+    _show(chosen)
+    if chosen and not yes:
+        click.confirm(f"Remove {counted(len(chosen), 'image')}?", abort=True)
+    removed, freed = 0, 0
+    for where, backend in _backends(name):
+        gone, size = backend.discard([each for of, _, each in chosen if of == where])
+        removed, freed = removed + len(gone), freed + size
+    click.echo(f"removed {counted(removed, 'image')}, {show_size(freed)}")
+
+
+@command.command()
+@click.option("--registry", required=True, metavar="HOST[/PROJECT]", help="Where they go; log in with `docker login`.")
+@click.option("--backend", type=BACKEND, default="docker", show_default=True, help="What built them.")
+def push(registry: str, backend: str) -> None:
+    """Push the images that this user's installation of mlecore built to a registry, for backends elsewhere.
+
+    Prints the reference of each, by digest.
+    """
+    found = [(opened, each) for _, opened, each in _built(backend) if each.ours]
+    for opened, each in found:
+        click.echo(opened.push(each, registry))
+    if not found:
+        echo(f"none to push: `mlecore images build AGENT --backend {backend}` builds one", err=True)
+
+
+def _backends(name: str | None) -> Iterator[tuple[str, Backend]]:
+    """The backend of this name, or all that can be opened without options."""
+    from mlecore.registry import open_backend, plugins
+
+    for each in [name] if name else [plugin.name for plugin in plugins("backend") if plugin.state == "ok"]:
+        try:
+            yield each, open_backend(each).backend
+        except MlecoreError as error:
+            if name:
+                raise
+            echo(f"backend {each} is left out: {error}", err=True)
+
+
+def _built(name: str | None) -> Iterator[tuple[str, Backend, Built]]:
+    """Backend by backend. Where all are asked, one that does not answer is left out, with a note."""
+    for each, backend in _backends(name):
+        try:
+            for found in backend.built():
+                yield each, backend, found
+        except BackendError as error:
+            if name:
+                raise
+            echo(f"backend {each} is left out: {error}", err=True)
+
+
+def _show(found: list[tuple[str, Backend, Built]]) -> None:
+    rows = []
+    for backend, _, each in found:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.created))
+        marks = ["in use"] * each.used + [f"of {each.owner or 'an unknown owner'}"] * (not each.ours)
+        what = "; ".join(filter(None, [*marks, each.about]))
+        rows.append([backend, each.name, when, show_size(each.size), what])
+    if rows:
+        print_table(["BACKEND", "NAME", "BUILT", "SIZE", "WHAT"], rows)
