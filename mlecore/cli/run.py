@@ -146,7 +146,8 @@ def perform(
 ) -> None:
     """Run a plan, show how it goes, and end the command with its exit code."""
     from mlecore.controller.api import run_group
-    from mlecore.controller.display import Lines, Table
+    from mlecore.controller.display import Lines
+    from mlecore.controller.table import Table
 
     total = len(plan) if only is None else len(only)
     display = Table(total) if sys.stderr.isatty() and not as_json else Lines(total)

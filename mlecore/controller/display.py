@@ -1,4 +1,4 @@
-"""Watching a controller: a live table on a terminal, plain lines in a log."""
+"""Watching a controller: nothing, or plain lines in a log; table.py has the live table of a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from mlecore import files
 from mlecore.errors import DataError
@@ -18,12 +18,9 @@ from mlecore.runs.refused import refusal_words
 from mlecore.units import counted, show_duration
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from mlecore.controller.state import ActiveRun
     from mlecore.grading.report import Report
 
-_SHOWN = 30  # active runs in the table; more would only scroll away
 _COUNTED = ("graded", "failed", "cancelled")
 
 
@@ -66,54 +63,6 @@ class Lines:
 
     def say(self, text: str) -> None:
         print(f"{time.strftime('%H:%M:%S')} {printable(text, lines=True)}", file=self.out, flush=True)
-
-
-class Table:
-    """Active runs, redrawn in place; messages scroll above them."""
-
-    def __init__(self, total: int) -> None:
-        from rich.console import Console
-        from rich.live import Live as Screen
-
-        self.total = total
-        self.console = Console(stderr=True)
-        self._screen = Screen(console=self.console, auto_refresh=False, transient=True)
-        self._next = 0.0
-
-    def __enter__(self) -> Table:
-        self._screen.__enter__()
-        return self
-
-    def __exit__(self, *arguments: Any) -> None:
-        self._screen.__exit__(*arguments)
-
-    def changed(self, record: RunRecord, report: Report | None) -> None:
-        if record.settled and (line := describe(record, report)):
-            self.say(line)
-
-    def say(self, text: str) -> None:
-        self.console.print(printable(text, lines=True), markup=False, highlight=False)
-
-    def tick(self, active: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None:
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + 0.5
-            self._screen.update(self._drawn(list(active), counts, waiting), refresh=True)
-
-    def _drawn(self, active: list[ActiveRun], counts: Counter[str], waiting: int) -> RenderableType:
-        from rich.table import Table as Grid
-
-        grid = Grid(title=standing(active, counts, waiting, self.total), title_justify="left", expand=False)
-        for name in ("agent", "competition", "seed", "attempt", "state", "used", "left"):
-            grid.add_column(name, justify="right" if name in ("seed", "attempt", "used", "left") else "left")
-        for run in active[:_SHOWN]:
-            record, since = run.record, run.running_since
-            used = int(time.monotonic() - since) if since and run.phase == "running" else None
-            times = ("", "") if used is None else map(show_duration, (used, max(0.0, record.limits.time - used)))
-            attempt = str(record.attempt.number) if record.attempt else ""
-            grid.add_row(record.label, record.competition, str(record.seed), attempt, run.phase, *times)
-        if len(active) > _SHOWN:
-            grid.add_row(f"... {len(active) - _SHOWN} more")
-        return grid
 
 
 def standing(active: Iterable[ActiveRun], counts: Counter[str], waiting: int, total: int) -> str:

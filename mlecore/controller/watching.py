@@ -21,6 +21,7 @@ from mlecore.runs.measured import spent_in
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import SETTLED, RunRecord
 from mlecore.runs.store import load_group, open_group
+from mlecore.units import show_duration
 
 _SNAPSHOTS = ".mlecore/snapshots/*.csv"
 _MOST_LOG = 256 << 20  # bytes of a gateway's log
@@ -62,6 +63,14 @@ class View:
     @property
     def ended(self) -> bool:
         return not any(state not in SETTLED for states in self.agents.values() for state in states)
+
+    @property
+    def remaining(self) -> str:
+        """The time to the end, in words."""
+        if self.ended:
+            return "all have ended"
+        expected = "not known yet" if self.seconds_to_end is None else f"about {show_duration(self.seconds_to_end)}"
+        return f"time to the end: {expected}, at most {show_duration(self.at_most)} with {self.at_once} at once"
 
 
 class Watcher:

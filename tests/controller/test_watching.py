@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections import Counter
 
 import pytest
 from attrs import evolve
@@ -10,6 +12,8 @@ from click.testing import CliRunner
 
 from mlecore.backends import GATEWAY_LOG, Fetched
 from mlecore.cli import main
+from mlecore.controller.state import ActiveRun
+from mlecore.controller.table import Table
 from mlecore.controller.watching import Running, Watcher, time_left
 from mlecore.model_access import ModelAccess
 from mlecore.runs.lock import GroupLock
@@ -52,6 +56,23 @@ def test_the_same_as_json(at_work):
     assert (run["snapshots"], run["calls"], run["last_line"]) == (1, None, "working")
     assert run["used"] + run["left"] == pytest.approx(60.0)
     assert 60.0 < found["at_most"] <= 120.0 and found["seconds_to_end"] is None
+
+
+def test_the_live_table_says_what_each_run_does(at_work, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "150")
+    record = load_group(at_work)[0]
+    active = [ActiveRun(record=record, phase="running", running_since=time.monotonic())]
+    with Table(2) as table:
+        for _ in range(200):
+            table.tick(active, Counter(), 1)
+            if table._observer.view:
+                break
+            time.sleep(0.05)
+        with table.console.capture() as shown:
+            table.console.print(table._drawn(active, Counter(), 1))
+    row = next(line for line in shown.get().splitlines() if "coins" in line)
+    assert "1 running, 1 waiting; time to the end: not known yet, at most " in " ".join(shown.get().split())
+    assert row.split()[1:6] == ["worker", "│", "coins", "│", "0"] and row.rstrip("│ ").endswith("working")
 
 
 def test_what_its_gateway_has_counted(at_work):

@@ -87,14 +87,10 @@ def _until_interrupted() -> Iterator[None]:
 
 
 def _lines(view: View, width: int | None) -> list[str]:
-    from mlecore.units import counted, show_duration
+    from mlecore.units import counted
 
     total = sum(count for states in view.agents.values() for count in states.values())
-    end = "all have ended"
-    if not view.ended:
-        expected = "not known yet" if view.seconds_to_end is None else f"about {show_duration(view.seconds_to_end)}"
-        end = f"time to the end: {expected}, at most {show_duration(view.at_most)} with {view.at_once} at once"
-    out = [f"{view.group}: {counted(total, 'run')}; {end}"]
+    out = [f"{view.group}: {counted(total, 'run')}; {view.remaining}"]
     states = list(dict.fromkeys(state for each in view.agents.values() for state in each))
     header = ["AGENT", *(state.upper() for state in states)]
     out += table_lines(
