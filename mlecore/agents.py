@@ -113,6 +113,7 @@ class Launch:
     models: tuple[str, ...] = ()  # that it calls besides the run's; the gateway lets them through
     candidates: tuple[str, ...] = ("submission/submission.csv",)  # globs (mlecore.globs), best first
     grace: float = 10.0  # seconds between SIGTERM and SIGKILL when time is up
+    notes: tuple[str, ...] = ()  # for the user, printed once before the first run starts
 
 
 @frozen(kw_only=True)

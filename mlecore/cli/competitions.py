@@ -9,6 +9,7 @@ import click
 
 from mlecore.cli._names import COMPETITION
 from mlecore.cli._shared import data_option, json_option, print_json, print_table
+from mlecore.units import show_size
 
 if TYPE_CHECKING:
     from mlecore.competitions import Competition
@@ -50,7 +51,7 @@ def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_
                 row["modality"],
                 row["metric"],
                 "max" if row["direction"] == "maximize" else "min",
-                "-" if row["size_gb"] is None else f"{row['size_gb']:g} GB",
+                "-" if row["size_gb"] is None else show_size(row["size_gb"] * 1e9),
                 ", ".join(row["prepared"]) or "no",
             ]
             for row in rows
@@ -107,7 +108,7 @@ def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
         "split": facts.split or "none",
         "task": f"{facts.task} ({facts.modality})",
         "metric": f"{facts.metric}, {better}",
-        "size": "unknown" if facts.size_gb is None else f"{facts.size_gb:g} GB",
+        "size": "unknown" if facts.size_gb is None else show_size(facts.size_gb * 1e9),
         "plugin": f"{target.plugin.distribution} {target.plugin.version}",
     }
     for name, value in lines.items():

@@ -28,6 +28,8 @@ def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None)
         if isinstance(made, FinishedSubmission):
             finished.add(label)
             continue
+        for note in made.launch.notes:
+            say(f"{label}: {note}")
         demand = made.job.demand
         if demand.model is not None:
             _check_access(demand.model)

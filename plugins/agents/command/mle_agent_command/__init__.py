@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mle_lib_agents.requirements import packages
 
-from mle_agent_command.bring import brought
+from mle_agent_command.bring import brought, left_behind
 from mle_agent_command.parse import words
 from mlecore.agents import Agent, Launch, Network, Recipe, Task
 from mlecore.errors import UsageError
@@ -88,6 +88,7 @@ def launch(task: Task) -> Launch:
         files=files,
         secrets=secrets(options.get("secrets", "")),
         network=NETWORKS.get(options.get("network", ""), "none"),
+        notes=() if "files" in options else left_behind(files),
     )
 
 

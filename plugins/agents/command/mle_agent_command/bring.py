@@ -8,10 +8,10 @@ holds, unless they lie below the folder the user is in.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from mle_agent_command.imports import imported
+from mle_agent_command.imports import imported, named
 from mlecore.errors import UsageError
 
 PLACE = PurePosixPath("agent")
@@ -46,6 +46,24 @@ def brought(argv: Sequence[str], given: str | None, here: Path, image: bool) -> 
     if out[0] != argv[0]:
         out[:1] = [*START, out[0]]
     return tuple(out), files
+
+
+def left_behind(files: Mapping[str, Path]) -> tuple[str, ...]:
+    """A note about what the Python scripts among these files name and lack, if they lack anything."""
+    modules = [path for path in files.values() if path.suffix == ".py"]
+    there = {path.resolve() for path in files.values()}
+    lacking = sorted(
+        {
+            name
+            for folder in {path.parent for path in modules}
+            for name in named((path for path in modules if path.parent == folder), folder)
+            if (folder / name).resolve() not in there
+        }
+    )
+    if not lacking:
+        return ()
+    what = ", ".join(lacking[:5]) + (f" and {len(lacking) - 5} more" if len(lacking) > 5 else "")
+    return (f"its script names {what}, which stay here; to bring a whole folder along: -A files=DIR",)
 
 
 def _named(word: str, first: bool, here: Path, root: Path, files: dict[str, Path]) -> str | None:

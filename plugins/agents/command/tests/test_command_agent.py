@@ -72,6 +72,21 @@ def test_what_a_script_imports_comes_along_and_nothing_else(here: Path) -> None:
     assert set(launch(argv="python solve.py", files="src").files) >= {"agent/notes.txt", "agent/model/weights.bin"}
 
 
+def test_what_a_script_names_and_lacks_is_said(here: Path) -> None:
+    for name in ("src/config.yaml", "src/prompts/a.txt", "src/unused.bin", "src/data/train.csv", "src/submission/x"):
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text("")
+    script = (
+        'import helper\nopen("config.yaml"); open("data/train.csv"); open("../src/config.yaml"); print("", "\\0", "/")'
+    )
+    (here / "src" / "solve.py").write_text(script)
+    (here / "src" / "helper.py").write_text('__file__ + "prompts"')
+    (note,) = launch(argv="python src/solve.py").notes
+    assert note.startswith("its script names config.yaml, prompts, which stay here") and "-A files=" in note
+    assert not launch(argv="python solve.py", files="src").notes
+    assert not launch(argv="python src/solve.py src/config.yaml src/prompts/a.txt").notes[0].count("config")
+
+
 def test_an_absolute_path_is_the_sandbox_s_unless_it_lies_here(here: Path) -> None:
     (here / "my_agent.py").write_text("")
     outside = here.parent / "other.py"
