@@ -1,4 +1,4 @@
-"""AIDE: a graded run in which the best solution is not the last one."""
+"""AIDE: graded runs in which the best solution is not the last one, or has to be run again."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import mle_agent_aide as plugin
 import pytest
 
+from mlecore.runs.record import RunRecord
 from mlecore.testing import check_agent, scripted_run
 from mlecore.testing.models import Answer
 from mlecore.testing.models.script import Tool
@@ -33,6 +34,30 @@ def submit(label: int) -> str:
     )
 
 
+# Its metric is there at once, its submission the second time only: as with a solution that keeps its model in a file.
+LATER = """
+from pathlib import Path
+if Path('working/model').exists():
+    {then}
+Path('working/model').touch()
+print('accuracy', 0.9)"""
+
+
+DRAFTS = {"packages": "few", "num_drafts": "9", "debug_prob": "0"}
+
+
+def handed_in(record: RunRecord) -> set[str]:
+    """The labels of the submission, which was graded as valid."""
+    assert json.loads((record.folder / "grade.json").read_bytes())["valid_submission"]
+    return {line.rpartition(",")[2] for line in record.submission.read_text().splitlines()[1:]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all runs, so that AIDE is installed once."""
+    return tmp_path_factory.mktemp("aide")
+
+
 def test_conformance() -> None:
     check_agent("aide")
 
@@ -46,7 +71,8 @@ def test_few_packages_leave_out_what_aide_lists() -> None:
 @pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.sandbox
-def test_a_graded_run_hands_in_the_best_of_all_steps(tmp_path: Path) -> None:
+@pytest.mark.xdist_group("aide")
+def test_a_graded_run_hands_in_the_best_of_all_steps(folder: Path) -> None:
     """The second of four is best: the first fails, the third is worse, the fourth dies without a word.
 
     Reviews say the wrong direction, and the feedback model is asked by another protocol than the first.
@@ -57,12 +83,9 @@ def test_a_graded_run_hands_in_the_best_of_all_steps(tmp_path: Path) -> None:
         *(solution(submit(4)), review(0.2)),
         *(solution("import os\nos._exit(1)"), review(None, is_bug=True)),
     )
-    options = {"packages": "few", "steps": "4", "feedback_model": "gpt-feedback", "num_drafts": "9", "debug_prob": "0"}
-    done = scripted_run("aide", answers, tmp_path, options=options)
+    done = scripted_run("aide", answers, folder, options={**DRAFTS, "steps": "4", "feedback_model": "gpt-feedback"})
     record = done.record
-    assert json.loads((record.folder / "grade.json").read_bytes())["valid_submission"]
-    handed_in = record.submission.read_text().splitlines()
-    assert {line.rpartition(",")[2] for line in handed_in[1:]} == {"3"}
+    assert handed_in(record) == {"3"}
     assert "import pandas" in (record.folder / "code" / "solution.py").read_text()
     journal = json.loads(next((record.folder / "logs" / "aide").rglob("journal.json")).read_text())
     assert [node["is_buggy"] for node in journal["nodes"]] == [True, False, False, True]
@@ -72,3 +95,19 @@ def test_a_graded_run_hands_in_the_best_of_all_steps(tmp_path: Path) -> None:
     assert "attempt 1 of at most 4" in first and "Time left: 4 minutes" in first and "YOUR MEANS" in first
     assert done.leaks == ()
     assert record.usage.input_tokens == record.reported_usage.input_tokens == done.served.input
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.sandbox
+@pytest.mark.xdist_group("aide")
+@pytest.mark.parametrize(
+    ("then", "label"), [(submit(5), "5"), ("raise ValueError", "4")], ids=["it leaves one now", "it leaves none again"]
+)
+def test_a_best_solution_without_a_submission_is_run_again(folder: Path, then: str, label: str) -> None:
+    """It is handed in if it leaves one now; else the best of those that did."""
+    later = LATER.format(then="    ".join(then.splitlines(keepends=True)))
+    answers = (solution(later), review(0.9), solution(submit(4)), review(0.5))
+    record = scripted_run("aide", answers, folder, options={**DRAFTS, "steps": "2"}).record
+    assert handed_in(record) == {label}
+    assert ("working/model" in (record.folder / "code" / "solution.py").read_text()) == (label == "5")

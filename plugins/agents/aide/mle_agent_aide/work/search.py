@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,8 @@ def configuration(settings: dict[str, Any], home: Path) -> Any:
     cfg = _load_cfg(use_cli_args=False)
     cfg.data_dir = str(home / "data")
     cfg.goal = "in the task description"
-    cfg.log_dir, cfg.workspace_dir = str(home / "logs" / "aide"), str(home / "workspaces")
+    cfg.log_dir = str(home / "logs" / "aide")
+    cfg.workspace_dir = tempfile.mkdtemp(prefix="aide-")  # home itself may be read-only
     cfg.exp_name = "run"
     cfg.copy_data = False  # links: data may be large, and are read-only
     cfg.generate_report = False
@@ -127,10 +129,10 @@ class Search(aide.agent.Agent):  # type: ignore[misc]
         if node.metric.value is not None:
             node.metric.maximize = self._maximize
 
-    def best(self) -> Node | None:
-        """The solution that the journal calls best."""
-        best: Node | None = self.journal.get_best_node()
-        return best
+    def ranked(self) -> list[Node]:
+        """The solutions that work, by the metrics of the journal, the best first."""
+        good: list[Node] = sorted(self.journal.good_nodes, key=lambda node: node.metric, reverse=True)
+        return good
 
     def submission(self, node: Node) -> Path | None:
         """What a solution wrote, if it wrote a submission."""
@@ -164,8 +166,7 @@ class Search(aide.agent.Agent):  # type: ignore[misc]
 
     def _forget(self) -> None:
         """Remove the submissions of all solutions but the best."""
-        good = sorted(self.journal.good_nodes, key=lambda node: node.metric, reverse=True)
-        names = {f"{node.id}.csv" for node in good[:KEPT]}
+        names = {f"{node.id}.csv" for node in self.ranked()[:KEPT]}
         for path in self._kept.iterdir():
             if path.name not in names:
                 path.unlink()
