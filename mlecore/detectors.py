@@ -23,6 +23,7 @@ class Detector:
     programs: tuple[str, ...] = ()  # that must be on PATH
     compares: bool = False  # it compares runs: those of a group are judged once more when the group is complete
     seconds: float = 600.0  # that judging one run may take; then it is ended and reported as failed
+    memory_gb: float = 8.0  # that each of its processes may take; then it is reported as failed
 
 
 @frozen(kw_only=True)

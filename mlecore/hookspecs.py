@@ -157,8 +157,9 @@ class DetectorSpec:
 
         ``run.folder`` has its output, which may be hostile: follow no links, bound what is read. ``public``: the public
         data; None where they are not there. Changes nothing, and opens nothing else of the competition's data. Works in
-        a process of its own, which keeps what the module holds from one run to the next. Raises for what it cannot do:
-        then it has failed on this run, which is not taken for clean.
+        a process of its own, which keeps what the module holds from one run to the next; where bubblewrap works, it
+        cannot see the answers or change a run. Raises for what it cannot do: then it has failed on this run, which is
+        not taken for clean.
         """
 
 

@@ -27,19 +27,18 @@ class Detection:
 
     def __init__(
         self,
-        detectors: Sequence[ReadyDetector],
-        public_of: Callable[[RunRecord], Path | None],
+        judges: Judges,
         group: Path,
         background: Background,
         reporter: Reporter,
     ) -> None:
-        self._detectors = detectors
-        self._judges = Judges(detectors, public_of)
+        self._judges = judges
+        self._detectors = judges.detectors
         self._group = group
         self._background = background
         self._reporter = reporter
         self._runs: dict[str, RunRecord] = {}  # those that detectors see
-        self._concluded = not detectors
+        self._concluded = not judges.detectors
         self._said: set[str] = set()
 
     def begin(self) -> None:

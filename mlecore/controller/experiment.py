@@ -12,6 +12,7 @@ from attrs import evolve, field, frozen
 
 from mlecore.agents import Agent, Network, Recipe
 from mlecore.backends import Backend, Dataset
+from mlecore.data.layout import DataDirs
 from mlecore.data.prepared import Prepared
 from mlecore.errors import MlecoreError, NotPrepared, UsageError
 from mlecore.facts import Facts
@@ -87,6 +88,7 @@ class Experiment:
     agents: Mapping[str, LoadedAgent]  # by label
     backend: Backend
     backend_use: PluginUse
+    data: DataDirs
     inputs: Mapping[str, Inputs]  # by competition
     grader: Grader
     with_installed: bool = False  # grade with the installed plugins, whatever the group began with
@@ -161,6 +163,7 @@ def load_experiment(
         agents=agents,
         backend=opened.backend,
         backend_use=plugin_use(opened.plugin, opened.options),
+        data=DataDirs.of(data),
         inputs=inputs,
         grader=grader,
         with_installed=with_installed,
@@ -215,13 +218,13 @@ def _load_detectors(plan: Plan, say: Say, resumed: bool) -> tuple[ReadyDetector,
     if not plan.execution.detect:
         return ()
     try:
-        chosen, missing = choose((), plan.execution.detectors)
+        chosen, remarks = choose((), plan.execution.detectors)
     except MlecoreError as error:
         if not resumed:
             raise
-        chosen, missing = [], [f"no detector judges the runs: {error.message}"]
-    for why in missing:
-        say(why)
+        chosen, remarks = [], [f"no detector judges the runs: {error.message}"]
+    for remark in remarks:
+        say(remark)
     return tuple(chosen)
 
 
@@ -263,7 +266,7 @@ def require_network(agent: str, wanted: Network, given: Network) -> None:
 def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> Inputs:
     """A competition's data; synthetic data and data that need no account are made if they are missing."""
     from mlecore.competitions import competition
-    from mlecore.data import DataDirs, open_prepared
+    from mlecore.data import open_prepared
     from mlecore.data.sources import Synthetic, has_synthetic
     from mlecore.submissions.sample import sample_bytes
 

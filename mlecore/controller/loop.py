@@ -29,6 +29,7 @@ from mlecore.controller.reporter import Reporter
 from mlecore.controller.state import Display, GroupResult, Timing
 from mlecore.controller.transitions import Transitions
 from mlecore.controller.workers import Background
+from mlecore.detecting.judging import Judges
 from mlecore.errors import BackendUnreachable
 from mlecore.runs.cancelled import read_cancelled
 from mlecore.runs.journal import Journal
@@ -74,9 +75,8 @@ class Controller:
             sizes={id: inputs.facts.size_gb or 0.0 for id, inputs in experiment.inputs.items()},
             limit=plan.limits.time,
         )
-        self.detection = Detection(
-            experiment.detectors, experiment.public_of, group.folder, self.background, self.reporter
-        )
+        judges = Judges(experiment.detectors, experiment.data, experiment.public_of)
+        self.detection = Detection(judges, group.folder, self.background, self.reporter)
         self.lifecycle = Lifecycle(
             self.transitions,
             self.background,

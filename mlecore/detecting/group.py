@@ -54,13 +54,14 @@ def detect(
     planned = {name: given for name, given in opened.plan.execution.detectors.items() if name in (detectors or [name])}
     given = options or {}
     merged = {name: {**planned.get(name, {}), **given.get(name, {})} for name in {**planned, **given}}
-    chosen, missing = choose(detectors, merged)
-    for words in (*problems, *missing):
+    chosen, remarks = choose(detectors, merged)
+    for words in (*problems, *remarks):
         say(words)
     if not chosen:
         raise UsageError("no detector can judge here", fix="To see them: mlecore plugins list --kind detector")
     found: list[Judged] = []
-    with Judges(chosen, PublicData(DataDirs.of(data or opened.info.data))) as judges:
+    dirs = DataDirs.of(data or opened.info.data)
+    with Judges(chosen, dirs, PublicData(dirs)) as judges:
         for number, record in enumerate(wanted, 1):
             found += [Judged(run=record, found=each) for each in judges.judge(record, members)]
             progress(number, len(wanted))

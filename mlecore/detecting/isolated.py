@@ -1,4 +1,4 @@
-"""A detector in a separate process, which is ended if it takes too long."""
+"""A detector in a separate process, which sees no answers and is ended if it takes too long."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from mlecore.data.layout import DataDirs
 from mlecore.detecting.ready import ReadyDetector
+from mlecore.detecting.view import through
 from mlecore.detectors import Detection
 from mlecore.runs.findings import Findings, findings_of, group_digest
 from mlecore.runs.journal import now
@@ -25,9 +27,12 @@ from mlecore.schema import SchemaError, parse_json, structure
 class IsolatedDetector:
     """Judges runs in one process, one after the other. Not thread-safe."""
 
-    def __init__(self, detector: ReadyDetector) -> None:
+    def __init__(self, detector: ReadyDetector, data: DataDirs) -> None:
+        """``data``: of which it sees the public part only."""
         self.detector = detector
+        self._data = data
         self._process: subprocess.Popen[bytes] | None = None
+        self._through: tuple[str, ...] = ()  # what the process was started with, and so what it sees
         self._joined: set[Path] = set()  # folders of runs that the process knows
 
     def __enter__(self) -> IsolatedDetector:
@@ -58,9 +63,10 @@ class IsolatedDetector:
         None if they are not there.
         """
         began, created_at = time.monotonic(), now()
-        if self._process is None or self._process.poll() is not None:
+        see_through = through(self._data, run.folder.parent)
+        if self._process is None or self._process.poll() is not None or self._through != see_through:
             self.close()
-            self._process = _start()
+            self._process, self._through = _start(see_through, self.detector.detector.memory_gb), see_through
         joined = [other.folder for other in group if other.folder not in self._joined]
         self._joined.update(joined)
         request = {
@@ -99,9 +105,9 @@ class IsolatedDetector:
             return f"its result is no detection: {error.message}"
 
 
-def _start() -> subprocess.Popen[bytes]:
+def _start(through: tuple[str, ...], memory_gb: float) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "mlecore.detecting.worker"],
+        [*through, sys.executable, "-m", "mlecore.detecting.worker", str(int(memory_gb * 2**30))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,  # Ctrl-C is for the caller, which ends it with all that it has started
@@ -123,4 +129,6 @@ def _read_line(process: subprocess.Popen[bytes], seconds: float) -> bytes | None
 
 
 def _how(status: int) -> str:
+    if status > 128:  # bubblewrap passes a signal on like this
+        status = 128 - status
     return f"signal {-status}" if status < 0 else f"exit code {status}"

@@ -25,11 +25,13 @@ class Dismissed(MlecoreError):
 class Judges:
     """Detectors, each in a separate process, which work side by side. One run at a time."""
 
-    def __init__(self, detectors: Sequence[ReadyDetector], public_of: Callable[[RunRecord], Path | None]) -> None:
-        """``public_of``: where the public data of a run's competition lie; None if they are not there."""
+    def __init__(
+        self, detectors: Sequence[ReadyDetector], data: DataDirs, public_of: Callable[[RunRecord], Path | None]
+    ) -> None:
+        """``public_of``: where in ``data`` the public data of a run's competition lie; None if they are not there."""
         self.detectors = tuple(detectors)
         self._public_of = public_of
-        self._processes = {detector.name: IsolatedDetector(detector) for detector in detectors}
+        self._processes = {detector.name: IsolatedDetector(detector, data) for detector in detectors}
         self._closed = False
 
     def __enter__(self) -> Judges:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
+from mlecore.detecting.view import unavailable
 from mlecore.detectors import Detector
 from mlecore.errors import MlecoreError, UsageError
 from mlecore.options import resolve
@@ -45,7 +46,8 @@ def ready(name: str, options: Mapping[str, str]) -> ReadyDetector:
 
 
 def choose(names: Sequence[str], options: GivenOptions) -> tuple[list[ReadyDetector], list[str]]:
-    """The detectors that are named, or else all that are installed and can judge here; and why others cannot.
+    """The detectors that are named, or else all that are installed and can judge here; and remarks: why others cannot,
+    and what those that do should not see.
 
     Raises UsageError and PluginError for one that is named, or that options are given for.
     """
@@ -55,15 +57,18 @@ def choose(names: Sequence[str], options: GivenOptions) -> tuple[list[ReadyDetec
             if not names:
                 load("detector", name)  # raises, with what is wrong
             raise UsageError(f"options are given for the detector {name}, which is not among those that judge")
-    chosen, missing = [], []
+    chosen: list[ReadyDetector] = []
+    remarks: list[str] = []
     for name in wanted:
         try:
             chosen.append(ready(name, options.get(name, {})))
         except MlecoreError as error:
             if names or name in options:
                 raise
-            missing.append(f"{error.message}: it judges no run")
+            remarks.append(f"{error.message}: it judges no run")
     if not names:
         broken = [plugin for plugin in plugins("detector") if plugin.state in ("broken", "incompatible")]
-        missing += [f"detector {plugin.name} judges no run: it is {plugin.state}: {plugin.reason}" for plugin in broken]
-    return chosen, missing
+        remarks += [f"detector {plugin.name} judges no run: it is {plugin.state}: {plugin.reason}" for plugin in broken]
+    if chosen and (why := unavailable()):
+        remarks.append(f"detectors could open the answers here: {why}")
+    return chosen, remarks

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import queue
+import resource
 import signal
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -23,14 +25,15 @@ _LARGEST = 8 * 2**20  # bytes of what a detector may find in one run
 _group: dict[Path, RunRecord] = {}  # grows: each run is named, and read, once
 
 
-def main() -> None:
-    """Serve until standard input ends."""
+def main(memory: int) -> None:
+    """Serve until standard input ends. ``memory``: bytes that this process may take, and each that it starts."""
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a detector prints must not mix with the answers
     requests: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(requests,), daemon=True).start()
     while True:
-        answers.write(_answer(json.loads(requests.get())) + "\n")
+        answers.write(_answer(json.loads(requests.get()), memory) + "\n")
         answers.flush()
 
 
@@ -41,13 +44,13 @@ def _read(requests: queue.SimpleQueue[str]) -> None:
     os.killpg(os.getpgid(0), signal.SIGKILL)  # programs that the detector has started, too
 
 
-def _answer(request: dict[str, Any]) -> str:
+def _answer(request: dict[str, Any], memory: int) -> str:
     try:
         text = json.dumps({"detection": _detect(request)}, allow_nan=False)
     except MlecoreError as error:
         return json.dumps({"error": str(error)})
     except MemoryError:
-        return json.dumps({"error": "it needs more memory than there is"})
+        return json.dumps({"error": f"it took more than its memory limit of {memory / 2**30:g} GB"})
     except (TypeError, ValueError, RecursionError) as error:
         return json.dumps({"error": f"what it found cannot be written as JSON: {error}"})
     if len(text) > _LARGEST:
@@ -76,4 +79,4 @@ def _detect(request: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]))

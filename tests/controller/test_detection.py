@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ from click.testing import CliRunner
 import mlecore
 from mlecore.cli import main
 from mlecore.controller.api import run_group
+from mlecore.data.layout import DataDirs
 from mlecore.detecting.judging import Dismissed, Judges
 from mlecore.detecting.ready import ready
+from mlecore.detecting.view import unavailable
 from mlecore.errors import UsageError
 from mlecore.reports.graded import read_graded
 from mlecore.runs.findings import Findings, read_findings
@@ -76,11 +79,13 @@ def test_what_a_killed_controller_left_unjudged_is_judged(judging: Any) -> None:
         ("dies", "ended without a result (exit code 7)"),
         ("hangs", "more than its limit of 5 s"),
         ("nan", "cannot be written as JSON"),
+        ("eats", "took more than its memory limit of 1 GB"),
     ],
 )
 def test_a_detector_that_fails_is_reported_as_failed(lab: Any, how: str, words: str) -> None:
     judge = ready("judge", {"how": how})
-    lab.detectors = (evolve(judge, detector=evolve(judge.detector, seconds=5.0)),) if how == "hangs" else (judge,)
+    declared = evolve(judge.detector, seconds=5.0 if how == "hangs" else 60.0, memory_gb=1.0)
+    lab.detectors = (evolve(judge, detector=declared),)
     group = lab.make(("worker", {}), seeds=2)
     assert lab.run().complete  # and no run is affected
     for name in ("worker--coins--0", "worker--coins--1"):
@@ -98,7 +103,7 @@ def test_it_stops_with_the_controller_and_leaves_no_half_truth(lab: Any) -> None
     lab.detectors, detectors = (), lab.detectors
     assert lab.run().complete
     run = load_group(group.folder)[0]
-    judges = Judges(detectors, lambda run: None)
+    judges = Judges(detectors, DataDirs(()), lambda run: None)
     threading.Timer(0.7, judges.close).start()
     with pytest.raises((Dismissed, ValueError)):
         judges.judge(run, [run])
@@ -113,6 +118,45 @@ def test_a_link_in_the_place_of_findings_is_not_followed(judging: Any, tmp_path:
     judging.detectors = detectors
     judging.run()
     assert not (tmp_path / "judge.json").exists()
+
+
+@pytest.mark.sandbox
+def test_it_sees_public_data_and_runs_only_and_changes_neither(
+    lab: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if why := unavailable():
+        pytest.skip(why)
+    lab.make(("worker", {}))
+    assert lab.run().complete
+    [run] = load_group(lab.group.folder)
+    folder, disk = tmp_path / "data" / "coins", tmp_path / "disk"
+    shutil.copytree(lab.data / "coins", folder)
+    (folder / "raw").mkdir(exist_ok=True)
+    (folder / "raw" / "train.csv").touch()
+    private, public = folder / "prepared" / "private", folder / "prepared" / "public"
+
+    def could(answers: Path) -> set[str]:
+        peeking = ready("judge", {"how": "peeks", "answers": str(answers)})
+        with Judges((peeking,), DataDirs((tmp_path / "data",)), lambda run: public) as judges:
+            return set(judges.judge(run, [run])[0].settings["could"])
+
+    may = {"open public data", "open a run", "open temporary files"}
+    assert could(private) == may
+    shutil.move(private, disk)  # answers on another disk
+    private.symlink_to(disk)
+    assert could(private) == may and "open answers" not in could(disk)
+    monkeypatch.setattr("mlecore.detecting.view.unavailable", lambda: "not here")
+    assert could(private) - may == {
+        *("open answers", "open answers by another process", "open raw data"),
+        *("change a run", "change public data"),
+    }
+
+
+def test_without_bubblewrap_it_is_said_that_answers_can_be_seen(detect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mlecore.detecting.ready.unavailable", lambda: "bubblewrap (bwrap) is not installed")
+    monkeypatch.setattr("mlecore.detecting.view.unavailable", lambda: "bubblewrap (bwrap) is not installed")
+    code, output = detect("--detector", "judge")
+    assert code == 1 and "detectors could open the answers here: bubblewrap (bwrap) is not installed" in output
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from mlecore.competitions import Competition
@@ -24,6 +25,7 @@ def detector() -> Detector:
         seconds=60.0,
         options=(
             Option(name="how", default="well", help="how it behaves"),
+            Option(name="answers", default="", help="the folder at which it peeks"),
             Option(name="log", default="", help="file that gets a line for each run that it judges"),
         ),
     )
@@ -48,6 +50,10 @@ def detect(
         time.sleep(600)
     if options["how"] == "nan":
         return Detection(findings=(), settings={"share": float("nan")})
+    if options["how"] == "eats":
+        bytearray(2**31)
+    if options["how"] == "peeks":
+        return Detection(findings=(), settings={"could": could(run.folder, Path(options["answers"]))})
     own = (run.folder / SUBMISSION).read_bytes()
     same = [o.name for o in group if o.uid != run.uid and (o.folder / SUBMISSION).read_bytes() == own]
     finding = Finding(
@@ -59,3 +65,25 @@ def detect(
         details={"competition": competition.id, "public": public is not None and (public / "sample.csv").is_file()},
     )
     return Detection(findings=(finding,), settings={"compared": len(group) - 1})
+
+
+def could(run: Path, answers: Path) -> list[str]:
+    """What a detector has no business with, and could do."""
+    tried: dict[str, Callable[[], object]] = {
+        "open answers": lambda: next(answers.iterdir()).read_bytes(),
+        "open answers by another process": lambda: next(Path(f"/proc/{os.getppid()}/root{answers}").iterdir()),
+        "open raw data": lambda: next((answers.parents[1] / "raw").iterdir()),
+        "change public data": lambda: (answers.parent / "public" / "more").touch(),
+        "change a run": lambda: (run / "more").touch(),
+        "open public data": lambda: next((answers.parent / "public").iterdir()).read_bytes(),
+        "open a run": lambda: (run / SUBMISSION).read_bytes(),
+        "open temporary files": lambda: Path(tempfile.mkdtemp()).rmdir(),
+    }
+    done = []
+    for what, action in tried.items():
+        try:
+            action()
+        except (OSError, StopIteration):
+            continue
+        done.append(what)
+    return done

@@ -1,0 +1,64 @@
+"""What a detector's process sees of this machine: of competitions' data only the public part, and runs read-only.
+
+bubblewrap shows it so. Keys, caches and programs stay as they are: a detector is trusted code that must not see
+answers, rather than an adversary.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from mlecore.data.layout import DataDirs
+
+_DATA = ("prepared*", "synthetic", "raw", "sources", "*.zip")  # one of them is in a competition's folder
+_PUBLIC = ("prepared*/public", "synthetic/prepared*/public")
+_PRIVATE = ("*", "prepared*/private", "synthetic/*", "synthetic/prepared*/private")  # and may be a link
+
+
+def through(data: DataDirs, group: Path) -> tuple[str, ...]:
+    """The command before a detector's own, for the runs of a group; empty if sandboxes do not work here."""
+    return (*_base(), *_mounts(data, group), "--") if unavailable() is None else ()
+
+
+@cache
+def unavailable() -> str | None:
+    """Why detectors see what the user sees, answers too; None if they do not."""
+    if shutil.which("bwrap") is None:
+        return "bubblewrap (bwrap) is not installed"
+    done = subprocess.run([*_base(), "--", "true"], capture_output=True, text=True, check=False)
+    return f"bubblewrap does not work here: {done.stderr.strip()[-200:]}" if done.returncode else None
+
+
+def _base() -> Sequence[str]:
+    """Processes outside could be asked for their view of the files, so they are hidden, too."""
+    capabilities = [part for name in ("SYS_ADMIN", "SYS_PTRACE") for part in ("--cap-drop", f"CAP_{name}")]
+    return ("bwrap", "--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc", *capabilities)
+
+
+def _mounts(data: DataDirs, group: Path) -> list[str]:
+    """Empty folders over competitions', and in them the public data; also over what links in them lead to."""
+    mounts: dict[Path, tuple[str, ...]] = {group.resolve(): ("--ro-bind", str(group.resolve()))}
+    for folder in _competitions(data):
+        links = (path.resolve() for path in _found(folder, _PRIVATE) if path.is_symlink())
+        for hidden in (folder, *(path for path in links if path.exists())):
+            mounts[hidden] = ("--tmpfs",) if hidden.is_dir() else ("--ro-bind", "/dev/null")
+        for public in _found(folder, _PUBLIC):
+            mounts[public] = ("--ro-bind", str(public.resolve()))
+    outermost_first = sorted(mounts, key=lambda path: len(path.parts))
+    return [word for path in outermost_first for word in (*mounts[path], str(path))]
+
+
+def _competitions(data: DataDirs) -> Iterator[Path]:
+    """The folders of all competitions with data, in any directory; links are resolved."""
+    for directory in data.dirs:
+        if directory.is_dir():
+            yield from (path.resolve() for path in sorted(directory.iterdir()) if any(_found(path, _DATA)))
+
+
+def _found(folder: Path, patterns: Sequence[str]) -> Iterator[Path]:
+    for pattern in patterns:
+        yield from folder.glob(pattern)
