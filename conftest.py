@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 from collections.abc import Iterator
 from functools import cache
@@ -34,10 +35,13 @@ def _no_engine() -> str:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Groups of tests are sealed with a key of their own, not with the user's."""
+def _own_folders(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[None]:
+    """Nothing of the user's: the key that seals groups, judges' answers, and Dolos, which is built once and kept."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MLECORE_STATE", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("MLECORE_RULES", str(tmp_path_factory.mktemp("rules")))
+        if "MLECORE_DOLOS" not in os.environ:
+            patch.setenv("MLECORE_DOLOS", str(pytestconfig.cache.mkdir("dolos")))
         yield
 
 

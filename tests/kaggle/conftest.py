@@ -196,3 +196,8 @@ def raw_files() -> dict[str, bytes]:
 @pytest.fixture
 def fault() -> Any:
     return fake.Fault
+
+
+@pytest.fixture
+def notebook() -> Any:
+    return fake.Notebook

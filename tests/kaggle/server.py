@@ -18,13 +18,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from attrs import define
+
 PORT = 7777
 TOKEN = "KGAT_good"
 USER, KEY = "ada", "0123456789abcdef"
 
 
 class Fault:
-    """How one answer goes wrong: a status, or the link dropping after so many bytes of the body."""
+    """How one answer goes wrong: a status, the link dropping after so many bytes of the body, seconds of silence."""
 
     def __init__(
         self, status: int = 0, *, drop_after: int = -1, headers: dict[str, str] | None = None, stall: float = 0
@@ -32,12 +34,37 @@ class Fault:
         self.status, self.drop_after, self.headers, self.stall = status, drop_after, headers or {}, stall
 
 
+@define
+class Notebook:
+    """What somebody published about a competition; ``gone``: it is listed, but not given."""
+
+    ref: str
+    source: str
+    votes: int = 0
+    language: str = "python"
+    kind: str = "notebook"  # or script
+    gone: bool = False
+
+    def described(self) -> dict[str, Any]:
+        owner, slug = self.ref.split("/")
+        return {
+            "ref": self.ref,
+            "author": owner,
+            "slug": slug,
+            "title": f"Title of {slug}",
+            "totalVotes": self.votes,
+            "language": self.language,
+            "kernelType": self.kind,
+        }
+
+
 class FakeKaggle:
-    """Archives and leaderboards by slug; ``faults`` are used up one a request, by the name of what is asked for."""
+    """Archives, leaderboards and notebooks by slug; ``faults`` are used up one a request, by what is asked for."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.leaderboards: dict[str, bytes] = {}
+        self.notebooks: dict[str, list[Notebook]] = defaultdict(list)
         self.accepted: set[str] = set()
         self.closed: set[str] = set()
         self.faults: dict[str, list[Fault]] = defaultdict(list)
@@ -88,7 +115,7 @@ class Handler(BaseHTTPRequestHandler):
         what = self.path.rpartition("/")[2]
         if not self.path.startswith("/api/v1/"):
             return self._json(404, {"code": 404, "message": "Not found"})
-        if self._faulty(what, request.get("competitionName", "")):
+        if self._faulty(what, request.get("competitionName") or request.get("kernelSlug") or ""):
             return None
         if what == "IntrospectToken":
             good = request["token"] == TOKEN
@@ -132,6 +159,25 @@ class Handler(BaseHTTPRequestHandler):
         ]
         self._json(200, {"competitions": entries, "nextPageToken": str(start + 2) if rest else ""})
 
+    def ListKernels(self, request: dict[str, Any]) -> None:  # noqa: N802
+        listed = self.kaggle.notebooks[request["competition"]]
+        if request.get("language", "all") != "all":
+            listed = [each for each in listed if each.language == request["language"]]
+        if request.get("sortBy") == "VOTE_COUNT":
+            listed = sorted(listed, key=lambda each: -each.votes)
+        size = request["pageSize"]
+        start = size * (request.get("page", 1) - 1)
+        self._json(200, {"kernels": [each.described() for each in listed[start : start + size]]})
+
+    def GetKernel(self, request: dict[str, Any]) -> None:  # noqa: N802
+        ref = f"{request['userName']}/{request['kernelSlug']}"
+        found = next((each for all in self.kaggle.notebooks.values() for each in all if each.ref == ref), None)
+        if found is None or found.gone:
+            return self._json(404, {"code": 404, "message": "Not found"})
+        about = found.described()
+        blob = {name: about[name] for name in ("slug", "language", "kernelType")} | {"source": found.source}
+        return self._json(200, {"metadata": about, "blob": blob})
+
     def do_GET(self) -> None:
         slug = re.match(r"/storage/(.*)\.zip", self.path)[1]  # type: ignore[index]
         span = self.headers.get("Range", "")
@@ -160,6 +206,9 @@ class Handler(BaseHTTPRequestHandler):
         with self.kaggle.lock:
             fault = self._next_fault(what, slug)
         if fault is None:
+            return False
+        if fault.stall:
+            time.sleep(fault.stall)
             return False
         if fault.drop_after >= 0:
             self.close_connection = True

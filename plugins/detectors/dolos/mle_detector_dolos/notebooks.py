@@ -77,7 +77,7 @@ def _pulled(api: Any, ref: str) -> str | None:
             call_patiently(lambda: api.kernels_pull(ref, name), f"fetching the notebook {ref}")
         except KaggleUnreachable:
             raise
-        except DataError:  # deleted, or private by now
+        except (DataError, ValueError):  # deleted or private by now, or of a name that the client does not take
             return None
         paths = (path for path in sorted(Path(name).iterdir()) if path.suffix.lower() in PYTHON)
         return next(filter(None, map(read_script, paths)), None)

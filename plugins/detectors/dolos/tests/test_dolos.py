@@ -1,4 +1,4 @@
-"""What counts as a copy, with Dolos itself; and where references come from."""
+"""What counts as a copy, with Dolos itself. tests/kaggle/test_notebooks.py fetches notebooks."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from mle_detector_dolos import detector, installing, notebooks
+from mle_detector_dolos import detector, installing
 from mle_detector_dolos.judging import judge
 from mle_detector_dolos.scripts import Script, handed_out
 
 from mlecore.detectors import Detection
 from mlecore.errors import DataError, MlecoreError, UsageError
-from mlecore.kaggle import client
-from mlecore.kaggle.errors import NoLogin
 from mlecore.options import resolve
 from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import RunRecord
@@ -164,44 +162,6 @@ def test_without_references_nothing_is_decided(tmp_path: Path, monkeypatch: pyte
     missing = judged(run, references=str(tmp_path / "nowhere")).findings[0]
     assert (missing.verdict, "there is no folder" in missing.summary) == ("undecided", True)
     assert judged(run).findings[0].summary.startswith("the competition is not Kaggle's")
-
-    def refuse() -> None:
-        raise NoLogin("there is no valid Kaggle login here")
-
-    monkeypatch.setattr(client, "login", refuse)
-    assert "no valid Kaggle login" in judged(run, kaggle="ships").findings[0].summary
-
-
-class Kaggle:
-    """Forty-one notebooks, one of which is gone."""
-
-    def __init__(self) -> None:
-        self.pulled: list[str] = []
-
-    def kernels_list(self, page: int, page_size: int, competition: str, language: str, sort_by: str) -> list[Any]:
-        assert (competition, language, sort_by) == ("ships", "python", "voteCount")
-        numbers = range(41)[(page - 1) * page_size : page * page_size]
-        return [SimpleNamespace(ref=f"user/n{n}", title=f"N {n}", total_votes=100 - n) for n in numbers]
-
-    def kernels_pull(self, ref: str, path: str) -> None:
-        self.pulled.append(ref)
-        if ref == "user/n3":
-            raise DataError("gone")
-        (Path(path) / "n.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "source": f"x = '{ref}'"}]}))
-
-
-def test_notebooks_are_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MLECORE_DOLOS", str(tmp_path))
-    kaggle = Kaggle()
-    monkeypatch.setattr(client, "login", lambda: kaggle)
-    folder = notebooks.fetch_notebooks("ships", 30)
-    assert len(kaggle.pulled) == 30 and len(list(folder.glob("*.py"))) == 29
-    assert (folder / "user--n5.py").read_text() == "x = 'user/n5'\n"
-    assert json.loads((folder / notebooks.LIST).read_text())["notebooks"][0]["votes"] == 100
-    notebooks.fetch_notebooks("ships", 30)
-    assert len(kaggle.pulled) == 30
-    notebooks.fetch_notebooks("ships", 50)
-    assert len(list(folder.glob("*.py"))) == 40
 
 
 def test_npm_that_fails_says_why_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
