@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from attrs import frozen
 
@@ -166,7 +167,10 @@ def tools(inputs: Inputs, cache: Path) -> dict[str, bytes | Path]:
 
 
 def sample_file(inputs: Inputs, cache: Path) -> Path:
-    """The sample as a plain file; one inside an archive is unpacked once per group."""
+    """The sample as a plain file; one inside an archive is unpacked once per group.
+
+    Runs of one competition are started at the same time, so that each unpacks to a name of its own.
+    """
     from mlecore.submissions.sample import open_sample, sample_place
 
     path, member = sample_place(inputs.facts, inputs.data.public)
@@ -175,7 +179,7 @@ def sample_file(inputs: Inputs, cache: Path) -> Path:
     target = cache / f"{inputs.facts.id}-{inputs.data.digest[:12]}.sample.csv"
     if not target.exists():
         cache.mkdir(exist_ok=True)
-        partial = target.with_suffix(f".{id(inputs)}.partial")
+        partial = target.with_suffix(f".{uuid4().hex}.partial")
         with open_sample(inputs.facts, inputs.data.public) as plain:
             shutil.copyfile(plain, partial)
         partial.replace(target)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -49,17 +52,36 @@ def test_a_task_tells_what_may_be_known_and_a_job_what_is_to_be_done(ready, tmp_
     assert "private" not in repr(job)
 
 
-def test_the_sample_inside_an_archive_is_unpacked_once(ready, tmp_path):
+@pytest.fixture
+def packed(ready, tmp_path):
+    """Inputs whose sample is inside an archive."""
     _, _, inputs = ready
     data = evolve(inputs.data, root=tmp_path)
     data.public.mkdir()
     with zipfile.ZipFile(data.public / "s.zip", "w") as archive:
         archive.writestr("a/s.csv", "id,side\n")
-    packed = evolve(inputs, facts=evolve(inputs.facts, sample="public/s.zip!a/s.csv"), data=data)
+    return evolve(inputs, facts=evolve(inputs.facts, sample="public/s.zip!a/s.csv"), data=data)
+
+
+def test_the_sample_inside_an_archive_is_unpacked_once(packed, tmp_path):
     path = sample_file(packed, tmp_path / "cache")
     assert path.read_text() == "id,side\n"
     path.write_text("kept")
     assert sample_file(packed, tmp_path / "cache").read_text() == "kept"
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+def test_runs_that_start_at_once_unpack_the_sample_side_by_side(packed, tmp_path, monkeypatch):
+    both, copy = threading.Barrier(2), shutil.copyfile
+
+    def copy_together(*paths):
+        copy(*paths)
+        both.wait(timeout=30)
+
+    monkeypatch.setattr(shutil, "copyfile", copy_together)
+    with ThreadPoolExecutor() as pool:
+        found = [pool.submit(sample_file, packed, tmp_path / "cache") for _ in range(2)]
+        assert {path.result().read_text() for path in found} == {"id,side\n"}
     assert len(list((tmp_path / "cache").iterdir())) == 1
 
 
