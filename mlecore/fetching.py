@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path, PurePosixPath
@@ -26,12 +27,10 @@ _OF_THE_NAME = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, e
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Receiver:
-    """Stores files in the new folder ``into``; at most ``max_files`` of them with ``max_bytes`` in all."""
+class Selection(ABC):
+    """Which files of a job are taken: at most ``max_files`` with ``max_bytes`` in all. ``store`` says where to."""
 
-    def __init__(self, into: Path, max_bytes: int, max_files: int) -> None:
-        into.mkdir()
-        self.into = into
+    def __init__(self, max_bytes: int, max_files: int) -> None:
         self.max_bytes = max_bytes
         self.max_files = max_files
         self.files = 0
@@ -59,11 +58,20 @@ class Receiver:
         else:
             self._take(path, size, source)
 
+    @abstractmethod
+    def store(self, path: PurePosixPath, size: int, source: IO[bytes]) -> int | None:
+        """Put a file where it belongs, and return how many bytes it had; None: it was refused."""
+
     def take_outside_log(self, path: PurePosixPath, globs: Iterable[Glob], source: IO[bytes]) -> None:
         """Store one of ``OUTSIDE_LOGS``, if it was asked for. Call it first, so that there is room."""
         if any(glob.matches(path) for glob in globs):
             size = source.seek(0, os.SEEK_END)
             source.seek(0)
+            self._take(path, size, source)
+
+    def take_anyhow(self, path: PurePosixPath, size: int, source: IO[bytes]) -> None:
+        """Store a file that another Selection let through already: its name may be one of ``OUTSIDE_LOGS``."""
+        if self.wants(path):
             self._take(path, size, source)
 
     def refuse(self, path: PurePosixPath | str, why: str) -> None:
@@ -97,6 +105,21 @@ class Receiver:
         if size > self.max_bytes - self.bytes:
             self.cut(path, f"{size} bytes, and the limit of {self.max_bytes} leaves {self.max_bytes - self.bytes}")
             return
+        stored = self.store(path, size, source)
+        if stored is not None:
+            self.files += 1
+            self.bytes += stored
+
+
+class Receiver(Selection):
+    """Stores files in the new folder ``into``."""
+
+    def __init__(self, into: Path, max_bytes: int, max_files: int) -> None:
+        super().__init__(max_bytes, max_files)
+        into.mkdir()
+        self.into = into
+
+    def store(self, path: PurePosixPath, size: int, source: IO[bytes]) -> int | None:
         target = self.into / path
         try:
             self._make_folder(target.parent)
@@ -105,7 +128,7 @@ class Receiver:
             if isinstance(error, OSError) and error.errno not in _OF_THE_NAME:
                 raise _disk_error(self.into, error) from error
             self.refuse(path, f"cannot be stored by this name ({getattr(error, 'strerror', None) or error})")
-            return
+            return None
         left = size
         try:
             with out:
@@ -122,8 +145,7 @@ class Receiver:
         except BaseException:
             target.unlink()
             raise
-        self.files += 1
-        self.bytes += size - left
+        return size - left
 
     def _make_folder(self, folder: Path) -> None:
         """Never make ``into`` again: if it is gone, so is its disk."""

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from mlecore.backends import OUTSIDE_LOGS, Fetched
 from mlecore.errors import BackendError
-from mlecore.fetching import Receiver
+from mlecore.fetching import Receiver, Selection
 from mlecore.globs import Glob
 
 MAX_ENTRIES = 500_000  # names that are read
@@ -36,6 +36,12 @@ def collect(home: Path, globs: Sequence[str], into: Path, max_bytes: int, max_fi
     """See ``Backend.fetch``; ``outside`` is the folder where relay and gateway write, if the job has them."""
     wanted = [Glob(text) for text in globs]
     receiver = Receiver(into, max_bytes, max_files)
+    select(receiver, home, wanted, outside)
+    return receiver.fetched()
+
+
+def select(receiver: Selection, home: Path, wanted: Sequence[Glob], outside: Path) -> None:
+    """Offer all files that match to ``receiver``."""
     for path in OUTSIDE_LOGS:
         with contextlib.suppress(FileNotFoundError), (outside / path.name).open("rb") as source:
             receiver.take_outside_log(path, wanted, source)
@@ -49,13 +55,12 @@ def collect(home: Path, globs: Sequence[str], into: Path, max_bytes: int, max_fi
             walk.begin(root, glob)
     finally:
         os.close(root)
-    return receiver.fetched()
 
 
 class _Walk:
     """Through folders, one glob after the other."""
 
-    def __init__(self, receiver: Receiver) -> None:
+    def __init__(self, receiver: Selection) -> None:
         self._receiver = receiver
         self._entries = 0
 
