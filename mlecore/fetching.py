@@ -74,6 +74,10 @@ class Selection(ABC):
         if self.wants(path):
             self._take(path, size, source)
 
+    def forget(self, path: PurePosixPath) -> None:
+        """A file whose transfer broke off may be taken again."""
+        self._seen.discard(path)
+
     def refuse(self, path: PurePosixPath | str, why: str) -> None:
         """Note why a file is not stored; ``why`` is in the backend's words."""
         self._refusals += 1

@@ -68,14 +68,23 @@ def gateway(
     folder: str,
     slots: str | None = None,
     python: str = sys.executable,
+    package: Path | None = None,
 ) -> Process:
     """The gateway of one job, whose log and transcripts go to ``folder``.
 
     ``listen`` is ``host:port`` or ``unix:PATH``. ``slots`` is a folder that all gateways share which may keep to one
-    ``max_calls``. ``python`` has the packages of ``recipe()``. Raises BackendError if the key is not set here.
+    ``max_calls``. ``python`` has the packages of ``recipe()``, and mlecore, unless ``package`` is the
+    folder where that lies. Raises BackendError if the key is not set here.
     """
-    argv = (python, "-I", "-m", "mlecore.gateway", "--listen", listen, "--folder", folder)
+    module = ("-m", "mlecore.gateway") if package is None else ("-c", _FROM_FOLDER, str(package))
+    argv = (python, "-I", *module, "--listen", listen, "--folder", folder)
     return Process(argv=argv, settings=_settings(access, job_name, slots))
+
+
+_FROM_FOLDER = (
+    "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
+    "runpy.run_module('mlecore.gateway', run_name='__main__', alter_sys=True)"
+)
 
 
 def _settings(access: ModelAccess, job_name: str, slots: str | None) -> bytes:

@@ -58,7 +58,9 @@ class Vm(Backend):
         Option(name="gpus", help="ids of the GPUs that may be given out, as nvidia-smi counts: 0,1; none by default"),
     )
 
-    def __init__(self, options: Mapping[str, str]) -> None:
+    def __init__(self, options: Mapping[str, str], gateway_python: str | None = None) -> None:
+        """``gateway_python`` has what a gateway imports; None: the Python that runs mlecore has it."""
+        self._gateway_python = gateway_python
         self._isolated = options.get("isolation", "bubblewrap") == "bubblewrap"
         self._gpus = tuple(dict.fromkeys(part.strip() for part in options.get("gpus", "").split(",") if part.strip()))
         self._root = folders.state_root()
@@ -148,7 +150,7 @@ class Vm(Backend):
         folders.make_private(self._root)
         if job.demand.gpus > len(self._gpus):
             raise BackendError(f"{job.name} asks for {job.demand.gpus} GPUs, and {len(self._gpus)} may be given out")
-        return start.start(job, self._root, self._gpus, self._isolated)
+        return start.start(job, self._root, self._gpus, self._isolated, self._gateway_python)
 
     def find(self, group: str) -> dict[str, Handle]:
         return {folder.name: folders.handle(folder) for folder in of_group(folders.jobs(self._root), group)}

@@ -30,10 +30,10 @@ _NOTHING: Mapping[str, object] = MappingProxyType({"secrets": {}, "gateway": Non
 _LAUNCH = "import sys; sys.path.insert(0, sys.argv[1]); from supervise.main import main; main(sys.argv[2], sys.argv[3])"
 
 
-def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool) -> Handle:
+def start(job: Job, root: Path, gpu_ids: tuple[str, ...], isolated: bool, gateway_python: str | None = None) -> Handle:
     """See ``Backend.start``. If several start it, the first whose folder gets the final name wins."""
     folder = folders.job_folder(root, job.name)
-    model = _gateway(job, root)
+    model = _gateway(job, root, gateway_python)
     given = {"secrets": secret_values(job), "gateway": model.settings.decode() if model else None}
     folders.make_private(folder.parent)
     if not folder.exists():
@@ -67,12 +67,20 @@ def _environment_kept(ref: str) -> Iterator[None]:
         yield
 
 
-def _gateway(job: Job, root: Path) -> Process | None:
+def _gateway(job: Job, root: Path, python: str | None) -> Process | None:
     """It runs in the job's folder, whose path may be too long for a socket's name."""
     if job.demand.model is None:
         return None
     slots = str(folders.make_private(root / "calls"))
-    return gateway(job.demand.model, job.name, listen=f"unix:{relaying.GATEWAY}", folder=".", slots=slots)
+    return gateway(
+        job.demand.model,
+        job.name,
+        listen=f"unix:{relaying.GATEWAY}",
+        folder=".",
+        slots=slots,
+        python=python or sys.executable,
+        package=Path(mlecore.__file__).parent.parent if python else None,
+    )
 
 
 def _never_began(folder: Path, why: str) -> None:

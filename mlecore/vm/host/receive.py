@@ -1,0 +1,173 @@
+"""Public data of a competition, received once a host: resumed where a connection broke, verified file by file.
+
+They lie in ``data/<competition>-<digest>``, which gets that name when it is complete, and nobody may write there.
+Until then it is ``....partial``, where a file that has not arrived completely ends in ``SUFFIX``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from mlecore import files
+from mlecore.errors import BackendError, DiskError
+from mlecore.vm import folders
+from mlecore.vm.host import wire
+from mlecore.vm.supervise.files import sync_disk
+from mlecore.vm.supervise.processes import boot_id
+
+SUFFIX = ".mlecore-part"
+_SILENCE = 60  # seconds without a byte after which the link is taken for cut: the alarm ends us, which unlocks the data
+_PIECE = 64 * 1024  # bytes; those of one piece are lost with a connection
+_TURN = 5.0  # seconds between signs of life for a controller that waits for another one's transfer
+
+
+def receive(given: IO[bytes], out: IO[bytes], root: Path, name: str) -> str:
+    """The folder ``name`` with what the controller sends; it does not send what is here.
+
+    The controller sends a line for each file (``path``, ``bytes``, ``sha256``), then an empty object; it is answered
+    with the files that are wanted, and from which byte on; then it sends their content, one after the other.
+    """
+    folder = folders.make_private(root / "data") / PurePosixPath(name).name
+    with _alone(folder, out):
+        if folder.is_dir():
+            wire.write(out, {"kind": "complete"})
+            return str(folder)
+        partial = folder.with_name(f"{folder.name}.partial")
+        try:
+            try:
+                _receive(partial, given, out)
+            finally:
+                signal.alarm(0)
+            _make_read_only(partial)
+            sync_disk(str(partial))
+            partial.rename(folder)
+            _note(partial).unlink()
+        except OSError as error:
+            raise DiskError(
+                f"data cannot be written to {folder}: {error.strerror}", fix="Free some disk space on this host."
+            ) from None
+    return str(folder)
+
+
+def _receive(partial: Path, given: IO[bytes], out: IO[bytes]) -> None:
+    partial.mkdir(exist_ok=True)
+    _forget_if_rebooted(partial)
+    wire.write(out, {"kind": "send the list"})
+    listed: dict[str, tuple[int, str]] = {}
+    head = _line(given)
+    while head:
+        listed[_checked(head["path"])] = (int(head["bytes"]), str(head["sha256"]))
+        head = _line(given)
+    wanted = []
+    for number, (path, (size, _)) in enumerate(listed.items()):
+        offset = _there(partial / path, size)
+        if offset is not None:
+            wanted.append((path, offset))
+            wire.write(out, {"kind": "want", "number": number, "from": offset})
+    wire.write(out, {"kind": "wanted"})
+    damaged = [path for path, offset in wanted if not _take(partial / path, offset, *listed[path], given)]
+    if damaged:
+        raise BackendError(
+            f"{len(damaged)} files arrived damaged, {damaged[0]} among them",
+            fix="Have the data verified here (mlecore prepare), then try again.",
+        )
+
+
+def _checked(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or ".." in parts or path.startswith("/") or path.endswith(SUFFIX):
+        raise BackendError(f"{path!r} cannot be a file of a competition's public data")
+    return path
+
+
+def _there(target: Path, size: int) -> int | None:
+    """From which byte on a file is missing; None: it is complete."""
+    with contextlib.suppress(FileNotFoundError):
+        if target.stat().st_size == size:
+            return None
+        target.unlink()
+    part = target.with_name(target.name + SUFFIX)
+    try:
+        have = part.stat().st_size
+    except FileNotFoundError:
+        return 0
+    return have if have <= size else 0
+
+
+def _take(target: Path, offset: int, size: int, sha256: str, given: IO[bytes]) -> bool:
+    """Receive the rest of a file. False: it is not what was announced, and is not kept."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + SUFFIX)
+    digest = hashlib.sha256()
+    with part.open("r+b" if offset else "w+b") as file:
+        file.truncate(offset)
+        while chunk := file.read(wire.CHUNK):
+            signal.alarm(_SILENCE)
+            digest.update(chunk)
+        while offset < size:
+            chunk = _bytes(given, min(size - offset, _PIECE))
+            digest.update(chunk)
+            file.write(chunk)
+            offset += len(chunk)
+    if digest.hexdigest() != sha256:
+        part.unlink()
+        return False
+    part.rename(target)
+    return True
+
+
+def _line(given: IO[bytes]) -> dict[str, Any]:
+    signal.alarm(_SILENCE)
+    return wire.read(given)[0]
+
+
+def _bytes(given: IO[bytes], size: int) -> bytes:
+    signal.alarm(_SILENCE)
+    chunk = given.read(size)
+    if not chunk:
+        raise wire.Broken("the connection ended in the middle")
+    return chunk
+
+
+def _forget_if_rebooted(partial: Path) -> None:
+    """After a power loss, files may have their names and lengths, but not their content."""
+    note = _note(partial)
+    boot = boot_id()
+    if not note.exists() or note.read_text() != boot:
+        files.remove(partial)
+        partial.mkdir()
+        note.write_text(boot)
+
+
+def _note(partial: Path) -> Path:
+    return partial.with_name(f"{partial.name}-boot")
+
+
+def _make_read_only(folder: Path) -> None:
+    """For every user: the agent's has no name here."""
+    for top, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            (Path(top) / name).chmod(0o444)
+        Path(top).chmod(0o555)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path, out: IO[bytes]) -> Iterator[None]:
+    """While no other request receives the same data; the controller sees signs of life until then."""
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                wire.write(out, {"kind": "waiting"})
+                time.sleep(_TURN)
+        yield

@@ -1,0 +1,50 @@
+"""What there is on this host, and how much of it jobs use now, whichever controller started them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+from mlecore.vm import bubblewrap, folders, gpus
+from mlecore.vm.status import status
+from mlecore.vm.supervise.files import SPEC, read_json
+from mlecore.vm.supervise.processes import boot_id
+
+
+def survey(root: Path) -> dict[str, Any]:
+    """For people: what `mlecore doctor` shows of a host."""
+    folders.make_private(root)
+    return {
+        "hostname": socket.gethostname(),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "bubblewrap": bubblewrap.version() if shutil.which("bwrap") else None,
+        "state": str(root),
+        "free": shutil.disk_usage(root).free,
+        "gpus": sorted(gpus.minors()),
+        "clock": time.time(),
+    }
+
+
+def load(root: Path) -> dict[str, Any]:
+    """How many jobs have not ended, their names, and what they may use together."""
+    boot = boot_id()
+    names: list[str] = []
+    used: dict[str, float] = {"gpus": 0, "cpus": 0, "memory": 0}
+    try:
+        found = sorted(entry.path for entry in os.scandir(folders.jobs(root)))
+    except FileNotFoundError:
+        found = []
+    for path in map(Path, found):
+        if status(path, boot).phase in ("exited", "gone"):
+            continue
+        names.append(path.name)
+        spec = read_json(str(path / SPEC)) or {}
+        for key in used:
+            used[key] += spec.get(key) or 0
+    return {"jobs": names, **used}

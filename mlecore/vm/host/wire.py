@@ -1,0 +1,151 @@
+"""The language that controller and host speak: values as JSON, one object a line, each with bytes after it or not.
+
+A request is one line, its answer any number of lines; ``result`` or ``error`` ends it. Lines before ``GREETING`` are
+what the user's shell prints.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+import attrs
+
+from mlecore import agents, backends, errors, model_access
+
+GREETING = b"mlecore-host-1\n"
+LONGEST = 64 * 2**20  # bytes of a line; the longest holds the paths of a job's fetched files
+_NOISE = 1 << 20  # bytes that a shell may print before the greeting
+CHUNK = 256 * 1024
+
+_CLASSES = {
+    kind.__name__: kind
+    for kind in (
+        agents.Recipe,
+        backends.Capacity,
+        backends.Dataset,
+        backends.Demand,
+        backends.Enforcement,
+        backends.Fetched,
+        backends.Handle,
+        backends.Image,
+        backends.Job,
+        backends.JobStatus,
+        backends.Problem,
+        backends.Sandbox,
+        model_access.ModelAccess,
+    )
+}
+_ERRORS = {
+    kind.__name__: kind
+    for kind in (
+        errors.BackendError,
+        errors.BackendUnreachable,
+        errors.DataError,
+        errors.DiskError,
+        errors.ImageGone,
+        errors.UsageError,
+    )
+}
+
+
+class Broken(Exception):
+    """The connection ended before the answer did, or what came is no answer."""
+
+
+def pack(value: object) -> Any:
+    """A value of the contract of backends as JSON. Raises TypeError for any other."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode()}
+    if isinstance(value, PurePosixPath):
+        return {"path": str(value), "here": isinstance(value, Path)}
+    if isinstance(value, (list, tuple)):
+        return {"tuple" if isinstance(value, tuple) else "list": [pack(item) for item in value]}
+    if isinstance(value, Mapping):
+        return {"map": [[pack(key), pack(item)] for key, item in value.items()]}
+    name = type(value).__name__
+    if _CLASSES.get(name) is type(value):
+        return {"is": name, "has": {each.name: pack(getattr(value, each.name)) for each in attrs.fields(type(value))}}
+    raise TypeError(f"{name} is no value of a backend's contract")
+
+
+def unpack(value: Any) -> Any:
+    """The inverse of ``pack``. Raises ValueError, TypeError, KeyError for what it did not make."""
+    if not isinstance(value, dict):
+        return value
+    if "is" in value:
+        return _CLASSES[value["is"]](**{name: unpack(item) for name, item in value["has"].items()})
+    if "map" in value:
+        return {unpack(key): unpack(item) for key, item in value["map"]}
+    if "tuple" in value:
+        return tuple(unpack(item) for item in value["tuple"])
+    if "list" in value:
+        return [unpack(item) for item in value["list"]]
+    if "path" in value:
+        return (Path if value["here"] else PurePosixPath)(value["path"])
+    return base64.b64decode(value["bytes"])
+
+
+def write(out: IO[bytes], value: Mapping[str, Any], content: bytes = b"") -> None:
+    """One line, and ``content`` after it; whoever reads it finds its size in ``size``."""
+    head = {**value, "size": len(content)} if content else value
+    out.write(json.dumps(head).encode() + b"\n" + content)
+    out.flush()
+
+
+def read(source: IO[bytes]) -> tuple[dict[str, Any], bytes]:
+    """What ``write`` wrote. Raises Broken."""
+    line = source.readline(LONGEST)
+    if not line.endswith(b"\n"):
+        raise Broken("the connection ended in the middle")
+    try:
+        head = json.loads(line)
+        size = int(head.get("size", 0))
+    except (ValueError, AttributeError, TypeError):
+        raise Broken(f"the host sent {line[:80]!r}, which is no answer") from None
+    if not 0 <= size <= LONGEST:
+        raise Broken(f"the host announced {size} bytes at once")
+    return head, read_exactly(source, size)
+
+
+def read_exactly(source: IO[bytes], size: int) -> bytes:
+    """All of ``size`` bytes. Raises Broken."""
+    parts = []
+    while size:
+        part = source.read(min(size, CHUNK))
+        if not part:
+            raise Broken("the connection ended in the middle")
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def await_greeting(source: IO[bytes]) -> None:
+    """Skip what the user's shell prints. Raises Broken, with its end, if the host's program does not begin."""
+    seen, last = 0, b""
+    while seen < _NOISE:
+        line = source.readline(_NOISE)
+        if line == GREETING:
+            return
+        if not line:
+            break
+        seen, last = seen + len(line), line
+    words = last.decode(errors="replace").strip()
+    raise Broken(f"the host's program did not start{': ' + words if words else ''}")
+
+
+def pack_error(error: errors.MlecoreError) -> dict[str, Any]:
+    """An error of ours as the end of an answer."""
+    kind = next((each.__name__ for each in type(error).__mro__ if each.__name__ in _ERRORS), "BackendError")
+    return {"error": kind, "message": error.message, "fix": error.fix}
+
+
+def unpack_error(head: Mapping[str, Any], host: str) -> errors.MlecoreError:
+    """The same error here, with the name of the host."""
+    kind = _ERRORS.get(head["error"], errors.BackendError)
+    return kind(f"{host}: {head.get('message')}", fix=head.get("fix"))
