@@ -55,6 +55,10 @@ class Vm(Backend):
             default="bubblewrap",
             choices=("bubblewrap", "none"),
         ),
+        Option(
+            name="host",
+            help="other machines over SSH: user@gpu1,user@gpu2, or a TOML file of hosts; this machine by default",
+        ),
         Option(name="gpus", help="ids of the GPUs that may be given out, as nvidia-smi counts: 0,1; none by default"),
     )
 

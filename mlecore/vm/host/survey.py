@@ -31,11 +31,10 @@ def survey(root: Path) -> dict[str, Any]:
     }
 
 
-def load(root: Path) -> dict[str, Any]:
-    """How many jobs have not ended, their names, and what they may use together."""
+def load(root: Path) -> dict[str, float]:
+    """How many jobs have not ended, and what they asked for together."""
     boot = boot_id()
-    names: list[str] = []
-    used: dict[str, float] = {"gpus": 0, "cpus": 0, "memory": 0}
+    used: dict[str, float] = {"jobs": 0, "gpus": 0, "cpus": 0, "memory": 0}
     try:
         found = sorted(entry.path for entry in os.scandir(folders.jobs(root)))
     except FileNotFoundError:
@@ -43,8 +42,8 @@ def load(root: Path) -> dict[str, Any]:
     for path in map(Path, found):
         if status(path, boot).phase in ("exited", "gone"):
             continue
-        names.append(path.name)
+        used["jobs"] += 1
         spec = read_json(str(path / SPEC)) or {}
-        for key in used:
+        for key in ("gpus", "cpus", "memory"):
             used[key] += spec.get(key) or 0
-    return {"jobs": names, **used}
+    return used

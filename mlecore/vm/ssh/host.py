@@ -38,7 +38,7 @@ from mlecore.vm.ssh.sending import send_dataset
 
 T = TypeVar("T")
 
-_TRIES = 20  # in a row that bring nothing, of a transfer
+_TRIES = 5  # in a row that bring nothing, of a transfer
 _GATEWAY_PYTHON = "3.11"
 _PAUSE = 3.0  # seconds between them
 
@@ -62,7 +62,7 @@ class Host(Backend):
         """See mlecore/vm/host/survey.py."""
         return self._ask("survey")  # type: ignore[no-any-return]
 
-    def load(self) -> dict[str, Any]:
+    def load(self) -> dict[str, float]:
         """What jobs use there now; see mlecore/vm/host/survey.py."""
         return self._ask("load")  # type: ignore[no-any-return]
 

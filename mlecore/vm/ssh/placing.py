@@ -1,0 +1,75 @@
+"""Which host each job was given to, on the controller's disk, so that no job is ever started on two of them.
+
+A job whose host has not answered for long is given up: it counts as lost, and is removed when its host answers again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+from uuid import uuid4
+
+from mlecore.vm import folders
+
+
+class Placements:
+    """Files below ``root``, shared by all controllers that use it."""
+
+    def __init__(self, root: Path) -> None:
+        self._placed = root / "ssh" / "placed"
+        self._given_up = root / "ssh" / "given-up"
+
+    def host_of(self, job: str) -> str | None:
+        """The address of the host that a job was given to."""
+        try:
+            return (self._placed / _name(job)).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+
+    def place(self, job: str, host: str) -> str:
+        """Give a job to a host, unless another process was first; returns whose it is."""
+        folders.make_private(self._placed)
+        target = self._placed / _name(job)
+        fresh = target.with_name(f".{uuid4().hex}")
+        fresh.write_text(host, encoding="utf-8")
+        try:
+            target.hardlink_to(fresh)  # all of it at once, and only if there is none
+        except FileExistsError:
+            return self.host_of(job) or host
+        finally:
+            fresh.unlink()
+        return host
+
+    def forget(self, job: str) -> None:
+        """A job that is on no host."""
+        (self._placed / _name(job)).unlink(missing_ok=True)
+
+    def give_up(self, job: str, host: str, *, handle: str | None = None, group: str | None = None) -> None:
+        """``handle`` is its id there. If it is not known whether it was started, ``group`` helps to find it."""
+        folders.make_private(self._given_up)
+        target = self._given_up / f"{_name(job)}@{_name(host)}"
+        fresh = target.with_name(f".{uuid4().hex}")
+        fresh.write_text(json.dumps({"job": job, "handle": handle, "group": group}), encoding="utf-8")
+        fresh.replace(target)
+        self.forget(job)
+
+    def is_given_up(self, job: str, host: str) -> bool:
+        return (self._given_up / f"{_name(job)}@{_name(host)}").exists()
+
+    def given_up(self, host: str) -> Iterator[tuple[str, str | None, str | None]]:
+        """Jobs that are to be removed from a host, each with its handle there or its group."""
+        for path in sorted(self._given_up.glob(f"[!.]*@{_name(host)}")):
+            with contextlib.suppress(FileNotFoundError, ValueError):
+                note = json.loads(path.read_text(encoding="utf-8"))
+                yield note["job"], note["handle"], note["group"]
+
+    def settle(self, job: str, host: str) -> None:
+        """A job that was given up is no longer on its host."""
+        (self._given_up / f"{_name(job)}@{_name(host)}").unlink(missing_ok=True)
+
+
+def _name(text: str) -> str:
+    return quote(text, safe="").replace("*", "%2A")

@@ -1,0 +1,210 @@
+"""Several hosts as one backend: where jobs go, what happens when a host does not answer, and that none runs twice."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mlecore.sandbox
+from mlecore.agents import Recipe
+from mlecore.backends import Dataset, Demand, Handle, Job, JobStatus
+from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.vm.ssh import host as host_module
+from mlecore.vm.ssh import members, pool
+from mlecore.vm.ssh.host import Host
+from mlecore.vm.ssh.hosts import HostSettings
+from mlecore.vm.ssh.pool import Pool
+
+INIT = Path(mlecore.sandbox.__file__).parent / "init"
+
+
+class Lab:
+    """A pool of hosts that are processes of this machine."""
+
+    def __init__(self, folder: Path, make_link: Callable[[str], Any], settings: list[HostSettings]) -> None:
+        self.folder = folder
+        self.settings = settings
+        self.links = {each.address: make_link(each.address) for each in settings}
+        self.pool = self.another()
+        public = folder / "public"
+        public.mkdir(exist_ok=True)
+        (public / "train.csv").write_text("id,y\n")
+        self.dataset = Dataset(competition="c", edition="v1", public=public, digest="d")
+        self.handles: list[Handle] = []
+
+    def another(self) -> Pool:
+        """As another controller sees it."""
+        options = {"isolation": "none"}
+        return Pool(
+            self.settings, lambda each: Host(self.links[each.address], sys.executable, options, {}), isolated=False
+        )
+
+    def ready(self) -> None:
+        """Data and environment are on every host."""
+        self.image = self.pool.build(Recipe(), self.folder / "build.log")
+        self.data = self.pool.provide(self.dataset, lambda *_: None)
+        for future in list(self.pool._sent.values()):
+            future.exception(20)
+
+    def start(self, name: str, *argv: str, **demand: Any) -> Handle:
+        handle = self.pool.start(
+            Job(
+                name=name,
+                group="g",
+                image=self.image,
+                dataset=self.dataset,
+                data=self.data,
+                argv=argv or ("sleep", "60"),
+                tools={"init": INIT},
+                demand=Demand(**{"time_limit": 60.0, "grace": 0.2, **demand}),
+            )
+        )
+        self.handles.append(handle)
+        return handle
+
+    def status(self, handle: Handle) -> JobStatus:
+        return self.pool.status([handle])[handle]
+
+
+@pytest.fixture
+def make_lab(
+    tmp_path: Path, make_link: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Lab]]:
+    monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "controller"))
+    monkeypatch.setattr(members, "PAUSE", 0.05)
+    monkeypatch.setattr(host_module, "_PAUSE", 0.01)
+    labs: list[Lab] = []
+
+    def make(*settings: HostSettings) -> Lab:
+        lab = Lab(tmp_path, make_link, list(settings) or [HostSettings(address="gpu1"), HostSettings(address="gpu2")])
+        labs.append(lab)
+        lab.ready()
+        return lab
+
+    yield make
+    for lab in labs:
+        for name, link in lab.links.items():
+            link.up = True
+            host = Host(link, sys.executable, {"isolation": "none"}, {})
+            for handle in host.find("g").values():
+                host.remove(handle)
+            assert name
+
+
+def host_of(handle: Handle) -> str:
+    return handle.id.partition(" ")[0]
+
+
+def until(true: Callable[[], bool]) -> None:
+    limit = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < limit, "it does not happen"
+        time.sleep(0.02)
+
+
+def test_jobs_are_spread_and_found_by_another_controller(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    first, second = lab.start("mle-1"), lab.start("mle-2")
+    assert {host_of(first), host_of(second)} == {"gpu1", "gpu2"}
+    assert lab.another().find("g") == {"mle-1": first, "mle-2": second}
+    assert lab.start("mle-1") == first
+    lab.pool.stop(first, 0.1)
+    assert lab.status(first).phase == "exited"
+    assert lab.another().status([second])[second].phase == "running"
+
+
+def test_slots_and_gpus_decide_where_there_is_room(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab(HostSettings(address="gpu1", slots=1), HostSettings(address="gpu2", slots=2))
+    assert sorted(host_of(lab.start(f"mle-{number}")) for number in range(3)) == ["gpu1", "gpu2", "gpu2"]
+    with pytest.raises(BackendUnreachable, match="no host has room for mle-4"):
+        lab.start("mle-4")
+    lab.pool.remove(lab.handles[0])
+    assert host_of(lab.start("mle-4")) == host_of(lab.handles[0])
+
+
+def test_a_host_that_does_not_answer_keeps_its_jobs_for_a_while(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    first, second = lab.start("mle-1", "sh", "-c", "sleep 1; echo done"), lab.start("mle-2")
+    lab.links[host_of(first)].up = False
+    seen = lab.pool.status([first, second])
+    assert (seen[first].phase, seen[second].phase) == ("running", "running")
+    assert "does not answer" in seen[first].reason
+    assert host_of(lab.start("mle-3")) == host_of(second)
+    lab.links[host_of(first)].up = True
+    until(lambda: lab.status(first).phase == "exited")
+    assert b"".join(lab.pool.logs(first)) == b"done\n"
+
+
+def test_a_job_given_up_is_removed_when_its_host_is_back(
+    make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = make_lab()
+    first = lab.start("mle-1")
+    link = lab.links[host_of(first)]
+    link.up = False
+    assert lab.status(first).phase == "running"
+    monkeypatch.setattr(pool, "_GIVEN_UP", 0.0)
+    assert lab.status(first).phase == "gone"
+    again = lab.start("mle-1")
+    assert host_of(again) != host_of(first)
+    link.up = True
+    there = Host(link, sys.executable, {"isolation": "none"}, {})
+    until(lambda: there.find("g") == {})
+    assert lab.pool.find("g") == {"mle-1": again}
+    assert lab.status(again).phase == "running"
+
+
+def test_nothing_is_given_up_while_no_host_answers(
+    make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then it is our own network that is down."""
+    lab = make_lab()
+    first, second = lab.start("mle-1"), lab.start("mle-2")
+    for link in lab.links.values():
+        link.up = False
+    lab.pool.status([first, second])
+    monkeypatch.setattr(pool, "_GIVEN_UP", 0.0)
+    assert {status.phase for status in lab.pool.status([first, second]).values()} == {"running"}
+
+
+def test_a_host_that_refuses_a_job_is_passed_over(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    broken = lab.links["gpu1"].home / ".local/state/mlecore/vm/jobs"
+    broken.parent.mkdir(parents=True, exist_ok=True)
+    broken.write_text("a file in the way")
+    try:
+        handles = [lab.start("mle-1"), lab.start("mle-2")]
+    finally:
+        broken.unlink()
+    assert {host_of(handle) for handle in handles} == {"gpu2"}
+
+
+def test_what_is_wrong_with_one_host_is_a_warning(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    lab.links["gpu1"].up = False
+    fatal = [problem for problem in lab.pool.preflight([Demand(network="open")]) if problem.fatal]
+    assert fatal == []
+    lab.links["gpu2"].up = False
+    fatal = [problem for problem in lab.another().preflight() if problem.fatal]
+    assert [problem.what for problem in fatal] == [f"{name}: {name} does not answer" for name in ("gpu1", "gpu2")]
+
+
+def test_handles_of_other_hosts_are_no_answer(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    stray = Handle(name="mle-9", id="elsewhere gpu9:/jobs/mle-9")
+    assert lab.status(stray).phase == "pending"
+    with pytest.raises(BackendError, match="Add elsewhere"):
+        lab.pool.stop(stray, 0.0)
+
+
+def test_the_doctor_gets_a_line_for_each(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    lab.links["gpu2"].up = False
+    first, second = lab.pool.inventory()
+    assert first.startswith("gpu1: Linux") and "free in" in first
+    assert second == "gpu2: gpu2 does not answer"
