@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
-    if options.get("host"):
+    if "host" in options:
         from mlecore.vm.ssh.opening import open_pool
 
         return open_pool(options)

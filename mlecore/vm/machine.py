@@ -57,7 +57,7 @@ class Vm(Backend):
         ),
         Option(
             name="host",
-            help="other machines over SSH: user@gpu1,user@gpu2, or a TOML file of hosts; this machine by default",
+            help="other machines over SSH: user@gpu1,user@gpu2, or tables of a file; this machine by default",
         ),
         Option(name="gpus", help="ids of the GPUs that may be given out, as nvidia-smi counts: 0,1; none by default"),
     )

@@ -1,13 +1,11 @@
-"""Which hosts there are: ``-B host=user@gpu1,user@gpu2``, or ``-B host=hosts.toml``, a file of them."""
+"""Which hosts there are: ``-B host=user@gpu1,user@gpu2``, or ``[[host]]`` tables in the file of --backend-config."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mlecore.errors import UsageError
-from mlecore.schema import SchemaError, read_toml, structure
+from mlecore.schema import SchemaError, parse_json, structure
 
 
 @frozen(kw_only=True)
@@ -22,40 +20,35 @@ class HostSettings:
 
 
 @frozen(kw_only=True)
-class HostsFile:
-    """A TOML file of hosts."""
-
-    host: tuple[HostSettings, ...]  # at least one
+class _Hosts:
+    host: tuple[HostSettings, ...]
 
 
 def read_hosts(given: str, gpus: tuple[str, ...]) -> tuple[HostSettings, ...]:
-    """The hosts of an option; ``gpus`` are those of every host that is not in a file. Raises UsageError."""
-    if given.endswith(".toml"):
-        found = _from_file(Path(given))
-    else:
-        addresses = [part.strip() for part in given.split(",") if part.strip()]
-        found = tuple(HostSettings(address=address, gpus=gpus) for address in addresses)
+    """The hosts of an option: addresses, or the tables of a file as JSON.
+
+    ``gpus`` are those of every host that names none. Raises UsageError.
+    """
+    found = _tables(given) if given.startswith("[") else _addresses(given)
     if not found:
-        raise UsageError(f"host={given} names no host", fix="Give -B host=user@name, or a TOML file of hosts.")
+        raise UsageError("host names no host", fix="Give -B host=user@name, or [[host]] tables in --backend-config.")
     for host in found:
         _check(host)
     names = [host.address for host in found]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise UsageError(f"host={given} names {', '.join(sorted(twice))} twice")
-    return found
+        raise UsageError(f"host names {', '.join(sorted(twice))} twice")
+    return tuple(host if host.gpus else evolve(host, gpus=gpus) for host in found)
 
 
-def _from_file(path: Path) -> tuple[HostSettings, ...]:
+def _addresses(given: str) -> tuple[HostSettings, ...]:
+    return tuple(HostSettings(address=part.strip()) for part in given.split(",") if part.strip())
+
+
+def _tables(given: str) -> tuple[HostSettings, ...]:
     try:
-        values = read_toml(path)
+        return structure(_Hosts, {"host": parse_json(given.encode())}).host
     except SchemaError as error:
-        raise UsageError(error.message) from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    try:
-        return structure(HostsFile, values).host
-    except SchemaError as error:
-        raise UsageError(f"{path}: {error.message}") from None
+        raise UsageError(f"the hosts do not fit: {error.message}") from None
 
 
 def _check(host: HostSettings) -> None:
