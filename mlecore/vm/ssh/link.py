@@ -71,7 +71,11 @@ class Requests:
         with self._broken_is_unreachable(), self.link.run(bundle.run_command(self._python, self._install())) as channel:
             wire.await_greeting(channel.out)
             wire.write(channel.given, head)
-            yield channel
+            try:
+                yield channel
+            except BrokenPipeError:
+                self.result(channel)  # the host may have said why it reads no more
+                raise
 
     def ask(self, method: str, *arguments: object) -> Any:
         """The result of a request that needs no more than its arguments."""

@@ -58,7 +58,7 @@ class _Cut:
         link = self._link
         if link.cut_after is not None and link.sent + len(data) > link.cut_after:
             self._stream.write(data[: link.cut_after - link.sent])
-            self._stream.flush()
+            self._stream.close()  # the host sees the end of it, and answers no more
             link.sent, link.cut_after = link.cut_after, None
             raise BrokenPipeError("the link was cut")
         link.sent += len(data)

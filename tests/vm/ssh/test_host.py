@@ -12,7 +12,7 @@ import pytest
 import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Demand, Handle, Job, JobStatus
-from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.errors import BackendError, BackendUnreachable, DiskError
 from mlecore.vm.ssh import host as host_module
 from mlecore.vm.ssh.host import Host
 
@@ -115,6 +115,20 @@ def test_data_that_changed_since_their_manifest_are_not_accepted(host: Host, dat
         patch.setattr(sending, "_entries", lambda _: iter(entries))
         with pytest.raises(BackendError, match=r"1 files arrived damaged, train\.csv"):
             host.provide(dataset, lambda *_: None)
+
+
+def test_a_host_that_can_store_no_more_says_so(host: Host, link: Any, dataset: Dataset) -> None:
+    """While data are on their way to it, and not as a connection that broke."""
+    link.cut_after = 500_000
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host_module, "_TRIES", 1)
+        with pytest.raises(BackendUnreachable):
+            host.provide(dataset, lambda *_: None)
+    (part,) = link.home.rglob("*.mlecore-part")
+    part.unlink()
+    part.mkdir()
+    with pytest.raises(DiskError, match="gpu1: data cannot be written"):
+        host.provide(dataset, lambda *_: None)
 
 
 def test_limits_hold_for_what_comes_back(host: Host, start: Callable[..., Handle], tmp_path: Path) -> None:
