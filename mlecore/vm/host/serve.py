@@ -27,7 +27,10 @@ _PLAIN = ("describe", "preflight", "capacity", "inventory", "find", "status", "s
 def main() -> None:
     """The program: exits with 0 once an answer was given, even if it is an error."""
     given, out = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what anything else prints must not get into the answer
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)  # what anything else prints must not get into the answer,
+    os.dup2(null, 2)  # in which the link has both streams, so that it shows why this program does not start
+    os.close(null)
     out.write(wire.GREETING)
     out.flush()
     with contextlib.suppress(BrokenPipeError, wire.Broken):  # the controller has gone: it asks again

@@ -41,7 +41,7 @@ class SshLink(Link):
             out, from_host = os.pipe()
             with os.fdopen(given, "wb") as writer, os.fdopen(out, "rb") as reader:
                 try:
-                    process = _wait(connection.create_process(command, stdin=for_host, stdout=from_host, encoding=None))
+                    process = _wait(_process(connection, command, for_host, from_host))
                 except _failures() as error:
                     with suppress(OSError):
                         os.close(for_host)
@@ -98,6 +98,12 @@ async def _connect(address: str) -> SSHClientConnection:
         host, **given, keepalive_interval=_KEEPALIVE, keepalive_count_max=4, connect_timeout=_CONNECTED
     )
     return await asyncio.wait_for(connecting, _CONNECTED * 2)
+
+
+async def _process(connection: SSHClientConnection, command: str, stdin: int, stdout: int) -> Any:
+    import asyncssh
+
+    return await connection.create_process(command, stdin=stdin, stdout=stdout, stderr=asyncssh.STDOUT, encoding=None)
 
 
 def split_port(host: str) -> tuple[str, int | None]:

@@ -31,7 +31,7 @@ class Link(ABC):
 
     @abstractmethod
     def run(self, command: str) -> contextlib.AbstractContextManager[Channel]:
-        """Run a command of the host's shell until the context ends.
+        """Run a command of the host's shell until the context ends. Its output has both of its streams.
 
         Raises BackendUnreachable if the host does not answer, BackendError if it lets nobody in.
         """
@@ -107,8 +107,9 @@ class Requests:
                         channel.given.write(bundle.archive()[1])
                         channel.given.flush()
                     folder = channel.out.readline(10_000)
-                    if not folder.endswith(b"\n"):
-                        raise wire.Broken("the host's program could not be sent")
+                    if not (folder.startswith(b"/") and folder.endswith(b"\n")):
+                        why = folder.decode(errors="replace").strip() or "the connection ended"
+                        raise wire.Broken(f"the host's program could not be sent: {why}")
                     self._folder = folder.decode().rstrip("\n")
             return self._folder
 

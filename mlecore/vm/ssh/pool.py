@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -184,14 +185,20 @@ class Pool(Backend):
         ref = recipe.digest()
         self._recipes[ref] = recipe
         errors: list[BackendError] = []
+        writing = threading.Lock()
+        log.parent.mkdir(parents=True, exist_ok=True)
 
         def build(member: Member) -> Image | None:
-            part = log.with_name(f"{log.name}.{hashlib.sha256(member.name.encode()).hexdigest()[:8]}")
-            try:
-                return self._image(member, ref, part)
-            except BackendError as error:
-                errors.append(error)
-                return None
+            with tempfile.TemporaryDirectory() as folder:
+                part = Path(folder) / "build.log"
+                try:
+                    return self._image(member, ref, part)
+                except BackendError as error:
+                    errors.append(error)
+                    return None
+                finally:
+                    with writing, log.open("ab") as out:
+                        out.write(f"== {member.name}\n".encode() + (part.read_bytes() if part.exists() else b""))
 
         made = [image for image in self._parallel(build) if image is not None]
         if not made:

@@ -36,7 +36,12 @@ class LocalLink(Link):
         self.commands.append(command)
         env = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
         process = subprocess.Popen(
-            ["/bin/sh", "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, cwd=self.home
+            ["/bin/sh", "-c", command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=env,
+            cwd=self.home,
         )
         assert process.stdin and process.stdout
         try:

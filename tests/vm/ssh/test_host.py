@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -150,3 +151,16 @@ def test_an_error_there_is_the_same_error_here(host: Host) -> None:
     with pytest.raises(BackendError, match="gpu1: 'x y' cannot be a job's name") as error:
         host.home("x y")
     assert not isinstance(error.value, BackendUnreachable)
+
+
+def test_a_host_without_python_says_so(link: Any) -> None:
+    with pytest.raises(BackendUnreachable, match=r"gpu1: the host's program did not start: .*python9: not found"):
+        Host(link, "python9", {}, {}).capacity()
+
+
+def test_an_old_python_says_so(link: Any, tmp_path: Path) -> None:
+    old = tmp_path / "python2"
+    old.write_text(f"#!{sys.executable}\nimport sys; sys.version_info = (3, 8); exec(sys.argv[4])\n")
+    old.chmod(0o755)
+    with pytest.raises(BackendUnreachable, match=r"mlecore needs Python 3\.9 on its hosts"):
+        Host(link, str(old), {}, {}).capacity()
