@@ -18,14 +18,16 @@ from mlecore.vm.ssh.link import Channel, Link
 
 
 class LocalLink(Link):
-    """Runs commands here, with a home of their own. ``cut_after``: bytes of input after which the link breaks."""
+    """Runs commands here, with a home of their own. ``cut_after`` and ``cut_out_after``: bytes of input
+    and of output after which the link breaks."""
 
     def __init__(self, name: str, home: Path) -> None:
         self.name = name
         self.home = home
         self.up = True
         self.cut_after: int | None = None
-        self.sent = 0
+        self.cut_out_after: int | None = None
+        self.sent = self.received = 0
         self.commands: list[str] = []
         home.mkdir(parents=True, exist_ok=True)
 
@@ -45,12 +47,33 @@ class LocalLink(Link):
         )
         assert process.stdin and process.stdout
         try:
-            yield Channel(given=_Cut(process.stdin, self), out=process.stdout)  # type: ignore[arg-type]
+            yield Channel(given=_Cut(process.stdin, self), out=_CutOut(process.stdout, self))  # type: ignore[arg-type]
         finally:
             for stream in (process.stdin, process.stdout):
                 with suppress(BrokenPipeError):
                     stream.close()
             process.wait(20)
+
+
+class _CutOut:
+    """Output that ends where the link is cut."""
+
+    def __init__(self, stream: IO[bytes], link: LocalLink) -> None:
+        self._stream, self._link = stream, link
+
+    def readline(self, limit: int = -1) -> bytes:
+        return self._counted(self._stream.readline(limit))
+
+    def read(self, size: int) -> bytes:
+        return self._counted(self._stream.read(size))
+
+    def _counted(self, data: bytes) -> bytes:
+        self._link.received += len(data)
+        if self._link.cut_out_after is not None and self._link.received > self._link.cut_out_after:
+            self._link.cut_out_after = None
+            self._stream.close()
+            return b""
+        return data
 
 
 class _Cut:

@@ -141,6 +141,21 @@ def test_limits_hold_for_what_comes_back(host: Host, start: Callable[..., Handle
     host.remove(handle)
 
 
+def test_files_that_came_are_not_sent_again(
+    host: Host, link: Any, start: Callable[..., Handle], tmp_path: Path
+) -> None:
+    handle = start("sh", "-c", "for name in a b c; do head -c 600000 /dev/urandom > logs/$name; done")
+    wait(host, handle)
+    link.received, link.cut_out_after = 0, 1_000_000  # in the middle of b
+    fetched = host.fetch(handle, ["logs/*"], tmp_path / "into", 2_000_000, 3)
+    assert (fetched.files, fetched.bytes, fetched.refused) == (3, 1_800_000, ())
+    for name in "abc":
+        (there,) = link.home.rglob(f"logs/{name}")
+        assert (tmp_path / "into" / "logs" / name).read_bytes() == there.read_bytes()
+    assert link.received < 1_800_000 + 600_000 + 10_000
+    host.remove(handle)
+
+
 def test_a_host_that_is_down_is_unreachable(host: Host, link: Any) -> None:
     link.up = False
     with pytest.raises(BackendUnreachable, match="gpu1 does not answer"):
