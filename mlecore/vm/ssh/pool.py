@@ -181,9 +181,7 @@ class Pool(Backend):
         return future
 
     def build(self, recipe: Recipe, log: Path) -> Image:
-        """On every host that answers; one that cannot build it gets none of its jobs."""
-        ref = recipe.digest()
-        self._recipes[ref] = recipe
+        """On every host that answers; one that cannot build it gets none of its jobs. ``ref`` has what each made."""
         errors: list[BackendError] = []
         writing = threading.Lock()
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -192,7 +190,7 @@ class Pool(Backend):
             with tempfile.TemporaryDirectory() as folder:
                 part = Path(folder) / "build.log"
                 try:
-                    return self._image(member, ref, part)
+                    return member.call(lambda host: host.build(recipe, part))
                 except BackendError as error:
                     errors.append(error)
                     return None
@@ -200,26 +198,20 @@ class Pool(Backend):
                     with writing, log.open("ab") as out:
                         out.write(f"== {member.name}\n".encode() + (part.read_bytes() if part.exists() else b""))
 
-        made = [image for image in self._parallel(build) if image is not None]
+        asked = zip(self._members, self._parallel(build), strict=True)
+        made = {name: image for name, image in asked if image is not None}
         if not made:
             raise errors[0] if errors else self._nobody()
-        digests = sorted({image.digest for image in made})
-        installed = tuple(dict.fromkeys(line for image in made for line in image.installed))
+        ref = json.dumps({name: image.ref for name, image in made.items()})
+        self._recipes[ref] = recipe
+        digests = sorted({image.digest for image in made.values()})
+        installed = tuple(dict.fromkeys(line for image in made.values() for line in image.installed))
         digest = digests[0] if len(digests) == 1 else hashlib.sha256(json.dumps(digests).encode()).hexdigest()
         return Image(ref=ref, digest=digest, installed=installed)
-
-    def _image(self, member: Member, ref: str, log: Path) -> Image:
-        known = self._images.get((ref, member.name))
-        if known is None:
-            recipe = self._recipes[ref]
-            known = self._images[ref, member.name] = member.call(lambda host: host.build(recipe, log))
-        return known
 
     # Jobs
 
     def start(self, job: Job) -> Handle:
-        if job.image.ref not in self._recipes:
-            raise ImageGone(f"what {job.name} starts from was built by another process")
         try:
             return self._start_somewhere(job)
         finally:
@@ -243,13 +235,26 @@ class Pool(Backend):
     def _start(self, member: Member, job: Job) -> Handle:
         data = self._send(member, job.dataset, lambda *_: None).result()
         log = folders.make_private(folders.state_root() / "ssh") / "build.log"
-        image = self._image(member, job.image.ref, log)
+        image = self._image(member, job.image, log)
         try:
             handle = member.call(lambda host: host.start(evolve(job, data=data, image=image)))
         except ImageGone:
             self._images.pop((job.image.ref, member.name), None)
             raise
         return _outer(member, handle)
+
+    def _image(self, member: Member, image: Image, log: Path) -> Image:
+        """What a host starts; one that did not answer when the others built it builds it now."""
+        made = json.loads(image.ref)
+        if member.name in made:
+            return evolve(image, ref=made[member.name])
+        known = self._images.get((image.ref, member.name))
+        if known is None:
+            recipe = self._recipes.get(image.ref)
+            if recipe is None:
+                raise BackendError(f"{member.name} has not built what the agent starts from")
+            known = self._images[image.ref, member.name] = member.call(lambda host: host.build(recipe, log))
+        return known
 
     def _place(self, job: Job, refused: Mapping[str, BackendError]) -> Member:
         """The host of a job: where it was placed before, or the one with most room."""

@@ -113,9 +113,23 @@ def test_jobs_are_spread_and_found_by_another_controller(make_lab: Callable[...,
     assert {host_of(first), host_of(second)} == {"gpu1", "gpu2"}
     assert lab.another().find("g") == {"mle-1": first, "mle-2": second}
     assert lab.start("mle-1") == first
+    lab.pool = lab.another()
+    assert lab.start("mle-1") == first
     lab.pool.stop(first, 0.1)
     assert lab.status(first).phase == "exited"
     assert lab.another().status([second])[second].phase == "running"
+
+
+def test_a_host_that_was_down_builds_when_it_gets_a_job(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    lab.links["gpu2"].up = False
+    lab.pool = lab.another()
+    lab.ready()
+    assert "gpu2" not in lab.image.ref
+    lab.links["gpu2"].up = True
+    until(lambda: lab.pool._members["gpu2"].down is None)
+    lab.links["gpu1"].up = False
+    assert host_of(lab.start("mle-1")) == "gpu2"
 
 
 def test_slots_and_gpus_decide_where_there_is_room(make_lab: Callable[..., Lab]) -> None:
