@@ -54,7 +54,7 @@ class SshLink(Link):
                 finally:
                     with suppress(BrokenPipeError):
                         writer.close()
-                    _loop().call_soon_threadsafe(process.close)
+                    asyncio.run_coroutine_threadsafe(_close(process), _loop())
 
     def _connected(self) -> SSHClientConnection:
         with self._connecting:
@@ -104,6 +104,11 @@ async def _process(connection: SSHClientConnection, command: str, stdin: int, st
     import asyncssh
 
     return await connection.create_process(command, stdin=stdin, stdout=stdout, stderr=asyncssh.STDOUT, encoding=None)
+
+
+async def _close(process: Any) -> None:
+    process.close()
+    await process.wait_closed()
 
 
 def split_port(host: str) -> tuple[str, int | None]:

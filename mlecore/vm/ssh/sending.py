@@ -22,8 +22,9 @@ def send_dataset(requests: Requests, dataset: Dataset, progress: Progress) -> st
         head, _ = requests.read(channel, ("complete", "send the list"))
         if head.get("kind") == "send the list":
             _send(requests, channel, dataset, progress)
+        else:
+            progress(1, 1, f"{dataset.competition}: on {requests.link.name}")
         folder: str = requests.result(channel)
-    progress(1, 1, f"{dataset.competition}: on {requests.link.name}")
     return folder
 
 
