@@ -5,8 +5,10 @@ Needs root, iproute2 and sshd. All hosts share this machine's files and users; e
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -75,6 +77,10 @@ class SshHost:
         if self._sshd is not None:
             self._sshd.terminate()
             self._sshd.wait(10)
+        listed = subprocess.run(["ip", "netns", "pids", self._space], capture_output=True, text=True, check=False)
+        for pid in map(int, listed.stdout.split()):  # sshd's children outlive it
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         for argv in (["ip", "link", "del", self._near], ["ip", "netns", "del", self._space]):
             subprocess.run(argv, capture_output=True, check=False)
 
