@@ -1,6 +1,6 @@
 """12 runs on three hosts over SSH, one link fast, one slow, one cut twice, and the same runs on this machine.
 
-    python benchmarks/ssh_hosts.py [--runs 12] [--seconds 20] [--isolation bubblewrap|none]
+    python benchmarks/ssh_hosts.py [--runs 12] [--seconds 20]
 
 The hosts are sshds in network namespaces of this machine (root, iproute2, sshd): 1 Gbit/s, 1 Mbit/s, and 1 Gbit/s with
 a link that is cut 15 s after the runs begin, for 20 s, and once more. The agent learns from the public data and a
@@ -42,7 +42,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=12)
     parser.add_argument("--seconds", type=int, default=20, help="that each agent goes on after its submission")
-    parser.add_argument("--isolation", choices=("bubblewrap", "none"), default="bubblewrap")
     options = parser.parse_args()
     from ssh_hosts import Hosts
 
@@ -52,8 +51,7 @@ def main() -> None:
         (folder / "agent.py").write_text(AGENT.replace("SECONDS", str(options.seconds)))
         os.chdir(folder)
         os.environ["MLECORE_VM_STATE"] = f"{name}/vm"
-        backend = {"isolation": options.isolation}
-        here = run("here", options.runs, backend)
+        here = run("here", options.runs, {})
         hosts = Hosts(folder / "hosts", 3)
         try:
             os.environ |= {"HOME": str(hosts.home), "MLECORE_VM_STATE": f"{name}/controller"}
@@ -62,7 +60,7 @@ def main() -> None:
                 host.slow(rate)
             threading.Thread(target=cut_twice, args=(cut,), daemon=True).start()
             addresses = ",".join(host.address for host in hosts.hosts)
-            there = run("there", options.runs, {**backend, "host": addresses})
+            there = run("there", options.runs, {"host": addresses})
         finally:
             hosts.close()
     assert here.keys() == there.keys()
