@@ -133,11 +133,19 @@ def missing() -> bool:
 
 
 @cache
-def _loop() -> asyncio.AbstractEventLoop:
-    """The event loop of all connections, in a thread of its own."""
+def _new_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="ssh", daemon=True).start()
     return loop
+
+
+_making_loop = threading.Lock()
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """The event loop of all connections, in a thread of its own."""
+    with _making_loop:  # a cache alone lets several threads make one each
+        return _new_loop()
 
 
 def _wait(work: Coroutine[Any, Any, T]) -> T:

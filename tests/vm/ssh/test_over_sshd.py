@@ -20,7 +20,6 @@ import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Backend, Dataset, Demand, Handle, Job
 from mlecore.registry import open_backend
-from mlecore.testing.backends import check_backend
 from mlecore.vm.ssh import asyncssh_link, host, members
 
 _spec = importlib.util.spec_from_file_location("ssh_hosts", Path(__file__).parents[2] / "ssh_hosts.py")
@@ -97,12 +96,6 @@ def until(true: Callable[[], bool], seconds: float = 30.0) -> None:
     while not true():
         assert time.monotonic() < limit, "it does not happen"
         time.sleep(0.1)
-
-
-@pytest.mark.sandbox
-def test_the_kit(make_hosts: Callable[[int], Any]) -> None:
-    (one,) = make_hosts(1).hosts
-    assert check_backend("vm", {"host": one.address}) == []
 
 
 def test_an_unknown_host_key_says_what_to_do(make_hosts: Callable[[int], Any]) -> None:
