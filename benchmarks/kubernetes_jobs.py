@@ -14,13 +14,15 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
 from mle_backend_kubernetes.backend import KubernetesBackend
 
-from mlecore.backends import Handle
+from mlecore.backends import Backend, Handle, Job
 from mlecore.options import pairs
 from mlecore.registry import load
 from mlecore.testing.backends.harness import BackendBench
@@ -29,8 +31,10 @@ from mlecore.testing.backends.harness import BackendBench
 class Runs:
     """Starts, watches, collects and removes runs, so many at once."""
 
-    def __init__(self, bench: BackendBench) -> None:
-        self._bench = bench
+    def __init__(self, backend: Backend, job: Callable[[], Job], collect: Callable[[Handle], object]) -> None:
+        self._backend = backend
+        self._job = job
+        self._collect = collect
         self.most = 0
         self.ended = 0
         self.failed = 0
@@ -44,7 +48,7 @@ class Runs:
             working: set[Future[Any]] = set()
 
             def start() -> None:
-                handle = self._bench.backend.start(self._bench.job("true"))
+                handle = self._backend.start(self._job())
                 with lock:
                     alive[handle] = None
 
@@ -55,7 +59,7 @@ class Runs:
                     begun += 1
                 with lock:
                     handles = list(alive)
-                statuses = self._bench.backend.status(handles)
+                statuses = self._backend.status(handles)
                 self.most = max(self.most, sum(status.phase == "running" for status in statuses.values()))
                 over = [handle for handle, status in statuses.items() if status.phase in ("exited", "gone")]
                 for handle in over:
@@ -68,9 +72,8 @@ class Runs:
                 time.sleep(0.2)
 
     def _finish(self, handle: Handle) -> None:
-        self._bench.fetch(handle, "submission", ".mlecore")
-        self._bench.output(handle)
-        self._bench.backend.remove(handle)
+        self._collect(handle)
+        self._backend.remove(handle)
 
     def _report(self, count: int) -> None:
         step = max(1, count // 10)
@@ -78,13 +81,18 @@ class Runs:
             self._said = self.ended // step
             usage = resource.getrusage(resource.RUSAGE_SELF)
             cpu = usage.ru_utime + usage.ru_stime
-            print(f"{self.ended:6} ended, {self.most:5} at once at most, {cpu:7.1f} s CPU, {_memory()} MiB", flush=True)
+            print(f"{self.ended:6} ended, {self.most:5} at once at most, {cpu:7.1f} s CPU, {memory()} MiB", flush=True)
 
 
-def _memory() -> int:
+def memory() -> int:
     """Resident now, in MiB."""
     text = Path("/proc/self/status").read_text()
     return int(text.partition("VmRSS:")[2].split()[0]) // 1024
+
+
+def collect(bench: BackendBench, handle: Handle) -> None:
+    bench.fetch(handle, "submission", ".mlecore")
+    bench.output(handle)
 
 
 def compared(namespace: str, image: str, count: int, at_once: int) -> float:
@@ -117,10 +125,11 @@ def main() -> None:
         bench = BackendBench(load("backend", "kubernetes"), options, Path(folder))
         backend = cast(KubernetesBackend, bench.backend)
         bench.image, bench.data  # noqa: B018
-        before, began, cpu = backend.cluster.requests, time.monotonic(), time.process_time()
-        runs = Runs(bench)
+        before, began, cpu = Counter(backend.cluster.requests), time.monotonic(), time.process_time()
+        runs = Runs(backend, lambda: bench.job("true"), lambda handle: collect(bench, handle))
         runs.all(given.runs, given.at_once)
         took, used = time.monotonic() - began, time.process_time() - cpu
+        sent = backend.cluster.requests - before
         figures = {
             "runs": given.runs,
             "failed": runs.failed,
@@ -129,8 +138,9 @@ def main() -> None:
             "seconds a run": round(took / given.runs, 2),
             "CPU ms a run": round(1000 * used / given.runs, 1),
             "cores": round(used / took, 2),
-            "requests a run": round((backend.cluster.requests - before) / given.runs, 1),
-            "MiB": _memory(),
+            "requests a run": round(sent.total() / given.runs, 1),
+            "requests": dict(sent.most_common()),
+            "MiB": memory(),
         }
         if given.compare:
             plain = compared(backend.cluster.namespace, bench.image.ref, given.runs, given.at_once)

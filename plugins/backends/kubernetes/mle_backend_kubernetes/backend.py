@@ -1,7 +1,7 @@
 """Backend `kubernetes`: each run is a Job of a cluster, which schedules it, gives it GPUs, and runs it without us.
 
 pods.py says what a run's pod looks like and where its files are, network.py what it can reach, ending.py how ends are
-told apart, watch.py how all that is known without asking.
+told apart, watch.py how all that is known without asking, tracked.py what is watched.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mle_backend_kubernetes.probing import Probe
 from mle_backend_kubernetes.reader import Reader
 from mle_backend_kubernetes.settings import OPTIONS, Settings
 from mle_backend_kubernetes.starting import Starter
-from mle_backend_kubernetes.watch import Watch
+from mle_backend_kubernetes.tracked import Tracked
 from mlecore.agents import Recipe
 from mlecore.backends import (
     Backend,
@@ -47,15 +47,16 @@ class KubernetesBackend(Backend):
     def __init__(self, options: Mapping[str, str]) -> None:
         self.settings = Settings.of(options)
         self.cluster = Cluster(self.settings.context, self.settings.namespace)
-        self.watch = Watch(self.cluster)
+        self.tracked = Tracked.of(self.cluster)
+        pods = self.tracked.pods
         self.images = Images(self.settings)
-        self._statuses = statuses.Statuses(self.cluster, self.watch)
-        self._reader = Reader(self.cluster, self.settings, self.images, self.watch)
-        claims = Claims(self.cluster, self.settings)
+        self._statuses = statuses.Statuses(self.cluster, self.tracked)
+        self._reader = Reader(self.cluster, self.settings, self.images, self.tracked)
+        claims = Claims(self.cluster, self.settings, self.tracked.claims)
         self._starter = Starter(self.cluster, self.settings, self.images, claims, self._reader)
-        self._logs = Logs(self.cluster, self.watch, self._statuses, self._reader)
-        self._data = Data(self.cluster, self.settings, self.images, claims, self.watch)
-        self._probe = Probe(self.cluster, self.settings, self.images, self.watch)
+        self._logs = Logs(self.cluster, pods, self._statuses, self._reader)
+        self._data = Data(self.cluster, self.settings, self.images, claims, pods)
+        self._probe = Probe(self.cluster, self.settings, self.images, pods)
 
     def describe(self) -> Sandbox:
         return describing.describe(self.cluster, self.settings, self._probe)
@@ -85,11 +86,11 @@ class KubernetesBackend(Backend):
         return fetching.fetch(self._reader, handle, globs, into, max_bytes, max_files)
 
     def stop(self, handle: Handle, grace: float) -> None:
-        stopping.stop(self.cluster, self.settings, self.watch, handle, grace)
+        stopping.stop(self.cluster, self.settings, self.tracked.pods, handle, grace)
 
     def inventory(self) -> Sequence[str]:
         return inventory.lines(self.cluster, self.settings)
 
     def remove(self, handle: Handle) -> None:
-        removing.remove(self.cluster, handle)
+        removing.remove(self.cluster, self.tracked.jobs, handle)
         self._statuses.forget(handle)

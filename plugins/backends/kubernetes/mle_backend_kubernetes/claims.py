@@ -1,19 +1,20 @@
 """Claims, which are waited for where the cluster binds them at once.
 
-A pod that comes before its claim is bound is put aside by the scheduler, and where the two meet badly, it is looked at
-again only after five minutes.
+The scheduler puts off a pod that comes before its claim is bound, and in a bad moment it looks at it again only after
+five minutes.
 """
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from mle_backend_kubernetes import manifests
 from mle_backend_kubernetes.cluster import Cluster, Exists
+from mle_backend_kubernetes.seen import Claim
 from mle_backend_kubernetes.settings import Settings
+from mle_backend_kubernetes.watch import Watch
 from mlecore.errors import BackendError
 
 SECONDS = 20.0  # that a claim may take to be bound before its pod is made all the same
@@ -22,9 +23,10 @@ SECONDS = 20.0  # that a claim may take to be bound before its pod is made all t
 class Claims:
     """Makes claims for one backend."""
 
-    def __init__(self, cluster: Cluster, settings: Settings) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings, watch: Watch[Claim]) -> None:
         self._cluster = cluster
         self._settings = settings
+        self._watch = watch
         self._immediate: dict[str, bool] = {}  # storage class -> are its claims bound before a pod wants them?
         self._lock = threading.Lock()
 
@@ -47,11 +49,8 @@ class Claims:
         """Wait until a claim is bound, where it is bound at once."""
         if _bound(claim) or not self._is_immediate(str(claim["spec"].get("storageClassName") or "")):
             return
-        path = self._cluster.path("persistentvolumeclaims", claim["metadata"]["name"])
-        pause, deadline = 0.1, time.monotonic() + SECONDS
-        while time.monotonic() < deadline and not _bound(self._cluster.get(path)):
-            time.sleep(pause)
-            pause = min(2.0, 1.5 * pause)
+        uid = claim["metadata"]["uid"]
+        self._watch.until(lambda: (found := self._watch.get(uid)) is not None and found.bound, SECONDS)
 
     def _is_immediate(self, name: str) -> bool:
         with self._lock:

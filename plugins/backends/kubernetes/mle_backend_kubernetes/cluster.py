@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,7 @@ class Cluster:
         self._namespace = namespace
         self._lock = threading.Lock()
         self._loaded: tuple[Configuration, urllib3.PoolManager] | None = None
-        self.requests = 0  # sent so far; benchmarks read it
+        self.requests: Counter[str] = Counter()  # sent so far, by verb and kind; benchmarks read it
 
     @cached_property
     def namespace(self) -> str:
@@ -153,6 +154,12 @@ class Cluster:
             raise BackendError(f"{what}: the answer is no JSON; is {self.configuration.host} an API server?") from None
         return found
 
+    def count(self, verb: str, path: str) -> None:
+        """Note a request: ``POST pods``, ``GET pods/log``."""
+        kind, _, more = path.partition("/namespaces/")[2].partition("/")[2].partition("/")
+        subresource = more.partition("/")[2]
+        self.requests[f"{verb} {kind or path}{'/' * bool(subresource)}{subresource}"] += 1
+
     def headers(self) -> dict[str, str]:
         """Who we are; asked for anew each time, as tokens expire."""
         config = self.configuration
@@ -174,7 +181,7 @@ class Cluster:
         config, pool = self._load()
         url = f"{config.host}{path}" + (f"?{urlencode(query)}" if query else "")
         with self._answering(f"{method} {path}"):
-            self.requests += 1
+            self.count(method, path)
             response = pool.request(
                 method,
                 url,
@@ -268,12 +275,15 @@ def _pool(config: Configuration) -> urllib3.PoolManager:
 
 
 def _events(response: urllib3.BaseHTTPResponse) -> Iterator[dict[str, Any]]:
-    """The lines of a watch. Not ``response.stream``, which waits until its buffer is full."""
-    while line := response.readline():
-        event = json.loads(line)
-        if event.get("type") == "ERROR":
-            raise _refused(int(event["object"].get("code") or 500), line, "watching")
-        yield event
+    """The lines of a watch as they come. ``stream`` would wait for a full buffer, ``readline`` reads byte by byte."""
+    pending = b""
+    while content := response.read1(1 << 16):
+        *lines, pending = (pending + content).split(b"\n")
+        for line in lines:
+            event = json.loads(line)
+            if event.get("type") == "ERROR":
+                raise _refused(int(event["object"].get("code") or 500), line, "watching")
+            yield event
 
 
 def _refused(status: int, answer: bytes, what: str) -> BackendError:

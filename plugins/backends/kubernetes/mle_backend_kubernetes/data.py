@@ -22,7 +22,7 @@ from mle_backend_kubernetes.exec import Broken, Stream, execute
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.program import paths
 from mle_backend_kubernetes.settings import Settings
-from mle_backend_kubernetes.watch import Watch
+from mle_backend_kubernetes.tracked import Pods
 from mlecore.backends import Dataset, Progress
 from mlecore.errors import BackendError, BackendUnreachable, DataError
 
@@ -37,7 +37,7 @@ FOLDER = "public"  # in a claim of ours
 class Data:
     """Brings data for one backend."""
 
-    def __init__(self, cluster: Cluster, settings: Settings, images: Images, claims: Claims, watch: Watch) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings, images: Images, claims: Claims, watch: Pods) -> None:
         self._cluster = cluster
         self._settings = settings
         self._images = images

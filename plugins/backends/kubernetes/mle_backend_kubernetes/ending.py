@@ -7,12 +7,10 @@ first process. The pod says it best; when it is gone, its Job still has the reas
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from mle_backend_kubernetes import names
-from mle_backend_kubernetes.seen import Pod
+from mle_backend_kubernetes.seen import Condition, Job, Pod
 from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, JobStatus
 
 LOST_NODE = 60.0  # seconds beyond its time to end after which a pod that is being deleted has lost its node
@@ -25,9 +23,13 @@ def needs_job(pod: Pod) -> bool:
     return pod.gone or pod.deleting is not None
 
 
-def of_pod(pod: Pod, job: Mapping[str, Any] | None) -> JobStatus:
+def is_over(pod: Pod) -> bool:
+    return pod.gone or pod.ended is not None or pod.phase in ("Failed", "Succeeded")
+
+
+def of_pod(pod: Pod, job: Job | None) -> JobStatus:
     """Of a pod that is or was there; ``job`` where ``needs_job``, None: that is gone, too."""
-    stopped = job is not None and names.STOPPED in (job["metadata"].get("annotations") or {})
+    stopped = job is not None and job.stopped
     if pod.ended is not None:
         return _of_agent(pod, stopped)
     if pod.phase in ("Failed", "Succeeded") or pod.gone:
@@ -79,7 +81,7 @@ def _disrupted(pod: Pod, code: int | None) -> JobStatus:
     return _lost(code, f"the cluster took its pod away ({pod.disruption}): {pod.disruption_message or pod.message}")
 
 
-def _never_ended(pod: Pod, job: Mapping[str, Any] | None, stopped: bool) -> JobStatus:
+def _never_ended(pod: Pod, job: Job | None, stopped: bool) -> JobStatus:
     """The pod is at its end, and nobody saw how the agent's container ended, or it never began."""
     if pod.disruption:
         return _disrupted(pod, None)
@@ -97,29 +99,27 @@ def _never_ended(pod: Pod, job: Mapping[str, Any] | None, stopped: bool) -> JobS
     return _lost(None, pod.message or pod.waiting or "its pod ended before the agent did")
 
 
-def of_job(job: Mapping[str, Any]) -> JobStatus:
+def of_job(job: Job) -> JobStatus:
     """Of a Job without a pod."""
-    meta, status = job["metadata"], job.get("status") or {}
-    if meta.get("deletionTimestamp"):
+    if job.deleting:
         return JobStatus(phase="gone", reason="its Job is being deleted")
-    if names.STOPPED in (meta.get("annotations") or {}):
-        return JobStatus(phase="exited", exit_code=_code(status), reason="stopped by mlecore")
-    conditions = {each["type"]: each for each in status.get("conditions") or () if each["status"] == "True"}
-    if "Complete" in conditions or "SuccessCriteriaMet" in conditions:
+    if job.stopped:
+        return JobStatus(phase="exited", exit_code=_code(job), reason="stopped by mlecore")
+    if "Complete" in job.conditions or "SuccessCriteriaMet" in job.conditions:
         return JobStatus(phase="exited", exit_code=0)
-    failed = conditions.get("Failed") or conditions.get("FailureTarget")
+    failed = job.conditions.get("Failed") or job.conditions.get("FailureTarget")
     if failed is not None:
         return _failed(failed)
-    if job["spec"].get("suspend"):
-        if status.get("startTime") is None and names.READY not in (meta.get("annotations") or {}):
+    if job.suspended:
+        if not job.began and not job.made:
             return JobStatus(phase="pending", reason="is being set up")
-        queue = meta["labels"].get(names.QUEUE)
+        queue = job.labels.get(names.QUEUE)
         return JobStatus(phase="pending", reason=f"waits in the queue {queue}" if queue else "is suspended")
     return JobStatus(phase="pending", reason="waits for its pod")
 
 
-def _failed(condition: Mapping[str, Any]) -> JobStatus:
-    reason, message = condition.get("reason", ""), condition.get("message", "")
+def _failed(condition: Condition) -> JobStatus:
+    reason, message = condition.reason, condition.message
     if reason == "PodFailurePolicy" and (found := _CODE.search(message)):
         code = int(found[1])
         if code in (INIT_KILLED, LOST_SIGHT):
@@ -132,9 +132,9 @@ def _failed(condition: Mapping[str, Any]) -> JobStatus:
     return _lost(None, f"its pod is gone: {message or reason}")
 
 
-def _code(status: Mapping[str, Any]) -> int | None:
-    for condition in status.get("conditions") or ():
-        if found := _CODE.search(condition.get("message", "")):
+def _code(job: Job) -> int | None:
+    for message in job.messages:
+        if found := _CODE.search(message):
             return int(found[1])
     return None
 

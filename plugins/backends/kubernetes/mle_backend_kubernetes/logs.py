@@ -11,7 +11,7 @@ from mle_backend_kubernetes.exec import Broken
 from mle_backend_kubernetes.program.paths import OUTPUT
 from mle_backend_kubernetes.reader import NotBegun, Reader, pieces
 from mle_backend_kubernetes.statuses import Statuses
-from mle_backend_kubernetes.watch import Watch
+from mle_backend_kubernetes.tracked import Pods
 from mlecore.backends import Handle
 from mlecore.errors import BackendUnreachable
 
@@ -21,7 +21,7 @@ TRIES = 5
 class Logs:
     """Reads what agents print, for one backend."""
 
-    def __init__(self, cluster: Cluster, watch: Watch, statuses: Statuses, reader: Reader) -> None:
+    def __init__(self, cluster: Cluster, watch: Pods, statuses: Statuses, reader: Reader) -> None:
         self._cluster = cluster
         self._watch = watch
         self._statuses = statuses
@@ -56,7 +56,7 @@ class Logs:
 
     def _once(self, handle: Handle, offset: int, follow: bool) -> Iterator[bytes]:
         """On one connection; an empty piece now and then where nothing comes."""
-        pod = self._watch.agents().get(names.uid(handle))
+        pod = self._watch.agent(names.uid(handle))
         if pod is not None and pod.terminal:
             yield from self._from_kubelet(pod.name, offset, follow)
             return

@@ -68,15 +68,14 @@ def cluster(handle: Handle) -> str:
     return handle.id.partition("@")[2]
 
 
-def owned(job: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The ``ownerReferences`` of what goes when this Job goes."""
-    meta = job["metadata"]
+def owned(handle: Handle) -> list[dict[str, Any]]:
+    """The ``ownerReferences`` of what goes when this job goes."""
     return [
         {
             "apiVersion": "batch/v1",
             "kind": "Job",
-            "name": meta["name"],
-            "uid": meta["uid"],
+            "name": handle.name,
+            "uid": uid(handle),
             "blockOwnerDeletion": True,
         }
     ]

@@ -12,7 +12,7 @@ from mle_backend_kubernetes import archive, names, network, pods
 from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.settings import Settings
-from mle_backend_kubernetes.watch import Watch
+from mle_backend_kubernetes.tracked import Pods
 
 SECONDS = 10.0  # that a policy may take to come into force
 PATIENCE = 300.0  # until both pods have ended: their image may have to be pulled
@@ -29,7 +29,7 @@ class Verdict:
 class Probe:
     """Asks once for one backend."""
 
-    def __init__(self, cluster: Cluster, settings: Settings, images: Images, watch: Watch) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings, images: Images, watch: Pods) -> None:
         self._cluster = cluster
         self._settings = settings
         self._images = images

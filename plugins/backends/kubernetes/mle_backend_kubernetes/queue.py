@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from attrs import frozen
+
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster
+from mle_backend_kubernetes.seen import Job
+from mle_backend_kubernetes.watch import Watch
 from mlecore.errors import BackendError
 
 GROUP = "kueue.x-k8s.io"
-NAMED = 20  # so many are asked for by name, more as a list
+JOB = f"{GROUP}/job-uid"  # label of a workload
 
 
 @cache
@@ -24,28 +28,42 @@ def api(cluster: Cluster) -> str | None:
     return f"/apis/{found['preferredVersion']['groupVersion']}"
 
 
-def holds(job: Mapping[str, Any] | None) -> bool:
-    """Does a queue hold this Job back?"""
-    return job is not None and names.QUEUE in job["metadata"]["labels"] and bool(job["spec"].get("suspend"))
+@frozen(kw_only=True)
+class Workload:
+    """What Kueue makes of a Job."""
+
+    name: str  # the Job's uid, as that is what one looks for
+    uid: str
+    words: str  # why it waits
 
 
-def reasons(cluster: Cluster, uids: Collection[str]) -> dict[str, str]:
-    """Why Kueue holds these Jobs back, in its own words, where it says so and we may read it; in one request."""
-    if not uids:
-        return {}
-    path = api(cluster)
-    if path is None:
-        return dict.fromkeys(uids, "Kueue is not installed, so nothing will admit it")
-    query = {"labelSelector": f"{GROUP}/job-uid in ({','.join(uids)})"} if len(uids) <= NAMED else {}
-    try:
-        found = list(cluster.items(f"{path}/namespaces/{cluster.namespace}/workloads", **query))
-    except BackendError:
-        return {}
-    return {uid: _words(each) for each in found if (uid := each["metadata"]["labels"].get(f"{GROUP}/job-uid")) in uids}
+def workload_of(raw: Mapping[str, Any]) -> Workload:
+    conditions = (raw.get("status") or {}).get("conditions") or ()
+    waits = (each for each in conditions if each["type"] == "QuotaReserved" and each["status"] == "False")
+    return Workload(
+        name=raw["metadata"]["labels"][JOB],
+        uid=raw["metadata"]["uid"],
+        words=next((str(each.get("message") or "") for each in waits), ""),
+    )
 
 
-def _words(workload: Mapping[str, Any]) -> str:
-    for condition in (workload.get("status") or {}).get("conditions") or ():
-        if condition["type"] == "QuotaReserved" and condition["status"] == "False":
-            return str(condition.get("message") or "")
-    return ""
+class Queued:
+    """Why Kueue holds Jobs back, in its own words, if it says so and we may read it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._watch = Watch(cluster, self._path, JOB, workload_of)
+
+    def words(self, job: Job) -> str:
+        if names.QUEUE not in job.labels or not job.suspended:
+            return ""
+        if api(self._cluster) is None:
+            return "Kueue is not installed, so nothing will admit it"
+        try:
+            found = self._watch.find(job.uid)
+        except BackendError:
+            return ""
+        return found.words if found is not None else ""
+
+    def _path(self) -> str:
+        return f"{api(self._cluster)}/namespaces/{self._cluster.namespace}/workloads"

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import shutil
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import IO, Any
 
 from mle_backend_kubernetes import names, pods
-from mle_backend_kubernetes.cluster import Cluster, NotFound
+from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.exec import Broken, Stream, execute
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.program import paths
-from mle_backend_kubernetes.seen import Pod
+from mle_backend_kubernetes.seen import Job, Pod
 from mle_backend_kubernetes.settings import Settings
-from mle_backend_kubernetes.watch import Watch
+from mle_backend_kubernetes.tracked import Tracked
 from mlecore.backends import Handle
 from mlecore.errors import BackendError, BackendUnreachable
 
@@ -36,11 +36,12 @@ class NotBegun(BackendError):
 class Reader:
     """Pods that give out files, for one backend."""
 
-    def __init__(self, cluster: Cluster, settings: Settings, images: Images, watch: Watch) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings, images: Images, tracked: Tracked) -> None:
         self._cluster = cluster
         self._settings = settings
         self._images = images
-        self._watch = watch
+        self._watch = tracked.pods
+        self._jobs = tracked.jobs
 
     def execute(self, handle: Handle, *words: str) -> AbstractContextManager[Stream]:
         """Run a command of ``program`` beside the files of a job. Raises BackendError, BackendUnreachable, Broken."""
@@ -68,7 +69,7 @@ class Reader:
                     raise BackendUnreachable(f"{path} of {handle.name} stopped coming: {error}") from error
         raise AssertionError
 
-    def bring(self, handle: Handle, job: Mapping[str, Any], packed: IO[bytes]) -> None:
+    def bring(self, handle: Handle, packed: IO[bytes]) -> None:
         """Put a job's files on its claim before it starts. Raises BackendError where it has no claim."""
         if self._settings.output == "pod":
             raise BackendError(
@@ -79,9 +80,7 @@ class Reader:
         for attempt in range(1, TRIES + 1):
             packed.seek(0)
             try:
-                with execute(
-                    self._cluster, self._files_pod(handle, job), "files", pods.helper_command("bundle")
-                ) as stream:
+                with execute(self._cluster, self._files_pod(handle), "files", pods.helper_command("bundle")) as stream:
                     stream.send(b'{"size": %d}\n' % size)
                     shutil.copyfileobj(packed, _Sink(stream), 1 << 20)
                     stream.read()
@@ -92,25 +91,27 @@ class Reader:
 
     def _pod(self, handle: Handle) -> tuple[str, str]:
         """The pod that has the files, and its container."""
-        agent = self._watch.agents().get(names.uid(handle))
+        agent = self._watch.agent(names.uid(handle))
         if self._settings.output == "pod" and agent is not None:
             if agent.gone or agent.phase in ("Failed", "Succeeded"):
                 raise BackendError(f"the pod of {handle.name} is gone, and its files with it")
             if agent.phase == "Pending":
                 raise NotBegun(f"{handle.name} has not begun")
             return agent.name, names.KEEPER
-        try:
-            job = self._cluster.get(self._cluster.path("jobs", handle.name))
-        except NotFound:
-            raise BackendError(f"{handle.name} is no longer in this cluster, so nothing can be fetched") from None
-        if agent is None and (self._settings.output == "pod" or not (job.get("status") or {}).get("startTime")):
+        job = self._job(handle)
+        if agent is None and (self._settings.output == "pod" or not job.began):
             raise NotBegun(f"{handle.name} has not begun")
-        return self._files_pod(handle, job, agent), "files"
+        return self._files_pod(handle, agent), "files"
 
-    def _files_pod(self, handle: Handle, job: Mapping[str, Any], agent: Pod | None = None) -> str:
-        """The name of a pod that mounts the claim, and runs."""
-        if job["metadata"]["uid"] != names.uid(handle) or job["metadata"].get("deletionTimestamp"):
+    def _job(self, handle: Handle) -> Job:
+        found = self._jobs.of(handle)
+        if found is None or found.deleting:
             raise BackendError(f"{handle.name} is no longer in this cluster, so nothing can be fetched")
+        return found
+
+    def _files_pod(self, handle: Handle, agent: Pod | None = None) -> str:
+        """The name of a pod that mounts the claim, and runs."""
+        job = self._job(handle)
         name = names.files(handle.name)
         path = self._cluster.path("pods", name)
         seen = self._watch.find(name)
@@ -119,23 +120,23 @@ class Reader:
             self._watch.until(lambda: self._watch.find(name) is None, PATIENCE)
             seen = None
         if seen is None:
-            self._cluster.ensure(self._cluster.path("pods"), self._manifest(name, job, agent))
+            self._cluster.ensure(self._cluster.path("pods"), self._manifest(name, handle, job, agent))
         if not self._watch.until(lambda: _settled(self._watch.find(name)), PATIENCE):
             found = self._watch.find(name)
             raise BackendUnreachable(f"the pod {name}, which gives out files, does not start: {_why(found)}")
         return name
 
-    def _manifest(self, name: str, job: Mapping[str, Any], agent: Pod | None) -> dict[str, Any]:
-        labels = {**job["metadata"]["labels"], names.ROLE: "files"}
+    def _manifest(self, name: str, handle: Handle, job: Job, agent: Pod | None) -> dict[str, Any]:
+        labels = {**job.labels, names.ROLE: "files"}
         labels.pop(names.QUEUE, None)
         mounts = [{"name": "claim", "mountPath": paths.CLAIM}, _mount("files")]
         command = pods.helper_command("wait", f"{LIFE:.0f}", f"{IDLE:.0f}")
         container = pods.helper_container("files", self._images.helper(), command, mounts)
         volumes = [
-            {"name": "claim", "persistentVolumeClaim": {"claimName": job["metadata"]["name"]}},
-            {"name": "files", "configMap": {"name": job["metadata"]["name"], "defaultMode": 0o444}},
+            {"name": "claim", "persistentVolumeClaim": {"claimName": handle.name}},
+            {"name": "files", "configMap": {"name": handle.name, "defaultMode": 0o444}},
         ]
-        found = pods.helper_pod(self._settings, name, labels, container, volumes, LIFE + 60, names.owned(job))
+        found = pods.helper_pod(self._settings, name, labels, container, volumes, LIFE + 60, names.owned(handle))
         if agent is not None and agent.node and agent.phase == "Running":  # a claim may be for one node at a time
             field = {"key": "metadata.name", "operator": "In", "values": [agent.node]}
             terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import time
 
 from mle_backend_kubernetes import names
-from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
+from mle_backend_kubernetes.cluster import Cluster, Exists
+from mle_backend_kubernetes.tracked import Jobs
 from mlecore.backends import Handle
 
-SECONDS = 20.0  # that are waited for the end; what takes longer, as on a node that is lost, goes on by itself
+SECONDS = 20.0  # that we wait for the end; if a node is lost it takes longer, and needs nobody
 
 
-def remove(cluster: Cluster, handle: Handle) -> None:
+def remove(cluster: Cluster, jobs: Jobs, handle: Handle) -> None:
     """See Backend.remove. The Job itself goes last, so that nothing is forgotten where this is cut off."""
     uid, path = names.uid(handle), cluster.path("jobs", handle.name)
     if not uid:  # a start that was cut off before there was a Job
@@ -20,8 +20,4 @@ def remove(cluster: Cluster, handle: Handle) -> None:
         return
     with contextlib.suppress(Exists):  # another Job of that name
         cluster.delete(path, propagationPolicy="Foreground", preconditions={"uid": uid})
-    pause, deadline = 0.2, time.monotonic() + SECONDS
-    with contextlib.suppress(NotFound):
-        while cluster.get(path)["metadata"]["uid"] == uid and time.monotonic() < deadline:
-            time.sleep(pause)
-            pause = min(2.0, pause * 2)
+    jobs.until(lambda: jobs.get(uid) is None, SECONDS)

@@ -26,13 +26,13 @@ class Right:
 NEEDED = tuple(
     Right(group, resource, verb, subresource)
     for group, resource, subresource, verbs in (
-        ("batch", "jobs", "", "get list create patch delete"),
+        ("batch", "jobs", "", "get list watch create patch delete"),
         ("", "pods", "", "get list watch create delete"),
         ("", "pods", "exec", "create get"),
         ("", "pods", "log", "get"),
         ("", "configmaps", "", "get create"),
         ("", "secrets", "", "create"),
-        ("", "persistentvolumeclaims", "", "get create patch delete"),
+        ("", "persistentvolumeclaims", "", "get list watch create patch delete"),
         ("", "services", "", "get list create patch delete"),
         ("apps", "replicasets", "", "create"),
         ("networking.k8s.io", "networkpolicies", "", "create delete"),

@@ -1,4 +1,4 @@
-"""What a pod's JSON says that matters here, in little memory: a watch keeps one of these for each pod."""
+"""What matters here of the JSON of pods, Jobs and claims, in little memory: a watch keeps one of these for each."""
 
 from __future__ import annotations
 
@@ -48,6 +48,66 @@ class Pod:
     terminal: bool  # its agent prints to a terminal, and so to the kubelet
     said: str  # termination message of its first container
     gone: bool = False  # it was deleted; this is how it was last seen
+
+
+@frozen(kw_only=True)
+class Job:
+    """The Job of a run."""
+
+    name: str
+    uid: str
+    labels: Mapping[str, str]
+    deleting: bool
+    suspended: bool
+    began: bool  # it was let go
+    made: bool  # all that it needs is there
+    stopped: bool  # we were asked to end it
+    conditions: Mapping[str, Condition]  # those that hold
+    messages: tuple[str, ...]  # of all conditions
+
+
+@frozen
+class Condition:
+    """Why a condition of a Job holds."""
+
+    reason: str
+    message: str
+
+
+@frozen(kw_only=True)
+class Claim:
+    """A claim for storage."""
+
+    name: str
+    uid: str
+    bound: bool
+
+
+def job_of(raw: Mapping[str, Any]) -> Job:
+    meta, status = raw["metadata"], raw.get("status") or {}
+    annotations = meta.get("annotations") or {}
+    conditions = status.get("conditions") or ()
+    return Job(
+        name=meta["name"],
+        uid=meta["uid"],
+        labels=meta.get("labels") or {},
+        deleting="deletionTimestamp" in meta,
+        suspended=bool(raw["spec"].get("suspend")),
+        began=bool(status.get("startTime")),
+        made=names.READY in annotations,
+        stopped=names.STOPPED in annotations,
+        conditions={
+            each["type"]: Condition(each.get("reason", ""), each.get("message", ""))
+            for each in conditions
+            if each["status"] == "True"
+        },
+        messages=tuple(each.get("message", "") for each in conditions),
+    )
+
+
+def claim_of(raw: Mapping[str, Any]) -> Claim:
+    phase = (raw.get("status") or {}).get("phase")
+    return Claim(name=raw["metadata"]["name"], uid=raw["metadata"]["uid"], bound=phase == "Bound")
 
 
 def pod_of(raw: Mapping[str, Any]) -> Pod:

@@ -47,7 +47,7 @@ class Starter:
                 except BackendError:
                     self._cluster.delete(self._path("jobs", job.name), propagationPolicy="Foreground")  # it never ran
                     raise
-        return names.handle(job.name, made["metadata"]["uid"], self._cluster.id)
+        return self._handle(made)
 
     def _claim(self, job: Job, from_data: Mapping[str, str]) -> dict[str, Any]:
         """The Job, which is made here unless it is there."""
@@ -87,7 +87,7 @@ class Starter:
     def _provide(self, job: Job, made: Mapping[str, Any], secrets: Mapping[str, str], packed: IO[bytes]) -> None:
         """All that the Job's pod needs, and the Job let go."""
         settings, ensure = self._settings, self._cluster.ensure
-        owners, labels = names.owned(made), names.labels(job, "part", settings.labels)
+        owners, labels = names.owned(self._handle(made)), names.labels(job, "part", settings.labels)
         content = archive.programs(job.demand.network == "llm")
         size = packed.seek(0, 2)
         packed.seek(0)
@@ -105,12 +105,15 @@ class Starter:
         for claim in made_claims:
             self._claims.settle(claim)
         if not fits:
-            self._reader.bring(names.handle(job.name, made["metadata"]["uid"], self._cluster.id), made, packed)
+            self._reader.bring(self._handle(made), packed)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         change: dict[str, Any] = {"metadata": {"annotations": {names.READY: now}}}
         if settings.queue is None:
             change["spec"] = {"suspend": False}
         self._cluster.patch(self._path("jobs", job.name), change)
+
+    def _handle(self, made: Mapping[str, Any]) -> Handle:
+        return names.handle(made["metadata"]["name"], made["metadata"]["uid"], self._cluster.id)
 
     def _claims_of(self, job: Job, labels: Mapping[str, str], owners: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Made before all else, as they take the longest."""

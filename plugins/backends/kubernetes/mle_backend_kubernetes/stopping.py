@@ -11,7 +11,7 @@ from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.exec import Broken, execute
 from mle_backend_kubernetes.seen import Pod
 from mle_backend_kubernetes.settings import Settings
-from mle_backend_kubernetes.watch import Watch
+from mle_backend_kubernetes.tracked import Pods
 from mlecore.backends import Handle
 from mlecore.errors import BackendError
 
@@ -19,7 +19,7 @@ MORE = 3.0  # seconds on top of the grace, for init to note down how it ended
 KUBELET = 60.0  # seconds that a node may take to say that a pod has ended
 
 
-def stop(cluster: Cluster, settings: Settings, watch: Watch, handle: Handle, grace: float) -> None:
+def stop(cluster: Cluster, settings: Settings, watch: Pods, handle: Handle, grace: float) -> None:
     """See Backend.stop."""
     uid = names.uid(handle)
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -27,12 +27,12 @@ def stop(cluster: Cluster, settings: Settings, watch: Watch, handle: Handle, gra
         cluster.patch(cluster.path("jobs", handle.name), {"metadata": {"annotations": {names.STOPPED: now}}})
     except NotFound:
         return
-    pod = watch.agents().get(uid)
+    pod = watch.agent(uid)
     if pod is None or _ended(pod):
         return
 
     def over() -> bool:
-        return _ended(watch.agents().get(uid))
+        return _ended(watch.agent(uid))
 
     if settings.output == "pod" and pod.running:  # its files would go with the pod
         _signal(cluster, pod, "kill -TERM 1")

@@ -1,58 +1,67 @@
-"""One watch over all pods of ours in the namespace: whatever happens to a run is known without asking.
+"""A watch over one kind of objects: whatever happens to them is known without asking.
 
-A thread keeps it, from the first question on. When the connection breaks it is taken up where it was; where the server
-has forgotten that moment, the pods are listed once. While the server does not answer, neither does this.
+A thread keeps it, from the first question on. When the connection breaks it is resumed; if the server has forgotten
+where, the objects are listed once. While the server does not answer, neither does the watch.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Protocol, TypeVar
 
-from attrs import evolve
-
-from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster, Expired
-from mle_backend_kubernetes.seen import Pod, pod_of
 from mlecore.errors import BackendError, BackendUnreachable
 
-IDLE = 120.0  # seconds without a word, bookmarks included, after which the connection is made anew
+IDLE = 120.0  # seconds of silence, bookmarks included, after which the connection is made anew
 SERVED = 1800  # seconds after which the server is to end a watch, so that none hangs for ever
-PATIENCE = 5.0  # seconds that a broken connection may take to come back before that is said
-DELETED = 2000  # pods that are gone and still remembered
+PATIENCE = 5.0  # seconds that a broken connection may take to come back before callers get an error
+PAUSE = 5.0  # seconds at most between two attempts,
+REFUSED = 60.0  # unless the server answers, and refuses
 
 
-class Watch:
-    """The pods of ours. Thread-safe."""
+class Seen(Protocol):
+    """What is kept of an object."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    @property
+    def uid(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+
+T = TypeVar("T", bound=Seen)
+
+
+class Watch(Generic[T]):
+    """The objects below a path that have a label, as ``read`` sees them. Thread-safe."""
+
+    def __init__(
+        self, cluster: Cluster, path: Callable[[], str], selector: str, read: Callable[[Mapping[str, Any]], T]
+    ) -> None:
         self._cluster = cluster
+        self._path = path
+        self._selector = selector
+        self._read = read
         self._changed = threading.Condition()
-        self._pods: dict[str, Pod] = {}  # by uid
-        self._deleted: dict[str, Pod] = {}
+        self._there: dict[str, T] = {}  # by uid
+        self._named: dict[str, T] = {}
         self._problem: BackendError | None = BackendUnreachable("the cluster has not answered yet")
         self._broken_since = 0.0  # monotonic
         self._thread: threading.Thread | None = None
-        self._version = ""  # where the watch goes on; empty: with a list
+        self._version = ""  # where the watch continues; empty: with a list
 
-    def agents(self) -> dict[str, Pod]:
-        """Pods of agents by the uid of their Job, also those that are gone. Raises BackendUnreachable."""
-        return {pod.owner: pod for pod in self._of(names.AGENT)}
-
-    def of_job(self, job: str) -> list[Pod]:
-        """All pods of a job that are there."""
+    def get(self, uid: str) -> T | None:
+        """Raises BackendUnreachable, like all that follow."""
         with self._listening():
-            return [pod for pod in self._pods.values() if pod.job == job]
+            return self._there.get(uid)
 
-    def find(self, name: str) -> Pod | None:
-        """A pod that is there."""
+    def find(self, name: str) -> T | None:
         with self._listening():
-            return next((pod for pod in self._pods.values() if pod.name == name), None)
+            return self._named.get(name)
 
     def until(self, ready: Callable[[], bool], seconds: float) -> bool:
-        """Wait for a change after which ``ready`` holds; False where it takes too long."""
+        """Wait for a change after which ``ready`` holds; False if it takes too long."""
         deadline = time.monotonic() + seconds
         while not ready():
             left = deadline - time.monotonic()
@@ -62,18 +71,17 @@ class Watch:
                 self._changed.wait(min(left, 1.0))
         return True
 
-    def forget(self, uid: str) -> None:
-        """Nobody asks about this Job any more."""
-        with self._changed:
-            for key in [key for key, pod in self._deleted.items() if pod.owner == uid]:
-                del self._deleted[key]
+    def _put(self, found: T) -> None:
+        self._there[found.uid] = found
+        self._named[found.name] = found
 
-    def _of(self, role: str) -> Iterable[Pod]:
-        with self._listening():
-            return [pod for pod in (*self._deleted.values(), *self._pods.values()) if pod.role == role]
+    def _drop(self, found: T) -> None:
+        self._there.pop(found.uid, None)
+        if (other := self._named.get(found.name)) is not None and other.uid == found.uid:
+            del self._named[found.name]
 
     def _listening(self) -> threading.Condition:
-        """Its lock, once the watch is there. Raises what keeps it from being there."""
+        """The lock, once the watch is there. Raises what keeps it from being there."""
         with self._changed:
             if self._thread is None:
                 self._broken_since = time.monotonic()
@@ -99,34 +107,35 @@ class Watch:
             except BackendError as error:
                 self._fails(error)
                 time.sleep(pause)
-                pause = min(5.0, pause * 2)
+                pause = min(PAUSE, pause * 2) if isinstance(error, BackendUnreachable) else REFUSED
             except Exception as error:  # an answer that cannot be: not the end of the watch
                 self._fails(BackendUnreachable(f"the cluster's answer cannot be understood: {error!r}"))
                 self._version = ""
-                time.sleep(5.0)
+                time.sleep(PAUSE)
 
     def _list(self) -> None:
-        found: dict[str, Pod] = {}
+        found: dict[str, T] = {}
         version = ""
-        for page in self._cluster.pages(self._cluster.path("pods"), labelSelector=names.ROLE):
+        for page in self._cluster.pages(self._path(), labelSelector=self._selector):
             version = page["metadata"]["resourceVersion"]
-            found |= {pod.uid: pod for pod in map(pod_of, page.get("items") or ())}
+            found |= {each.uid: each for each in map(self._read, page.get("items") or ())}
         with self._changed:
-            for uid in self._pods.keys() - found.keys():
-                self._remember(self._pods[uid])
-            self._pods = found
+            for uid in self._there.keys() - found.keys():
+                self._drop(self._there[uid])
+            for each in found.values():
+                self._put(each)
             self._changed.notify_all()
         self._version = version
 
     def _follow(self) -> None:
         """Take in changes until the watch ends."""
         query = {
-            "labelSelector": names.ROLE,
+            "labelSelector": self._selector,
             "resourceVersion": self._version,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": SERVED,
         }
-        with self._cluster.events(self._cluster.path("pods"), IDLE, **query) as events:
+        with self._cluster.events(self._path(), IDLE, **query) as events:
             self._answers()
             for event in events:
                 self._take(event)
@@ -135,20 +144,13 @@ class Watch:
     def _take(self, event: dict[str, Any]) -> None:
         if event["type"] == "BOOKMARK":
             return
-        pod = pod_of(event["object"])
+        found = self._read(event["object"])
         with self._changed:
             if event["type"] == "DELETED":
-                self._pods.pop(pod.uid, None)
-                self._remember(pod)
+                self._drop(found)
             else:
-                self._pods[pod.uid] = pod
+                self._put(found)
             self._changed.notify_all()
-
-    def _remember(self, pod: Pod) -> None:
-        if pod.role == names.AGENT:
-            self._deleted[pod.uid] = evolve(pod, gone=True)
-            while len(self._deleted) > DELETED:
-                del self._deleted[next(iter(self._deleted))]
 
     def _answers(self) -> None:
         with self._changed:

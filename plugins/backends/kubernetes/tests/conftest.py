@@ -92,8 +92,9 @@ class Lab:
 
     def pod(self, handle: Handle) -> str:
         """The name of the agent's pod."""
-        assert self.backend.watch.until(lambda: names.uid(handle) in self.backend.watch.agents(), 60)
-        return self.backend.watch.agents()[names.uid(handle)].name
+        pods = self.backend.tracked.pods
+        assert pods.until(lambda: pods.agent(names.uid(handle)) is not None, 60)
+        return (pods.agent(names.uid(handle)) or pytest.fail()).name
 
     def left(self, *, deleted: bool = True) -> list[str]:
         """What the cluster has of this group; ``deleted``: also what it has been told to delete."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from mle_backend_kubernetes.ending import of_job, of_pod
 from mle_backend_kubernetes.names import JOB, QUEUE, READY, ROLE, STOPPED
-from mle_backend_kubernetes.seen import pod_of
+from mle_backend_kubernetes.seen import Job, job_of, pod_of
 
 LONG_AGO = "2026-01-01T00:00:00Z"
 
@@ -31,12 +31,10 @@ def disrupted(reason: str, message: str = "") -> dict[str, Any]:
     return {"conditions": [{"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message}]}
 
 
-def job(*conditions: dict[str, str], suspend: bool = False, **annotations: str) -> dict[str, Any]:
-    return {
-        "metadata": {"labels": {}, "annotations": annotations},
-        "spec": {"suspend": suspend},
-        "status": {"conditions": [{"status": "True", **each} for each in conditions]},
-    }
+def job(*conditions: dict[str, str], queue: str = "", **annotations: str) -> Job:
+    meta = {"name": "mle-a-1", "uid": "j", "labels": {QUEUE: queue}, "annotations": annotations}
+    status = {"conditions": [{"status": "True", **each} for each in conditions]}
+    return job_of({"metadata": meta, "spec": {"suspend": bool(queue)}, "status": status})
 
 
 def deleted(raw: dict[str, Any], at: str = "2099-01-01T00:00:00Z") -> dict[str, Any]:
@@ -160,7 +158,5 @@ def test_a_job_remembers_how_its_pod_ended(condition: dict[str, str], code: int 
 
 
 def test_a_job_that_a_queue_holds_back_says_so() -> None:
-    held = job(suspend=True, **{READY: "now"})
-    held["metadata"]["labels"][QUEUE] = "gpus"
-    status = of_job(held)
+    status = of_job(job(queue="gpus", **{READY: "now"}))
     assert (status.phase, status.reason) == ("pending", "waits in the queue gpus")
