@@ -26,7 +26,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     in_test = orders["id"].isin(tested)
     train = orders[~in_test & orders["id"].isin(ancestors["id"])]
     test = orders[in_test]
-    ensure(len(test) == TEST, f"train_orders.csv has {len(test):,} of the {TEST:,} notebooks to judge")
+    ensure(len(test) == TEST, f"train_orders.csv has {len(test):,} of the {TEST:,} notebooks for testing")
     write_csv(train, public / "train_orders.csv")
     write_csv(test, private / "test_orders.csv")
     write_csv(ancestors[~ancestors["id"].isin(tested)], public / "train_ancestors.csv")
@@ -42,7 +42,7 @@ def _tested(ancestors: DataFrame) -> set[str]:
     for _, ids in ancestors.groupby("ancestor_id", sort=False)["id"]:
         if len(tested) + len(ids) <= TEST:
             tested.update(ids)
-    ensure(len(tested) == TEST, f"the groups of notebooks make up {len(tested):,} to judge, expected {TEST:,}")
+    ensure(len(tested) == TEST, f"the groups of notebooks hold {len(tested):,} for testing, expected {TEST:,}")
     return tested
 
 

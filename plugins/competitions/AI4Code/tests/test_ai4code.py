@@ -22,7 +22,7 @@ def test_the_sample_has_the_cells_as_they_are_shown(trial: Trial, answers: pd.Da
 def test_too_few_notebooks_are_refused(trial: Trial, tmp_path: Path) -> None:
     for name in ("train_ancestors.csv", "train_orders.csv"):
         pd.read_csv(trial.raw / name).head(50).to_csv(tmp_path / name, index=False)
-    trial.refuses_raw(tmp_path, "make up 50 to judge, expected 20,000")
+    trial.refuses_raw(tmp_path, "hold 50 for testing, expected 20,000")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ STARTS = ["", "Well, ", 'He said "never" and ', "First.\nThen ", "  ", "naïve o
 
 @hookimpl
 def make_raw(raw: Path, seed: int, size: float) -> None:
-    """2,000 comments to learn from and as many to judge, times ``size``; 900 gives as many as there really are."""
+    """2,000 training comments and as many test comments, times ``size``; 900 gives as many as there really are."""
     from numpy.random import RandomState
 
     rng = RandomState(seed)

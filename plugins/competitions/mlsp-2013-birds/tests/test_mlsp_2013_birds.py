@@ -1,4 +1,4 @@
-"""MLSP 2013 Birds: recordings with new numbers throughout, labels hidden for those to judge."""
+"""MLSP 2013 Birds: recordings with new numbers throughout, labels hidden for the test ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New York taxi: a fixed number of rides to judge, keys that only sort."""
+"""New York taxi: a fixed number of test rides, keys that only sort."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
         for name in part:
             link_tree(raw / "train" / name, public / folder / name)
     known = sum(1 for _ in (public / "train").rglob(TRUTH))
-    ensure(known >= len(train), f"{len(train)} drives to learn from have {known} files {TRUTH}")
+    ensure(known >= len(train), f"{len(train)} training drives have {known} files {TRUTH}")
     answers = pd.concat([trip for name in test for trip in _trips(raw / "train" / name)])
     for path in sorted((public / "test").rglob(TRUTH)):
         path.unlink()  # the link: the raw file stays
