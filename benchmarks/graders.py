@@ -4,15 +4,18 @@
 
 There are no real data here, so synthetic answers are repeated under new ids until they have as many rows as the real
 ones: those of ``[expect]``, else of ``ROWS`` below (from the fact sheets). The perfect one is graded in a process
-of its own, whose start counts. Answers that are no single table stay at their synthetic size (marked ``*``).
+of its own, whose start counts. What cannot be repeated stays at its synthetic size (marked ``*``).
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from _measure import python, run, scratch
 
@@ -41,8 +44,10 @@ ROWS = {
     "rsna-breast-cancer-detection": 2_384,
     "rsna-miccai-brain-tumor-radiogenomic-classification": 59,
     "seti-breakthrough-listen": 6_000,
+    "tensorflow2-question-answering": 61_476,
     "us-patent-phrase-to-phrase-matching": 3_648,
     "uw-madison-gi-tract-image-segmentation": 11_500,
+    "vinbigdata-chest-xray-abnormalities-detection": 1_500,
 }
 GRADE = """
 import sys
@@ -52,37 +57,64 @@ mlecore.competition(sys.argv[1]).grade(Path(sys.argv[2]), Path(sys.argv[3]))
 """
 
 
-def repeated(table: pd.DataFrame, id: str, rows: int) -> pd.DataFrame:
-    """``table`` under new ids until it has ``rows`` rows."""
-    copies = []
-    for k in range(-(-rows // len(table))):
-        copy = table.copy()
-        if k:
-            copy[id] = [str(int(old) + k * 10 ** len(old)) if old.isdecimal() else f"{k}{old}" for old in copy[id]]
-        copies.append(copy)
-    return pd.concat(copies, ignore_index=True).head(rows)
+def repeated(table: pd.DataFrame, id: str, copies: int) -> pd.DataFrame:
+    """``table`` so many times, each under new ids."""
+    width = table[id].map(len).max()
+    made = [table]
+    for k in range(1, copies):
+        ids = [str(int(old) + k * 10**width) if old.isdecimal() else f"{k}{old}" for old in table[id]]
+        made.append(table.assign(**{id: ids}))
+    return pd.concat(made, ignore_index=True)
+
+
+def repeat_questions(answers: Path, copies: int) -> None:
+    """Of tensorflow2-question-answering, whose answers are lines of JSON."""
+    records = [json.loads(line) for line in answers.read_text().splitlines()]
+    with answers.open("w") as file:
+        for k in range(copies):
+            for record in records:
+                id = f"{k or ''}{record['example_id']}"
+                file.write(json.dumps({**record, "example_id": id}) + "\n")
+
+
+def large_mask(answers: Path, submission: Path) -> int:
+    """Of vesuvius-challenge-ink-detection: one mask of 100 megapixels in 200,000 runs."""
+    cell = " ".join(f"{start} 100" for start in np.arange(1, 100_000_000, 500))
+    truth = pd.DataFrame({"Id": ["a"], "Predicted": [cell], "width": [10_000], "height": [10_000]})
+    truth.to_csv(answers, index=False)
+    truth[["Id", "Predicted"]].to_csv(submission, index=False)
+    return 1
+
+
+def read(path: Path) -> Any:
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
 def lay_out(name: str, folder: Path) -> tuple[int, bool]:
-    """Large answers in ``folder/data``, and ``folder/submission.csv``; how many rows, whether repeated."""
+    """Large answers in ``folder/data``, and ``folder/submission.csv``; how many rows, whether of the real size."""
     found = competition(name)
     harness = Harness(found, folder / "data")
     harness.make_raw(harness.raw)
     found.prepare(harness.raw, harness.public, harness.private)
     answers, submission = harness.prepared / found.facts.answers, folder / "submission.csv"
     submission.write_bytes(harness.perfect)
-    said = pd.read_csv(submission, dtype=str, keep_default_na=False)
+    if name == "vesuvius-challenge-ink-detection":
+        return large_mask(answers, submission), True
+    said = read(submission)
     expected = found.facts.expect.get(found.facts.answers)
     rows = ROWS.get(name) or (expected and expected.get("rows"))
     id = found.facts.submission.id
-    if answers.suffix != ".csv" or not rows:
+    if not rows or rows <= len(said) or id not in said:
+        return len(said), bool(rows) and rows <= len(said)
+    copies = -(-rows // len(said))
+    if answers.suffix == ".jsonl":
+        repeat_questions(answers, copies)
+    elif answers.suffix == ".csv" and id in (truth := read(answers)):
+        repeated(truth, id, copies).to_csv(answers, index=False)
+    else:
         return len(said), False
-    truth = pd.read_csv(answers, dtype=str, keep_default_na=False)
-    if len(said) != len(truth) or id not in truth or id not in said or rows <= len(truth):
-        return len(said), False
-    repeated(truth, id, rows).to_csv(answers, index=False)
-    repeated(said, id, rows).to_csv(submission, index=False)
-    return rows, True
+    repeated(said, id, copies).to_csv(submission, index=False)
+    return copies * len(said), True
 
 
 def main() -> None:
