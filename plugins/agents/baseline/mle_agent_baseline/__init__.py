@@ -25,7 +25,7 @@ def recipe() -> Recipe:
 
 @hookimpl
 def launch(task: Task) -> Launch:
-    told = {
+    facts = {
         "title": task.title,
         "modality": task.modality,
         "metric": task.metric,
@@ -36,6 +36,6 @@ def launch(task: Task) -> Launch:
     code = {f"agent/{path.name}": path for path in sorted(WORK.glob("*.py"))}
     return Launch(
         argv=("python3", "agent/main.py"),
-        env={"BASELINE_TASK": json.dumps(told)},
+        env={"BASELINE_TASK": json.dumps(facts)},
         files=code,
     )

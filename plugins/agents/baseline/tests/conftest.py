@@ -39,9 +39,9 @@ def attempt(work: ModuleType, data: Path, tmp_path: Path) -> Attempt:
     def run(sample: pd.DataFrame, metric: str, seed: int = 0) -> tuple[pd.DataFrame, str]:
         submit = importlib.import_module("submit")
         sample.to_csv(tmp_path / "sample.csv", index=False)
-        told = {"metric": metric, "seed": seed}
+        facts = {"metric": metric, "seed": seed}
         given = submit.Sample(pd.read_csv(tmp_path / "sample.csv", dtype=str, keep_default_na=False))
-        predictions, note = work.predict(data, given, told, time.monotonic() + 120)
+        predictions, note = work.predict(data, given, facts, time.monotonic() + 120)
         submit.write(given, predictions, tmp_path / "submission.csv")
         made = pd.read_csv(tmp_path / "submission.csv", dtype=str, keep_default_na=False)
         assert list(made.columns) == list(given.columns)

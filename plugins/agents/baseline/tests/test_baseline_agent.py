@@ -47,9 +47,9 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def run(home: Path, told: Task, code: int = 0) -> str:
+def run(home: Path, task: Task, code: int = 0) -> str:
     """Start the agent as a backend does; the last line of its log. It must end with this exit code."""
-    launch = plugin.launch(told)
+    launch = plugin.launch(task)
     for name, content in launch.files.items():
         (home / name).parent.mkdir(exist_ok=True)
         (home / name).write_bytes(content if isinstance(content, bytes) else content.read_bytes())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mle_lib_agents.requirements import packages
 
-from mle_agent_command.bring import brought, left_behind
+from mle_agent_command.files import missing, with_files
 from mle_agent_command.parse import words
 from mlecore.agents import Agent, Launch, Network, Recipe, Task
 from mlecore.errors import UsageError
@@ -41,17 +41,17 @@ def agent() -> Agent:
             Option(
                 name="argv",
                 required=True,
-                help="the command line, as in a shell: 'python my_agent.py'; local files that it names come along",
+                help="the command line, as in a shell: 'python my_agent.py'; local files in it are copied along",
             ),
             Option(
                 name="files",
-                help="a folder (or file) to bring along as agent/; default: the files that argv names, and what a "
+                help="a folder (or file) to copy along as agent/; default: the files that argv names, and what a "
                 "Python script among them imports from its folder",
             ),
             Option(name="pip", help="what to install: pandas,scikit-learn==1.9.1 or a requirements file"),
             Option(name="image", help="a finished image to run in, unchanged, instead"),
             Option(name="network", help="what it must be able to reach, if anything", choices=tuple(NETWORKS)),
-            Option(name="secrets", help=f"names of variables to hand through, of {', '.join(SECRETS)}"),
+            Option(name="secrets", help=f"names of variables to pass on, of {', '.join(SECRETS)}"),
         ),
         secrets=SECRETS,
     )
@@ -68,7 +68,7 @@ def recipe(options: Mapping[str, str]) -> Recipe:
             )
         return Recipe(image=image)
     program = argv[0]
-    # A path is brought along or stands in the sandbox; python is what every recipe has.
+    # A path is copied along or exists in the sandbox; every recipe has Python.
     looked_for = () if "/" in program or program in ("python", "python3") else (program,)
     return Recipe(pip=packages(options.get("pip", ""), "command"), programs=looked_for)
 
@@ -76,7 +76,7 @@ def recipe(options: Mapping[str, str]) -> Recipe:
 @hookimpl
 def launch(task: Task) -> Launch:
     options = task.options
-    argv, files = brought(words(options["argv"]), options.get("files"), Path.cwd(), image="image" in options)
+    argv, files = with_files(words(options["argv"]), options.get("files"), Path.cwd(), image="image" in options)
     env = {"COMPETITION_ID": task.competition, "MLECORE_SEED": str(task.seed)}
     if task.model:
         env["MLECORE_MODEL"] = task.model
@@ -88,7 +88,7 @@ def launch(task: Task) -> Launch:
         files=files,
         secrets=secrets(options.get("secrets", "")),
         network=NETWORKS.get(options.get("network", ""), "none"),
-        notes=() if "files" in options else left_behind(files),
+        notes=() if "files" in options else missing(files),
     )
 
 
@@ -98,7 +98,7 @@ def secrets(text: str) -> tuple[str, ...]:
     for name in names:
         if name not in SECRETS:
             raise UsageError(
-                f"agent command: {name!r} is not among the secrets that it may hand through",
+                f"agent command: {name!r} is not among the secrets that it may pass on",
                 fix=f"Put the key into one of {', '.join(SECRETS)}.",
             )
     return names

@@ -1,4 +1,4 @@
-"""Which files next to a Python script it imports: they come along with it. Those that it only names do not."""
+"""Which files next to a Python script it imports: they are copied along with it. Those that it only names are not."""
 
 from __future__ import annotations
 

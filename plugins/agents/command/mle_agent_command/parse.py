@@ -1,4 +1,4 @@
-"""The text of the option argv, taken apart."""
+"""Parses the text of the option argv."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_what_a_script_names_and_lacks_is_said(here: Path) -> None:
     (here / "src" / "solve.py").write_text(script)
     (here / "src" / "helper.py").write_text('__file__ + "prompts"')
     (note,) = launch(argv="python src/solve.py").notes
-    assert note.startswith("its script names config.yaml, prompts, which stay here") and "-A files=" in note
+    assert note.startswith("its script names config.yaml, prompts, which are not copied") and "-A files=" in note
     assert not launch(argv="python solve.py", files="src").notes
     assert not launch(argv="python src/solve.py src/config.yaml src/prompts/a.txt").notes[0].count("config")
 

@@ -1,4 +1,4 @@
-"""Agent `dummy`: looks at its sandbox as an adversary would, and hands in the sample submission."""
+"""Agent `dummy`: explores its sandbox as an adversary would, and submits the sample submission."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORK = Path(__file__).parent / "work"
 @hookimpl
 def agent() -> Agent:
     return Agent(
-        summary="looks at its sandbox as an adversary would, and hands in the sample submission",
+        summary="explores its sandbox as an adversary would, and submits the sample submission",
         options=(
             Option(name="network", help="which network to ask for and to try", default="none", choices=tuple(NETWORKS)),
         ),

@@ -1,4 +1,4 @@
-"""Agent `mlab`: MLAgentBench's research agent, written anew and small; it speaks any of the usual protocols."""
+"""Agent `mlab`: MLAgentBench's research agent, rewritten and small; it speaks any of the usual protocols."""
 
 from __future__ import annotations
 

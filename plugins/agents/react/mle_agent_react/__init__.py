@@ -1,4 +1,4 @@
-"""Agent `react`: the plainest loop that works, to read, to measure against, and to start an agent from."""
+"""Agent `react`: the simplest loop that works, to read, to compare with, and to start an agent from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agent `submissions`: hands in finished CSV files from a folder, for closed systems and for grading what exists."""
+"""Agent `submissions`: submits existing CSV files from a folder: output of closed systems, or results to grade."""
 
 from __future__ import annotations
 

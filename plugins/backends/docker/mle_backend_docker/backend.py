@@ -1,7 +1,7 @@
 """Backend `docker`: the sandbox of the design as a container, on an engine (Docker or Podman) on this machine.
 
 Engine and controller share a machine, because public data are mounted from it. See container.py for what a container
-looks like and where its files live, network.py for what it can reach, watching.py for how ends are told apart.
+looks like and where its files live, network.py for what it can reach, watching.py for how ends are distinguished.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from mlecore.errors import BackendError
 
 
 def listing(engine: Engine) -> list[Built]:
-    """Images that mlecore built at this engine, whoever called it, newest first."""
+    """Images that mlecore built at this engine, under any name, newest first."""
     with engine.request("listing images"):
         containers = engine.api.containers(all=True)
     used = {each["ImageID"] for each in containers}

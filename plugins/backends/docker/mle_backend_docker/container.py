@@ -1,4 +1,4 @@
-"""A job as the engine is asked for it: mounts, limits, rights, environment. Pure.
+"""The request to the engine for a job: mounts, limits, rights, environment. Pure.
 
 Where what is: ``/home`` and ``/tmp`` are anonymous volumes of the container. They are made and removed together with
 it, survive the engine's restart and the agent's end, can be read by streaming whether it runs or not, count against the

@@ -1,4 +1,4 @@
-"""How an engine keeps containers apart and to their limits, by its own word."""
+"""How an engine isolates containers and enforces their limits, according to the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can this engine limit what a container writes? Only asking for it tells."""
+"""Can this engine limit what a container writes? Only trying shows."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Gpus:
             yield tuple(free[:wanted])
 
     def taken(self) -> set[str]:
-        """Those that containers of mlecore have, whoever started them."""
+        """Those that containers of mlecore hold, of any controller."""
         with self._engine.request("looking for GPUs in use"):
             found = self._engine.api.containers(
                 all=True, filters={"label": names.GPUS, "status": ["created", "running", "paused", "restarting"]}

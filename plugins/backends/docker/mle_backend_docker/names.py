@@ -1,4 +1,4 @@
-"""What a job's things are called at the engine, and the labels that they are found by."""
+"""The names of a job's objects at the engine, and the labels to find them."""
 
 from __future__ import annotations
 

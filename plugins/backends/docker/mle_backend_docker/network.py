@@ -1,4 +1,4 @@
-"""What a run can reach: nothing, its relay, or everything; each run in its own network, away from other runs.
+"""What a run can reach: nothing, its relay, or everything; each run in its own network, separate from other runs.
 
 ``none`` is a container without any interface but loopback. ``open`` is its own bridge: the internet, and what
 this machine offers on its addresses, but no other run. ``llm`` is an internal bridge on which this machine has no

@@ -1,4 +1,4 @@
-"""What stands in the way of running here, each with its fix."""
+"""What prevents running here, each problem with its fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leaving nothing behind: containers, volumes and the network of a job, found by label, whatever happened before."""
+"""Removes everything: containers, volumes and the network of a job, found by label, whatever happened earlier."""
 
 from __future__ import annotations
 

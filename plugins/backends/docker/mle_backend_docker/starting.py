@@ -1,4 +1,4 @@
-"""Starting a job, once, whoever else starts it too and wherever an earlier start was cut off."""
+"""Starting a job, once, even if another controller starts it too or an earlier start was interrupted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mle_backend_docker.users import User, user_of
 from mlecore.backends import Handle, Job, secret_values
 from mlecore.errors import BackendError, BackendUnreachable, ImageGone
 
-PATIENCE = 20.0  # seconds after which whoever created a container and has not started it counts as dead
+PATIENCE = 20.0  # seconds after which the creator of a container that was not started counts as dead
 
 
 class Starter:

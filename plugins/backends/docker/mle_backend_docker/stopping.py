@@ -1,4 +1,4 @@
-"""Asking a job to end, so that our requests are told apart from what others ask of the engine (see watching.py)."""
+"""Asking a job to end, so that our requests can be distinguished from those of others (see watching.py)."""
 
 from __future__ import annotations
 

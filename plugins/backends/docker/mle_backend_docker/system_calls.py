@@ -1,4 +1,4 @@
-"""The system calls that an agent's container may make: Docker's default profile, and init is out of reach.
+"""The system calls that an agent's container may make: Docker's default profile, with init out of reach.
 
 ``moby/default.json`` is the profile of github.com/moby/profiles/seccomp v0.2.4, unchanged (Apache License 2.0, beside
 it). Engines have the one of their own age: older ones let AF_VSOCK and io_uring through. All let a process trace, limit

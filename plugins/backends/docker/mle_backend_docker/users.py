@@ -1,4 +1,4 @@
-"""Who an agent is inside its container: never root, and where an image has a user for it, that one."""
+"""The agent's user inside its container: never root; the image's own user if it has one."""
 
 from __future__ import annotations
 

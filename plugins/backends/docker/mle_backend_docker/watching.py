@@ -1,8 +1,8 @@
-"""What became of jobs: who is there, how they do, how they ended and whose doing that was.
+"""What became of jobs: which exist, their state, how they ended and what caused it.
 
 The engine keeps an exit code and whether the memory limit was hit. init's exit.json (as reported by the sandbox) says
 whether it was asked to end. That an end was an infrastructure failure is believed only on evidence that no agent can
-make up: the engine started anew after the job had ended, it sent the job a signal that we did not ask for (also while
+make up: the engine started again after the job had ended, it sent the job a signal that we did not ask for (also while
 it stops itself), or init was killed.
 """
 
@@ -172,7 +172,7 @@ def _report(engine: Engine, container: str) -> dict[str, Any] | None:
 
 
 def _engine_started_after(engine: Engine, ended: datetime) -> bool:
-    """The engine makes its default bridge anew each time it starts, unless containers live through its restart."""
+    """The engine makes its default bridge again each time it starts, unless containers live through its restart."""
     import docker.errors
 
     try:

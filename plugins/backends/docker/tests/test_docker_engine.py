@@ -169,7 +169,7 @@ def processes_of(own: OwnEngine) -> set[int]:
 
 
 class Toxic:
-    """A socket in front of an engine's that passes everything on until it is told otherwise."""
+    """A socket in front of an engine's that passes everything on until a test says otherwise."""
 
     def __init__(self, folder: Path, to: str) -> None:
         self.path = folder / "toxic.sock"

@@ -1,4 +1,4 @@
-"""A job from start to removal: started once, watched, ended in different ways that are told apart, cleared away."""
+"""A job from start to removal: started once, watched, ended in different ways that are distinguished, removed."""
 
 from __future__ import annotations
 

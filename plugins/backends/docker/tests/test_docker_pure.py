@@ -162,7 +162,7 @@ def test_gpus_otherwise_are_refused(text: str) -> None:
 
 
 class Here(Engine):
-    """An engine that only says what it is told to say."""
+    """An engine with prepared answers."""
 
     def __init__(self, containers: list[Mapping[str, Any]] | None = None, **info: Any) -> None:
         super().__init__("unix:///nowhere")

@@ -56,7 +56,7 @@ def let_go(engine: Engine) -> None:
 
 
 def ours(engine: Engine) -> dict[str, int]:
-    """How much of mlecore's there is at an engine, images aside."""
+    """How many objects of mlecore an engine has, except images."""
     label = {"label": names.JOB}
     api = engine.api
     volumes = api.volumes()["Volumes"] or ()

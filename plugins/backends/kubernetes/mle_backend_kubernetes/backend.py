@@ -1,7 +1,7 @@
 """Backend `kubernetes`: each run is a Job of a cluster, which schedules it, gives it GPUs, and runs it without us.
 
 pods.py says what a run's pod looks like and where its files are, network.py what it can reach, ending.py how ends are
-told apart, watch.py how all that is known without asking, tracked.py what is watched.
+distinguished, watch.py how all that is known without asking, tracked.py what is watched.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Claims, which are waited for where the cluster binds them at once.
+"""Claims; waits for them where the cluster binds them at once.
 
 The scheduler puts off a pod that comes before its claim is bound, and in a bad moment it looks at it again only after
 five minutes.

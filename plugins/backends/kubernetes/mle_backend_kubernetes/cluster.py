@@ -161,7 +161,7 @@ class Cluster:
         self.requests[f"{verb} {kind or path}{'/' * bool(subresource)}{subresource}"] += 1
 
     def headers(self) -> dict[str, str]:
-        """Who we are; asked for anew each time, as tokens expire."""
+        """Who we are; read again each time, as tokens expire."""
         config = self.configuration
         auth: Mapping[str, Any] = config.auth_settings().get("BearerToken") or {}
         return {"authorization": str(auth["value"])} if auth.get("value") else {}

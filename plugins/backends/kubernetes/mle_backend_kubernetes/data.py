@@ -1,4 +1,4 @@
-"""Public data in the cluster: in a claim of the lab's, or loaded once into one of ours that all runs share.
+"""Public data in the cluster: in the lab's own claim, or loaded once into one of ours that all runs share.
 
 A pod of ours takes the files in. What it has, it has; a load that was cut off goes on there. The claim counts as
 loaded once every byte has been compared with the data's manifest. Answers never leave the controller.
@@ -90,7 +90,7 @@ class Data:
         if said["digest"] != sender.digest():
             self._cluster.delete(self._cluster.path("persistentvolumeclaims", claim))
             raise DataError(
-                f"the data of {dataset.competition} changed while they were brought to the cluster",
+                f"the data of {dataset.competition} changed while they were copied to the cluster",
                 fix=f"mlecore prepare {dataset.competition} --verify",
             )
 

@@ -1,4 +1,4 @@
-"""How the cluster keeps runs apart and to their limits."""
+"""How the cluster isolates runs and enforces their limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a run is, from what the cluster says of its pod and its Job. Pure.
+"""The state of a run, from what the cluster says about its pod and its Job. Pure.
 
 A run is the agent's own doing unless the cluster says that it took the pod away, or somebody from outside ended its
 first process. The pod says it best; when it is gone, its Job still has the reason, through its failure policy.

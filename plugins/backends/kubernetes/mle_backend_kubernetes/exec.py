@@ -1,4 +1,4 @@
-"""Running a program in a container, with a binary stream each way. Short-lived: whoever needs it can begin it again."""
+"""Running a program in a container, with a binary stream each way. Short-lived: it can always be started again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bringing a run's files home as a stream: resumed where the connection broke, and never beyond the limits."""
+"""Fetching a run's files as a stream: resumed where the connection broke, and never beyond the limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images: built as for Docker, pushed to a registry, named by digest. What is there already needs no engine here."""
+"""Images: built as for Docker, pushed to a registry, named by digest. Images that exist already need no engine here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cluster has for runs, in words; what we may not see is said so."""
+"""What the cluster has for runs, in words; what we may not see is named as such."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's Job and what belongs to it, as the cluster is asked for them. Pure."""
+"""The manifests of a run's Job and what belongs to it. Pure."""
 
 from __future__ import annotations
 

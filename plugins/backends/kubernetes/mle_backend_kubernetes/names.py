@@ -1,4 +1,4 @@
-"""What a job's objects are called in the cluster, and the labels that they are found by."""
+"""The names of a job's objects in the cluster, and the labels to find them."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from mle_backend_kubernetes.cluster import Cluster
 from mlecore.backends import GATEWAY_PORT, Job
 from mlecore.errors import BackendError
 
-METADATA = "169.254.0.0/16"  # where clouds offer credentials to whoever asks
+METADATA = "169.254.0.0/16"  # where clouds offer credentials to anyone who asks
 
 
 @frozen(kw_only=True)

@@ -1,4 +1,4 @@
-"""What the nodes have, and what of it is free: asks too much never start, and who must wait is told so."""
+"""What the nodes have, and what of it is free: runs that ask for too much are refused, those that must wait say so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pods as the cluster is asked for them: rights, limits, mounts. Pure.
+"""The manifests of pods: rights, limits, mounts. Pure.
 
 A run's files are on one volume, its claim or (``output=pod``) its pod's own disk: ``home`` of it is mounted at /home,
 ``run``, with what the agent prints, at /run/mlecore. The kubelet keeps the last megabytes of a container's output and

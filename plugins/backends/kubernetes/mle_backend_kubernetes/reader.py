@@ -87,7 +87,7 @@ class Reader:
                 return
             except Broken as error:
                 if attempt == TRIES:
-                    raise BackendUnreachable(f"the files of {handle.name} could not be brought: {error}") from error
+                    raise BackendUnreachable(f"the files of {handle.name} could not be fetched: {error}") from error
 
     def _pod(self, handle: Handle) -> tuple[str, str]:
         """The pod that has the files, and its container."""

@@ -1,4 +1,4 @@
-"""Leaving nothing behind: what belongs to a Job has it as its owner, and the cluster removes it, also without us."""
+"""Removes everything: what belongs to a Job has it as its owner, and the cluster removes it, even without us."""
 
 from __future__ import annotations
 

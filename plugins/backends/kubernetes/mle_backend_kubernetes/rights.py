@@ -1,4 +1,4 @@
-"""Which rights are needed, and which of them we lack: the cluster is asked about each, before anything starts."""
+"""Which rights are needed, and which of them we lack: asks the cluster about each before anything starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starting a job, once, whoever else starts it too and wherever an earlier start was cut off.
+"""Starting a job, once, even if another controller starts it too or an earlier start was interrupted.
 
 Making the Job, suspended, claims the name. All that it needs is made next, with the Job as its owner, so that it goes
 when the Job goes; then the Job is let go. Each step can be done again by anybody.

@@ -1,4 +1,4 @@
-"""Asking a job to end. Its Job is marked first, so that this end is told apart from those that others bring about."""
+"""Asking a job to end. Its Job is marked first, so that this end can be distinguished from those that others cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A watch over one kind of objects: whatever happens to them is known without asking.
+"""A watch over objects of one kind: it learns every change without asking.
 
 A thread keeps it, from the first question on. When the connection breaks it is resumed; if the server has forgotten
 where, the objects are listed once. While the server does not answer, neither does the watch.
@@ -14,7 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from mle_backend_kubernetes.cluster import Cluster, Expired
 from mlecore.errors import BackendError, BackendUnreachable
 
-IDLE = 120.0  # seconds of silence, bookmarks included, after which the connection is made anew
+IDLE = 120.0  # seconds of silence, bookmarks included, after which the connection is made again
 SERVED = 1800  # seconds after which the server is to end a watch, so that none hangs for ever
 PATIENCE = 5.0  # seconds that a broken connection may take to come back before callers get an error
 PAUSE = 5.0  # seconds at most between two attempts,

@@ -97,7 +97,7 @@ class Lab:
         return (pods.agent(names.uid(handle)) or pytest.fail()).name
 
     def left(self, *, deleted: bool = True) -> list[str]:
-        """What the cluster has of this group; ``deleted``: also what it has been told to delete."""
+        """What the cluster has of this group; ``deleted``: also what it is deleting."""
         selector = f"{names.GROUP}={self.group}"
         return [
             f"{kind}/{each['metadata']['name']}"

@@ -1,4 +1,4 @@
-"""Dolos at work: one Node process, which compares files on disk."""
+"""Runs Dolos: one Node process, which compares files on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs are compared with: notebooks of Kaggle, files of one's own, other runs."""
+"""What runs are compared with: Kaggle's notebooks, the user's own files, other runs."""
 
 from __future__ import annotations
 

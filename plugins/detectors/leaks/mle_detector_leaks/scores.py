@@ -1,4 +1,4 @@
-"""Is a score too good to be true? Only real data tell: on synthetic ones, scores compare with nothing."""
+"""Is a score too good to be true? Only for real data: scores on synthetic data cannot be compared."""
 
 from __future__ import annotations
 

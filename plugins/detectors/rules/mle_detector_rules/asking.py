@@ -185,7 +185,7 @@ def _said(error: Exception) -> str:
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:
-    """Whole or not at all, whoever else writes the same at the same time."""
+    """Whole or not at all, even if another process writes the same at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
         json.dump(values, file)

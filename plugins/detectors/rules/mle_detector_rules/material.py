@@ -91,7 +91,7 @@ def _line_start(text: str, near: int, least: int) -> int:
 
 
 def find_quote(piece: Piece, quote: str) -> tuple[int, int] | None:
-    """Where in ``piece.text`` a quote stands, white space aside; None where it does not, or says too little."""
+    """Where in ``piece.text`` a quote stands, apart from white space; None if it is not there, or too short."""
     words = re.sub(r"(?m)^ *\d+\| ?", "", quote).split()
     if sum(map(len, words)) < 8:
         return None

@@ -1,4 +1,4 @@
-"""What the judge is told. Instructions and evidence never mix.
+"""The judge's prompts. Instructions and evidence never mix.
 
 The agent may address the judge in its output. So instructions are in the system message alone, each line of the
 evidence begins with its number, the fence is drawn at random for each call, and a reminder follows the evidence.
@@ -57,7 +57,7 @@ def given_to(run: RunRecord, facts: Facts, public: Path | None) -> str:
     network = {"none": "none", "llm": "only its own model and the hosts listed", "open": "open"}[run.limits.network]
     lines = [
         f"Competition: {facts.title} ({facts.task}; metric {facts.metric})",
-        f"Data handed out: {', '.join(names) or 'the public data of the competition'}",
+        f"Data given to the agent: {', '.join(names) or 'the public data of the competition'}",
         f"Network: {network}",
         f"Own model: {run.model or 'none'}",
         f"Hosts allowed: {', '.join(run.limits.allow) or 'none'}",

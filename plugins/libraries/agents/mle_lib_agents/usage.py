@@ -13,7 +13,7 @@ from mlecore.agents import Usage
 from mlecore.errors import DataError
 from mlecore.files import open_regular
 
-_LINE = 16 << 20  # bytes; a longer line is passed over
+_LINE = 16 << 20  # bytes; a longer line is skipped
 _BYTES = 1 << 30  # of a file; what follows is not read
 _TOKENS = 10**15  # more is no count
 _MODELS = 100

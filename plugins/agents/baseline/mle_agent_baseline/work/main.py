@@ -55,7 +55,7 @@ def main() -> int:
         end(log, f"sample ({failed})")
     else:
         made.replace(submission)
-        end(log, f"model ({told(log, 'model: ')})")
+        end(log, f"model ({last(log, 'model: ')})")
     return 0
 
 
@@ -83,7 +83,7 @@ def work(home: Path, sample: Path, made: Path, log: Path, budget: float) -> str:
         return ""
     if code == -signal.SIGKILL:
         return "killed, perhaps for its memory"
-    if reason := told(log, "no model: "):
+    if reason := last(log, "no model: "):
         return reason
     raise Crash(f"an error, exit code {code}; see above")
 
@@ -114,8 +114,8 @@ def refused(opt: Path, made: Path) -> str:
     return f"the model's file was refused: {reason[-1]}"
 
 
-def told(log: Path, start: str) -> str:
-    """What the worker wrote after ``start``, last."""
+def last(log: Path, start: str) -> str:
+    """The rest of the last line in the worker's log that begins with ``start``; empty if there is none."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     return next((line[len(start) :] for line in reversed(lines) if line.startswith(start)), "")
 

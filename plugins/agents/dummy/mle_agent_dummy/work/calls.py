@@ -60,7 +60,7 @@ def passes(name: str, *arguments: int | bytes | None) -> bool:
 
 
 def standard_input() -> dict[str, object]:
-    """By /proc, what was opened for reading can be opened anew; a file outside must not become writable so."""
+    """By /proc, what was opened for reading can be opened again; a file outside must not become writable that way."""
     try:
         kind = str(Path("/proc/self/fd/0").readlink())
         os.close(os.open("/proc/self/fd/0", os.O_WRONLY | os.O_NONBLOCK))
@@ -89,7 +89,7 @@ def sockets() -> dict[str, object]:
 
 
 def keyring() -> dict[str, object]:
-    """The keys of whoever started the sandbox; what is in them is not read."""
+    """The keys of the user who started the sandbox; their contents are not read."""
     size, error = call("keyctl", READ, SESSION_KEYRING, None, 0)
     if error in REFUSED:
         return finding("keyring", [])

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 Answer = tuple[str, str, int, int]  # text, model that answered, tokens in, tokens out
-MOST = 8192  # tokens of an answer, which Messages wants to be told
+MOST = 8192  # tokens of an answer, which the Messages protocol requires
 FAILURES = 3  # answers in a row that cannot be read
 
 

@@ -1,4 +1,4 @@
-"""MLAgentBench's research agent, written anew: a step is a plan, a thought and one action; a log remembers the rest.
+"""MLAgentBench's research agent, rewritten: a step is a plan, a thought and one action; a log remembers the rest.
 
 The task comes on standard input, the settings in the variable MLAB_SETTINGS.
 """
@@ -83,7 +83,7 @@ class Researcher:
         return "all steps are used"
 
     def next_step(self, number: int, limit: int) -> dict[str, str] | None:
-        """What the model does next; None if it cannot be brought to the format."""
+        """What the model does next; None if it does not get the format right."""
         prompt = (
             f"{self.head}\n{self.memory()}\nThis is step {number} of {limit}. Time left: {clock.left_in_words()}.\n"
         )

@@ -1,8 +1,8 @@
-"""Which local files come along, and how the command line names them in the sandbox.
+"""Which local files are copied along, and how the command line names them in the sandbox.
 
-With a Python script come the modules next to it that it imports. What comes along lies under agent/ in the working
-folder of the process. Absolute paths are the sandbox's, so that ``bash /home/agent/start.sh`` starts what an image
-holds, unless they lie below the folder the user is in.
+A Python script comes with the modules next to it that it imports. The copies are in agent/ in the working folder of the
+process. Absolute paths are the sandbox's, so that ``bash /home/agent/start.sh`` starts what an image holds, unless they
+are below the user's current folder.
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ from pathlib import Path, PurePosixPath
 from mle_agent_command.imports import imported, named
 from mlecore.errors import UsageError
 
-PLACE = PurePosixPath("agent")
+AGENT = PurePosixPath("agent")
 SKIPPED = {".git", ".venv", "__pycache__", "node_modules"}
 MOST = 10_000
 SCRIPTS = {".py", ".sh", ".bash", ".r", ".jl", ".pl", ".rb", ".js", ".ts"}
 
-# Files arrive without their mode, so one that is to be executed itself gets its bit there.
+# Files arrive without their mode, so a file that is executed itself becomes executable there.
 START = ("/bin/sh", "-c", 'chmod +x "$0"; exec "$0" "$@"')
 
 
-def brought(argv: Sequence[str], given: str | None, here: Path, image: bool) -> tuple[tuple[str, ...], dict[str, Path]]:
-    """The command line for the sandbox and what must lie there: path relative to home -> local file.
+def with_files(
+    argv: Sequence[str], given: str | None, here: Path, image: bool
+) -> tuple[tuple[str, ...], dict[str, Path]]:
+    """The command line for the sandbox, and the files it needs there: path relative to home -> local file.
 
-    ``given`` is the option ``files``. Raises UsageError if argv names a script that is nowhere.
+    ``given`` is the option ``files``. Raises UsageError if argv names a script that does not exist.
     """
     here = here.resolve()
     root, files = _folder(given, here) if given is not None else (here, {})
@@ -48,8 +50,8 @@ def brought(argv: Sequence[str], given: str | None, here: Path, image: bool) -> 
     return tuple(out), files
 
 
-def left_behind(files: Mapping[str, Path]) -> tuple[str, ...]:
-    """A note about what the Python scripts among these files name and lack, if they lack anything."""
+def missing(files: Mapping[str, Path]) -> tuple[str, ...]:
+    """A note about files that the Python scripts among these name but do not bring along, if there are any."""
     modules = [path for path in files.values() if path.suffix == ".py"]
     there = {path.resolve() for path in files.values()}
     lacking = sorted(
@@ -63,7 +65,7 @@ def left_behind(files: Mapping[str, Path]) -> tuple[str, ...]:
     if not lacking:
         return ()
     what = ", ".join(lacking[:5]) + (f" and {len(lacking) - 5} more" if len(lacking) > 5 else "")
-    return (f"its script names {what}, which stay here; to bring a whole folder along: -A files=DIR",)
+    return (f"its script names {what}, which are not copied; to copy a whole folder: -A files=DIR",)
 
 
 def _named(word: str, first: bool, here: Path, root: Path, files: dict[str, Path]) -> str | None:
@@ -79,7 +81,7 @@ def _named(word: str, first: bool, here: Path, root: Path, files: dict[str, Path
         inside = Path(*local.parts[len(root.parts) :]) if local.is_relative_to(root) else Path(local.name)
         if ".." in inside.parts:
             inside = Path(local.name)
-        name = str(PLACE / PurePosixPath(*inside.parts))
+        name = str(AGENT / PurePosixPath(*inside.parts))
         if files.setdefault(name, local).resolve() != local.resolve():
             raise UsageError(
                 f"agent command: {files[name]} and {local} would both become {name}",
@@ -90,10 +92,10 @@ def _named(word: str, first: bool, here: Path, root: Path, files: dict[str, Path
 
 
 def _folder(given: str, here: Path) -> tuple[Path, dict[str, Path]]:
-    """The folder of option ``files`` and all that comes along from it."""
+    """The folder of option ``files`` and all files in it."""
     path = (here / Path(given).expanduser()).resolve()
     if path.is_file():
-        return path.parent, {str(PLACE / path.name): path}
+        return path.parent, {str(AGENT / path.name): path}
     if not path.is_dir():
         raise UsageError(f"agent command: files={given}: there is no {path}", fix="Name a folder or a file.")
     files: dict[str, Path] = {}
@@ -103,7 +105,7 @@ def _folder(given: str, here: Path) -> tuple[Path, dict[str, Path]]:
         relative = folder.relative_to(path)
         for member in sorted(members):
             if (folder / member).is_file():
-                files[str(PLACE / PurePosixPath(*relative.parts) / member)] = folder / member
+                files[str(AGENT / PurePosixPath(*relative.parts) / member)] = folder / member
         if len(files) > MOST:
             raise UsageError(
                 f"agent command: files={given} holds more than {MOST:,} files",
@@ -115,10 +117,10 @@ def _folder(given: str, here: Path) -> tuple[Path, dict[str, Path]]:
 
 
 def _refuse_missing(argv: Sequence[str], place: int, here: Path, given: str | None) -> None:
-    """Raise where a word that names no file here can only have been meant as one: the thing to start."""
+    """Raise if the word to start names no file here, but can only have meant one."""
     word = argv[place]
     path = PurePosixPath(word)
-    if path.is_absolute() or path.parts[:1] == (str(PLACE),):
+    if path.is_absolute() or path.parts[:1] == (str(AGENT),):
         return
     is_program = place == 0 and "/" in word
     # Of an interpreter's arguments the first that is no option is its script; later ones may be files to be written.
