@@ -69,13 +69,15 @@ def rate(shares: Sequence[float]) -> Rate:
     return Rate(mean=100 * statistics.fmean(shares), sem=100 * sem)
 
 
-def all_rates(seeds: Seeds, chosen: Sequence[str] = (), pad: bool = False) -> list[SplitRates]:
+def all_rates(
+    seeds: Seeds, chosen: Sequence[str] = (), pad: bool = False, kinds: Sequence[str] = RATES
+) -> list[SplitRates]:
     """Low, Medium and High where a run is of them, All of the benchmark, and these: exactly those that were run.
 
     ``chosen`` competitions replace all that. "these" is left out where it is one of the others.
     """
     if chosen:
-        return [split_rates("these", chosen, seeds, pad)]
+        return [split_rates("these", chosen, seeds, pad, kinds)]
     there = {competition for runs in seeds.values() for competition in runs}
     named = [(split, split_ids(split)) for split in SPLITS]
     rows = [(split.capitalize(), ids) for split, ids in named if there & set(ids)]
@@ -83,10 +85,12 @@ def all_rates(seeds: Seeds, chosen: Sequence[str] = (), pad: bool = False) -> li
         rows.append(("All", split_ids("all")))
     if there and not any(there == set(ids) for _, ids in rows):
         rows.append(("these", tuple(sorted(there))))
-    return [split_rates(name, ids, seeds, pad) for name, ids in rows]
+    return [split_rates(name, ids, seeds, pad, kinds) for name, ids in rows]
 
 
-def split_rates(name: str, wanted: Sequence[str], seeds: Seeds, pad: bool = False) -> SplitRates:
+def split_rates(
+    name: str, wanted: Sequence[str], seeds: Seeds, pad: bool = False, kinds: Sequence[str] = RATES
+) -> SplitRates:
     """The rates over the competitions ``wanted``.
 
     In "these" (a chosen list), competitions without thresholds count in no medal rate. A split of the benchmark has
@@ -105,7 +109,7 @@ def split_rates(name: str, wanted: Sequence[str], seeds: Seeds, pad: bool = Fals
         ranked = []
     rates = {
         kind: _rate(kind, ranked if kind in MEDAL_RATES else wanted, [seeds[seed] for seed in counted])
-        for kind in RATES
+        for kind in kinds
     }
     return SplitRates(
         split=name,
@@ -123,7 +127,7 @@ def _rate(kind: str, competitions: Sequence[str], seeds: Sequence[Mapping[str, O
         return None
     return rate(
         [
-            statistics.fmean(getattr(runs.get(competition, FAILURE), kind) for competition in competitions)
+            statistics.fmean(bool(getattr(runs.get(competition, FAILURE), kind)) for competition in competitions)
             for runs in seeds
         ]
     )

@@ -219,7 +219,7 @@ def _submission(line: RunLine) -> str:
 
 
 def _rate_table(setup: SetupSummary) -> Section:
-    names = [name for name in RATES if setup.no_medals is None or name in ("valid", "made")]
+    names = RATES if setup.no_medals is None else (setup.goal, "valid", "made")
     header = ["SPLIT", "COMPETITIONS", "SEEDS", *(f"{RATE_NAMES[name].upper()} %" for name in names)]
     main = names[0]
     header.append(f"{LEVEL} % INTERVAL OF {RATE_NAMES[main].upper()}")

@@ -23,7 +23,15 @@ from mlecore.reports.notes import no_medals, notes
 from mlecore.reports.own import own
 from mlecore.reports.progress import progress
 from mlecore.reports.published import SOURCE, published
-from mlecore.reports.rates import FAILURE, MEDAL_RATES, Outcome, SplitRates, all_rates, split_rates
+from mlecore.reports.rates import (
+    FAILURE,
+    MEDAL_RATES,
+    RATES,
+    Outcome,
+    SplitRates,
+    all_rates,
+    split_rates,
+)
 from mlecore.reports.setups import Setup, kept, seeds, setups
 from mlecore.reports.slices import positions, slices
 from mlecore.reports.statistics import bootstrap_mean, bootstrap_rate, pass_at_k
@@ -75,7 +83,8 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
     goal = goal_of(setup.runs)
     places = positions(by_id)
     columns = {item.run.uid: column for column, part in seeds(counted).items() for item in part.values()}
-    rates = tuple(_split_summaries(shown, competitions, pad))
+    kinds = RATES if goal == "any_medal" else (*RATES, goal)
+    rates = tuple(_split_summaries(shown, competitions, pad, kinds))
     return SetupSummary(
         key=key,
         title=setup.title,
@@ -101,12 +110,14 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
     )
 
 
-def _split_summaries(runs: Sequence[Graded], competitions: Sequence[str], pad: bool) -> Iterable[SplitSummary]:
+def _split_summaries(
+    runs: Sequence[Graded], competitions: Sequence[str], pad: bool, kinds: Sequence[str]
+) -> Iterable[SplitSummary]:
     by_seed = seeds(runs)
     outcomes = {seed: {id: item.outcome for id, item in part.items()} for seed, part in by_seed.items()}
     flagged = any(item.suspicions for item in runs)
     clean = {seed: {id: _clean(item) for id, item in part.items()} for seed, part in by_seed.items()}
-    for row in all_rates(outcomes, competitions, pad):
+    for row in all_rates(outcomes, competitions, pad, kinds):
         wanted = competitions or _ids(row, outcomes)
         yield SplitSummary(
             rates=row,
@@ -114,7 +125,7 @@ def _split_summaries(runs: Sequence[Graded], competitions: Sequence[str], pad: b
                 kind: None if rate is None else bootstrap_rate(_counts(kind, row, wanted, outcomes))
                 for kind, rate in row.rates.items()
             },
-            without_flagged=split_rates(row.split, wanted, clean, pad).rates if flagged else None,
+            without_flagged=split_rates(row.split, wanted, clean, pad, kinds).rates if flagged else None,
         )
 
 
@@ -134,7 +145,7 @@ def _counts(
     """Of exactly the runs that the rate counts."""
     left_out = row.unranked if kind in MEDAL_RATES else ()
     return {
-        id: (sum(getattr(outcomes[seed].get(id, FAILURE), kind) for seed in row.seeds), len(row.seeds))
+        id: (sum(bool(getattr(outcomes[seed].get(id, FAILURE), kind)) for seed in row.seeds), len(row.seeds))
         for id in wanted
         if id not in left_out
     }

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from mlecore.reports.compare import Comparison
 from mlecore.reports.document import Document, RunLine, SetupSummary
-from mlecore.reports.sections import clean, score
+from mlecore.reports.sections import RATE_NAMES, clean, score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,13 +88,12 @@ def _key_number(key: str) -> int:
 
 
 def _main_rates(setup: SetupSummary) -> dict[str, tuple[float, tuple[float, float] | None]]:
-    """Split -> (rate, interval) of the setup's first rate."""
-    kind = "any_medal" if setup.no_medals is None else "valid"
+    """Split -> (rate, interval) of the setup's goal."""
     found = {}
     for row in setup.rates:
-        rate = row.rates.rates[kind]
+        rate = row.rates.rates[setup.goal]
         if rate is not None:
-            found[row.rates.split] = (rate.mean, row.intervals[kind])
+            found[row.rates.split] = (rate.mean, row.intervals[setup.goal])
     return found
 
 
@@ -121,7 +120,7 @@ def _headline(setups: Sequence[SetupSummary]) -> str:
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.7)
     axes.set_xlim(-2, 104)
-    kinds = {"any medal" if setup.no_medals is None else "valid" for setup in setups}
+    kinds = {RATE_NAMES[setup.goal] for setup in setups}
     axes.set_xlabel(f"{' or '.join(sorted(kinds))}, % of competitions; bars: 95 % bootstrap interval")
     axes.grid(axis="x")
     return _svg(figure, "headline", "Rates by split with their intervals")

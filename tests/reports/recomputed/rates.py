@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from recomputed.bootstrap import drawn_share
-from recomputed.runs import KINDS, Run, flagged, grouped, of_split, ranked, reached
+from recomputed.runs import KINDS, Run, flagged, goal_of, grouped, of_split, ranked, reached
 
 
 def all_rates(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
@@ -27,8 +27,8 @@ def split_rates(name: str, wanted: Sequence[str], runs: Sequence[Run]) -> dict[s
     complete = sorted(seed for seed, count in missing.items() if count == 0)
     without = {run["competition"] for run in runs if not ranked(run)}
     rates, intervals, clean = {}, {}, {}
-    for kind in KINDS:
-        medal = kind not in ("valid", "made")
+    for kind in (*KINDS, *["beats_sample"] * (goal_of(runs) == "beats_sample")):
+        medal = kind not in ("beats_sample", "valid", "made")
         counted = [id for id in wanted if not (medal and id in without)]
         if not complete or not counted or (medal and name != "these" and len(counted) < len(wanted)):
             rates[kind] = intervals[kind] = clean[kind] = None

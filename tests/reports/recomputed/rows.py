@@ -90,7 +90,7 @@ def table_rows(expected: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[st
 
 
 def _rates(setup: Mapping[str, Any], medals: bool) -> dict[tuple[str, ...], Cells]:
-    names = [name for name in RATES if name != "beats_sample" and (medals or name in ("valid", "made"))]
+    names = [name for name in RATES if name != "beats_sample"] if medals else ["beats_sample", "valid", "made"]
     column = f"95 % interval of {RATES[names[0]].removesuffix(' %')}"
     found = {}
     for row in setup["rates"]:
