@@ -97,7 +97,7 @@ def run(group: str, count: int, options: Mapping[str, str]) -> dict[int, float]:
         assert record.state == "graded", (record.name, record.state, record.reason)
         scores[record.seed] = grade_of(record.folder)["score"]
         handle = record.attempts[-1].handle
-        place = handle.id.partition(":")[0] if handle else ""
+        place = handle.id.partition(" ")[0] if handle else ""
         print(f"  seed {record.seed:2}  {scores[record.seed]:.4f}  attempts {len(record.attempts)}  {place}")
     return scores
 

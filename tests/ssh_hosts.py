@@ -73,16 +73,22 @@ class SshHost:
         _call("ip", "netns", "exec", self._space, "tc", "qdisc", "replace", "dev", self._far, *shape)
 
     def close(self) -> None:
-        """Away with it, whatever runs in it still."""
+        """Remove it, and end whatever still runs in it."""
         if self._sshd is not None:
             self._sshd.terminate()
             self._sshd.wait(10)
-        listed = subprocess.run(["ip", "netns", "pids", self._space], capture_output=True, text=True, check=False)
-        for pid in map(int, listed.stdout.split()):  # sshd's children outlive it
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        limit = time.monotonic() + 10
+        while (left := self._processes()) and time.monotonic() < limit:  # sshd's sessions outlive it, and start others
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.05)
         for argv in (["ip", "link", "del", self._near], ["ip", "netns", "del", self._space]):
             subprocess.run(argv, capture_output=True, check=False)
+
+    def _processes(self) -> list[int]:
+        listed = subprocess.run(["ip", "netns", "pids", self._space], capture_output=True, text=True, check=False)
+        return [int(pid) for pid in listed.stdout.split()]
 
     def _start_sshd(self, known: Path, key: Path) -> None:
         host_key, config = self.folder / "host_key", self.folder / "sshd_config"

@@ -14,7 +14,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO
 
 from mlecore import files
 from mlecore.errors import BackendError, DiskError
@@ -24,8 +24,10 @@ from mlecore.vm.supervise.files import sync_disk
 from mlecore.vm.supervise.processes import boot_id
 
 SUFFIX = ".mlecore-part"
-_SILENCE = 60  # seconds without a byte after which the link is taken for cut: the alarm ends us, which unlocks the data
-_PIECE = 64 * 1024  # bytes; those of one piece are lost with a connection
+_SILENCE = 20  # seconds without a byte of content after which the alarm ends us, which unlocks the data. The controller
+# notices that the link was cut later than that, and finds them unlocked.
+_LISTED = 3600  # seconds until the next line of the list: data without a manifest are read for it
+_PIECE = 64 * 1024  # bytes that are read at once
 _TURN = 5.0  # seconds between signs of life for a controller that waits for another one's transfer
 
 
@@ -36,20 +38,17 @@ def receive(given: IO[bytes], out: IO[bytes], root: Path, name: str) -> str:
     with the files that are wanted, and from which byte on; then it sends their content, one after the other.
     """
     folder = folders.make_private(root / "data") / PurePosixPath(name).name
+    if folder.is_dir():
+        wire.write(out, {"kind": "complete"})
+        return str(folder)
+    wire.write(out, {"kind": "send the list"})
+    listed = _listed(given)
     with _alone(folder, out):
-        if folder.is_dir():
-            wire.write(out, {"kind": "complete"})
-            return str(folder)
-        partial = folder.with_name(f"{folder.name}.partial")
         try:
-            try:
-                _receive(partial, given, out)
-            finally:
-                signal.alarm(0)
-            _make_read_only(partial)
-            sync_disk(str(partial))
-            partial.rename(folder)
-            _note(partial).unlink()
+            if folder.is_dir():  # since another controller sent it
+                wire.write(out, {"kind": "wanted"})
+            else:
+                _complete(folder, listed, given, out)
         except OSError as error:
             raise DiskError(
                 f"data cannot be written to {folder}: {error.strerror}", fix="Free some disk space on this host."
@@ -57,15 +56,22 @@ def receive(given: IO[bytes], out: IO[bytes], root: Path, name: str) -> str:
     return str(folder)
 
 
-def _receive(partial: Path, given: IO[bytes], out: IO[bytes]) -> None:
+def _listed(given: IO[bytes]) -> dict[str, tuple[int, str]]:
+    """Path -> size and SHA-256. Nothing is locked meanwhile: the controller may have to read all files for it."""
+    listed: dict[str, tuple[int, str]] = {}
+    while True:
+        signal.alarm(_LISTED)
+        head, _ = wire.read(given)
+        signal.alarm(0)
+        if not head:
+            return listed
+        listed[_checked(head["path"])] = (int(head["bytes"]), str(head["sha256"]))
+
+
+def _complete(folder: Path, listed: dict[str, tuple[int, str]], given: IO[bytes], out: IO[bytes]) -> None:
+    partial = folder.with_name(f"{folder.name}.partial")
     partial.mkdir(exist_ok=True)
     _forget_if_rebooted(partial)
-    wire.write(out, {"kind": "send the list"})
-    listed: dict[str, tuple[int, str]] = {}
-    head = _line(given)
-    while head:
-        listed[_checked(head["path"])] = (int(head["bytes"]), str(head["sha256"]))
-        head = _line(given)
     wanted = []
     for number, (path, (size, _)) in enumerate(listed.items()):
         offset = _there(partial / path, size)
@@ -73,12 +79,19 @@ def _receive(partial: Path, given: IO[bytes], out: IO[bytes]) -> None:
             wanted.append((path, offset))
             wire.write(out, {"kind": "want", "number": number, "from": offset})
     wire.write(out, {"kind": "wanted"})
-    damaged = [path for path, offset in wanted if not _take(partial / path, offset, *listed[path], given)]
+    try:
+        damaged = [path for path, offset in wanted if not _take(partial / path, offset, *listed[path], given)]
+    finally:
+        signal.alarm(0)
     if damaged:
         raise BackendError(
             f"{len(damaged)} files arrived damaged, {damaged[0]} among them",
             fix="Have the data verified here (mlecore prepare), then try again.",
         )
+    _make_read_only(partial)
+    sync_disk(str(partial))
+    partial.rename(folder)
+    _note(partial).unlink()
 
 
 def _checked(path: str) -> str:
@@ -124,14 +137,9 @@ def _take(target: Path, offset: int, size: int, sha256: str, given: IO[bytes]) -
     return True
 
 
-def _line(given: IO[bytes]) -> dict[str, Any]:
-    signal.alarm(_SILENCE)
-    return wire.read(given)[0]
-
-
 def _bytes(given: IO[bytes], size: int) -> bytes:
     signal.alarm(_SILENCE)
-    chunk = given.read(size)
+    chunk: bytes = given.read1(size)  # type: ignore[attr-defined]  # what has come: on a slow link, a whole piece takes long
     if not chunk:
         raise wire.Broken("the connection ended in the middle")
     return chunk

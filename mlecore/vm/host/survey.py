@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mlecore.vm import bubblewrap, folders, gpus
+from mlecore.vm.host.logind import ends_at_logout
 from mlecore.vm.status import status
 from mlecore.vm.supervise.files import SPEC, read_json
 from mlecore.vm.supervise.processes import boot_id
@@ -27,6 +28,7 @@ def survey(root: Path) -> dict[str, Any]:
         "state": str(root),
         "free": shutil.disk_usage(root).free,
         "gpus": sorted(gpus.minors()),
+        "ends_at_logout": ends_at_logout(),
         "clock": time.time(),
     }
 

@@ -117,6 +117,10 @@ class Pool(Backend):
         if seen["free"] < _LITTLE:
             what = f"only {show_size(seen['free'])} are free in {seen['state']}"
             problems.append(Problem(what=what, fix="Free some, or set state to another disk.", fatal=False))
+        if seen["ends_at_logout"]:
+            what = "systemd ends all of your processes when the connection breaks (KillUserProcesses=yes), jobs too"
+            fix = "Have KillUserProcesses=no set in its /etc/systemd/logind.conf, or your name in KillExcludeUsers."
+            problems.append(Problem(what=what, fix=fix, fatal=False))
         return problems
 
     def inventory(self) -> Sequence[str]:

@@ -29,8 +29,9 @@ def send_dataset(requests: Requests, dataset: Dataset, progress: Progress) -> st
 
 
 def _send(requests: Requests, channel: Channel, dataset: Dataset, progress: Progress) -> None:
-    entries = list(_entries(dataset))
-    for entry in entries:
+    entries = []
+    for entry in _entries(dataset):
+        entries.append(entry)
         wire.write(channel.given, {"path": entry.path, "bytes": entry.size, "sha256": entry.sha256})
     wire.write(channel.given, {})
     wanted = list(_wanted(requests, channel))

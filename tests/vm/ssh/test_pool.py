@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -39,10 +40,12 @@ class Lab:
 
     def another(self) -> Pool:
         """As another controller sees it."""
-        options = {"isolation": "none"}
-        return Pool(
-            self.settings, lambda each: Host(self.links[each.address], sys.executable, options, {}), isolated=False
-        )
+
+        def connect(each: HostSettings) -> Host:
+            options = {"isolation": "none", "gpus": ",".join(each.gpus)}
+            return Host(self.links[each.address], sys.executable, options, {})
+
+        return Pool(self.settings, connect, isolated=False)
 
     def ready(self) -> None:
         """Data and environment are on every host."""
@@ -222,3 +225,35 @@ def test_the_doctor_gets_a_line_for_each(make_lab: Callable[..., Lab]) -> None:
     first, second = lab.pool.inventory()
     assert first.startswith("gpu1: Linux") and "free in" in first
     assert second == "gpu2: gpu2 does not answer"
+
+
+def test_the_doctor_warns_where_jobs_end_with_the_connection(
+    make_lab: Callable[..., Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busctl = tmp_path / "bin" / "busctl"
+    busctl.parent.mkdir()
+    busctl.write_text('#!/bin/sh\ncase "$5" in KillUserProcesses) echo "b true";; *) echo "as 0";; esac\n')
+    busctl.chmod(0o755)
+    lab = make_lab(HostSettings(address="gpu1"))
+    monkeypatch.setenv("PATH", f"{busctl.parent}:{os.environ['PATH']}")
+    (found,) = [problem for problem in lab.pool.preflight() if "KillUserProcesses" in problem.what]
+    assert found.what.startswith("gpu1: ") and not found.fatal
+
+
+def test_each_job_sees_its_gpus_only_and_none_has_another_ones(make_lab: Callable[..., Lab]) -> None:
+    """The ids need no device here: without a sandbox, a GPU is a number in CUDA_VISIBLE_DEVICES."""
+    lab = make_lab(HostSettings(address="gpu1", gpus=("0", "3")), HostSettings(address="gpu2", gpus=("1",)))
+    assert set(lab.pool.capacity().gpus) == {"gpu1/0", "gpu1/3", "gpu2/1"}
+    script = ("sh", "-c", 'echo "$CUDA_VISIBLE_DEVICES"; sleep 60')
+    handles = [lab.start(f"mle-{number}", *script, gpus=1) for number in range(3)]
+
+    def seen(handle: Handle) -> tuple[str, bytes]:
+        until(lambda: b"".join(lab.pool.logs(handle)).endswith(b"\n"))
+        return host_of(handle), b"".join(lab.pool.logs(handle))
+
+    assert sorted(map(seen, handles)) == [("gpu1", b"0\n"), ("gpu1", b"3\n"), ("gpu2", b"1\n")]
+    assert seen(lab.start("mle-none", *script)) in [("gpu1", b"\n"), ("gpu2", b"\n")]
+    with pytest.raises(BackendUnreachable, match="no host has room"):
+        lab.start("mle-more", *script, gpus=1)
+    lab.pool.remove(handles[0])
+    assert host_of(lab.start("mle-more", *script, gpus=1)) == host_of(handles[0])
