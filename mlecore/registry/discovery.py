@@ -9,7 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -43,13 +43,8 @@ def plugins(kind: str | None = None) -> list[Plugin]:
 
     Raises UsageError if MLECORE_DISABLE_PLUGINS cannot be read.
     """
-    return [plugin for plugin in _all_plugins() if kind in (None, plugin.kind)]
-
-
-@lru_cache(maxsize=1)
-def _all_plugins() -> tuple[Plugin, ...]:
-    disabled = _disabled()
-    return (*(plugin for kind in KINDS for plugin in _of_kind(kind, disabled)), *_in_unknown_groups())
+    known = (plugin for each in (KINDS if kind is None else (kind,)) for plugin in _of_kind(each))
+    return [*known, *(plugin for plugin in _in_unknown_groups() if kind in (None, plugin.kind))]
 
 
 def _disabled() -> set[str]:
@@ -67,10 +62,17 @@ def _disabled() -> set[str]:
 
 def disabled_in_vain() -> list[str]:
     """What MLECORE_DISABLE_PLUGINS names although it is not installed."""
-    return sorted(_disabled() - {f"{plugin.kind}:{plugin.name}" for plugin in _all_plugins()})
+    return sorted(_disabled() - {f"{plugin.kind}:{plugin.name}" for plugin in plugins()})
 
 
-def _of_kind(kind: str, disabled: set[str]) -> Iterator[Plugin]:
+@cache
+def _of_kind(kind: str) -> tuple[Plugin, ...]:
+    """Only these are examined: a command that needs the extensions need not read every competition."""
+    return tuple(_in_groups_of(kind))
+
+
+def _in_groups_of(kind: str) -> Iterator[Plugin]:
+    disabled = _disabled()
     found = [_described(point, kind) for point in _all_entries() if point.kind == kind]
     owners = _owners([plugin for plugin, _ in found])
     for plugin, requires in found:

@@ -120,7 +120,7 @@ def test_a_disabled_one_is_not_loaded(put, monkeypatch):
     monkeypatch.setenv("MLECORE_DISABLE_PLUGINS", "agent:off")
     from mlecore.registry import discovery
 
-    discovery._all_plugins.cache_clear()
+    discovery._of_kind.cache_clear()
     with pytest.raises(UsageError, match="agent off is disabled: named in MLECORE_DISABLE_PLUGINS"):
         load("agent", "off")
     assert "off_agent" not in sys.modules
