@@ -13,7 +13,7 @@ from attrs import evolve
 
 from mlecore.errors import DataError, GradingError, PluginError, UsageError
 from mlecore.facts import Facts, read_facts
-from mlecore.registry.discovery import plugins
+from mlecore.registry.discovery import find, plugins
 from mlecore.registry.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -202,11 +202,15 @@ def _number(score: Any, competition: Competition) -> float:
 
 def competition(id: str, edition: str = "v1") -> Competition:
     """The installed competition of this id. Raises UsageError if it is not installed, with what to install."""
-    plugin = next((p for p in plugins("competition") if p.name == id and p.state == "ok"), None)
-    if plugin is None or plugin.origin is None:
+    plugin = find("competition", id)
+    if plugin is None or plugin.state != "ok":
         from mlecore.registry.loading import load
 
         plugin = load("competition", id).plugin  # raises, with the reason
+    return _competition(plugin, edition)
+
+
+def _competition(plugin: Plugin, edition: str = "v1") -> Competition:
     assert plugin.origin is not None
     return Competition(_facts(plugin.origin.parent), plugin, edition)
 
@@ -218,7 +222,7 @@ def _facts(folder: Path) -> Facts:
 
 def installed() -> list[Competition]:
     """Every competition that works, by id; imports none of them."""
-    return [competition(p.name) for p in plugins("competition") if p.state == "ok"]
+    return [_competition(plugin) for plugin in plugins("competition") if plugin.state == "ok"]
 
 
 SPLITS = ("low", "medium", "high", "dev")

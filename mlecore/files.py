@@ -345,7 +345,7 @@ def open_regular(path: Path, *, below: Path | None = None, flags: int = os.O_RDO
         if below is None:
             descriptor = os.open(path, flags, 0o644)
         else:
-            descriptor = _open_unlinked(below, path.relative_to(below), flags)
+            descriptor = _open_unlinked(below, _parts_below(below, path), flags)
     except OSError as error:
         if error.errno in (errno.EISDIR, errno.ENXIO):  # a folder or a pipe, opened for writing
             raise DataError("it is not a regular file") from None
@@ -356,12 +356,21 @@ def open_regular(path: Path, *, below: Path | None = None, flags: int = os.O_RDO
     return descriptor
 
 
-def _open_unlinked(top: Path, path: Path, flags: int) -> int:
+def _parts_below(top: Path, path: Path) -> tuple[str, ...]:
+    """As ``relative_to``, which takes longer than opening a file."""
+    above = top.parts
+    if path.parts[: len(above)] != above:
+        raise ValueError(f"{path} is not in {top}")
+    return path.parts[len(above) :]
+
+
+def _open_unlinked(top: Path, parts: tuple[str, ...], flags: int) -> int:
     if os.open not in os.supports_dir_fd:
-        if any((top / part).is_symlink() for part in (path, *path.parents)):
+        path = top.joinpath(*parts)
+        if any(part.is_symlink() for part in (path, *path.parents[: len(parts) - 1])):
             raise DataError("it is a symbolic link, or lies behind one")
-        return os.open(top / path, flags, 0o644)
-    *folders, name = path.parts
+        return os.open(path, flags, 0o644)
+    *folders, name = parts
     at = os.open(top, _FOLDER)
     try:
         for part in folders:

@@ -95,17 +95,12 @@ def structure(cls: type[T], values: object) -> T:
     return _structure(cls, values, refuse_unknown=True)
 
 
-def structure_part(cls: type[T], values: object) -> T:
-    """The same of a file that has more keys than ``cls``, which are passed over."""
-    return _structure(cls, values, refuse_unknown=False)
-
-
 def structure_newer(cls: type[T], values: object) -> T:
     """The same for a file that a newer version may have written: its unknown keys are kept in the field ``extra``."""
     try:
         return structure(cls, values)
     except SchemaError:
-        value: Any = structure_part(cls, values)
+        value: Any = _structure(cls, values, refuse_unknown=False)
     try:
         kept: T = attrs.evolve(value, extra=_left_over(values, plain(value)))
     except RecursionError:

@@ -66,14 +66,21 @@ def disabled_in_vain() -> list[str]:
 
 
 @cache
+def find(kind: str, name: str) -> Plugin | None:
+    """The plugin that is used under a name, or None. Only this one is examined, so that loading one is quick."""
+    found = (*_named(kind, name), *_in_unknown_groups())
+    return next((each for each in found if (each.kind, each.name) == (kind, name) and each.state != "shadowed"), None)
+
+
+@cache
 def _of_kind(kind: str) -> tuple[Plugin, ...]:
-    """Only these are examined: a command that needs the extensions need not read every competition."""
-    return tuple(_in_groups_of(kind))
+    return tuple(_named(kind))
 
 
-def _in_groups_of(kind: str) -> Iterator[Plugin]:
+def _named(kind: str, name: str | None = None) -> Iterator[Plugin]:
     disabled = _disabled()
-    found = [_described(point, kind) for point in _all_entries() if point.kind == kind]
+    named = (point for point in _all_entries() if point.kind == kind and name in (None, point.name))
+    found = [_described(point, kind) for point in named]
     owners = _owners([plugin for plugin, _ in found])
     for plugin, requires in found:
         owner = owners[plugin.name]

@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 
 from mlecore.errors import MlecoreError, PluginError, UsageError
 from mlecore.hookspecs import SPECS
-from mlecore.registry.discovery import PREFIXES, plugins
+from mlecore.registry.discovery import PREFIXES, find, plugins
 from mlecore.registry.plugin import Plugin
 from mlecore.registry.results import result_flaw
 
@@ -82,10 +82,9 @@ def _line(error: BaseException, module: ModuleType) -> str:
 @cache
 def load(kind: str, name: str) -> Loaded:
     """Import and check one plugin. Raises UsageError for an unknown or disabled name, PluginError for a broken one."""
-    known = plugins(kind)
-    plugin = next((p for p in known if p.name == name and p.state != "shadowed"), None)
+    plugin = find(kind, name)
     if plugin is None:
-        raise UsageError(f"there is no {kind} called {name!r}", fix=_hint(kind, name, known))
+        raise UsageError(f"there is no {kind} called {name!r}", fix=_hint(kind, name, plugins(kind)))
     if plugin.state == "disabled":
         raise UsageError(f"{kind} {name} is disabled: {plugin.reason}")
     if plugin.state != "ok":

@@ -6,7 +6,7 @@ gives the same numbers: random draws begin at a fixed seed.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 
 DRAWS = 2000
@@ -105,6 +105,13 @@ def chance_to_win(a: Sequence[float], b: Sequence[float]) -> float:
 def pass_at_k(runs: int, successes: int, k: int) -> float:
     """The probability that at least one of ``k`` runs succeeds: unbiased, 1 - C(n-c, k) / C(n, k).
 
-    Chen et al. 2021 (arXiv 2107.03374), section 2.1. Needs ``k`` <= ``runs``.
+    Chen et al. 2021 (arXiv 2107.03374), section 2.1. Needs ``k`` <= ``runs``. Here as a product, since the binomials of
+    thousands of runs have thousands of digits.
     """
-    return 1.0 - math.comb(runs - successes, k) / math.comb(runs, k)
+    fewer, more = sorted((successes, k))
+    none = 1.0
+    for drawn in range(fewer):
+        none *= (runs - more - drawn) / (runs - drawn)
+        if none < sys.float_info.epsilon / 8:  # nothing of it is left in the difference
+            break
+    return 1.0 - none

@@ -18,6 +18,8 @@ from mlecore import files
 from mlecore.errors import DataError
 from mlecore.runs.record import Digests, RunRecord, RunSummary
 
+_CHUNK = 1 << 18  # bytes
+
 
 def with_digests(record: RunRecord) -> RunRecord:
     """The record as it is to be written, with the digests of its files now and its own."""
@@ -46,7 +48,12 @@ def is_altered(content: bytes, values: Mapping[str, Any]) -> bool:
     if not isinstance(digests, Mapping):
         return False
     own = digests.get("record")
-    return not isinstance(own, str) or own != _own(content, own)
+    return not isinstance(own, str) or not is_own(content, own)
+
+
+def is_own(content: bytes, digest: str) -> bool:
+    """Is it the digest of a run.json that holds it?"""
+    return digest == _own(content, digest)
 
 
 def has_its_grade(record: RunSummary) -> bool:
@@ -84,7 +91,14 @@ def _digest(path: Path | None, folder: Path) -> str | None:
         return None
     try:
         descriptor = files.open_regular(path, below=folder.parent)
-        with os.fdopen(descriptor, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, DataError):
         return None
+    digest = hashlib.sha256()
+    try:
+        while chunk := os.read(descriptor, _CHUNK):
+            digest.update(chunk)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return digest.hexdigest()

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from attrs import evolve, field, frozen
 
@@ -19,7 +19,7 @@ from mlecore.errors import DataError
 from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import ModelCalls
 from mlecore.runs.provenance import PluginUse
-from mlecore.schema import NOT_IN_FILE, SchemaError, plain, structure_newer, structure_part
+from mlecore.schema import NOT_IN_FILE, SchemaError, plain, structure_newer
 from mlecore.units import Duration, Size
 
 if TYPE_CHECKING:
@@ -147,25 +147,6 @@ class RunSummary:
             for attempt in self.attempts
         )
 
-    @classmethod
-    def from_json(cls, data: object, folder: Path) -> Self:
-        """Raises RecordError; unknown keys of a newer version are kept by a ``RunRecord``."""
-        if not isinstance(data, dict):
-            raise RecordError("it is not a JSON object")
-        version = data.get("format")
-        if not isinstance(version, int) or version < 1:
-            raise RecordError("it has no format number")
-        if version > FORMAT:
-            raise RecordError(f"it was written by a newer mlecore (format {version})", fix="Update mlecore.")
-        try:
-            return evolve(cls._structured(data), folder=folder)
-        except SchemaError as error:
-            raise RecordError(error.message) from None
-
-    @classmethod
-    def _structured(cls, data: object) -> Self:
-        return structure_part(cls, data)
-
 
 @frozen(kw_only=True)
 class RunRecord(RunSummary):
@@ -257,5 +238,16 @@ class RunRecord(RunSummary):
         return (json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
     @classmethod
-    def _structured(cls, data: object) -> Self:
-        return structure_newer(cls, data)
+    def from_json(cls, data: object, folder: Path) -> RunRecord:
+        """Raises RecordError; unknown keys of a newer version are kept."""
+        if not isinstance(data, dict):
+            raise RecordError("it is not a JSON object")
+        version = data.get("format")
+        if not isinstance(version, int) or version < 1:
+            raise RecordError("it has no format number")
+        if version > FORMAT:
+            raise RecordError(f"it was written by a newer mlecore (format {version})", fix="Update mlecore.")
+        try:
+            return evolve(structure_newer(cls, data), folder=folder)
+        except SchemaError as error:
+            raise RecordError(error.message) from None

@@ -9,22 +9,26 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from attrs import evolve, field, frozen, mutable
+from attrs import evolve, field, frozen, mutable, resolve_types
 
 from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.runs import cancelled
-from mlecore.runs.digests import is_altered, with_digests
+from mlecore.runs.digests import is_altered, is_own, with_digests
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan, PlannedRun
 from mlecore.runs.planning import read_plan, write_plan
 from mlecore.runs.provenance import PluginUse
-from mlecore.runs.record import RecordError, RunRecord, RunSummary
+from mlecore.runs.record import FORMAT, RecordError, RunRecord, RunSummary
 from mlecore.runs.seals import seal
 from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, read_json, read_newer
+
+if TYPE_CHECKING:
+    from msgspec.json import Decoder
 
 R = TypeVar("R", bound=RunSummary)
 
@@ -152,25 +156,41 @@ def require_group(group: Group) -> None:
 
 def read_record(folder: Path) -> RunRecord:
     """The record of a run's folder. Raises RecordError (damaged) and OSError."""
-    return _read(RunRecord, folder / RECORD, folder)
+    return _read(folder / RECORD, folder)
 
 
-def read_summary(folder: Path) -> RunSummary:
-    """The same where its summary will do: a tenth of the time. One that was altered is read in full.
-
-    Raises RecordError and OSError.
-    """
-    summary = _read(RunSummary, folder / RECORD, folder)
-    return read_record(folder) if summary.altered else summary
-
-
-def _read(cls: type[R], path: Path, folder: Path) -> R:
+def _read(path: Path, folder: Path) -> RunRecord:
     try:
         content = files.read_regular(path, LIMIT, below=folder.parent)
         values = parse_json(content)
-        return evolve(cls.from_json(values, folder), altered=is_altered(content, values))
+        return evolve(RunRecord.from_json(values, folder), altered=is_altered(content, values))
     except DataError as error:
         raise RecordError(f"{path}: {error.message}", fix=error.fix) from None
+
+
+def read_summary(folder: Path) -> RunSummary:
+    """The same where its summary will do: a tenth of the time. Raises RecordError and OSError.
+
+    A record that has its own digest is as mlecore wrote it, so that only the keys of a summary are looked at. Any other
+    is read in full.
+    """
+    from msgspec import MsgspecError
+
+    try:
+        content = files.read_regular(folder / RECORD, LIMIT, below=folder.parent)
+        summary = _summaries().decode(content)
+    except (DataError, MsgspecError, RecursionError, UnicodeDecodeError):
+        return read_record(folder)
+    if summary.format != FORMAT or not summary.digests or not is_own(content, summary.digests.record):
+        return read_record(folder)
+    return evolve(summary, folder=folder, altered=False)
+
+
+@cache
+def _summaries() -> Decoder[RunSummary]:
+    from msgspec.json import Decoder
+
+    return Decoder(resolve_types(RunSummary))
 
 
 def recover_record(folder: Path) -> tuple[RunRecord, str]:
@@ -183,7 +203,7 @@ def recover_record(folder: Path) -> tuple[RunRecord, str]:
         return read_record(folder), ""
     except (RecordError, FileNotFoundError) as error:
         try:
-            record = _read(RunRecord, files.previous(folder / RECORD), folder)
+            record = _read(files.previous(folder / RECORD), folder)
         except FileNotFoundError:
             raise error from None
         why = error.message if isinstance(error, RecordError) else f"{folder.name}/{RECORD} is gone"

@@ -119,6 +119,7 @@ def test_facts_that_do_not_fit_break_a_competition(put_competition):
         if text is not None:
             facts.write_text(text)
         discovery._of_kind.cache_clear()
+        discovery.find.cache_clear()
         return found("tiny", "competition").reason
 
     assert "competition.toml is missing" in reason(None)
@@ -176,6 +177,7 @@ def test_an_odd_file_breaks_its_competition_alone(put, put_competition, name, od
     (file.parent / name).unlink()
     ODD_FILES[odd](file.parent / name)
     discovery._of_kind.cache_clear()
+    discovery.find.cache_clear()
     discovery._all_entries.cache_clear()
     listed = found("odd", "competition")
     assert listed.state == "broken"
@@ -214,5 +216,6 @@ TOO_DEEP = {"lists": "a = " + "[" * 100_000, "tables": "a = " + "{a = " * 50_000
 def test_facts_that_are_too_deep_break_a_competition_alone(put_competition, what):
     put_competition("deep").with_name("competition.toml").write_text(TOO_DEEP[what])
     discovery._of_kind.cache_clear()
+    discovery.find.cache_clear()
     assert found("deep", "competition").state == "broken"
     assert "competition.toml" in found("deep", "competition").reason

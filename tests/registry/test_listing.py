@@ -151,6 +151,7 @@ def test_a_setting_that_disables_nothing_is_an_error(put, monkeypatch, value):
     put("mle-agent-one", "one_agent")
     monkeypatch.setenv("MLECORE_DISABLE_PLUGINS", value)
     discovery._of_kind.cache_clear()
+    discovery.find.cache_clear()
     if value == "agent:one;agent:two":  # a name that is not installed
         assert plugins("agent")
         assert discovery.disabled_in_vain() == [value]
@@ -165,6 +166,7 @@ def test_named_plugins_are_switched_off(put, monkeypatch):
     put("mle-detector-two", "two_detector", DETECTOR, kind="detector")
     monkeypatch.setenv("MLECORE_DISABLE_PLUGINS", "agent:one, agent:two")
     discovery._of_kind.cache_clear()
+    discovery.find.cache_clear()
     for name in ("one", "two"):
         assert (found(name).state, found(name).reason) == ("disabled", "named in MLECORE_DISABLE_PLUGINS")
     assert found("two", "detector").state == "ok"
@@ -179,5 +181,6 @@ def test_metadata_that_is_damaged_harms_nobody_else(put, tmp_path):
     (site / "mle_agent_empty-1.0.dist-info").mkdir()
     discovery._all_entries.cache_clear()
     discovery._of_kind.cache_clear()
+    discovery.find.cache_clear()
     assert found("fine").state == "ok"
     assert plugins("competition") is not None

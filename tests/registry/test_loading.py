@@ -121,6 +121,7 @@ def test_a_disabled_one_is_not_loaded(put, monkeypatch):
     from mlecore.registry import discovery
 
     discovery._of_kind.cache_clear()
+    discovery.find.cache_clear()
     with pytest.raises(UsageError, match="agent off is disabled: named in MLECORE_DISABLE_PLUGINS"):
         load("agent", "off")
     assert "off_agent" not in sys.modules

@@ -84,3 +84,9 @@ def test_pass_at_k_counts_every_choice() -> None:
         for k in range(1, n + 1):
             chosen = list(itertools.combinations([True] * c + [False] * (n - c), k))
             assert pass_at_k(n, c, k) == pytest.approx(statistics.fmean(map(any, chosen)))
+
+
+def test_pass_at_k_of_thousands_of_runs() -> None:
+    n, c = 2000, 300
+    for k in (1, 7, 299, 300, 301, 1699, 1700, 1701, 2000):
+        assert pass_at_k(n, c, k) == pytest.approx(1 - math.comb(n - c, k) / math.comb(n, k), abs=1e-12)

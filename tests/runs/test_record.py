@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -135,6 +137,29 @@ def test_the_summary_of_an_altered_record_is_read_in_full(tmp_path):
     path.write_text(path.read_text().replace('"model": "another"', '"model": 5'))
     with pytest.raises(RecordError, match="model = 5: expected text"):
         read_summary(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {},
+        {"seconds": math.nan},
+        {"seconds": 3},
+        {"reason": "half of a pair: \ud800"},
+        {"folder": 5, "altered": True, "a key": "of a newer version"},
+        {"agent": {"name": "a", "a key": [{}]}},
+    ],
+)
+def test_a_summary_of_a_whole_record_is_equal_to_it(edit, tmp_path):
+    """Also where its quick reader cannot read what JSON's own can."""
+    content = json.dumps({**FULL.to_json(), **edit, "digests": {"record": ""}}).encode()
+    own = hashlib.sha256(content).hexdigest()
+    (tmp_path / "run.json").write_bytes(content.replace(b'"record": ""', f'"record": "{own}"'.encode()))
+    summary, record = read_summary(tmp_path), read_record(tmp_path)
+    for key in keys(RunSummary):
+        value, full = getattr(summary, key.name), getattr(record, key.name)
+        assert value == full or repr(value) == repr(full) == "nan"
+    assert (summary.folder, summary.altered) == (record.folder, False)
 
 
 @pytest.mark.parametrize("content", [b"[]", b'{"format": 1}', b'{"format": 1, "digests": {"record": []}}', b"["])

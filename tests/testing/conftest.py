@@ -52,5 +52,5 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 def forget() -> None:
     """What is installed has changed."""
-    for cache in (discovery._all_entries, discovery._of_kind, loading.load, competitions._facts):
+    for cache in (discovery._all_entries, discovery._of_kind, discovery.find, loading.load, competitions._facts):
         cache.cache_clear()
