@@ -6,6 +6,7 @@ A request stays until it is fulfilled or refused. It is answered at every check;
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 
 from attrs import evolve
 
@@ -20,13 +21,15 @@ from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, planned_record, recover_record
 
 
-def answer_requests(group: Group, lifecycle: Lifecycle, reporter: Reporter) -> None:
-    """All requests; those for runs that are not in the plan are ignored."""
-    asked = requests.pending(group.folder)
+def answer_requests(
+    asked: Mapping[str, requests.Request], group: Group, lifecycle: Lifecycle, reporter: Reporter
+) -> None:
+    """All requests that are ``asked``; those for runs that are not in the plan are ignored."""
     if not asked:
         return
     if requests.ALL in asked and not lifecycle.cancel_all():
-        all_are_ended(group)
+        with contextlib.suppress(OSError):  # met again
+            requests.remove(group.folder, requests.ALL)
     waiting: list[RunRecord | PlannedRun] = []
     for planned in group.plan.runs():
         request = asked.get(planned.name)
@@ -40,12 +43,6 @@ def answer_requests(group: Group, lifecycle: Lifecycle, reporter: Reporter) -> N
             reporter.note("request refused", planned.name, why=refusal)
             requests.remove(group.folder, planned.name)
     lifecycle.cancel_waiting(waiting)
-
-
-def all_are_ended(group: Group) -> None:
-    """Nothing is left to be cancelled for a request for all runs; one that cannot be removed now is met again."""
-    with contextlib.suppress(OSError):
-        requests.remove(group.folder, requests.ALL)
 
 
 def _cancel(planned: PlannedRun, lifecycle: Lifecycle, waiting: list[RunRecord | PlannedRun]) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Mapping
 from functools import partial
 
 from attrs import evolve
 
 from mlecore.backends import Handle
-from mlecore.controller.answering import all_are_ended, answer_requests
+from mlecore.controller.answering import answer_requests
 from mlecore.controller.capacity import Slots
 from mlecore.controller.detection import Detection
 from mlecore.controller.experiment import Experiment
@@ -30,11 +31,12 @@ from mlecore.controller.state import Display, GroupResult, Timing
 from mlecore.controller.transitions import Transitions
 from mlecore.controller.workers import Background
 from mlecore.detecting.judging import Judges
-from mlecore.errors import BackendUnreachable
+from mlecore.errors import BackendUnreachable, DataError
+from mlecore.runs import requests
 from mlecore.runs.cancelled import read_cancelled
 from mlecore.runs.journal import Journal
 from mlecore.runs.lock import GroupLock
-from mlecore.runs.store import Group, planned_record, require_group
+from mlecore.runs.store import Group, load_summaries, planned_record, require_group
 from mlecore.units import counted
 
 _UNGRADED = 64  # runs that wait for a grader; beyond it nothing new starts
@@ -92,6 +94,7 @@ class Controller:
         self._next_requests = 0.0
         self._finding_jobs = False  # nothing new begins before it is known which jobs the backend has
         self._stopping = False
+        self._only: frozenset[str] | None = None  # the runs that are dealt with; None: all
 
     def stop(self) -> None:
         """Begin nothing more and leave; running runs continue. May be called from a signal handler."""
@@ -99,22 +102,27 @@ class Controller:
 
     def run(self, only: frozenset[str] | None = None) -> GroupResult:
         """All runs, or those named. Raises LockLost; other errors are reported, and resuming continues."""
+        self._only = only
         try:
             self._recover(only)
             self._answer_requests()
             self.detection.begin()
-            while not self._stopping and (not self._finished() or self.detection.conclude()):
+            while not self._stopping and not self._done():
                 self._turn()
             if self._stopping:
                 self.result.interrupted = True
                 self.background.drain(self.timing.drain)  # killed in the middle, steps would be repeated
-            else:
-                all_are_ended(self.group)
         finally:
             self.transitions.closed = True  # a remaining thread must not write while another controller does
             self.detection.close()
         self.extensions.close(self.timing.drain)
         return self.result
+
+    def _done(self) -> bool:
+        if not self._finished() or self.detection.conclude():
+            return False
+        self._answer_requests()  # those of the last moment: nobody else would
+        return self._finished()
 
     def _finished(self) -> bool:
         begins = self.backlog.length and self.start_new
@@ -135,7 +143,27 @@ class Controller:
 
     def _answer_requests(self) -> None:
         self._next_requests = time.monotonic() + self.timing.requests
-        answer_requests(self.group, self.lifecycle, self.reporter)
+        asked = requests.pending(self.group.folder)
+        try:
+            self._take_in(asked)
+        except (OSError, DataError):  # the disk is away: at the next check
+            return
+        answer_requests(asked, self.group, self.lifecycle, self.reporter)
+
+    def _take_in(self, asked: Mapping[str, requests.Request]) -> None:
+        """Runs that were not ours, and that something is asked of: no other controller can do it meanwhile."""
+        if not asked or self._only is None:
+            return
+        names = {planned.name for planned in self.group.plan.runs()}
+        more = (names if requests.ALL in asked else names & asked.keys()) - self._only
+        if not more:
+            return
+        if requests.ALL in asked:  # what has ended is not cancelled
+            ended = {record.name for record in load_summaries(self.group.folder) if record.settled}
+        else:
+            ended = set()
+        self._recover(frozenset(more - ended))
+        self._only |= more
 
     def _start_runs(self) -> None:
         if not self.backlog.length or not self.start_new or self._finding_jobs:

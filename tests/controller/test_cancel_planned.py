@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from mlecore import files
 from mlecore.cli import main
 from mlecore.runs import requests
+from mlecore.runs.lock import GroupLock
 from mlecore.runs.store import load_group, open_group
 
 NAMES = ["worker--coins--0", "worker--coins--1", "worker--coins--2"]
@@ -69,6 +70,42 @@ def test_a_request_for_all_ends_those_at_work_too(lab):
     assert lab.run().counts == {"cancelled": 3}
     ends = {record.name: record.ended for record in load_group(lab.group.folder)}
     assert ends == {NAMES[0]: "stopped", NAMES[1]: None, NAMES[2]: None}
+    assert not requests.pending(lab.group.folder) and not list((lab.backend_root / "jobs").iterdir())
+
+
+@pytest.mark.parametrize(("asked", "left"), [(requests.ALL, "cancelled"), (NAMES[0], "planned")])
+@pytest.mark.parametrize("last_moment", [False, True])
+def test_a_controller_of_other_runs_cancels_too(lab, asked, left, last_moment):
+    """As that of `runs grade` or `runs retry`, to which a cancellation is handed over while it holds the group."""
+    lab.make(("worker", {"seconds": "30"}), seeds=3, execution={"max_parallel": 1})
+    changed = lab.display.changed
+
+    def stop_it(controller) -> None:
+        def stop(record, report) -> None:
+            changed(record, report)
+            if record.state == "running":
+                controller.stop()
+
+        lab.display.changed = stop
+
+    lab.run(stop_it)
+    lab.display.changed = changed
+    with GroupLock(lab.group.folder) as lock:
+        controller = lab.controller(lock)
+        controller.start_new = False
+        if last_moment:
+            asked_once = iter([asked])
+
+            def conclude() -> bool:
+                for run in asked_once:
+                    requests.leave(lab.group.folder, run, "cancel")
+                return False
+
+            controller.detection.conclude = conclude
+        else:
+            requests.leave(lab.group.folder, asked, "cancel")
+        assert controller.run(frozenset({NAMES[2]})).complete
+    assert states(lab) == {NAMES[0]: "cancelled", NAMES[1]: left, NAMES[2]: left}
     assert not requests.pending(lab.group.folder) and not list((lab.backend_root / "jobs").iterdir())
 
 

@@ -94,11 +94,11 @@ def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
 
     group = open_group(folder)
     check_group(folder)
-    held = holder(folder)
-    if held is None:
+    if holder(folder) is None:
         require_own(group)
     for run in [requests.ALL] if wanted.whole and request == "cancel" else wanted.runs:
         requests.leave(folder, run, request)
+    held = holder(folder)  # asked now: a controller that is still there finds the requests before it ends
     if held is None:
         try:
             perform(group.plan, folder.name, folder.parent, (), False, frozenset(wanted.runs), start_new=False)
