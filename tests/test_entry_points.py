@@ -75,7 +75,7 @@ def test_what_is_no_file_of_metadata_is_passed_over(site: Path, what: str) -> No
     assert read() == [("agent", "one", "a")]
 
 
-def test_damaged_files_harm_nobody(site: Path) -> None:
+def test_damaged_files_affect_no_other_plugin(site: Path) -> None:
     make(site, "[mlecore.agents]\none = a\n")
     make(site, "", "empty-1.0.dist-info")
     (site / "binary-1.0.dist-info").mkdir()

@@ -88,12 +88,12 @@ def test_the_relays_log_comes_whatever_the_agent_calls_so(receiver: Receiver) ->
     assert there(receiver) == {str(RELAY_LOG): b"real"}
 
 
-def test_without_a_relay_nobody_else_writes_its_log(receiver: Receiver) -> None:
+def test_without_a_relay_nothing_else_writes_its_log(receiver: Receiver) -> None:
     put(receiver, str(RELAY_LOG), b"forged")
     assert there(receiver) == {} and RELAY_LOG.name in receiver.fetched().refused[0]
 
 
-def test_refusals_are_counted_and_few_are_told(receiver: Receiver) -> None:
+def test_refusals_are_counted_and_few_are_listed(receiver: Receiver) -> None:
     for number in range(MAX_REFUSED + 5):
         receiver.refuse(f"logs/{number}", "a link")
     refused = receiver.fetched().refused

@@ -259,7 +259,7 @@ def test_connections_are_bounded(start: Callable[..., Relayed], server: int) -> 
     assert ask(up.where, "CONNECT x.example.com:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 403")
 
 
-def test_clients_that_say_nothing_keep_nobody_out(start: Callable[..., Relayed], server: int) -> None:
+def test_silent_clients_do_not_block_others(start: Callable[..., Relayed], server: int) -> None:
     with contextlib.ExitStack() as stack:
         other = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         port = other.getsockname()[1]

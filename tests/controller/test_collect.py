@@ -138,7 +138,7 @@ def test_checks_that_are_no_file_count_nothing(sandbox, record, what):
     assert collect.read_checks(record) == 0
 
 
-def test_the_best_candidate_is_handed_in(sandbox, record):
+def test_the_best_candidate_is_submitted(sandbox, record):
     sandbox.put("best/2.csv", "two")
     sandbox.put("best/1.csv", "one")
     done = collected(sandbox, record)
@@ -265,7 +265,7 @@ def test_a_time_limit_of_which_init_left_no_word(record, how):
     ("seen", "reported", "code"),
     [(247, None, 137), (254, 255, 255), (254, 254, 254), (3, 5, 3), (None, 5, 5), (None, None, None)],
 )
-def test_the_agents_exit_code_is_told_from_inits(seen, reported, code):
+def test_the_agents_exit_code_is_distinguished_from_inits(seen, reported, code):
     status = JobStatus(phase="exited", exit_code=seen)
     assert exit_code(status, collect.Exit(exit_code=reported)) == code
 

@@ -112,7 +112,7 @@ def test_what_is_no_submission(attempt, script, words):
         "n=$(printf %0200d 0); cd /home/logs; for i in $(seq 60); do mkdir $n && cd $n || break; done; echo > x",
     ],
 )
-def test_whatever_lies_there_collecting_ends(attempt, script):
+def test_collecting_ends_with_any_output(attempt, script):
     record = attempt(f"{GOOD}{script}\n")
     assert record.state == "graded" and status(record) == "graded", record
     assert (record.folder / "logs" / "output.log").is_file()

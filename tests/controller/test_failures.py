@@ -40,7 +40,7 @@ def test_a_disk_is_waited_for_but_keeps_a_run_from_starting_only_so_often():
 
 
 @pytest.mark.parametrize("name", ["EEXIST", "ENAMETOOLONG", "ENOTDIR", "EISDIR", "ELOOP"])
-def test_what_lies_in_a_wrong_place_is_not_waited_for(name):
+def test_a_file_in_a_wrong_place_is_not_waited_for(name):
     error = OSError(getattr(errno, name), "cannot be repeated away")
     assert isinstance(after("collecting", 1, error, status=EXITED), Retry)
     assert after("collecting", TIMING.step_tries, error, status=EXITED) == CountAsLost()

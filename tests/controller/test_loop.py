@@ -181,7 +181,7 @@ def test_a_graded_run_whose_report_is_damaged_or_gone_is_graded_again(lab, conte
     assert lab.run().complete and len(lab.grader.calls) == 3
 
 
-def test_nothing_is_written_where_another_group_lies(lab):
+def test_nothing_is_written_into_another_groups_folder(lab):
     """Its disk was taken away, and another one with a group of this name mounted there."""
     first = lab.make(("worker", {"seconds": "0.05"}))
     lab.runs.rename(lab.root / "first")

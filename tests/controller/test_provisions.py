@@ -58,7 +58,7 @@ def test_agents_that_hand_in_finished_files_need_nothing(made):
     assert not background.busy("provide") and not provisions.ready(labels[0], "coins")
 
 
-def test_what_cannot_be_built_is_said_of_the_agents_that_need_it(made, monkeypatch):
+def test_a_failed_build_is_reported_for_the_agents_that_need_it(made, monkeypatch):
     provisions, backend, background, labels = made
     build = backend.build
 

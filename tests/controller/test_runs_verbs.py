@@ -53,7 +53,7 @@ def test_groups_are_cancelled_but_for_what_has_ended(runs, lab):
     assert code == 0, output
 
 
-def test_nothing_to_do_is_said(runs, lab):
+def test_nothing_to_do_is_reported(runs, lab):
     group = lab.make(("worker", {}))
     assert lab.run().complete
     code, output = runs("cancel", "g")

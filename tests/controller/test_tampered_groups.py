@@ -281,7 +281,7 @@ def strip(run: Path, digest: str) -> None:
     ("digest", "words"),
     [("grade", "does not say which grade.json"), ("submission", "does not say which submission")],
 )
-def test_a_record_without_its_digests_is_told(verb, digest, words):
+def test_a_record_without_its_digests_is_reported(verb, digest, words):
     strip(verb.group / RUN, digest)
     code, output = verb("runs", "verify", "g")
     assert code == 1 and words in output and f"{OTHER}: " not in output
@@ -298,7 +298,7 @@ def test_a_record_without_its_digests_is_told(verb, digest, words):
         (lambda run: shutil.copy(run.parent / OTHER / "run.json", run), "belongs to another run|is a copy of"),
     ],
 )
-def test_what_was_changed_afterwards_is_told(verb, how, words):
+def test_later_changes_are_reported(verb, how, words):
     assert verb("runs", "verify", "g") == (0, "g: 2 runs, all as they were written\n")
     how(verb.group / RUN)
     code, output = verb("runs", "verify", "g")

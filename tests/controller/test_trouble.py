@@ -185,7 +185,7 @@ def test_what_was_not_delivered_is_delivered_by_the_next_controller(lab, notes):
     assert notes.got == [("finished", first.name, "finished"), ("graded", first.name, "graded")]
 
 
-def test_an_extension_that_hangs_holds_nobody_up(lab, notes):
+def test_an_extension_that_hangs_blocks_nothing(lab, notes):
     notes.got = type("Hanging", (list,), {"append": lambda self, item: time.sleep(60)})()
     lab.make(("worker", {}))
     lab.timing = type(lab.timing)(poll_min=0.005, drain=0.2)

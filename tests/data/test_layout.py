@@ -64,7 +64,7 @@ def test_what_is_not_there_comes_with_the_command_to_run(dirs: DataDirs, tiny) -
         open_prepared(tiny, dirs)
 
 
-def test_editions_and_synthetic_data_lie_apart(dirs: DataDirs, tiny) -> None:  # type: ignore[no-untyped-def]
+def test_editions_and_synthetic_data_have_separate_folders(dirs: DataDirs, tiny) -> None:  # type: ignore[no-untyped-def]
     v1 = prepare(tiny, dirs, Synthetic()).prepared
     tiny.edition = "v2"
     v2 = prepare(tiny, dirs, Synthetic()).prepared
@@ -82,7 +82,7 @@ def test_the_first_directory_that_has_it_counts(tmp_path: Path, tiny) -> None:  
     assert open_prepared(tiny, near, synthetic=True).root.is_relative_to(tmp_path / "near")
 
 
-def test_mle_bench_data_are_used_where_they_lie_and_verified_once(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
+def test_mle_bench_data_are_used_in_place_and_verified_once(tmp_path: Path, tiny) -> None:  # type: ignore[no-untyped-def]
     root = mle_bench(tmp_path / "bench")
     before = sorted((tmp_path / "bench").rglob("*"))
     dirs = DataDirs((tmp_path / "data", tmp_path / "bench"))

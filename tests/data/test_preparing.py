@@ -100,7 +100,7 @@ def test_an_archive_is_verified_unpacked_and_kept(tiny, dirs: DataDirs, tiny_arc
     assert tiny_archive.exists()
 
 
-def test_a_wrong_archive_is_refused_with_both_values_unless_told_otherwise(  # type: ignore[no-untyped-def]
+def test_a_wrong_archive_is_refused_with_both_values_unless_verification_is_skipped(  # type: ignore[no-untyped-def]
     tiny, dirs: DataDirs, tiny_archive: Path
 ) -> None:
     tiny.with_facts(md5={"zip": "0" * 32})
@@ -179,7 +179,7 @@ def test_links_are_refused(tiny, dirs: DataDirs) -> None:  # type: ignore[no-unt
         prepare(tiny, dirs, Synthetic())
 
 
-def test_a_full_disk_is_said_in_words(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+def test_a_full_disk_is_reported_in_words(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
     def full(raw: Path, public: Path, private: Path) -> None:
         try:
             raise OSError(28, "No space left on device")
@@ -204,7 +204,7 @@ def test_damaged_files_are_found_by_the_manifest(tiny, dirs: DataDirs) -> None: 
     assert "private/test.csv: is missing" in found
 
 
-def test_a_damaged_manifest_is_said_so(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
+def test_a_damaged_manifest_is_reported_as_such(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
     root = prepare(tiny, dirs, Synthetic()).prepared.root
     (root / "manifest.json").write_text("{")
     with pytest.raises(DataError, match="--force"):

@@ -156,7 +156,7 @@ def test_no_zip_at_all(tmp_path: Path) -> None:
         unpack(tmp_path / "none.zip", tmp_path / "out")
 
 
-def test_an_encrypted_member_is_said_so(tmp_path: Path) -> None:
+def test_an_encrypted_member_is_reported_as_such(tmp_path: Path) -> None:
     archive = make(tmp_path / "a.zip", {"a": b"secret"})
     data = bytearray(archive.read_bytes())
     data[data.rfind(b"PK\x01\x02") + 8] |= 1

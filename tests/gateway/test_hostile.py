@@ -125,7 +125,7 @@ def test_models_that_the_plan_does_not_name(gateway, body, path):
     assert front.model.served.calls == 0
 
 
-def test_twice_named_field_reaches_nobody(gateway):
+def test_a_field_named_twice_is_not_passed_on(gateway):
     """Whichever of the two a server would take: it sees the one that was checked."""
     front = gateway()
     assert front.ask(body=b'{"model": "other", "messages": [], "mod\\u0065l": "scripted"}')[0] == 200

@@ -72,7 +72,7 @@ def test_a_link_that_drops_is_resumed_where_it_dropped(
     assert [int(seconds) for seconds in quick] == [1, 1, 2]  # progress is forgiven
 
 
-def test_each_attempt_asks_kaggle_anew_because_addresses_age(
+def test_each_attempt_asks_kaggle_again_because_addresses_expire(
     kaggle: Any, token: None, dirs: DataDirs, make_facts: Make, big: bytes, fault: Any, quick: list[float]
 ) -> None:
     kaggle.faults["storage"] = [fault(drop_after=1000)]
@@ -144,7 +144,7 @@ def test_a_partial_of_another_file_is_never_continued(
     assert got.archive.read_bytes() == (kaggle.folder / "tiny.zip").read_bytes()
 
 
-def test_a_partial_without_a_name_is_begun_anew(
+def test_a_partial_download_without_a_name_starts_again(
     kaggle: Any, token: None, dirs: DataDirs, make_facts: Make, big: bytes
 ) -> None:
     dirs.folder("tiny").mkdir(parents=True)
@@ -152,7 +152,7 @@ def test_a_partial_without_a_name_is_begun_anew(
     assert download(make_facts(), dirs).archive.read_bytes() == big
 
 
-def test_a_wrong_md5_is_kept_aside_with_both_values_shown(
+def test_a_file_with_a_wrong_md5_is_kept_and_both_values_are_shown(
     kaggle: Any, token: None, dirs: DataDirs, make_facts: Make, big: bytes
 ) -> None:
     facts = make_facts(md5={"zip": "f" * 32})
@@ -201,7 +201,7 @@ def test_a_full_disk_is_seen_before_the_first_byte(
     assert download(make_facts(), dirs).archive.exists()
 
 
-def test_a_disk_that_fills_up_is_said_and_what_came_is_kept(
+def test_a_disk_that_fills_up_is_reported_and_the_partial_file_is_kept(
     kaggle: Any, token: None, dirs: DataDirs, make_facts: Make, big: bytes
 ) -> None:
     def full(done: int, total: int, what: str) -> None:

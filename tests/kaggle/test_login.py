@@ -75,7 +75,7 @@ def test_without_a_network_it_gives_up_soon(token: None, quick: list[float], mon
 
 
 @pytest.mark.parametrize(("error", "seconds"), [(Unreachable("nobody"), 10.0), (Transient("busy"), 100.0)])
-def test_patience_ends_earlier_where_nobody_is(
+def test_waiting_ends_earlier_if_no_server_answers(
     error: Transient, seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [0.0]

@@ -108,7 +108,7 @@ def test_a_raw_folder_needs_no_account(kaggle: Any, cli: Any, raw_files: dict[st
         ("tiny", "--verify"),
     ],
 )
-def test_wrong_usage_is_told_and_has_its_code(cli: Any, arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_is_reported_with_its_exit_code(cli: Any, arguments: tuple[str, ...]) -> None:
     cli.install("tiny", "0" * 32)
     cli.install("other", "0" * 32)
     done = cli("prepare", *arguments)

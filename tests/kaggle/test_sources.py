@@ -30,7 +30,7 @@ def raw(tmp_path: Path) -> Path:
     return tmp_path / "raw"
 
 
-def test_it_is_fetched_once_and_lies_where_it_belongs(
+def test_it_is_fetched_once_to_its_place(
     kaggle: Any, source: Source, raw: Path, tmp_path: Path, make_facts: Make, fault: Any, quick: list[float]
 ) -> None:
     kaggle.faults["storage"] = [fault(429), fault(503)]
@@ -44,7 +44,7 @@ def test_it_is_fetched_once_and_lies_where_it_belongs(
     assert len(kaggle.requests) == asked
 
 
-def test_a_file_that_lies_there_already_is_used(
+def test_a_file_that_exists_already_is_used(
     kaggle: Any, source: Source, raw: Path, tmp_path: Path, make_facts: Make
 ) -> None:
     (raw / "more").mkdir()
@@ -53,7 +53,7 @@ def test_a_file_that_lies_there_already_is_used(
     assert (raw / "more/extra.zip").read_bytes() == b"mine" and kaggle.requests == []
 
 
-def test_another_file_than_the_known_one_is_kept_aside_with_both_values(
+def test_an_unknown_file_is_kept_and_both_values_are_shown(
     kaggle: Any, source: Source, raw: Path, tmp_path: Path, make_facts: Make
 ) -> None:
     kaggle.add("extra", {"labels.csv": b"changed"})

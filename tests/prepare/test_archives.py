@@ -76,7 +76,7 @@ def test_a_zip_is_unpacked_in_the_order_asked_for(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_missing_or_there_already_is_said(tmp_path: Path, kind: str) -> None:
+def test_what_is_missing_or_exists_already_is_reported(tmp_path: Path, kind: str) -> None:
     archive = make(kind, tmp_path / "archive")
     with pytest.raises(DataError, match=r"no member nope\.txt"):
         extract(archive, tmp_path / "new", {"nope.txt": "x"})
@@ -115,7 +115,7 @@ def test_links_are_refused(tmp_path: Path) -> None:
         assert not list((tmp_path / kind).rglob("*"))
 
 
-def test_damaged_archives_are_said(tmp_path: Path) -> None:
+def test_damaged_archives_are_reported(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"no archive at all")
     with pytest.raises(DataError, match="neither"):
         members(tmp_path / "x")
@@ -173,7 +173,7 @@ def test_nothing_to_move_makes_an_empty_archive(tmp_path: Path) -> None:
     assert zipfile.ZipFile(tmp_path / "empty.zip").namelist() == []
 
 
-def test_what_cannot_be_moved_is_said(tmp_path: Path) -> None:
+def test_what_cannot_be_moved_is_reported(tmp_path: Path) -> None:
     source = make("zip", tmp_path / "source.zip")
     data = bytearray(source.read_bytes())
     with open_zip(source) as archive, pytest.raises(DataError, match="no member nope"):
@@ -190,7 +190,7 @@ def test_what_cannot_be_moved_is_said(tmp_path: Path) -> None:
         move_members(archive, tmp_path / "3.zip", {"c.txt": "c.txt"})
 
 
-def test_an_encrypted_member_is_said(tmp_path: Path) -> None:
+def test_an_encrypted_member_is_reported(tmp_path: Path) -> None:
     source = make("zip", tmp_path / "source.zip")
     data = bytearray(source.read_bytes())
     data[data.rindex(b"PK\x01\x02") + 8] |= 1

@@ -80,7 +80,7 @@ def test_nothing_is_overwritten(raw: Path, tmp_path: Path) -> None:
     assert (tmp_path / "a.jpg").read_text() == "mine"
 
 
-def test_what_is_missing_or_no_file_is_said(raw: Path, tmp_path: Path) -> None:
+def test_what_is_missing_or_no_file_is_reported(raw: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nope\.jpg is missing"):
         link_files(raw, tmp_path / "public", ["a.jpg", "nope.jpg"])
     os.mkfifo(raw / "pipe")

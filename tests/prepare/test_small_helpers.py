@@ -41,7 +41,7 @@ def test_json_is_that_of_json_dump(tmp_path: Path, options: dict[str, int]) -> N
         prepare.write_json([], tmp_path / "new" / "x.json")
 
 
-def test_json_that_is_none_is_said(tmp_path: Path) -> None:
+def test_invalid_json_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="missing"):
         prepare.read_json(tmp_path / "x.json")
     (tmp_path / "x.json").write_bytes(b'{"a": \xe9')

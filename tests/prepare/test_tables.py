@@ -132,7 +132,7 @@ def test_a_member_of_a_zip_is_written_and_read(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(read_csv(tmp_path / "x.zip", member="x.csv"), table, check_exact=True)
 
 
-def test_reading_rounds_exactly_unless_told_otherwise(tmp_path: Path) -> None:
+def test_reading_rounds_exactly_by_default(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a\n" + "\n".join(f"{i * 1.1e-7 + 37.9:.17f}" for i in range(500)))
     exact, plain = read_csv(tmp_path / "x.csv"), read_csv(tmp_path / "x.csv", float_precision=None)
     assert exact["a"].tolist() == [float(line) for line in (tmp_path / "x.csv").read_text().split()[1:]]

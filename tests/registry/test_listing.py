@@ -172,7 +172,7 @@ def test_named_plugins_are_switched_off(put, monkeypatch):
     assert found("two", "detector").state == "ok"
 
 
-def test_metadata_that_is_damaged_harms_nobody_else(put, tmp_path):
+def test_damaged_metadata_affects_no_other_plugin(put, tmp_path):
     put("mle-agent-fine", "fine_agent")
     put("mle-agent-nohead", "nohead_agent")
     site = tmp_path / "site"

@@ -71,5 +71,5 @@ def test_chosen_competitions() -> None:
     assert (row.competitions, row.seeds, row.rates["gold"]) == (1, ("0", "1"), rate([1.0, 1.0]))
 
 
-def test_nothing_run_nothing_said() -> None:
+def test_without_runs_there_are_no_rates() -> None:
     assert all_rates({}) == []

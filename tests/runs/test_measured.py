@@ -48,7 +48,7 @@ def test_no_log(tmp_path):
     assert measure(tmp_path / "gateway.jsonl") is None
 
 
-def test_difference_is_told_from_five_percent_on(tmp_path):
+def test_a_difference_is_reported_from_five_percent_on(tmp_path):
     got = measure(log(tmp_path, call(1)))
     assert difference(got, 104, 10) == difference(got, None, None) == ""
     assert difference(got, 106, 11) == (

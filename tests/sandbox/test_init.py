@@ -95,13 +95,13 @@ def test_folders_are_made_and_hardware_noted_before_it_starts(shell: list[str], 
 
 
 @pytest.mark.parametrize("argv", [("no-such-program",), ("/etc/passwd",)])
-def test_what_cannot_be_started_is_told(sh: list[str], home: Path, argv: tuple[str, ...]) -> None:
+def test_what_cannot_be_started_is_reported(sh: list[str], home: Path, argv: tuple[str, ...]) -> None:
     code, _ = run(sh, home, *argv)
     assert code in (126, 127) and ended(home)["exit_code"] == code
 
 
 @pytest.mark.parametrize("number", [9, 14, 17])
-def test_a_signal_is_told(shell: list[str], home: Path, number: int) -> None:
+def test_a_signal_is_reported(shell: list[str], home: Path, number: int) -> None:
     code, _ = run(shell, home, "sh", "-c", f"kill -{number} $$; exit 5")
     if number == 17:  # SIGCHLD ends nothing
         assert (code, ended(home)["signal"]) == (5, None)
@@ -158,7 +158,7 @@ time.sleep(20)
     assert code == 124 and ended(home)["signal"] == 9 and ended(home)["seconds"] < 8
 
 
-def test_told_to_stop_it_ends_the_tree(shell: list[str], home: Path) -> None:
+def test_a_request_to_stop_ends_the_tree(shell: list[str], home: Path) -> None:
     process = start(shell, home, "sh", "-c", "setsid sleep 301 & echo up; sleep 300")
     assert process.stdout is not None and process.stdout.readline() == "up\n"
     process.send_signal(signal.SIGTERM)

@@ -28,7 +28,7 @@ def test_everything_that_an_agent_must_know():
     assert "{" not in told and max(map(len, told.splitlines())) <= 120
 
 
-def test_what_is_forbidden_is_said_plainly():
+def test_what_is_forbidden_is_stated_plainly():
     told = instructions(time_limit=1.0, hardware="", network="open")
     assert told.rules in told.text
     for words in ("answers of the test set", "deceive what checks", "copy solutions", "by hand", "recorded"):

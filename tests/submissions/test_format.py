@@ -192,7 +192,7 @@ def test_warns_of_another_order_where_rows_are_paired_by_place(check):
     assert check("id,p\na,1\nc,1\nb,1\n", form()) == []
 
 
-def test_warns_of_ids_that_nobody_compares(check):
+def test_warns_of_ids_that_are_not_compared(check):
     assert "1 id the sample lacks, such as 'z'" in check("id,p\na,1\nz,1\nb,1\n", form(ids="any"))[0]
 
 
@@ -220,7 +220,7 @@ def test_a_damaged_sample_is_not_the_submissions_fault(check):
         check("id,p\na,1\n", form(), 'id,p\n"a')
 
 
-def test_another_number_of_rows_is_told_before_a_large_file_is_parsed(check, tmp_path, monkeypatch):
+def test_another_number_of_rows_is_reported_before_a_large_file_is_parsed(check, tmp_path, monkeypatch):
     monkeypatch.setattr("mlecore.submissions.table.HEAVY", 10)
     frames = []
     monkeypatch.setattr(Table, "frame", lambda self: frames.append(self.path.name) or self._frame)

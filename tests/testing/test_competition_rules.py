@@ -261,7 +261,7 @@ def test_a_broken_competition_is_found_out(judge: Judge, what: str) -> None:
     assert any(expected in place for place in found), found
 
 
-def test_a_known_leak_counts_as_said(judge: Judge) -> None:
+def test_a_known_leak_counts_as_declared(judge: Judge) -> None:
     leaking = ('write_csv(test.drop(columns="inside"),', "write_csv(test.rename(columns={'inside': 'z'}),")
     known = '[[leaks]]\nfile = "public/test.csv"\nwhy = "the published data has it"\n'
     assert judge("leaks", {CODE: leaking, FACTS: ("", known)}) == []

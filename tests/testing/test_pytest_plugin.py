@@ -62,7 +62,7 @@ def test_a_broken_rule_is_named_and_no_traceback_shown(install: Callable[..., st
     assert "Traceback" not in said and "pytest_plugin.py" not in said
 
 
-def test_what_is_installed_must_be_what_lies_there(install: Callable[..., str], run: Run) -> None:
+def test_the_installed_package_must_be_the_tested_one(install: Callable[..., str], run: Run) -> None:
     install("competition", "ring", {"competition.toml": ("Ring", "Another ring")})
     code, said = run("-m", "conformance")
     assert code == 1, said
@@ -76,7 +76,7 @@ def test_tests_beside_it_get_its_data(install: Callable[..., str], run: Run, tmp
     assert code == 0 and "2 passed" in said, said
 
 
-def test_a_test_outside_of_a_package_is_told(tmp_path: Path) -> None:
+def test_a_test_outside_of_a_package_is_reported(tmp_path: Path) -> None:
     (tmp_path / "test_lost.py").write_text("def test_it(trial): ...\n")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)],

@@ -43,7 +43,7 @@ def test_the_nearest_group_that_passes_limits_on(tree: Path) -> None:
     assert (tree / "user/scope/cgroup.subtree_control").read_text() == "\n"  # looking changes nothing
 
 
-def test_a_delegated_group_is_ours_whoever_is_in_it(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delegated_group_is_ours_even_with_other_processes_in_it(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     marks = {(str(tree / "user/scope"), "user.delegate"): b"1"}
 
     def getxattr(path: str, name: str) -> bytes:
@@ -128,7 +128,7 @@ def test_levels_are_those_of_the_controllers_that_are_there(state: Path, usable:
     assert Vm({}).describe().memory.level == "watched"
 
 
-def test_a_limit_that_is_only_watched_is_said_before_the_start(state: Path, usable: Callable[..., None]) -> None:
+def test_a_limit_that_is_only_watched_is_reported_before_the_start(state: Path, usable: Callable[..., None]) -> None:
     def said(*demands: Demand) -> str:
         return " ".join(one.what for one in Vm({}).preflight(demands) if "watched" in one.what and not one.fatal)
 

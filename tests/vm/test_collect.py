@@ -136,7 +136,7 @@ def test_deep_folders_end_somewhere(home: Path) -> None:
     assert got == {} and not fetched.complete and "folders deep" in fetched.refused[0]
 
 
-def test_names_that_are_no_text_come_and_can_be_told(home: Path) -> None:
+def test_names_that_are_not_text_are_fetched_and_can_be_distinguished(home: Path) -> None:
     os.mkfifo(os.fsencode(home / "submission") + b"/\xff\n")
     (home / "submission" / os.fsdecode(b"\xfe.csv")).write_text("1")
     fetched, _ = fetch(home)
@@ -167,7 +167,7 @@ def test_what_relay_and_gateway_wrote_outside_comes_instead_of_the_agents(home: 
     assert got == {str(RELAY_LOG): "real"} and len(fetched.refused) == len(OUTSIDE_LOGS) - 1
 
 
-def test_an_empty_folder_instead_of_a_file_is_said(home: Path) -> None:
+def test_an_empty_folder_instead_of_a_file_is_reported(home: Path) -> None:
     (home / "submission/submission.csv").mkdir()
     (home / "logs").mkdir()
     fetched, got = fetch(home, ["submission/submission.csv", "logs"])

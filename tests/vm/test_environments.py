@@ -57,7 +57,7 @@ def test_files_of_a_recipe_in_a_job(lab: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["/usr/lib/x", "relative", "/home/x", "/proc/x", "/opt/mlecore/init"])
-def test_a_path_that_cannot_be_had_is_said(root: Path, path: str) -> None:
+def test_an_impossible_path_is_reported(root: Path, path: str) -> None:
     with pytest.raises(BackendError, match="cannot put a file"):
         build(Recipe(files={path: b""}), root)
 

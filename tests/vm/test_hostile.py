@@ -162,7 +162,7 @@ def test_how_long_a_job_ran_is_known_from_outside(any_lab: Any) -> None:
     ],
     ids=["memfd", "sysv"],
 )
-def test_memory_that_nobody_has_mapped_counts(lab: Any, hide: str) -> None:
+def test_memory_that_no_process_has_mapped_counts(lab: Any, hide: str) -> None:
     script = f"import time\n{hide}\nprint('hidden', flush=True)\ntime.sleep(20)"
     status, output = lab.run("python3", "-c", script, memory=150_000_000, time_limit=60.0)
     assert status.oom and not status.infra_failure, output
@@ -267,7 +267,7 @@ def test_an_open_network_reaches_others(lab: Any) -> None:
 
 
 @pytest.mark.sandbox
-def test_without_slirp4netns_it_is_said_before(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_slirp4netns_is_reported_before_the_start(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlecore.backends import Demand
     from mlecore.vm.supervise import slirp
 

@@ -111,6 +111,6 @@ def test_a_strict_umask_does_not_shut_the_agent_out(lab: Any) -> None:
     assert (status.exit_code, output) == (0, "")
 
 
-def test_what_is_kept_is_for_nobody_else(any_lab: Any, state: Path) -> None:
+def test_only_the_owner_can_read_what_is_kept(any_lab: Any, state: Path) -> None:
     any_lab.run("/bin/true")
     assert stat.S_IMODE(state.stat().st_mode) == 0o700

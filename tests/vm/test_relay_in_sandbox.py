@@ -97,7 +97,7 @@ def test_a_relay_that_dies_is_started_again(lab: Any, servers: list[str], wait_u
     assert lab.output(handle) == "up\na model's words\n"
 
 
-def test_an_allow_list_that_is_none_is_said_before(lab: Any) -> None:
+def test_an_invalid_allow_list_is_reported_before_the_start(lab: Any) -> None:
     words = " ".join(problem.what for problem in lab.vm.preflight([lab.job("x", network="llm").demand]))
     assert "neither a model nor an allowed host" in words
     words = " ".join(problem.what for problem in lab.vm.preflight([lab.job("x", network="llm", allow=("a b",)).demand]))

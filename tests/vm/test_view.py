@@ -154,7 +154,7 @@ def test_python_works_inside(lab: Any) -> None:
     assert (status.exit_code, output) == (0, "True\n")
 
 
-def test_what_cannot_be_given_is_said_before(lab: Any) -> None:
+def test_what_cannot_be_given_is_reported_before_the_start(lab: Any) -> None:
     job: Job = lab.job("/bin/true", gpus=2, memory=1 << 60, cpus=9999.0, writable_root=True)
     words = " ".join(problem.what for problem in lab.vm.preflight([job.demand]) if problem.fatal)
     for part in ("2 GPUs", "of memory are asked", "9999 CPUs", "read-only"):

@@ -59,7 +59,7 @@ def test_a_file_says_more_of_each(tmp_path: Path) -> None:
         ("host = '[[['", "not JSON"),
     ],
 )
-def test_what_is_wrong_with_them_is_said(tmp_path: Path, text: str, words: str) -> None:
+def test_what_is_wrong_with_them_is_reported(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         read(text, tmp_path)
 

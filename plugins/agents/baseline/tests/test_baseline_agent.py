@@ -74,7 +74,7 @@ def test_a_model_replaces_the_sample(home: Path) -> None:
     assert made["y"][:5].max() < 0.5 < made["y"][5:10].min()
 
 
-def test_what_validate_refuses_is_not_handed_in(home: Path) -> None:
+def test_what_validate_refuses_is_not_submitted(home: Path) -> None:
     (home.parent / "opt" / "validate").write_text("print('line 2: too nice')\nraise SystemExit(1)\n")
     assert run(home, task()) == "result: sample (the model's file was refused: line 2: too nice)"
     assert set(handed_in(home)["y"]) == {0.5}
@@ -108,7 +108,7 @@ def test_its_packages_are_those_that_the_project_is_tested_with() -> None:
         assert version(name) == pinned
 
 
-def test_launch_brings_its_code_and_what_it_was_told() -> None:
+def test_launch_has_its_code_and_the_facts_of_the_task() -> None:
     launch = plugin.launch(task(seed=4))
     assert json.loads(launch.env["BASELINE_TASK"])["seed"] == 4
     assert launch.files == plugin.launch(task(seed=5)).files  # the same code for every task

@@ -72,7 +72,7 @@ def test_what_a_script_imports_comes_along_and_nothing_else(here: Path) -> None:
     assert set(launch(argv="python solve.py", files="src").files) >= {"agent/notes.txt", "agent/model/weights.bin"}
 
 
-def test_what_a_script_names_and_lacks_is_said(here: Path) -> None:
+def test_files_that_a_script_names_but_does_not_bring_are_noted(here: Path) -> None:
     for name in ("src/config.yaml", "src/prompts/a.txt", "src/unused.bin", "src/data/train.csv", "src/submission/x"):
         (here / name).parent.mkdir(parents=True, exist_ok=True)
         (here / name).write_text("")
@@ -87,7 +87,7 @@ def test_what_a_script_names_and_lacks_is_said(here: Path) -> None:
     assert not launch(argv="python src/solve.py src/config.yaml src/prompts/a.txt").notes[0].count("config")
 
 
-def test_an_absolute_path_is_the_sandbox_s_unless_it_lies_here(here: Path) -> None:
+def test_an_absolute_path_is_the_sandboxs_unless_it_is_below_the_current_folder(here: Path) -> None:
     (here / "my_agent.py").write_text("")
     outside = here.parent / "other.py"
     outside.write_text("")
@@ -146,7 +146,7 @@ def test_a_folder_comes_along_without_its_ballast(here: Path) -> None:
         ({"argv": "date", "secrets": "MY_KEY"}, "'MY_KEY' is not among the secrets"),
     ],
 )
-def test_errors_say_what_and_how_to_mend_it(given: dict[str, str], says: str, here: Path) -> None:
+def test_errors_say_what_is_wrong_and_how_to_fix_it(given: dict[str, str], says: str, here: Path) -> None:
     (here / "a").mkdir()
     (here / "b").mkdir()
     for name in ("a/main.py", "main.py", "../main.py"):

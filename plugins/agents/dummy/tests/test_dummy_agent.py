@@ -105,7 +105,7 @@ def test_writable_data_and_tools_are_found_and_left_alone(home: Path, probe: dic
     assert (home / "instructions.txt").read_text() == "Rules."
 
 
-def test_keys_are_told_by_name_only(probe: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_are_reported_by_name_only(probe: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
     monkeypatch.setenv("KAGGLE_USERNAME", "hidden-too")
     finding = probe["identity"].keys_in_environment()
@@ -115,7 +115,7 @@ def test_keys_are_told_by_name_only(probe: dict[str, ModuleType], monkeypatch: p
     assert "hidden" not in finding["detail"]
 
 
-def test_a_process_of_others_is_told_from_the_run_s_own(probe: dict[str, ModuleType]) -> None:
+def test_other_users_processes_are_distinguished_from_the_runs_own(probe: dict[str, ModuleType]) -> None:
     own = probe["processes"].own
     me, child, other = os.getpid(), 10**8, 10**8 + 1
     everyone = {1: (0, "bwrap"), 2: (1, "sh"), me: (2, "python3"), child: (me, "x"), other: (1, "mlecore")}

@@ -105,7 +105,7 @@ def test_old_turns_are_forgotten_and_the_task_is_not(loop: Loop) -> None:
     assert max(sizes) < 4 * 1500 + 2000 and all(loop.seen(number)[1] == "The task." for number in range(12))
 
 
-def test_a_smaller_context_than_said_is_found_out(loop: Loop) -> None:
+def test_a_context_smaller_than_declared_is_noticed(loop: Loop) -> None:
     answers = (shell("seq 999", times=6), SOLVE, SUBMIT)
     assert loop.run(script=Script(answers=answers, context=2000), output=2000, context=9999) == "react: submitted"
     assert loop.served.statuses[400] > 0

@@ -216,7 +216,7 @@ def toxic(lab: Lab, tmp_path: Path) -> Iterator[tuple[Toxic, DockerBackend]]:
     made.server.close()
 
 
-def test_a_slow_engine_is_asked_again_and_never_believed_to_have_said_no(
+def test_a_slow_engine_is_asked_again_and_not_taken_for_a_no(
     lab: Lab, toxic: tuple[Toxic, DockerBackend], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place, backend = toxic
@@ -251,7 +251,7 @@ def test_a_start_whose_answer_is_lost_is_repeated_without_harm(
     assert lab.left()["containers"] == [f"/{job.name}"]
 
 
-def test_a_full_disk_is_told_in_words_and_what_runs_can_still_be_fetched(
+def test_a_full_disk_is_reported_and_the_output_of_running_jobs_can_be_fetched(
     own: OwnEngine, tmp_path: Path, lab_on: LabOn
 ) -> None:
     own.end()

@@ -63,7 +63,7 @@ cd ..; rmdir code; ln -s /etc code; ls -l logs >/dev/null; rmdir submission || t
 """
 
 
-def test_links_and_special_files_are_refused_and_said_so(lab: Lab, tmp_path: Path) -> None:
+def test_links_and_special_files_are_refused_and_reported(lab: Lab, tmp_path: Path) -> None:
     handle = lab.start(HOSTILE)
     lab.wait(handle)
     fetched = lab.backend.fetch(

@@ -126,7 +126,7 @@ def test_one_recipe_by_several_controllers_at_once_becomes_one_image(
     assert dangling(lab) <= before
 
 
-def test_a_base_image_that_is_nowhere_is_told_in_words(make_lab: Callable[..., Lab], tmp_path: Path) -> None:
+def test_a_base_image_that_does_not_exist_is_reported_in_words(make_lab: Callable[..., Lab], tmp_path: Path) -> None:
     with pytest.raises(BackendError, match="pull=never"):
         make_lab(base="mlecore-test/none:1", pull="never").backend.build(Recipe(), tmp_path / "log")
     with pytest.raises(BackendError, match="cannot be pulled") as error:

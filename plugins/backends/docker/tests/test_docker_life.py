@@ -114,7 +114,7 @@ def test_what_a_killed_start_left_without_a_container_is_found_and_removed(lab: 
 CHILD_OOM = """python3 -c 'x = bytearray(10**9)'"""
 
 
-def test_how_jobs_end_is_told_apart(lab: Lab) -> None:
+def test_the_ways_jobs_end_are_distinguished(lab: Lab) -> None:
     backend = lab.backend
     jobs = {
         "good": lab.start("exit 0"),
@@ -246,7 +246,7 @@ def test_logs_start_anywhere_and_follow_to_the_end(lab: Lab) -> None:
     assert b"".join(lab.backend.logs(handle, offset=1000)) == b""
 
 
-def test_an_image_that_was_removed_is_told_in_words(lab: Lab) -> None:
+def test_an_image_that_was_removed_is_reported_in_words(lab: Lab) -> None:
     from mlecore.agents import Recipe
 
     image = lab.backend.build(Recipe(files={"/etc/nonce": uuid.uuid4().bytes}), lab.folder / "log")
@@ -257,7 +257,7 @@ def test_an_image_that_was_removed_is_told_in_words(lab: Lab) -> None:
     assert lab.left() == {}
 
 
-def test_data_that_the_engine_cannot_see_are_told_in_words(lab: Lab) -> None:
+def test_data_that_the_engine_cannot_see_are_reported_in_words(lab: Lab) -> None:
     with pytest.raises(BackendError, match="does not see the data") as error:
         lab.start("true", data="/no/such/folder")
     assert "File sharing" in str(error.value)

@@ -218,7 +218,7 @@ def test_open_reaches_out_but_no_other_run(lab: Lab, listener: int) -> None:
     assert (seen["sockets"], seen["raw"]) == ([], False)
 
 
-def test_a_relay_that_cannot_start_is_told_in_words_and_leaves_nothing(lab: Lab) -> None:
+def test_a_relay_that_cannot_start_is_reported_in_words_and_leaves_nothing(lab: Lab) -> None:
     from mlecore.errors import BackendError
 
     with pytest.raises(BackendError, match="is not host"):

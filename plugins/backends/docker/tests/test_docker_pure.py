@@ -255,7 +255,7 @@ def test_podman_is_refused_what_it_would_not_hold() -> None:
         ("something new", "refused: something new"),
     ],
 )
-def test_what_an_engine_refuses_is_told_in_words(said: str, word: str) -> None:
+def test_what_an_engine_refuses_is_reported_in_words(said: str, word: str) -> None:
     class Answer(Exception):
         explanation = said
 

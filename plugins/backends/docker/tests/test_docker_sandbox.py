@@ -170,7 +170,7 @@ def test_secrets_reach_the_agent_and_no_record_of_the_engine(lab: Lab, monkeypat
     assert "second line" not in json.dumps(lab.engine.api.inspect_container(handle.name))
 
 
-def test_a_secret_that_is_not_set_is_told_and_leaves_nothing(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_that_is_not_set_is_reported_and_leaves_nothing(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlecore.errors import BackendError
 
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

@@ -77,9 +77,7 @@ def test_a_pod_says_whose_doing_its_end_was(
 @pytest.mark.parametrize(
     ("limits", "infra", "oom"), [({}, False, True), ({"memory": "1Gi", "ephemeral-storage": "1Gi"}, True, False)]
 )
-def test_a_run_without_a_limit_may_have_brought_its_eviction_about(
-    limits: dict[str, str], infra: bool, oom: bool
-) -> None:
+def test_a_run_without_a_limit_may_have_caused_its_eviction(limits: dict[str, str], infra: bool, oom: bool) -> None:
     words = "The node was low on resource: memory. Threshold quantity: 100Mi"
     raw = pod(limits=limits, phase="Failed", message=words, **disrupted("TerminationByKubelet"))
     status = of_pod(pod_of(raw), None)

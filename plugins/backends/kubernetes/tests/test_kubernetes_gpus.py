@@ -85,7 +85,7 @@ def test_twice_as_many_runs_as_gpus_go_through_a_queue_and_share_none(
         assert all(before[1] <= after[0] for before, after in pairwise(times)), held
 
 
-def test_more_gpus_than_any_node_has_are_refused_and_a_run_that_must_wait_is_told_so(lab: Lab, gpus: int) -> None:
+def test_more_gpus_than_any_node_has_are_refused_and_a_waiting_run_is_reported(lab: Lab, gpus: int) -> None:
     problems = lab.backend.preflight([Demand(gpus=gpus + 1)])
     assert [problem.fatal for problem in problems if "no node has more" in problem.what] == [True]
     holder = lab.start("sleep 60", gpus=gpus)

@@ -118,7 +118,7 @@ def test_of_two_pods_of_one_name_the_later_counts(server: Server, pods: Pods) ->
     assert agent is not None and not agent.gone
 
 
-def test_a_server_that_does_not_come_back_is_said_so(
+def test_a_server_that_does_not_come_back_is_reported_as_such(
     server: Server, pods: Pods, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "PATIENCE", 0.2)

@@ -19,7 +19,7 @@ def raw(folder: Path, images: int) -> Path:
     return folder
 
 
-def test_only_two_columns_are_handed_out(trial: Trial, tmp_path: Path) -> None:
+def test_only_two_columns_are_public(trial: Trial, tmp_path: Path) -> None:
     public, private = trial.prepare(raw(tmp_path / "raw", 10))
     assert (private / "test.csv").read_text() == "id_code,diagnosis\na2,2\n"
     assert (public / "train.csv").read_text().startswith("id_code,diagnosis\na")

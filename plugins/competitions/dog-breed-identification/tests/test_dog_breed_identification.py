@@ -20,7 +20,7 @@ def raw(folder: Path, breeds: list[str]) -> Path:
     return folder
 
 
-def test_only_two_columns_are_handed_out(trial: Trial, tmp_path: Path) -> None:
+def test_only_two_columns_are_public(trial: Trial, tmp_path: Path) -> None:
     public, _ = trial.prepare(raw(tmp_path / "raw", ["pug"] * 10))
     assert (public / "labels.csv").read_text().startswith("id,breed\na")
 

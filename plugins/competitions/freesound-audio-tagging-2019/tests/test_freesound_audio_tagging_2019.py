@@ -39,5 +39,5 @@ def test_only_clips_with_labels_need_scores(trial: Trial, answers: pd.DataFrame)
         trial.refuses(answers.assign(Bark=answers["Bark"].astype(float).mask(~blank, value)), "Bark")
 
 
-def test_columns_stand_in_order(trial: Trial, answers: pd.DataFrame) -> None:
+def test_columns_must_be_in_order(trial: Trial, answers: pd.DataFrame) -> None:
     trial.refuses(answers[[*CLASSES, "fname"]], "order")

@@ -12,7 +12,7 @@ from mlecore.testing import Trial
 from mlecore.testing.trees import tree
 
 
-def test_unpacked_photographs_come_to_the_same(trial: Trial, tmp_path: Path) -> None:
+def test_unpacked_photographs_give_the_same_data(trial: Trial, tmp_path: Path) -> None:
     for path in trial.raw.glob("*.json"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     extract(trial.raw / "train_val2019.tar.gz", tmp_path)

@@ -12,7 +12,7 @@ from mlecore.prepare import ZipWriter
 from mlecore.testing import Trial
 
 
-def test_pictures_of_both_parts_lie_in_one_folder(trial: Trial, answers: pd.DataFrame) -> None:
+def test_pictures_of_both_parts_are_in_one_folder(trial: Trial, answers: pd.DataFrame) -> None:
     ids = [*pd.read_csv(trial.public / "train.csv")["id"], *answers["id"]]
     with zipfile.ZipFile(trial.raw / "images.zip") as archive:
         assert {path.name: path.read_bytes() for path in (trial.public / "images").iterdir()} == {

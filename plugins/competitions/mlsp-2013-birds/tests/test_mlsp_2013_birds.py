@@ -39,7 +39,7 @@ def raw_of(folder: Path, labels: bytes, folds: list[int]) -> Path:
     return folder
 
 
-def test_recordings_are_numbered_anew(trial: Trial, tmp_path: Path) -> None:
+def test_recordings_are_renumbered(trial: Trial, tmp_path: Path) -> None:
     labels = b"rec_id,[labels]\n0,1,?\n5, 04,4,7\n4\n2,\n1,3\n3,?\n6,0"
     raw = raw_of(tmp_path / "raw", labels.replace(b"0,1,?\n", b"0,11\n").replace(b"\n", b"\r\n"), [0, 0, 0, 1, 0, 0, 0])
     public, private = trial.prepare(raw)

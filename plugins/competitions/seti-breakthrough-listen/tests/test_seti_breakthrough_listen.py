@@ -8,7 +8,7 @@ from pandas import DataFrame
 from mlecore.testing import Trial
 
 
-def test_arrays_lie_under_the_first_character(trial: Trial, answers: DataFrame) -> None:
+def test_arrays_are_in_folders_by_first_character(trial: Trial, answers: DataFrame) -> None:
     raw = pd.read_csv(trial.raw / "train_labels.csv")
     train = pd.read_csv(trial.public / "train_labels.csv")
     assert answers["id"].tolist() == raw["id"].iloc[[26, 86, 2, 55, 75, 93, 16, 73, 54, 95]].tolist()

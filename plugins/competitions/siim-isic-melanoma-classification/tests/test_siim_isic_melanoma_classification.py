@@ -23,7 +23,7 @@ def test_two_record_files_choose_the_test_set(trial: Trial, answers: pd.DataFram
             assert {path.name for path in (trial.public / below).iterdir()} == {f"{i}{suffix}" for i in images}
 
 
-def test_record_files_are_numbered_anew(trial: Trial) -> None:
+def test_record_files_are_renumbered(trial: Trial) -> None:
     renamed = {
         "test00-2071": "train00-2071",
         "train00-2071": "train01-2071",

@@ -12,7 +12,7 @@ from mlecore.testing import Trial
 LAT, LNG = "LatitudeDegrees", "LongitudeDegrees"
 
 
-def test_answers_are_read_plain_and_stand_in_order(trial: Trial, answers: pd.DataFrame) -> None:
+def test_answers_are_read_plain_and_in_order(trial: Trial, answers: pd.DataFrame) -> None:
     paths = [
         path
         for drive in sorted(path.name for path in (trial.public / "test").iterdir())

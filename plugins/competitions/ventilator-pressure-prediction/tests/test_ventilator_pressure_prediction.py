@@ -11,7 +11,7 @@ import pytest
 from mlecore.testing import Trial
 
 
-def test_breaths_stay_together_and_ids_begin_anew(trial: Trial, answers: pd.DataFrame) -> None:
+def test_breaths_stay_together_and_ids_restart(trial: Trial, answers: pd.DataFrame) -> None:
     raw, train = pd.read_csv(trial.raw / "train.csv"), pd.read_csv(trial.public / "train.csv")
     for part in (train, answers):
         assert part["id"].tolist() == list(range(1, len(part) + 1))

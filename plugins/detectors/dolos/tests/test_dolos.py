@@ -118,7 +118,7 @@ def test_honest_code_is_clean(dolos: None, tmp_path: Path, references: str) -> N
 
 @pytest.mark.slow
 @pytest.mark.network
-def test_what_was_handed_out_may_be_used(dolos: None, tmp_path: Path, references: str) -> None:
+def test_code_from_the_public_data_may_be_used(dolos: None, tmp_path: Path, references: str) -> None:
     public = tmp_path / "public"
     public.mkdir()
     (public / "description.md").write_text(f"# Ships\n\n```python\n{NOTEBOOK}```\n")

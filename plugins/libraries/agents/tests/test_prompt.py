@@ -48,7 +48,7 @@ def test_a_run_without_a_model_says_how_to_name_one() -> None:
     assert "--model" in str(caught.value.fix)
 
 
-def test_programs_lie_side_by_side(tmp_path: Path) -> None:
+def test_programs_are_in_one_folder(tmp_path: Path) -> None:
     (tmp_path / "main.py").touch()
     assert programs(tmp_path, "clock.py") == {
         "agent/main.py": tmp_path / "main.py",

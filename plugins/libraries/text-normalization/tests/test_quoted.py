@@ -173,7 +173,7 @@ def test_a_stray_quote_in_a_long_table_costs_no_time(tmp_path: Path) -> None:
     assert read(tmp_path, text) is None
 
 
-def test_what_is_no_archive_or_lacks_the_table_is_said(tmp_path: Path) -> None:
+def test_what_is_no_archive_or_lacks_the_table_is_reported(tmp_path: Path) -> None:
     path = zipped(tmp_path, HEADER)
     with pytest.raises(DataError, match=r"no member other\.csv"):
         next(quoted_rows(path, "other.csv", COLUMNS))
