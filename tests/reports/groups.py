@@ -123,4 +123,11 @@ def drawn_report(competition: str, draw: random.Random, skill: float, fate: str,
         data_kind="published" if medals else "synthetic",
         sample_score=sample,
         beats_sample=None if score is None else way > 0,
+        **({} if score is None or not medals else drawn_rank(way)),
     )
+
+
+def drawn_rank(way: float) -> dict[str, Any]:
+    """Of 1,000 teams that are spread evenly over the way to gold and a tenth beyond."""
+    rank = max(1, 1000 - int(1000 * max(0.0, way) / 1.1))
+    return {"rank": rank, "teams": 1000, "percentile": (1001 - rank) / 10}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 
 import pytest
 from attrs import evolve
@@ -129,6 +130,22 @@ def test_conditions_that_differ(groups, tmp_path) -> None:
     result = report("g", "--runs", str(tmp_path))
     assert result.exit_code == 2 and "time limit  1d | 1m" in result.output and "±" not in result.output
     assert report("g", "--runs", str(tmp_path), "--mix").exit_code == 0
+
+
+def test_seeds_that_lack_a_run(groups, tmp_path) -> None:
+    """They are left out, or padded with failures, and the report says so. Of a chosen list only its runs count."""
+    listed = ["leaf-classification", "AI4Code"]
+    folder = groups.write_group(tmp_path, "g", competitions=listed, seeds=2)
+    shutil.rmtree(next(folder.glob("*AI4Code--1")))
+    names = [word for name in listed for word in ("--competition", name)]
+    for more, seeds, said in (
+        ((), "1", "left out; --pad-missing counts it as failed: 1 (1 missing)"),
+        (("--pad-missing",), "2", "padded with failures: 1 (1 missing)"),
+    ):
+        out = report("g", "--runs", str(tmp_path), "--markdown", *names, *more).output
+        assert f"| these | 2 | {seeds} |" in out and said in out.replace("\\", "")
+    alone = report("g", "--runs", str(tmp_path), "--markdown", "--competition", listed[0]).output
+    assert "| these | 1 | 2 |" in alone and "missing" not in alone and "AI4Code" not in alone
 
 
 def test_the_same_run_counts_once(two_groups) -> None:

@@ -8,6 +8,8 @@ from mlecore.agents import Usage
 from mlecore.reports.graded import Moment, Suspicion
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import Limits
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +62,34 @@ def test_unlike_runs_are_not_averaged_unasked(graded, run) -> None:
     (refused,) = summarise(items).setups
     assert not refused.averaged and refused.rates == () and list(refused.differences) == ["data of spaceship-titanic"]
     assert summarise(items, mix=True).setups[0].rates[0].rates.rates["valid"].mean == 100.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"limits": Limits(time=60.0)}, "time limit"),
+        ({"limits": Limits(cpus=2.0)}, "CPUs"),
+        ({"limits": Limits(network="open")}, "network"),
+        ({"hardware": {"cpus": 8, "gpus": [{"name": "A10"}]}}, "hardware class"),
+        ({"description_digest": "other"}, "description of spaceship-titanic"),
+        ({"image_digest": "sha256:other"}, "image"),
+        ({"backend": PluginUse(name="docker")}, "backend"),
+    ],
+)
+def test_each_condition_is_held_to(graded, changes, named) -> None:
+    (refused,) = summarise(
+        [graded(hardware={"cpus": 8}), graded(seed=1, **{"hardware": {"cpus": 8}, **changes})]
+    ).setups
+    assert not refused.averaged and named in refused.differences
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"edition": "v2"}, {"data_kind": "synthetic"}, {"agent": PluginUse(name="baseline", options={"x": "1"})}],
+)
+def test_other_editions_data_and_settings_are_other_setups(graded, changes) -> None:
+    found = summarise([graded(), graded(seed=1, **changes)])
+    assert [len(setup.runs) for setup in found.setups] == [1, 1]
 
 
 def test_unlike_setups_are_not_compared_unasked(graded) -> None:
@@ -117,8 +147,6 @@ def test_among_the_published(document, two_groups) -> None:
 
 
 def test_what_is_not_comparable_with_the_published(graded, without_thresholds) -> None:
-    from mlecore.runs.record import Limits
-
     item = graded(data_kind="synthetic", edition="v2", limits=Limits(time=600.0), made=without_thresholds(0.6))
     (own,) = summarise([item], against_published=True).own
     said = "; ".join(own.not_comparable)
