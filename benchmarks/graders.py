@@ -3,21 +3,22 @@
     .venv/bin/python benchmarks/graders.py [ID...]
 
 There are no real data here, so synthetic answers are repeated under new ids until they have as many rows as the real
-ones: those of ``[expect]``, else of ``ROWS`` below (from the fact sheets). The perfect one is graded in a process
-of its own, whose start counts. What cannot be repeated stays at its synthetic size (marked ``*``).
+ones: those of ``[expect]``, else of ``ROWS`` below (from the fact sheets). The perfect one is graded in a fork of
+this process, so that no start-up counts, but its memory does. What cannot be repeated stays at its synthetic size
+(marked ``*``).
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from _measure import python, run, scratch
+import sklearn.metrics  # noqa: F401 - what most graders load
+from _measure import forked, scratch
 
 from mlecore.competitions import competition
 from mlecore.registry import plugins
@@ -49,12 +50,6 @@ ROWS = {
     "uw-madison-gi-tract-image-segmentation": 11_500,
     "vinbigdata-chest-xray-abnormalities-detection": 1_500,
 }
-GRADE = """
-import sys
-import mlecore
-from pathlib import Path
-mlecore.competition(sys.argv[1]).grade(Path(sys.argv[2]), Path(sys.argv[3]))
-"""
 
 
 def repeated(table: pd.DataFrame, id: str, copies: int) -> pd.DataFrame:
@@ -90,8 +85,14 @@ def read(path: Path) -> Any:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def lay_out(name: str, folder: Path) -> tuple[int, bool]:
-    """Large answers in ``folder/data``, and ``folder/submission.csv``; how many rows, whether of the real size."""
+def lay_out(name: str, folder: Path) -> None:
+    """Large answers in ``folder/data``, and ``folder/submission.csv``; in ``folder/rows`` how many, or * if too few."""
+    rows, real = enlarge(name, folder)
+    (folder / "rows").write_text(f"{rows:,}{' ' if real else '*'}")
+
+
+def enlarge(name: str, folder: Path) -> tuple[int, bool]:
+    """How many rows the answers have now, and whether that is the real size."""
     found = competition(name)
     harness = Harness(found, folder / "data")
     harness.make_raw(harness.raw)
@@ -122,11 +123,10 @@ def main() -> None:
     print(f"{'competition':62} {'rows':>11} {'seconds':>8} {'CPU s':>8} {'peak MB':>8}")
     for name in names:
         with scratch() as folder:
-            with ProcessPoolExecutor(max_workers=1) as pool:  # of its own: a child's peak begins with its parent's size
-                rows, scaled = pool.submit(lay_out, name, folder).result()
-            took = run(python(GRADE, name, folder / "submission.csv", folder / "data" / "prepared" / "private"))
-        mark = " " if scaled else "*"
-        print(f"{name:62} {rows:>10,}{mark} {took.seconds:8.2f} {took.cpu:8.2f} {took.peak_mb:8.0f}", flush=True)
+            forked(lay_out, name, folder)
+            took = forked(competition(name).grade, folder / "submission.csv", folder / "data" / "prepared" / "private")
+            rows = (folder / "rows").read_text()
+        print(f"{name:62} {rows:>11} {took.seconds:8.2f} {took.cpu:8.2f} {took.peak_mb:8.0f}", flush=True)
 
 
 if __name__ == "__main__":

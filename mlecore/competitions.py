@@ -113,9 +113,9 @@ class Competition:
     def grade(self, submission: Submission, private: Path | str, public: Path | str | None = None) -> float:
         """The score of a file or a data frame, unrounded; NaN and infinities where the competition allows them.
 
-        Works on any prepared folders, ours or MLE-bench's. ``public`` only limits the file's size: ten times that of
-        the sample there, or, without it, of the answers. Raises InvalidSubmission with the reason, and GradingError
-        for what is not the submission's fault.
+        Works on any prepared folders, ours or MLE-bench's. ``public``, by default the folder of that name beside
+        ``private``, only limits the file's size: ten times that of the sample there, or, if there is none, of the
+        answers. Raises InvalidSubmission with the reason, and GradingError for what is not the submission's fault.
         """
         from mlecore.submissions.frames import as_file
 
@@ -141,9 +141,8 @@ class Competition:
         """About the size of a submission: that of the sample, else of the answers, else 0."""
         from mlecore.submissions.sample import sample_bytes
 
-        if public is not None:
-            with suppress(DataError):
-                return sample_bytes(self.facts, public)
+        with suppress(DataError):
+            return sample_bytes(self.facts, public or private.with_name("public"))
         with suppress(OSError):
             return (private / Path(self.facts.answers).relative_to("private")).stat().st_size
         return 0
