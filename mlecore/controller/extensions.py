@@ -36,6 +36,7 @@ class Extensions:
         self._active = manager is not None and any(True for _ in manager.list_name_plugin())
         self._queue: queue.SimpleQueue[tuple[str, RunRecord, Report | None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._put_count = self._served = 0  # events; the latter is the thread's
         self._delivered = self._read() if self._active else set()
 
     def _read(self) -> set[str]:
@@ -70,11 +71,19 @@ class Extensions:
                 except (MlecoreError, OSError) as error:
                     self._journal.note("event not delivered", run.name, hook=hook, why=str(error))
 
-    def close(self, seconds: float) -> None:
-        """Wait a while for pending deliveries; the next controller delivers the rest."""
-        if self._thread:
-            self._queue.put(None)
+    def close(self, seconds: float) -> int:
+        """Wait for pending deliveries, as long as one is made every so many seconds.
+
+        Returns how many are left; the next controller makes them.
+        """
+        if self._thread is None:
+            return 0
+        self._queue.put(None)
+        served = -1
+        while self._thread.is_alive() and served < self._served:
+            served = self._served
             self._thread.join(seconds)
+        return self._put_count - self._served
 
     def _put(self, hook: str, run: RunRecord, report: Report | None = None) -> None:
         if not self._active or _key(hook, run) in self._delivered:
@@ -82,12 +91,14 @@ class Extensions:
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name="mlecore-extensions", daemon=True)
             self._thread.start()
+        self._put_count += 1
         self._queue.put((hook, run, report))
 
     def _serve(self) -> None:
         while item := self._queue.get():
             hook, run, report = item
             self._call(hook, run, report)
+            self._served += 1
             try:
                 files.append(self._path, _key(hook, run))
             except (OSError, DataError):  # then it is delivered once more

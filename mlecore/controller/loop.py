@@ -115,7 +115,9 @@ class Controller:
         finally:
             self.transitions.closed = True  # a remaining thread must not write while another controller does
             self.detection.close()
-        self.extensions.close(self.timing.drain)
+        if left := self.extensions.close(self.timing.drain if self._stopping else self.timing.deliver):
+            resume = f"`mlecore runs resume {self.group.name}`"
+            self.reporter.say(f"extensions have not taken {counted(left, 'event')} yet: {resume} delivers the rest")
         return self.result
 
     def _done(self) -> bool:

@@ -34,6 +34,7 @@ class Timing:
     overdue: float = 120.0  # beyond limit and grace, before a job whose init has died is stopped from here
     requests: float = 1.0  # between two checks for requests
     drain: float = 10.0  # for steps in progress, when the controller is asked to stop
+    deliver: float = 60.0  # for each next event to reach the extensions, when all runs have ended
 
 
 class Display(Protocol):
