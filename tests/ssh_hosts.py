@@ -78,7 +78,7 @@ class SshHost:
             self._sshd.terminate()
             self._sshd.wait(10)
         limit = time.monotonic() + 10
-        while (left := self._processes()) and time.monotonic() < limit:  # sshd's sessions outlive it, and start others
+        while (left := self.processes()) and time.monotonic() < limit:  # sshd's sessions outlive it, and start others
             for pid in left:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -86,7 +86,8 @@ class SshHost:
         for argv in (["ip", "link", "del", self._near], ["ip", "netns", "del", self._space]):
             subprocess.run(argv, capture_output=True, check=False)
 
-    def _processes(self) -> list[int]:
+    def processes(self) -> list[int]:
+        """Of sshd, of its sessions, and of what they started."""
         listed = subprocess.run(["ip", "netns", "pids", self._space], capture_output=True, text=True, check=False)
         return [int(pid) for pid in listed.stdout.split()]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine, Iterator
+import weakref
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -29,6 +30,7 @@ class SshLink(Link):
     def __init__(self, address: str) -> None:
         self.name = address
         self._connection: SSHClientConnection | None = None
+        self._close: Callable[[], object] = lambda: None  # its connection; by itself once nobody uses this link
         self._connecting = threading.Lock()
         self._slots = threading.BoundedSemaphore(_AT_ONCE)
 
@@ -59,10 +61,12 @@ class SshLink(Link):
     def _connected(self) -> SSHClientConnection:
         with self._connecting:
             if self._connection is None or self._connection.is_closed():
+                self._close()
                 try:
-                    self._connection = _wait(_connect(self.name))
+                    self._connection = connection = _wait(_connect(self.name))
                 except _failures() as error:
                     raise self._explained(error) from None
+                self._close = weakref.finalize(self, _loop().call_soon_threadsafe, connection.close)
             return self._connection
 
     def _explained(self, error: BaseException) -> BackendError:

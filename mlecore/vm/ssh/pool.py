@@ -109,7 +109,7 @@ class Pool(Backend):
             took = time.time() - before
             problems = member.call(lambda host: host.preflight(demands))
         except BackendError as error:
-            return [Problem(what=error.message.removeprefix(f"{member.name}: "), fix=error.fix or "Is it up?")]
+            return [Problem(what=_without_name(member, error), fix=error.fix or "Is it up?")]
         ahead = seen["clock"] - before - took / 2
         if abs(ahead) > _CLOCKS + took / 2:
             what = f"its clock is {abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}"
@@ -129,7 +129,7 @@ class Pool(Backend):
             try:
                 seen = member.call(lambda host: host.survey())
             except BackendError as error:
-                lines.append(f"{member.name}: {error.message}")
+                lines.append(f"{member.name}: {_without_name(member, error)}")
                 continue
             parts = [seen["system"], f"Python {seen['python']}", seen["bubblewrap"] or "no bubblewrap"]
             parts += [f"{show_size(seen['free'])} free in {seen['state']}"]
@@ -433,6 +433,11 @@ class Pool(Backend):
 
 def _identity(dataset: Dataset) -> str:
     return f"{dataset.competition} {dataset.edition} {dataset.digest}"
+
+
+def _without_name(member: Member, error: BackendError) -> str:
+    """What is wrong with a host, for a line that begins with its name."""
+    return error.message.removeprefix(member.name).lstrip(": ")
 
 
 def _outer(member: Member, handle: Handle) -> Handle:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import itertools
 import os
@@ -115,6 +116,14 @@ def test_a_key_that_the_host_does_not_want_says_what_to_do(make_hosts: Callable[
     (problem,) = pool(hosts).preflight()
     assert problem.fatal and "lets nobody in" in problem.what and "ssh-copy-id" in problem.fix
     authorized.write_text(keys)
+
+
+def test_a_backend_that_nobody_uses_any_more_leaves_no_session(make_hosts: Callable[[int], Any]) -> None:
+    hosts = make_hosts(1)
+    for _ in range(3):
+        pool(hosts).capacity()
+    gc.collect()
+    until(lambda: len(hosts.hosts[0].processes()) == 1, 20)  # sshd itself
 
 
 def test_a_job_runs_on_while_its_link_is_cut(make_hosts: Callable[[int], Any], tmp_path: Path) -> None:
