@@ -32,6 +32,7 @@ from mlecore.backends import (
 )
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.fetching import Receiver
+from mlecore.globs import Glob
 from mlecore.vm.host import wire
 from mlecore.vm.ssh.link import Channel, Link, Requests
 from mlecore.vm.ssh.sending import send_dataset
@@ -126,6 +127,8 @@ class Host(Backend):
             time.sleep(_PAUSE)
 
     def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
+        for text in globs:
+            Glob(text)  # one that is none is the caller's mistake, not the host's
         receiver = Receiver(into, max_bytes, max_files)
         have: dict[str, int] = {}
 

@@ -141,6 +141,11 @@ def test_limits_hold_for_what_comes_back(host: Host, start: Callable[..., Handle
     host.remove(handle)
 
 
+def test_what_is_no_glob_is_the_callers_mistake(host: Host, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is not a path below"):
+        host.fetch(Handle(name="mle-test-1", id="x"), ["../*"], tmp_path / "into", 1000, 10)
+
+
 def test_files_that_came_are_not_sent_again(
     host: Host, link: Any, start: Callable[..., Handle], tmp_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Backend, Dataset, Demand, Handle, Job
 from mlecore.registry import open_backend
+from mlecore.testing.backends import check_backend
 from mlecore.vm.ssh import asyncssh_link, host, members
 
 _spec = importlib.util.spec_from_file_location("ssh_hosts", Path(__file__).parents[2] / "ssh_hosts.py")
@@ -97,6 +98,14 @@ def until(true: Callable[[], bool], seconds: float = 30.0) -> None:
     while not true():
         assert time.monotonic() < limit, "it does not happen"
         time.sleep(0.1)
+
+
+@pytest.mark.sandbox
+def test_the_kit(make_hosts: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gateway's packages are those of this test's own Python, so that none are installed."""
+    monkeypatch.setattr(host.Host, "_gateway_python", lambda _: sys.executable)
+    (one,) = make_hosts(1).hosts
+    assert check_backend("vm", {"host": one.address}) == []
 
 
 def test_an_unknown_host_key_says_what_to_do(make_hosts: Callable[[int], Any]) -> None:
