@@ -11,7 +11,7 @@ const { Dolos } = lib;
 const core = await import(
   pathToFileURL(createRequire(require.resolve("@dodona/dolos-lib")).resolve("@dodona/dolos-core")).href);
 
-const BATCH = 50; // references at once: bounds the memory
+const BATCH = 50; // files of each side at once: bounds the memory
 const FRAGMENTS = 5;
 
 function file(path) {
@@ -29,35 +29,53 @@ function region(selection) {
   return [selection.startRow + 1, selection.endRow + 1];
 }
 
+function* batches(list, size) {
+  for (let start = 0; start < list.length; start += size) yield [start, list.slice(start, start + size)];
+}
+
 async function compare(request) {
   const pairs = [];
-  for (let start = 0; start < request.references.length; start += BATCH) {
-    const batch = request.references.slice(start, start + BATCH);
-    const dolos = new Dolos({ language: "python", kgramData: false });
-    const files = [...request.files, ...batch].map(file);
-    const report = await dolos.analyze(files, undefined, request.ignored ? file(request.ignored) : undefined);
-    const own = report.files.slice(0, request.files.length);
-    const theirs = report.files.slice(request.files.length);
-    own.forEach((left, i) => theirs.forEach((right, j) => {
-      const pair = report.getPair(left, right);
-      const enough = Math.min(pair.leftEntry.shared.size, pair.rightEntry.shared.size) >= request.least;
-      const similarity = Math.min(pair.similarity, distinct(pair.leftEntry.shared, pair.rightEntry.shared));
-      if (!enough || similarity <= 0) return;
-      pairs.push({ own: i, reference: start + j, similarity, dolos: pair.similarity, longest: pair.longest,
-        overlap: pair.overlap, own_total: pair.leftTotal, reference_total: pair.rightTotal, pair });
-    }));
-    pairs.sort((a, b) => b.similarity - a.similarity);
-    pairs.splice(request.most);
-    for (const each of pairs) { // what is kept of a batch must not hold its index
-      if (each.pair) {
-        const fragments = each.pair.buildFragments();
-        fragments.sort((a, b) => b.pairs.length - a.pairs.length);
-        each.fragments = fragments.slice(0, FRAGMENTS).map(f => [region(f.leftSelection), region(f.rightSelection)]);
-        delete each.pair;
+  for (const [ownStart, ownBatch] of batches(request.files, BATCH)) {
+    for (const [start, batch] of batches(request.references, BATCH)) {
+      pairs.push(...await compareBatch(ownBatch.map(file), batch.map(file), ownStart, start, request));
+      pairs.sort((a, b) => b.similarity - a.similarity);
+      pairs.splice(request.most);
+      for (const each of pairs) { // what is kept of a batch must not hold its index
+        if (each.pair) {
+          const fragments = each.pair.buildFragments();
+          fragments.sort((a, b) => b.pairs.length - a.pairs.length);
+          each.fragments = fragments.slice(0, FRAGMENTS).map(f => [region(f.leftSelection), region(f.rightSelection)]);
+          delete each.pair;
+        }
       }
+      await freed();
     }
   }
   return { pairs };
+}
+
+// Syntax trees lie outside of the heap, so that Node does not see how many there are, and lets them grow.
+async function freed() {
+  await new Promise(setImmediate);
+  gc();
+}
+
+async function compareBatch(files, references, ownStart, start, request) {
+  const dolos = new Dolos({ language: "python", kgramData: false });
+  const ignored = request.ignored ? file(request.ignored) : undefined;
+  const report = await dolos.analyze([...files, ...references], undefined, ignored);
+  const own = report.files.slice(0, files.length);
+  const theirs = report.files.slice(files.length);
+  const pairs = [];
+  own.forEach((left, i) => theirs.forEach((right, j) => {
+    const pair = report.getPair(left, right);
+    const enough = Math.min(pair.leftEntry.shared.size, pair.rightEntry.shared.size) >= request.least;
+    const similarity = Math.min(pair.similarity, distinct(pair.leftEntry.shared, pair.rightEntry.shared));
+    if (!enough || similarity <= 0) return;
+    pairs.push({ own: ownStart + i, reference: start + j, similarity, dolos: pair.similarity, longest: pair.longest,
+      overlap: pair.overlap, own_total: pair.leftTotal, reference_total: pair.rightTotal, pair });
+  }));
+  return pairs;
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

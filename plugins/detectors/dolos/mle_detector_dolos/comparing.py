@@ -116,7 +116,7 @@ def _node() -> subprocess.Popen[str]:
     """It ends with this process, as its standard input does."""
     program = Path(__file__).with_name("compare.mjs")
     return subprocess.Popen(
-        ["node", f"--max-old-space-size={_MEMORY}", str(program), str(installed())],
+        ["node", "--expose-gc", f"--max-old-space-size={_MEMORY}", str(program), str(installed())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

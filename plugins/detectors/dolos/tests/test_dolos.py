@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from mle_detector_dolos import detector, installing
+from mle_detector_dolos.comparing import compare
 from mle_detector_dolos.judging import judge
 from mle_detector_dolos.scripts import Script, handed_out
 
@@ -148,6 +149,19 @@ def test_hostile_code(dolos: None, tmp_path: Path, references: str) -> None:
         tmp_path, deep_py="(" * 20000, bytes_py="\x00\ud7ff" * 100, long_py="x = 1;" * 50_000, open_py="def f(:\n" * 900
     )
     assert judged(run, references=references).findings[0].rule == "copied-notebook"
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_many_files_are_compared_in_batches(dolos: None) -> None:
+    """The only pair that is alike is far down on both sides."""
+    short = [Script(name=f"{n}.py", text=f"x{n} = [{n}]\nprint(x{n})\n") for n in range(130)]
+    own, references = [*short], [*short[:60]]
+    own[120] = Script(name="mine.py", text=renamed(NOTEBOOK))
+    references[55] = Script(name="theirs.py", text=NOTEBOOK)
+    [pair] = compare(own, references, "")
+    assert (pair.own.name, pair.reference.name) == ("mine.py", "theirs.py") and pair.similarity > 0.9
+    assert pair.fragments
 
 
 def test_imports_are_left_out_line_by_line() -> None:
