@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mle_detector_rules import detector
+from mle_detector_rules import asking, detector
 from mle_detector_rules.judging import judge
 from mle_detector_rules.material import Piece, find_quote, pieces_of, split
 from mle_detector_rules.questions import read_questions
@@ -183,6 +183,13 @@ def test_rate_limits_and_failing_servers_are_waited_for(court: Any, by_rule: Any
     answers = (Answer(status=429, retry_after=0.01, times=2), Answer(status=503, text="busy"), says(times=0))
     found = by_rule(court.judge(court.run({"output.log": LOG}), *answers))
     assert {finding.verdict for finding in found.values()} == {"clean"} and len(court.sent) == 4
+
+
+def test_a_silent_server_is_asked_again(court: Any, by_rule: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "_SECONDS", 2.0)
+    monkeypatch.setattr(asking, "_RETRIES", 1)
+    found = by_rule(court.judge(court.run({"output.log": LOG}), says(delay=2.5), says(times=0)))
+    assert {finding.verdict for finding in found.values()} == {"clean"} and len(court.sent) == 2
 
 
 def test_a_piece_that_is_too_long_for_the_model_is_halved(court: Any, by_rule: Any) -> None:
