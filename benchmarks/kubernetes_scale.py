@@ -31,6 +31,16 @@ from mlecore.backends import Dataset, Demand, Handle, Image, Job
 GPUS = 8  # of a node
 MARK = {"mlecore-benchmark": "scale"}  # label of the nodes
 
+READY = """
+{{ $now := Now }}
+conditions:
+{{ range NodeConditions }}
+- {type: {{ .type | Quote }}, status: {{ .status | Quote }}, reason: {{ .reason | Quote }},
+   message: {{ .message | Quote }}, lastHeartbeatTime: {{ $now | Quote }},
+   lastTransitionTime: {{ $now | Quote }}}
+{{ end }}
+phase: Running
+"""
 RUNS = """
 {{ $now := Now }}
 conditions:
@@ -61,19 +71,23 @@ containerStatuses:
 
 
 def stages(seconds: float) -> list[dict[str, Any]]:
-    """A pod starts at once, its agent ends after ``seconds`` (a tenth more or less), and it goes when it is deleted."""
+    """A node is ready and a pod starts at once; its agent ends after ``seconds``, a tenth more or less."""
     milliseconds = int(seconds * 1000)
     delay = {"durationMilliseconds": int(milliseconds * 0.9), "jitterDurationMilliseconds": int(milliseconds * 1.1)}
     deleted, phase = ".metadata.deletionTimestamp", ".status.phase"
     agent = '.status.containerStatuses.[] | select( .name == "agent" ) | .state.running'
+    ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
     return [
-        _stage("runs", {"statusTemplate": RUNS}, {}, (deleted, "DoesNotExist"), (phase, "In", "Pending")),
-        _stage("ends", {"statusTemplate": ENDS}, delay, (deleted, "DoesNotExist"), (agent, "Exists")),
-        _stage("goes", {"finalizers": {"empty": False}, "delete": True}, {}, (deleted, "Exists")),
+        _stage("ready", "Node", {"statusTemplate": READY}, {}, (ready, "NotIn", "True")),
+        _stage("runs", "Pod", {"statusTemplate": RUNS}, {}, (deleted, "DoesNotExist"), (phase, "In", "Pending")),
+        _stage("ends", "Pod", {"statusTemplate": ENDS}, delay, (deleted, "DoesNotExist"), (agent, "Exists")),
+        _stage("goes", "Pod", {"finalizers": {"empty": False}, "delete": True}, {}, (deleted, "Exists")),
     ]
 
 
-def _stage(name: str, following: dict[str, Any], delay: dict[str, int], *when: tuple[str, ...]) -> dict[str, Any]:
+def _stage(
+    name: str, kind: str, following: dict[str, Any], delay: dict[str, int], *when: tuple[str, ...]
+) -> dict[str, Any]:
     expressions = [
         {"key": key, "operator": operator, **({"values": values} if values else {})} for key, operator, *values in when
     ]
@@ -82,7 +96,7 @@ def _stage(name: str, following: dict[str, Any], delay: dict[str, int], *when: t
         "kind": "Stage",
         "metadata": {"name": name},
         "spec": {
-            "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
+            "resourceRef": {"apiGroup": "v1", "kind": kind},
             "selector": {"matchExpressions": expressions},
             "delay": delay,
             "next": following,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 import uuid
@@ -137,11 +138,9 @@ class BackendBench:
 
     def clean_up(self) -> None:
         """Remove every job, whatever its state."""
-        for handle in self._started:
-            try:
-                self.backend.remove(handle)
-            except MlecoreError:
-                continue
+        while self._started:
+            with contextlib.suppress(MlecoreError):
+                self.backend.remove(self._started.pop())
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -53,10 +53,10 @@ class KubernetesBackend(Backend):
         self._statuses = statuses.Statuses(self.cluster, self.tracked)
         self._reader = Reader(self.cluster, self.settings, self.images, self.tracked)
         claims = Claims(self.cluster, self.settings, self.tracked.claims)
-        self._starter = Starter(self.cluster, self.settings, self.images, claims, self._reader)
+        self._probe = Probe(self.cluster, self.settings, self.images, pods)
+        self._starter = Starter(self.cluster, self.settings, self.images, claims, self._reader, self._probe)
         self._logs = Logs(self.cluster, pods, self._statuses, self._reader)
         self._data = Data(self.cluster, self.settings, self.images, claims, pods)
-        self._probe = Probe(self.cluster, self.settings, self.images, pods)
 
     def describe(self) -> Sandbox:
         return describing.describe(self.cluster, self.settings, self._probe)

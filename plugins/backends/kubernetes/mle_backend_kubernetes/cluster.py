@@ -84,8 +84,8 @@ class Cluster:
         return self.request("GET", path, query=query)
 
     def create(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Raises Exists."""
-        return self.request("POST", path, body=body)
+        """A key that the server does not know is an error, as in a patch of ours that is misspelt. Raises Exists."""
+        return self.request("POST", path, body=body, query={"fieldValidation": "Strict"})
 
     def ensure(self, path: str, body: Mapping[str, Any]) -> None:
         """Create it unless it is there."""

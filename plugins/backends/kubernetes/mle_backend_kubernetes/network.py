@@ -7,7 +7,9 @@ policies: probing.py finds out.
 from __future__ import annotations
 
 import ipaddress
+import time
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from attrs import field, frozen
@@ -15,9 +17,14 @@ from attrs import field, frozen
 from mle_backend_kubernetes import gateway, names
 from mle_backend_kubernetes.cluster import Cluster
 from mlecore.backends import GATEWAY_PORT, Job
-from mlecore.errors import BackendError
+from mlecore.errors import BackendError, BackendUnreachable
 
 METADATA = "169.254.0.0/16"  # where clouds offer credentials to anyone who asks
+
+
+SOON = 15.0  # seconds that a policy usually takes to come into force,
+LATE = 300.0  # and at most, where the cluster enforces them
+ADDRESSES = 600.0  # seconds that the API server's addresses are remembered
 
 
 @frozen(kw_only=True)
@@ -64,6 +71,13 @@ def policies(
     return found
 
 
+def awaited(cluster: Cluster, job: Job, enforced: bool | None) -> tuple[float, bool]:
+    """Seconds that a pod waits for its policy before the agent begins, and whether it must be in force then."""
+    if enforced is False or (job.demand.network == "open" and not _api_servers(cluster)):
+        return 0.0, False
+    return (LATE, True) if enforced else (SOON, False)
+
+
 def policy(
     name: str,
     labels: Mapping[str, str],
@@ -103,8 +117,13 @@ def _all_but(block: str, excluded: list[str]) -> dict[str, Any]:
     return {"ipBlock": {"cidr": block, "except": excluded}}
 
 
-def _api_servers(cluster: Cluster) -> list[str]:
+def _api_servers(cluster: Cluster) -> tuple[str, ...]:
     """Addresses as blocks; none: we may not know them."""
+    return _addresses(cluster, int(time.monotonic() / ADDRESSES))
+
+
+@lru_cache(8)
+def _addresses(cluster: Cluster, period: int) -> tuple[str, ...]:
     try:
         slices = list(
             cluster.items(
@@ -113,8 +132,10 @@ def _api_servers(cluster: Cluster) -> list[str]:
             )
         )
         service = cluster.get("/api/v1/namespaces/default/services/kubernetes")
-    except BackendError:
-        return []
+    except BackendUnreachable:
+        raise
+    except BackendError:  # no right to read them
+        return ()
     addresses = {ip for part in slices for each in part.get("endpoints") or () for ip in each["addresses"]}
     addresses |= set(service["spec"].get("clusterIPs") or ())
-    return sorted(str(ipaddress.ip_network(each)) for each in addresses)
+    return tuple(sorted(str(ipaddress.ip_network(each)) for each in addresses))

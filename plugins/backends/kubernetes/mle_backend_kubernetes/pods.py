@@ -150,13 +150,12 @@ def agent_template(
     helper: str,
     read_only: bool,
     data: Mapping[str, Any],
-    from_data: str,
     variables: Mapping[str, str],
     secret: str | None,
     hosts: list[dict[str, Any]],
-    waited_for: str,
+    staging: Mapping[str, str],
 ) -> dict[str, Any]:
-    """The pod template of a run. ``data`` is the mount of the public data, ``from_data`` what stage copies of them."""
+    """The pod template of a run. ``data`` is the mount of the public data, ``staging`` are stage's variables."""
     demand = job.demand
     limits = resources(settings, demand)
     env: list[dict[str, Any]] = [{"name": name, "value": literal(value)} for name, value in variables.items()]
@@ -195,8 +194,7 @@ def agent_template(
         ],
     )
     stage["resources"] = limits
-    given = {"MLECORE_FROM_DATA": from_data, "MLECORE_WAIT_FOR": waited_for}
-    stage["env"] = [{"name": name, "value": literal(value)} for name, value in given.items()]
+    stage["env"] = [{"name": name, "value": literal(value)} for name, value in staging.items()]
     containers = [agent]
     if settings.output == "pod":
         containers.append(helper_container(names.KEEPER, helper, _keeper(job, settings), [claim, files]))

@@ -37,6 +37,11 @@ class Probe:
         self._lock = threading.Lock()
         self._verdict: Verdict | None = None
 
+    @property
+    def known(self) -> bool | None:
+        """Are policies enforced, as far as that has been found out?"""
+        return self._verdict.enforced if self._verdict is not None else None
+
     def verdict(self) -> Verdict:
         """Raises BackendUnreachable, BackendError."""
         with self._lock:

@@ -15,6 +15,7 @@ from mle_backend_kubernetes import archive, gateway, manifests, names, network, 
 from mle_backend_kubernetes.claims import Claims
 from mle_backend_kubernetes.cluster import Cluster, Exists
 from mle_backend_kubernetes.images import Images
+from mle_backend_kubernetes.probing import Probe
 from mle_backend_kubernetes.reader import Reader
 from mle_backend_kubernetes.settings import Settings
 from mlecore import backends
@@ -25,12 +26,15 @@ from mlecore.errors import BackendError, BackendUnreachable
 class Starter:
     """Starts jobs for one backend."""
 
-    def __init__(self, cluster: Cluster, settings: Settings, images: Images, claims: Claims, reader: Reader) -> None:
+    def __init__(
+        self, cluster: Cluster, settings: Settings, images: Images, claims: Claims, reader: Reader, probe: Probe
+    ) -> None:
         self._cluster = cluster
         self._settings = settings
         self._images = images
         self._claims = claims
         self._reader = reader
+        self._probe = probe
 
     def start(self, job: Job) -> Handle:
         """See Backend.start."""
@@ -59,7 +63,6 @@ class Starter:
             helper=self._images.helper(),
             read_only=not job.demand.writable_root and self._images.built_here(job.image.ref),
             data=_data_mount(job.data),
-            from_data=json.dumps(dict(from_data)),
             variables=backends.environment(
                 job,
                 user="nonroot",
@@ -69,7 +72,11 @@ class Starter:
             ),
             secret=job.name if job.demand.secrets else None,
             hosts=attachment.hosts,
-            waited_for=json.dumps(attachment.waited_for),
+            staging={
+                "MLECORE_FROM_DATA": json.dumps(dict(from_data)),
+                "MLECORE_POLICY": json.dumps(network.awaited(self._cluster, job, self._probe.known)),
+                "MLECORE_WAIT_FOR": json.dumps(attachment.waited_for),
+            },
         )
         try:
             return self._cluster.create(self._path("jobs"), manifests.job_object(job, self._settings, template))

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.xdist_group("kubernetes")]
 
 
-def test_the_kit_passes(make_lab: Callable[..., Lab]) -> None:
+@pytest.mark.parametrize(
+    ("output", "left_out"), [("claim", ["processes", "disk", "gateway"]), ("pod", ["processes", "gateway"])]
+)
+def test_the_kit_passes(make_lab: Callable[..., Lab], output: str, left_out: list[str]) -> None:
     """Left out: what a pod has no limit for, and the kit's model, which listens where no pod comes."""
-    skipped = check_backend("kubernetes", make_lab(output="claim").options)
-    assert [skip.rule for skip in skipped] == ["processes", "disk", "gateway"]
+    skipped = check_backend("kubernetes", make_lab(output=output).options)
+    assert [skip.rule for skip in skipped] == left_out

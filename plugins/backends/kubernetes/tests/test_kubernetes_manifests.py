@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import kubernetes_validate
 import pytest
@@ -12,6 +13,10 @@ from mle_backend_kubernetes import manifests, network, pods
 from mle_backend_kubernetes.settings import Settings
 
 from mlecore.backends import Dataset, Demand, Image, Job
+from mlecore.errors import BackendError
+
+if TYPE_CHECKING:
+    from conftest import Lab
 
 OPTIONS = {
     "node-selector": "gpu=h200",
@@ -46,11 +51,10 @@ def made(tmp_path: Path, options: dict[str, str] | None = None, **demand: Any) -
         helper="helper",
         read_only=True,
         data={"name": "data", "subPath": "public"},
-        from_data="{}",
         variables={"A": "$(B)"},
         secret="mle-abc-1" if demand.get("secrets") else None,
         hosts=[],
-        waited_for="[]",
+        staging={"MLECORE_WAIT_FOR": "[]"},
     )
     return manifests.job_object(job, settings, template)
 
@@ -61,6 +65,25 @@ def test_jobs_are_valid_and_small(tmp_path: Path, options: dict[str, str], deman
     found = made(tmp_path, options, **demand)
     kubernetes_validate.validate(found, "1.34", strict=True)
     assert len(json.dumps(found)) < 10_000
+
+
+@pytest.mark.kubernetes
+@pytest.mark.slow
+@pytest.mark.xdist_group("kubernetes")
+@pytest.mark.parametrize("options", [{}, OPTIONS, {"output": "pod"}])
+def test_the_server_takes_them_and_knows_every_key(lab: Lab, tmp_path: Path, options: dict[str, str]) -> None:
+    job = made(tmp_path, options, gpus=8, cpus=4, memory=2**36, disk=2**40, secrets=("KEY",))
+    only_try = {"dryRun": "All", "fieldValidation": "Strict"}
+    assert lab.cluster.request("POST", lab.cluster.path("jobs"), body=job, query=only_try)["metadata"]["uid"]
+
+
+@pytest.mark.kubernetes
+@pytest.mark.slow
+@pytest.mark.xdist_group("kubernetes")
+def test_a_patch_with_a_misspelt_key_is_refused(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab(**{"pod-template": '{"spec": {"schedulerNmae": "mine"}}'})
+    with pytest.raises(BackendError, match="schedulerNmae"):
+        lab.start()
 
 
 def test_claims_maps_keys_and_policies_are_valid() -> None:

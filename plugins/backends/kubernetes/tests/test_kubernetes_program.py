@@ -11,13 +11,14 @@ import os
 import struct
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mle_backend_kubernetes import archive, pods
-from mle_backend_kubernetes.program import messages, receiving, sending
+from mle_backend_kubernetes.program import messages, receiving, sending, staging
 
 
 def test_the_program_runs_as_a_file_and_from_a_variable_and_asks_for_no_new_python(tmp_path: Path) -> None:
@@ -123,3 +124,22 @@ def test_data_that_broke_off_go_on_and_what_a_crash_spoilt_comes_again(
     assert end == {"digest": digest.hexdigest(), "files": 2}
     (claim / "public" / "a").write_bytes(b"\0\0\0")
     assert received(monkeypatch, b"")[0] == {"there": {"b": 9}}
+
+
+@pytest.mark.parametrize(
+    ("policy", "in_force", "code"), [((0.2, True), True, 0), ((0.2, True), False, 6), ((0.0, False), False, 0)]
+)
+def test_where_policies_are_enforced_no_agent_begins_without_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: tuple[float, bool], in_force: bool, code: int
+) -> None:
+    for name in ("CLAIM", "HOME", "RUN", "TOOLS", "DATA", "FILES", "OUTPUT", "BUNDLE"):
+        monkeypatch.setattr(staging, name, str(tmp_path / Path(getattr(staging, name)).relative_to("/")))
+    Path(staging.FILES).mkdir(parents=True)
+    with tarfile.open(Path(staging.FILES) / "files.tar.gz", "w:gz"):
+        pass
+    variables = {"MLECORE_POLICY": json.dumps(policy), "MLECORE_FROM_DATA": "{}", "MLECORE_WAIT_FOR": "[]"}
+    for name, value in {**variables, "KUBERNETES_SERVICE_HOST": "h", "KUBERNETES_SERVICE_PORT": "1"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(staging, "reached", lambda *_: not in_force)
+    assert staging.stage() == code
+    assert Path(staging.CLAIM, "begun").exists() == (code == 0)

@@ -16,7 +16,6 @@ from mle_backend_kubernetes.program.reaching import reached
 FOLDERS = (".mlecore", "agent", "code", "data", "logs", "submission")
 BUNDLE = CLAIM + "/files.tar.gz"  # the run's files, if they are too large for a ConfigMap
 GATEWAY_SECONDS = 900.0  # until a run's gateway answers: its image may have to be pulled
-POLICY_SECONDS = 15.0  # until a NetworkPolicy is in force
 
 
 def bundle() -> int:
@@ -45,12 +44,15 @@ def stage() -> int:
     for folder in (HOME, RUN, *(HOME + "/" + name for name in FOLDERS)):
         os.makedirs(folder, exist_ok=True)
     _unpack(BUNDLE if os.path.exists(BUNDLE) else FILES + "/files.tar.gz")
-    for name, path in json.loads(os.environ.get("MLECORE_FROM_DATA", "{}")).items():
+    for name, path in json.loads(os.environ["MLECORE_FROM_DATA"]).items():
         shutil.copyfile(os.path.join(DATA, path), os.path.join(TOOLS, name))
     if os.path.exists(BUNDLE):
         os.unlink(BUNDLE)
-    _await_policy()
-    for host, port in json.loads(os.environ.get("MLECORE_WAIT_FOR", "[]")):
+    seconds, required = json.loads(os.environ["MLECORE_POLICY"])
+    if not _cut_off(seconds) and required:
+        print("the run's NetworkPolicy was not in force after %g s" % seconds, file=sys.stderr)
+        return 6
+    for host, port in json.loads(os.environ["MLECORE_WAIT_FOR"]):
         if not _await_answer(host, port):
             print("the gateway at %s:%d does not answer" % (host, port), file=sys.stderr)
             return 5
@@ -73,15 +75,15 @@ def _unpack(packed: str) -> None:
             os.chmod(target, member.mode)
 
 
-def _await_policy() -> None:
-    """Wait until the API server cannot be reached: a policy comes into force after its pod has an address.
-
-    If the cluster enforces no policies, the wait ends after POLICY_SECONDS, and the record says so.
-    """
+def _cut_off(seconds: float) -> bool:
+    """Wait until the API server cannot be reached: a policy comes into force after its pod has an address."""
     host, port = os.environ["KUBERNETES_SERVICE_HOST"], int(os.environ["KUBERNETES_SERVICE_PORT"])
-    deadline = time.monotonic() + POLICY_SECONDS
-    while time.monotonic() < deadline and reached(host, port, 0.5):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not reached(host, port, 0.5):
+            return True
         time.sleep(0.1)
+    return False
 
 
 def _await_answer(host: str, port: int) -> bool:
