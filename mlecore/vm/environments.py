@@ -21,6 +21,7 @@ from uuid import uuid4
 from mlecore.agents import Recipe
 from mlecore.backends import Image
 from mlecore.errors import BackendError
+from mlecore.mirrors import mirrors
 from mlecore.vm import folders
 from mlecore.vm.pythons import Python, find_python, fits, own_python
 
@@ -197,7 +198,8 @@ def _run(argv: Sequence[str], out: int) -> int:
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:
     """Variables of what installs: pip's settings of mirrors count for uv too, unless uv has its own."""
-    env = {key: value for key, value in given.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
+    env = {**mirrors(given), **given}
+    env = {key: value for key, value in env.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
     if "UV_INDEX_URL" in env:  # its older name for the same
         return env
     return {uv: env[pip] for pip, uv in _MIRRORS.items() if pip in env} | env

@@ -9,6 +9,7 @@ import pytest
 
 from mlecore.agents import Recipe
 from mlecore.errors import BackendError
+from mlecore.testing.package_index import MODULE, NAME, package_index
 from mlecore.vm import environments
 
 
@@ -182,6 +183,24 @@ def test_pip_s_mirrors_count_for_uv_unless_it_has_its_own() -> None:
     assert env["UV_DEFAULT_INDEX"] == env["PIP_INDEX_URL"] == "https://a.example/simple"
     assert env["UV_INSECURE_HOST"] == "b.example" and "UV_INDEX" not in env and "PYTHONPATH" not in env
     assert "UV_DEFAULT_INDEX" not in environments._environment({**given, "UV_INDEX_URL": "https://b.example/simple"})
+
+
+@pytest.mark.parametrize("how", ["variable", "options file"])
+def test_packages_come_from_a_mirror_with_a_password(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    password = "open-sesame"
+    with package_index(password) as url:
+        if how == "variable":
+            monkeypatch.setenv("PIP_INDEX_URL", url)
+        else:
+            options = tmp_path / "pip.conf"
+            options.write_text(f"[global]\nindex-url = {url}\n")
+            monkeypatch.setenv("PIP_CONFIG_FILE", str(options))
+        image = build(Recipe(pip=(NAME,)), root)
+    assert f"{MODULE}==1.0" in image.installed
+    kept = [path for path in Path(image.ref).rglob("*") if path.is_file() and not path.is_symlink()]
+    assert not [path for path in kept if password.encode() in path.read_bytes()]
 
 
 def test_an_environment_that_was_removed_is_reported_as_gone(root: Path) -> None:

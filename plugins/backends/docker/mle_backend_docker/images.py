@@ -20,11 +20,13 @@ from attrs import frozen
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
+from mle_backend_docker.installing import install
 from mle_backend_docker.locks import locked
 from mle_backend_docker.settings import Settings
 from mlecore.agents import Recipe
 from mlecore.backends import Image
 from mlecore.errors import BackendError, UsageError
+from mlecore.mirrors import mirrors
 
 BUNDLE = "/usr/local/share/ca-certificates/mlecore.crt"
 TRUSTED = "/etc/ssl/certs/mlecore-bundle.pem"
@@ -37,6 +39,7 @@ class Context:
 
     dockerfile: str
     files: Mapping[str, bytes]  # name in the context -> content
+    installs: frozenset[str] = frozenset()  # lines of the Dockerfile that install packages, for which there are mirrors
 
     @property
     def digest(self) -> str:
@@ -80,22 +83,24 @@ def context(recipe: Recipe, settings: Settings) -> Context:
         lines += _trust()
     if recipe.apt:
         lines.append(f"RUN {_apt(_words(recipe.apt))}")
-    for options, wanted in (("", recipe.pip), ("--no-deps ", recipe.pip_alone)):
-        if wanted:
-            install = f"python3 -m pip install --no-cache-dir {options}{_words(wanted)}"
-            lines.append(f"RUN {_PYTHON}; PIP_BREAK_SYSTEM_PACKAGES=1 {install}")
+    installs = [
+        f"RUN {_PYTHON}; PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir {options}{_words(wanted)}"
+        for options, wanted in (("", recipe.pip), ("--no-deps ", recipe.pip_alone))
+        if wanted
+    ]
     if recipe.npm:
         missing = f"command -v npm >/dev/null || {{ {_apt('nodejs npm')}; }}"
-        lines.append(
+        installs.append(
             f"RUN {missing}; npm install --global --no-fund --no-audit {_words(recipe.npm)} && npm cache clean --force"
         )
+    lines += installs
     if recipe.files:
         files["files.tar"] = _tar({_absolute(path): content for path, content in sorted(recipe.files.items())})
         lines.append("ADD files.tar /")  # unpacked there; COPY would read quotes and dollars in names as its own
     if recipe.programs:
         check = 'command -v "$p" >/dev/null || { echo "the program $p is not on PATH"; exit 1; }'
         lines.append(f"RUN for p in {_words(recipe.programs)}; do {check}; done")
-    return Context(dockerfile="\n".join(lines) + "\n", files=files)
+    return Context(dockerfile="\n".join(lines) + "\n", files=files, installs=frozenset(installs))
 
 
 def _words(items: Sequence[str]) -> str:
@@ -227,42 +232,56 @@ def _pull(engine: Engine, ref: str, out: IO[str]) -> None:
 
 def _build(engine: Engine, made: Context, out: IO[str]) -> dict[str, Any]:
     out.write(f"building {made.tag}\n{made.dockerfile}\n")
-    problem = None
-    client = engine.streaming()
+    settings = mirrors(os.environ)
     # The owner is not part of the digest: what several users want is built once. It comes first, so that half-built
     # images have it too.
     first, _, rest = made.dockerfile.partition("\n")
-    dockerfile = f"{first}\nLABEL {names.OWNER}={json.dumps(owner())}\n{rest}"
-    with io.BytesIO(_tar({"Dockerfile": dockerfile.encode(), **made.files})) as packed:
-        try:
-            with engine.request(f"building {made.tag}"):
-                events = client.build(
-                    fileobj=packed,
-                    custom_context=True,
-                    tag=made.tag,
-                    rm=True,
-                    forcerm=True,
-                    decode=True,
-                    labels={names.RECIPE: made.digest},
-                )
-                for event in events:
-                    out.write(str(event.get("stream", "")))
-                    if "error" in event:
-                        problem = str(event["error"])
-                        out.write(f"{problem}\n")
-        except BackendError as error:
-            if type(error) is not BackendError:
-                raise
-            problem = error.message
-        finally:
-            client.close()
-    found = _inspect(engine, made.tag) if problem is None else None
+    lines = [first, f"LABEL {names.OWNER}={json.dumps(owner())}"]
+    try:
+        for line in rest.splitlines():
+            if settings and line in made.installs:
+                image = _build_lines(engine, made, lines, out)
+                lines = install(engine, image, line.removeprefix("RUN "), settings, out)
+            else:
+                lines.append(line)
+        _build_lines(engine, made, lines, out, tag=made.tag, labels={names.RECIPE: made.digest})
+        found = _inspect(engine, made.tag)
+    except BackendError as error:
+        if type(error) is not BackendError:
+            raise
+        found, problem = None, error.message
+    else:
+        problem = "the engine does not have it"
     if found is None:
         out.seek(0)
         end = "".join(deque(out, maxlen=SHOWN))
         fix = f"The whole log: {out.name}" if isinstance(out.name, str) else None
         raise BackendError(f"an image could not be built: {problem}\n{end.rstrip()}", fix=fix)
     return found
+
+
+def _build_lines(engine: Engine, made: Context, lines: Sequence[str], out: IO[str], **options: Any) -> str:
+    """The id of the image of these lines of a Dockerfile. Raises BackendError."""
+    id, problem = "", None
+    client = engine.streaming()
+    dockerfile = "\n".join(lines) + "\n"
+    with io.BytesIO(_tar({"Dockerfile": dockerfile.encode(), **made.files})) as packed:
+        try:
+            with engine.request(f"building {made.tag}"):
+                events = client.build(
+                    fileobj=packed, custom_context=True, rm=True, forcerm=True, decode=True, **options
+                )
+                for event in events:
+                    out.write(str(event.get("stream", "")))
+                    id = (event.get("aux") or {}).get("ID", id)
+                    if "error" in event:
+                        problem = str(event["error"])
+                        out.write(f"{problem}\n")
+        finally:
+            client.close()
+    if problem is not None:
+        raise BackendError(problem)
+    return id
 
 
 def _tar(files: Mapping[str, bytes]) -> bytes:

@@ -19,6 +19,7 @@ from mlecore.agents import Recipe
 from mlecore.backends import Image
 from mlecore.cli.images import command
 from mlecore.errors import BackendError, ImageGone, MlecoreError
+from mlecore.testing.package_index import MODULE, NAME, package_index
 
 if TYPE_CHECKING:
     from conftest import Lab
@@ -123,6 +124,39 @@ def test_one_recipe_by_several_controllers_at_once_becomes_one_image(
     for thread in threads:
         thread.join()
     assert len(made) == 6 and len(set(made)) == 2
+    assert dangling(lab) <= before
+
+
+def test_packages_come_from_a_mirror_whose_password_no_image_shows(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, password = dangling(lab), uuid.uuid4().hex
+    api = lab.engine.api
+    host = api.inspect_network("bridge")["IPAM"]["Config"][0]["Gateway"]
+    recipe = Recipe(pip=(NAME,), files=nonce, programs=("python3",))
+    with package_index(password, host) as url:
+        monkeypatch.setenv("PIP_INDEX_URL", url)
+        monkeypatch.setenv("PIP_TRUSTED_HOST", host)
+        monkeypatch.delenv("PIP_CERT", raising=False)
+        image = lab.backend.build(recipe, tmp_path / "log")
+        monkeypatch.setenv("PIP_INDEX_URL", url.replace(password, "wrong"))
+        with pytest.raises(BackendError, match="installing packages ended with exit code 1"):
+            lab.backend.build(Recipe(pip=(NAME, "other"), files=nonce), tmp_path / "wrong.log")
+    assert lab.run(f"python3 -c 'import {MODULE}; print({MODULE}.VALUE)'", image=image) == "from the index\n"
+    search = ["grep", "-rl", password, "/etc", "/root", "/run", "/tmp", "/usr/local", "/var"]
+    searching = api.create_container(image.ref, search, user="0")["Id"]
+    try:
+        api.start(searching)
+        assert api.wait(searching)["StatusCode"] == 1, api.logs(searching)  # 1: found nowhere
+    finally:
+        api.remove_container(searching, force=True)
+    shown = json.dumps([api.history(image.ref), api.inspect_image(image.ref)])
+    assert password not in shown + (tmp_path / "log").read_text() and MODULE not in shown and NAME in shown
+    config, base = (api.inspect_image(ref)["Config"] for ref in (image.ref, BASE))
+    assert [config[key] or [] for key in ("Cmd", "Env", "Entrypoint")] == [
+        base[key] or [] for key in ("Cmd", "Env", "Entrypoint")
+    ]
+    lab.backend.discard([])
     assert dangling(lab) <= before
 
 

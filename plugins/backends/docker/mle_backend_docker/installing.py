@@ -1,0 +1,85 @@
+"""Packages from mirrors whose settings hold passwords, installed so that no image or history shows them.
+
+Build arguments stand in an image's history, and the engine's own builder has no secrets. So the settings are mounted in
+a container that installs the packages, and its files become the image's next layer, without what was mounted.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from mle_backend_docker import names
+from mle_backend_docker.engine import Engine
+from mlecore.errors import BackendError
+
+MOUNT = "/run/mlecore"
+_FILES = ("PIP_CERT", "NPM_CONFIG_USERCONFIG", "npm_config_userconfig")  # variables that name a file
+
+
+def install(engine: Engine, image: str, command: str, mirrors: Mapping[str, str], out: IO[str]) -> list[str]:
+    """Install packages in an image with a shell command; the lines with which a Dockerfile continues from there.
+
+    Raises BackendError.
+    """
+    out.write(f"installing from the mirrors that are set here: {', '.join(sorted(mirrors))}\n$ {command}\n")
+    api = engine.api
+    with tempfile.TemporaryDirectory(prefix="mlecore-mirrors-") as folder, engine.request("installing packages"):
+        _write(Path(folder), mirrors)
+        config = api.inspect_image(image)["Config"]
+        container = api.create_container(
+            image,
+            entrypoint=["/bin/sh", "-c"],
+            command=[f". {MOUNT}/settings; {command}"],
+            user="0",
+            labels={names.ROLE: "image"},
+            host_config=api.create_host_config(
+                binds=[f"{folder}:{MOUNT}:ro"],
+                security_opt=["label=disable"] if engine.security("selinux") else None,
+            ),
+            use_config_proxy=False,  # its variables would become the image's
+        )["Id"]
+        try:
+            api.start(container)
+            client = engine.streaming()
+            try:
+                for chunk in client.logs(container, stream=True, follow=True):
+                    out.write(chunk.decode(errors="replace"))
+                code = client.wait(container)["StatusCode"]
+            finally:
+                client.close()
+            if code != 0:
+                raise BackendError(f"installing packages ended with exit code {code}")
+            made = api.commit(container)["Id"]
+        finally:
+            api.remove_container(container, v=True, force=True)
+    return [f"FROM {made}", *(f"{key.upper()} {json.dumps(config.get(key) or [])}" for key in ("Entrypoint", "Cmd"))]
+
+
+def _write(folder: Path, mirrors: Mapping[str, str]) -> None:
+    """A shell script that sets the variables, and copies of the files that they name."""
+    settings = {"NPM_CONFIG_LOGS_MAX": "0", **_proxies(), **mirrors}  # npm would keep a log of its requests
+    for name in _FILES:
+        if name in mirrors:
+            try:
+                shutil.copyfile(mirrors[name], folder / name)
+            except OSError as error:
+                raise BackendError(f"{name} names a file that cannot be read: {error}") from None
+            settings[name] = f"{MOUNT}/{name}"
+    lines = [f"export {name}={shlex.quote(value)}\n" for name, value in settings.items()]
+    (folder / "settings").write_text("".join(lines))
+
+
+def _proxies() -> Mapping[str, str]:
+    """Those of ~/.docker/config.json, as a build has them."""
+    from docker.utils.config import load_general_config
+    from docker.utils.proxy import ProxyConfig
+
+    said = load_general_config().get("proxies", {}).get("default", {})
+    variables: Mapping[str, str] = ProxyConfig.from_dict(said).get_environment()
+    return variables

@@ -1,0 +1,41 @@
+"""What counts as the user's mirrors of packages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlecore.mirrors import mirrors
+
+
+def test_variables_and_pip_s_options_file(tmp_path: Path) -> None:
+    file = tmp_path / ".config" / "pip" / "pip.conf"
+    file.parent.mkdir(parents=True)
+    file.write_text(
+        "[global]\nindex-url = https://a.example/100%\n[install]\nextra-index-url =\n  https://b.example\n"
+        "  https://c.example\ntrusted-host = a.example\nno-cache-dir = true\n"
+    )
+    expected = {
+        "PIP_INDEX_URL": "https://a.example/100%",
+        "PIP_EXTRA_INDEX_URL": "https://b.example https://c.example",
+        "PIP_TRUSTED_HOST": "a.example",
+    }
+    home = {"HOME": str(tmp_path)}
+    assert mirrors(home) == expected
+    assert mirrors({**home, "PIP_INDEX_URL": "https://d.example"})["PIP_INDEX_URL"] == "https://d.example"
+    assert mirrors({"HOME": "/nonexistent", "PIP_CONFIG_FILE": str(file)}) == expected
+    assert mirrors({**home, "PIP_CONFIG_FILE": "/dev/null"}) == {}
+
+
+@pytest.mark.parametrize("content", [b"index-url = x\n", b"[global\n", b"\xff\xfe[global]\n", b"[global]\na=1\na=2\n"])
+def test_an_options_file_that_cannot_be_read_is_empty(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "pip.conf"
+    file.write_bytes(content)
+    assert mirrors({"PIP_CONFIG_FILE": str(file)}) == {}
+
+
+def test_a_certificate_alone_is_no_mirror(tmp_path: Path) -> None:
+    own = {"HOME": str(tmp_path), "PIP_CERT": "/ca.pem"}
+    assert mirrors(own) == {}
+    assert mirrors({**own, "NPM_CONFIG_REGISTRY": "https://n.example"}).keys() == {"PIP_CERT", "NPM_CONFIG_REGISTRY"}
