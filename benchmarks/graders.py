@@ -11,6 +11,7 @@ this process, so that no start-up counts, but its memory does. What cannot be re
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,7 @@ def read(path: Path) -> Any:
 def lay_out(name: str, folder: Path) -> None:
     """Large answers in ``folder/data``, and ``folder/submission.csv``; in ``folder/rows`` how many, or * if too few."""
     rows, real = enlarge(name, folder)
+    shutil.rmtree(folder / "data" / "prepared" / "public")  # its small sample would limit the submission's size
     (folder / "rows").write_text(f"{rows:,}{' ' if real else '*'}")
 
 

@@ -117,7 +117,7 @@ def public_copy(run: RunRecord, competition: Competition, public: Path) -> Findi
             skipped.append(name)
             continue
         compared += 1
-        for predicted, column in _equal_columns(run, path, id):
+        for predicted, column in _equal_columns(run, path, competition.format):
             return Finding(
                 rule=rule,
                 verdict="suspicious",
@@ -141,15 +141,18 @@ def _header(path: Path) -> list[str]:
         return []
 
 
-def _equal_columns(run: RunRecord, path: Path, id: str) -> Iterator[tuple[str, str]]:
+def _equal_columns(run: RunRecord, path: Path, format: Format) -> Iterator[tuple[str, str]]:
+    """Names of a column that is graded and of the public one that it equals. Others may be copied, as samples do."""
     from polars.exceptions import PolarsError
 
+    id = format.id
     try:
         own = read_text(run.folder / SUBMISSION)
         theirs = read_text(path).unique(id, keep="first")
     except (OSError, PolarsError):
         return
-    predicted = [name for name in own.columns if name != id and own[name].n_unique() > 1]
+    graded = format.expand(own.columns)
+    predicted = [name for name in own.columns if name in graded and own[name].n_unique() > 1]
     others = [name for name in theirs.columns if name != id]
     both = own.rename({name: f"own {name}" for name in predicted}).join(theirs, on=id, how="inner")
     if both.height != own.height:

@@ -200,6 +200,14 @@ def test_the_sample_and_public_columns(make: Made, competition: Competition, pub
     assert nearly["public-copy"].verdict == "clean"
 
 
+def test_columns_that_are_not_graded_may_be_copied(make: Made, competition: Competition, public: Path) -> None:
+    run = make("a")
+    path = run.folder / "submission" / "submission.csv"
+    _, *rows = path.read_text().splitlines()
+    path.write_text("id,y,name\n" + "".join(f"{row},x{number}\n" for number, row in enumerate(rows)))
+    assert judge(run, competition, public)["public-copy"].verdict == "clean"
+
+
 def test_the_same_submission(make: Made, competition: Competition) -> None:
     one, written_otherwise = make("one"), make("two", lambda n: f"{n / 97:.6f}00", agent=PluginUse(name="other"))
     lines = (written_otherwise.folder / "submission" / "submission.csv").read_text().splitlines()
