@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +113,51 @@ def test_it_stops_with_the_controller_and_leaves_no_half_truth(lab: Any) -> None
     with pytest.raises((Dismissed, ValueError)):
         judges.judge(run, [run])
     assert not (run.folder / "findings").exists()
+
+
+CONTROLLER = """
+import sys
+import time
+from pathlib import Path
+from mlecore.data.layout import DataDirs
+from mlecore.detecting.isolated import IsolatedDetector
+from mlecore.detecting.ready import ready
+from mlecore.runs.store import read_record
+
+run = read_record(Path(sys.argv[1]))
+with IsolatedDetector(ready("judge", {"how": "hangs", "log": sys.argv[2]}), DataDirs(())) as detector:
+    detector.judge(run, [run], None)
+"""
+
+
+def test_a_detector_ends_when_its_controller_is_killed(lab: Any, tmp_path: Path) -> None:
+    group = lab.make(("worker", {}))
+    assert lab.run().complete
+    log = tmp_path / "judged.log"
+    argv = [sys.executable, "-c", CONTROLLER, str(group.folder / "worker--coins--0"), str(log)]
+    controller = subprocess.Popen(argv)
+    assert wait_for(lambda: judged(log))
+    [child] = Path(f"/proc/{controller.pid}/task/{controller.pid}/children").read_text().split()
+    controller.kill()
+    controller.wait()
+    assert wait_for(lambda: not group_is_there(int(child)))
+
+
+def group_is_there(id: int) -> bool:
+    try:
+        os.killpg(id, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> bool:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def test_a_link_in_the_place_of_findings_is_not_followed(judging: Any, tmp_path: Path) -> None:
