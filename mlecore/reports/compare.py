@@ -28,6 +28,7 @@ class Difference:
     """One rate of both agents, in percent, over the competitions that both ran; the difference is a - b."""
 
     rate: str
+    without_flagged: bool  # flagged runs count as failures
     a: float
     b: float
     difference: float
@@ -77,13 +78,14 @@ def compare(a: tuple[str, Sequence[Graded]], b: tuple[str, Sequence[Graded]], mi
     wins = [pair.a_wins for pair in pairs]
     done = mix or not differ
     rates = ("any_medal", "above_median", "valid") if goal == "any_medal" else ("beats_sample", "valid")
+    without = (False, True) if any_flagged(runs_a) or any_flagged(runs_b) else (False,)
     return Comparison(
         a=a[0],
         b=b[0],
         competitions=len(both),
         differ=differ,
         goal=goal,
-        differences=tuple(_difference(name, counts(runs_a, name), counts(runs_b, name)) for name in rates * done),
+        differences=tuple(_difference(name, runs_a, runs_b, flagged) for name in rates * done for flagged in without),
         a_wins=statistics.fmean(wins) if done else None,
         a_wins_interval=bootstrap_mean(wins) if done else None,
         pairs=tuple(pairs),
@@ -104,19 +106,29 @@ def goal_of(runs: Sequence[Graded]) -> str:
     return "any_medal" if any(known) or not known else "beats_sample"
 
 
-def counts(runs: Runs, rate: str) -> Counts:
-    """Competition -> (runs that succeeded, runs)."""
+def any_flagged(runs: Runs) -> bool:
+    """Did a detector flag one of them?"""
+    return any(item.suspicions for items in runs.values() for item in items)
+
+
+def counts(runs: Runs, rate: str, unflagged: bool = False) -> Counts:
+    """Competition -> (runs that succeeded, runs); ``unflagged``: those that a detector flagged did not succeed."""
     return {
-        competition: (sum(bool(getattr(item.outcome, rate)) for item in items), len(items))
+        competition: (
+            sum(bool(getattr(item.unflagged if unflagged else item.outcome, rate)) for item in items),
+            len(items),
+        )
         for competition, items in runs.items()
     }
 
 
-def _difference(rate: str, a: Counts, b: Counts) -> Difference:
+def _difference(rate: str, runs_a: Runs, runs_b: Runs, without_flagged: bool) -> Difference:
+    a, b = (counts(runs, rate, without_flagged) for runs in (runs_a, runs_b))
     shares_a, shares_b = ([wins / runs for wins, runs in counted.values()] for counted in (a, b))
     differences = [x - y for x, y in zip(shares_a, shares_b, strict=True)]
     return Difference(
         rate=rate,
+        without_flagged=without_flagged,
         a=100 * statistics.fmean(shares_a),
         b=100 * statistics.fmean(shares_b),
         difference=100 * statistics.fmean(differences),

@@ -76,6 +76,7 @@ class PassAtK:
     k: int
     competitions: int  # those with at least k runs
     share: float
+    without_flagged: float | None  # with flagged runs as failures; None: no run is flagged
 
 
 @frozen(kw_only=True)
@@ -87,6 +88,7 @@ class Slice:
     competitions: int
     runs: int
     goal: float
+    goal_without_flagged: float | None  # with flagged runs as failures; None: no run of the setup is flagged
     interval: Interval | None
     valid: float
     position: float | None

@@ -94,6 +94,11 @@ class Graded:
             beats_sample=report.beats_sample,
         )
 
+    @property
+    def unflagged(self) -> Outcome:
+        """The same, but nothing if a detector flagged the run."""
+        return Outcome(ranked=self.ranked) if self.suspicions else self.outcome
+
 
 def read_graded(run: RunRecord) -> Graded:
     """A run with the files next to its record. A file that cannot be read counts as missing."""

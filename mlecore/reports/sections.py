@@ -28,6 +28,7 @@ RATE_NAMES = {
     "beats_sample": "beats sample",
 }
 NONE = "-"
+FLAGGED = "flagged as failures"
 _SHOWN = 3  # places of a finding
 
 
@@ -64,19 +65,38 @@ def _of_setup(setup: SetupSummary) -> Iterator[Section]:
     yield _rate_table(setup)
     yield _differences(setup)
     goal, medals = RATE_NAMES[setup.goal], setup.no_medals is None
+    flagged = (f"{FLAGGED.upper()} %",) * bool(setup.flagged)
     if len(setup.pass_at_k) > 1:
         yield _section(
             setup,
             "pass-at-k",
             f"Best of k runs: {goal}",
-            ("K", "COMPETITIONS", "PASS@K %"),
-            [(str(row.k), str(row.competitions), f"{row.share:.1f}") for row in setup.pass_at_k],
+            ("K", "COMPETITIONS", "PASS@K %", *flagged),
+            [
+                (
+                    str(row.k),
+                    str(row.competitions),
+                    f"{row.share:.1f}",
+                    *([number(row.without_flagged, 1)] * len(flagged)),
+                )
+                for row in setup.pass_at_k
+            ],
         )
     yield _section(
         setup,
         "slices",
         "By kind of competition",
-        ("BY", "VALUE", "COMPETITIONS", "RUNS", f"{goal.upper()} %", f"{LEVEL} % INTERVAL", "VALID %", "POSITION"),
+        (
+            "BY",
+            "VALUE",
+            "COMPETITIONS",
+            "RUNS",
+            f"{goal.upper()} %",
+            *flagged,
+            f"{LEVEL} % INTERVAL",
+            "VALID %",
+            "POSITION",
+        ),
         [
             (
                 row.by,
@@ -84,6 +104,7 @@ def _of_setup(setup: SetupSummary) -> Iterator[Section]:
                 str(row.competitions),
                 str(row.runs),
                 f"{row.goal:.1f}",
+                *([number(row.goal_without_flagged, 1)] * len(flagged)),
                 interval(row.interval),
                 f"{row.valid:.1f}",
                 number(row.position, 2),
@@ -229,7 +250,7 @@ def _rate_table(setup: SetupSummary) -> Section:
         start = (row.split, str(row.competitions), str(len(row.seeds)))
         rows.append((*start, *(rate(row.rates[name]) for name in names), interval(summary.intervals[main])))
         if (clean_rates := summary.without_flagged) is not None:
-            rows.append((f"{row.split}, flagged as failures", *start[1:], *(rate(clean_rates[n]) for n in names), NONE))
+            rows.append((f"{row.split}, {FLAGGED}", *start[1:], *(rate(clean_rates[n]) for n in names), NONE))
     notes = list(setup.notes)
     if setup.position is not None:
         where = f" ({LEVEL} % interval {interval(setup.position_interval, 2)})" if setup.position_interval else ""
@@ -273,7 +294,7 @@ def _comparison(found: Comparison) -> Iterator[Section]:
     title = f"{found.a}  against  {found.b}"
     rows = tuple(
         (
-            RATE_NAMES[row.rate],
+            RATE_NAMES[row.rate] + f", {FLAGGED}" * row.without_flagged,
             f"{row.a:.1f}",
             f"{row.b:.1f}",
             f"{row.difference:+.1f}",

@@ -7,11 +7,9 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from attrs import evolve
-
 from mlecore.reports.benchmark import split_ids
 from mlecore.reports.beside import beside
-from mlecore.reports.compare import by_competition, compare, counts, goal_of
+from mlecore.reports.compare import any_flagged, by_competition, compare, counts, goal_of
 from mlecore.reports.conditions import differences, shared
 from mlecore.reports.costs import costs
 from mlecore.reports.document import Document, PassAtK, SetupSummary, SplitSummary
@@ -116,7 +114,7 @@ def _split_summaries(
     by_seed = seeds(runs)
     outcomes = {seed: {id: item.outcome for id, item in part.items()} for seed, part in by_seed.items()}
     flagged = any(item.suspicions for item in runs)
-    clean = {seed: {id: _clean(item) for id, item in part.items()} for seed, part in by_seed.items()}
+    clean = {seed: {id: item.unflagged for id, item in part.items()} for seed, part in by_seed.items()}
     for row in all_rates(outcomes, competitions, pad, kinds):
         wanted = competitions or _ids(row, outcomes)
         yield SplitSummary(
@@ -127,10 +125,6 @@ def _split_summaries(
             },
             without_flagged=split_rates(row.split, wanted, clean, pad, kinds).rates if flagged else None,
         )
-
-
-def _clean(item: Graded) -> Outcome:
-    return evolve(FAILURE, ranked=item.ranked) if item.suspicions else item.outcome
 
 
 def _ids(row: SplitRates, outcomes: Mapping[str, Mapping[str, Outcome]]) -> Sequence[str]:
@@ -153,9 +147,19 @@ def _counts(
 
 def _pass_at_k(runs: Mapping[str, Sequence[Graded]], goal: str) -> tuple[PassAtK, ...]:
     counted = counts(runs, goal).values()
+    unflagged = counts(runs, goal, unflagged=True).values() if any_flagged(runs) else ()
     most = max((n for _, n in counted), default=0)
-    rows = []
-    for k in range(1, most + 1):
-        shares = [pass_at_k(n, c, k) for c, n in counted if n >= k]
-        rows.append(PassAtK(k=k, competitions=len(shares), share=100 * statistics.fmean(shares)))
-    return tuple(rows)
+
+    def share(k: int, of: Iterable[tuple[int, int]]) -> float | None:
+        shares = [pass_at_k(n, c, k) for c, n in of if n >= k]
+        return 100 * statistics.fmean(shares) if shares else None
+
+    return tuple(
+        PassAtK(
+            k=k,
+            competitions=sum(n >= k for _, n in counted),
+            share=share(k, counted) or 0.0,
+            without_flagged=share(k, unflagged),
+        )
+        for k in range(1, most + 1)
+    )

@@ -12,7 +12,7 @@ from typing import Any
 
 from recomputed.bootstrap import drawn_difference, drawn_mean
 from recomputed.matching import Rows
-from recomputed.runs import Run, goal_of, grouped, mean_share, reached
+from recomputed.runs import Run, flagged, goal_of, grouped, mean_share, reached
 
 
 def comparison(a: Sequence[Run], b: Sequence[Run]) -> dict[str, Any]:
@@ -21,10 +21,12 @@ def comparison(a: Sequence[Run], b: Sequence[Run]) -> dict[str, Any]:
     both = [id for id in of_a if id in of_b]
     wins = {id: beats(of_a[id], of_b[id]) for id in both}
     kinds = ("any_medal", "above_median", "valid") if goal == "any_medal" else ("beats_sample", "valid")
+    doubtful = any(flagged(run) for of in (of_a, of_b) for id in both for run in of[id])
+    without = (False, True) if doubtful else (False,)
     return {
         "competitions": len(both),
         "goal": goal,
-        "differences": [difference(kind, of_a, of_b, both) for kind in kinds],
+        "differences": [difference(kind, of_a, of_b, both, each) for kind in kinds for each in without],
         "a_wins": statistics.fmean(wins.values()),
         "a_wins_interval": drawn_mean(list(wins.values())) if len(both) > 1 else None,
         "pairs": Rows(
@@ -44,13 +46,16 @@ def comparison(a: Sequence[Run], b: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-def difference(kind: str, of_a: Mapping[str, Sequence[Run]], of_b: Mapping[str, Sequence[Run]], both: Sequence[str]):
-    a, b = ({id: [reached(run, kind) for run in of[id]] for id in both} for of in (of_a, of_b))
+def difference(
+    kind: str, of_a: Mapping[str, Sequence[Run]], of_b: Mapping[str, Sequence[Run]], both: Sequence[str], without: bool
+):
+    a, b = ({id: [reached(run, kind, without) for run in of[id]] for id in both} for of in (of_a, of_b))
     steps = [Fraction(sum(a[id]), len(a[id])) - Fraction(sum(b[id]), len(b[id])) for id in both]
     return {
         "rate": kind,
-        "a": mean_share(of_a, both, kind),
-        "b": mean_share(of_b, both, kind),
+        "without_flagged": without,
+        "a": mean_share(of_a, both, kind, without),
+        "b": mean_share(of_b, both, kind, without),
         "difference": float(100 * sum(steps) / len(steps)),
         "interval": drawn_difference(list(a.values()), list(b.values())) if len(both) > 1 else None,
         "p": sign_test(steps),

@@ -12,19 +12,32 @@ from typing import Any
 
 from recomputed.bootstrap import drawn_share
 from recomputed.matching import Rows
-from recomputed.runs import Run, mean_share, packages, positions, reached
+from recomputed.runs import Run, flagged, mean_share, packages, positions, reached
 
 
 def pass_at_k(by_competition: Mapping[str, Sequence[Run]], goal: str) -> list[dict[str, Any]]:
     """By trying every choice of k runs."""
+    doubtful = any(flagged(run) for runs in by_competition.values() for run in runs)
     rows = []
     for k in range(1, max(map(len, by_competition.values())) + 1):
-        shares = []
-        for runs in by_competition.values():
-            if choices := list(itertools.combinations([reached(run, goal) for run in runs], k)):
-                shares.append(100 * sum(map(any, choices)) / len(choices))
-        rows.append({"k": k, "competitions": len(shares), "share": statistics.fmean(shares)})
+        counted = [runs for runs in by_competition.values() if len(runs) >= k]
+        rows.append(
+            {
+                "k": k,
+                "competitions": len(counted),
+                "share": best_of(k, counted, goal),
+                "without_flagged": best_of(k, counted, goal, unflagged=True) if doubtful else None,
+            }
+        )
     return rows
+
+
+def best_of(k: int, competitions: Sequence[Sequence[Run]], goal: str, unflagged: bool = False) -> float:
+    shares = []
+    for runs in competitions:
+        choices = list(itertools.combinations([reached(run, goal, unflagged) for run in runs], k))
+        shares.append(100 * sum(map(any, choices)) / len(choices))
+    return statistics.fmean(shares)
 
 
 def slices(by_competition: Mapping[str, Sequence[Run]], goal: str) -> Rows:
@@ -39,6 +52,7 @@ def slices(by_competition: Mapping[str, Sequence[Run]], goal: str) -> Rows:
         ):
             found[by, value].append(id)
     values = Counter(by for by, _ in found)
+    doubtful = any(flagged(run) for runs in by_competition.values() for run in runs)
     rows = {}
     for (by, value), ids in found.items():
         if values[by] < 2:
@@ -49,6 +63,7 @@ def slices(by_competition: Mapping[str, Sequence[Run]], goal: str) -> Rows:
             "competitions": len(ids),
             "runs": len(runs),
             "goal": mean_share(by_competition, ids, goal),
+            "goal_without_flagged": mean_share(by_competition, ids, goal, unflagged=True) if doubtful else None,
             "valid": mean_share(by_competition, ids, "valid"),
             "interval": drawn_share([[reached(run, goal) for run in by_competition[id]] for id in ids])
             if len(ids) > 1

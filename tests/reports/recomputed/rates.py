@@ -35,7 +35,7 @@ def split_rates(name: str, wanted: Sequence[str], runs: Sequence[Run]) -> dict[s
             continue
         kept = [[seeds[seed][id] for id in counted] for seed in complete]
         rates[kind] = mean_and_error([[reached(run, kind) for run in part] for part in kept])
-        clean[kind] = mean_and_error([[reached(run, kind) * (not flagged(run)) for run in part] for part in kept])
+        clean[kind] = mean_and_error([[reached(run, kind, unflagged=True) for run in part] for part in kept])
         wins = [[reached(run, kind) for run in column] for column in zip(*kept, strict=True)]
         intervals[kind] = drawn_share(wins) if len(wins) > 1 else None
     return {

@@ -9,6 +9,7 @@ Cells = dict[str, Any]
 """Heading of a column -> what its cell must say; WORDS where it is no figure, if there is such a column."""
 
 WORDS = object()
+FLAGGED = "flagged as failures %"
 RATES = {
     "any_medal": "any medal %",
     "gold": "gold %",
@@ -33,6 +34,7 @@ def table_rows(expected: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[st
                 f"{key} Best of k runs: {goal.removesuffix(' %')}",
                 {
                     (str(row["k"]),): {"competitions": row["competitions"], "pass@k %": row["share"]}
+                    | ({FLAGGED: row["without_flagged"]} if setup["flagged"] else {})
                     for row in setup["pass_at_k"]
                 },
             )
@@ -43,6 +45,7 @@ def table_rows(expected: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[st
                     "competitions": row["competitions"],
                     "runs": row["runs"],
                     goal: row["goal"],
+                    **({FLAGGED: row["goal_without_flagged"]} if setup["flagged"] else {}),
                     "95 % interval": row["interval"],
                     "valid %": row["valid"],
                     "position": row["position"],
@@ -157,7 +160,7 @@ def _comparison(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[str,
     yield (
         "A against B",
         {
-            (RATES[row["rate"]].removesuffix(" %"),): {
+            (RATES[row["rate"]].removesuffix(" %") + ", flagged as failures" * row["without_flagged"],): {
                 "a %": row["a"],
                 "b %": row["b"],
                 "difference": row["difference"],

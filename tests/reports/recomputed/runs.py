@@ -75,13 +75,16 @@ def doubtful(finding: Mapping[str, Any]) -> bool:
     return finding["verdict"] in ("suspicious", "violation")
 
 
-def reached(run: Run, kind: str) -> int:
-    return int(run["grade"][KINDS.get(kind, kind)] or False)
+def reached(run: Run, kind: str, unflagged: bool = False) -> int:
+    """``unflagged``: a run that a detector flagged reached nothing."""
+    return int(bool(run["grade"][KINDS.get(kind, kind)]) and not (unflagged and flagged(run)))
 
 
-def mean_share(by_competition: Mapping[str, Sequence[Run]], ids: Sequence[str], kind: str) -> float:
+def mean_share(
+    by_competition: Mapping[str, Sequence[Run]], ids: Sequence[str], kind: str, unflagged: bool = False
+) -> float:
     return statistics.fmean(
-        100 * sum(reached(run, kind) for run in by_competition[id]) / len(by_competition[id]) for id in ids
+        100 * sum(reached(run, kind, unflagged) for run in by_competition[id]) / len(by_competition[id]) for id in ids
     )
 
 
