@@ -3,35 +3,68 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from mlecore.errors import UsageError
+from mlecore.errors import DataError, UsageError
+from mlecore.files import read_regular
+
+_DEEPEST = 10  # files that name each other
+_LARGEST = 1 << 20  # bytes
+_LIKE = "Write pip=pandas,scikit-learn==1.9.1, or name a file with one such requirement a line, or -r FILE."
+_INDEXES = ("-i", "--index-url", "--extra-index-url", "--trusted-host")
 
 
 def packages(pip: str, agent: str) -> tuple[str, ...]:
-    """Requirements from a list with commas (``pandas>=2,<3,numpy``) or from a file of one a line.
+    """Requirements from a list with commas (``pandas>=2,<3,numpy``) or from a requirements file.
 
-    Raises UsageError that names the agent.
+    Such a file has one requirement a line, or names another file (``-r base.txt``, seen from its own folder). Raises
+    UsageError that names the agent.
     """
     if not pip.strip():
         return ()
     path = Path(pip).expanduser()
     if path.is_file():
-        lines = [line.split(" #")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()]
-        return tuple(_checked(line, f"{path}", agent) for line in lines if line and not line.startswith("#"))
+        return tuple(_of_file(path, agent, 1))
     # A comma also stands inside a version range and inside the brackets of extras.
     parts = re.split(r",(?![^\[]*\])(?=\s*[A-Za-z])", pip)
     return tuple(_checked(part.strip(), "pip", agent) for part in parts if part.strip())
 
 
+def _of_file(path: Path, agent: str, depth: int) -> Iterator[str]:
+    if depth > _DEEPEST:
+        raise UsageError(f"agent {agent}: {path}: more than {_DEEPEST} requirements files name each other")
+    try:
+        text = read_regular(path, _LARGEST).decode("utf-8-sig")
+    except (OSError, DataError, ValueError) as error:
+        raise UsageError(f"agent {agent}: the requirements file {path} cannot be read: {error}") from None
+    for line in re.sub(r"\\\r?\n", " ", text).splitlines():
+        wanted = " ".join(re.sub(r"(^|\s)#.*", "", line).split())
+        if other := re.fullmatch(r"(?:-r\s*|--requirement[\s=]\s*)(.+)", wanted):
+            yield from _of_file(path.parent / other[1], agent, depth + 1)
+        elif wanted:
+            yield _checked(wanted, str(path), agent)
+
+
 def _checked(text: str, where: str, agent: str) -> str:
     from packaging.requirements import InvalidRequirement, Requirement
 
+    option = re.split(r"[\s=]", text)[0]
+    if where != "pip" and option in _INDEXES:  # its value may hold a password: it is not shown, nor kept in an image
+        raise UsageError(
+            f"agent {agent}: {where} has {option}; indexes are settings of this machine, not of an agent",
+            fix="Put it into PIP_INDEX_URL, PIP_EXTRA_INDEX_URL or pip's options file: docs/runs.md, Package mirrors.",
+        )
+    if where != "pip" and (option.startswith("-") or "--hash" in text):
+        raise UsageError(
+            f"agent {agent}: {where}: {text[:80]!r}: the option {option if option.startswith('-') else '--hash'} "
+            "cannot be used here",
+            fix="Pin versions (pandas==2.3.1) instead; of pip's options, files may have -r FILE.",
+        )
     try:
         Requirement(text)
     except InvalidRequirement:
         raise UsageError(
-            f"agent {agent}: {where}: {text!r} is neither a requirement nor a file that exists here",
-            fix="Write pip=pandas,scikit-learn==1.9.1, or name a file with one such requirement a line (no options).",
+            f"agent {agent}: {where}: {text!r} is neither a requirement nor a file that exists here", fix=_LIKE
         ) from None
     return text

@@ -23,3 +23,39 @@ def test_packages_from_a_list_or_a_file(here: Path) -> None:
     for bad in ("no such file.txt", "-r other.txt", "pandas=2"):
         with pytest.raises(UsageError, match="neither a requirement"):
             packages(bad, "my-own")
+
+
+def test_a_requirements_file_as_pip_reads_it(here: Path) -> None:
+    (here / "more").mkdir()
+    (here / "all.txt").write_text(
+        "\ufeff# all\npandas>=2, \\\n  <3 # tables\n-r more/base.txt\n--requirement=last.txt\n"
+    )
+    (here / "more" / "base.txt").write_text("numpy\r\nlib @ https://example.org/lib.whl#sha256=00\r\n-r ../extra.txt")
+    (here / "extra.txt").write_text('six; python_version < "4"')
+    (here / "last.txt").write_text("")
+    assert packages("all.txt", "my-own") == (
+        "pandas>=2, <3",
+        "numpy",
+        "lib @ https://example.org/lib.whl#sha256=00",
+        'six; python_version < "4"',
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("--extra-index-url=https://u:secret@example.org", "PIP_EXTRA_INDEX_URL"),
+        ("-i https://u:secret@example.org", "PIP_INDEX_URL"),
+        ("pandas==2 --hash=sha256:00", "--hash cannot be used"),
+        ("--no-binary :all:", "--no-binary cannot be used"),
+        ("-c limits.txt", "-c cannot be used"),
+        ("-r gone.txt", "gone.txt cannot be read"),
+        ("-r requirements.txt", "name each other"),
+        ("-r .", "cannot be read"),
+    ],
+)
+def test_what_a_requirements_file_may_not_have(here: Path, line: str, words: str) -> None:
+    (here / "requirements.txt").write_text(f"numpy\n{line}\n")
+    with pytest.raises(UsageError) as error:
+        packages("requirements.txt", "my-own")
+    assert words in str(error.value) and "secret" not in str(error.value)
