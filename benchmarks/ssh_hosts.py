@@ -3,15 +3,17 @@
     python benchmarks/ssh_hosts.py [--runs 12] [--seconds 20]
 
 The hosts are sshds in network namespaces of this machine (root, iproute2, sshd): 1 Gbit/s, 1 Mbit/s, and 1 Gbit/s with
-a link that is cut 15 s after the runs begin, for 20 s, and once more. The agent learns from the public data and a
-sample that its seed draws, so that each run has a score of its own. Prints each run's host, score and number of
-attempts, and ends with an error if a score differs from that of the same run on this machine.
+a link that is cut while jobs run behind it: for a minute, which breaks its connections, and for ten seconds, which does
+not. The agent learns from the public data and a sample that its seed draws, so that each run has a score of its own.
+Prints each run's host, score and number of attempts, and ends with an error if a score differs from that of the same
+run on this machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 import threading
@@ -51,6 +53,7 @@ def main() -> None:
         (folder / "agent.py").write_text(AGENT.replace("SECONDS", str(options.seconds)))
         os.chdir(folder)
         os.environ["MLECORE_VM_STATE"] = f"{name}/vm"
+        subprocess.run([sys.executable, "-m", "mlecore", "prepare", "optical-digits", "--data", "data"], check=True)
         here = run("here", options.runs, {})
         hosts = Hosts(folder / "hosts", 3)
         try:
@@ -71,13 +74,16 @@ def main() -> None:
 
 
 def cut_twice(host: object) -> None:
-    for _ in range(2):
-        time.sleep(15)
-        print("cut", flush=True)
+    jobs = host.home / ".local/state/mlecore/vm/jobs"
+    for seconds in (60, 10):
+        while not list(jobs.glob("*/home/submission/submission.csv")):
+            time.sleep(0.2)
+        print(f"cut, with {len(list(jobs.iterdir()))} jobs behind it", flush=True)
         host.cut()
-        time.sleep(20)
+        time.sleep(seconds)
         host.restore()
-        print("restored", flush=True)
+        print(f"restored after {seconds} s", flush=True)
+        time.sleep(5)
 
 
 def run(group: str, count: int, options: Mapping[str, str]) -> dict[int, float]:
@@ -87,9 +93,9 @@ def run(group: str, count: int, options: Mapping[str, str]) -> dict[int, float]:
 
     began = time.monotonic()
     records = mlecore.run(
-        agent="command", options={"argv": "python3 agent.py"}, competitions=["optical-digits"], seeds=count,
-        backend="vm", backend_options=options, time_limit=600, memory="256MB", network="none", group=group,
-        max_parallel=6, data=["data"],
+        agent="command", options={"argv": "python3 agent.py"}, competition="optical-digits", seeds=count,
+        backend="vm", backend_options=options, time_limit=600, memory="256MB", group=group,
+        max_parallel=6, data=["data"], detect=False,
     )  # fmt: skip
     print(f"{group}: {time.monotonic() - began:.0f} s")
     scores = {}

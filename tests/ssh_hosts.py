@@ -59,7 +59,7 @@ class SshHost:
             raise NoHosts(f"no host can be made here: {error} {said.decode(errors='replace').strip()}") from None
 
     def cut(self) -> None:
-        """From now on nothing gets through; neither end is told."""
+        """From now on nothing gets through; neither end is notified."""
         _call("ip", "-n", self._space, "link", "set", self._far, "down")
 
     def restore(self) -> None:

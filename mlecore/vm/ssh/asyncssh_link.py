@@ -81,7 +81,7 @@ class SshLink(Link):
             )
         if isinstance(error, asyncssh.PermissionDenied):
             return BackendError(
-                f"{name} lets nobody in with the keys that are here",
+                f"{name} accepts none of your keys",
                 fix=f"Load your key (ssh-add), or install it there (ssh-copy-id {name}); `ssh {name} true` must work.",
             )
         if isinstance(error, (asyncssh.ConfigParseError, asyncssh.KeyImportError)):

@@ -33,7 +33,7 @@ class Link(ABC):
     def run(self, command: str) -> contextlib.AbstractContextManager[Channel]:
         """Run a command of the host's shell until the context ends. Its output has both of its streams.
 
-        Raises BackendUnreachable if the host does not answer, BackendError if it lets nobody in.
+        Raises BackendUnreachable if the host does not answer, BackendError if it refuses the login.
         """
 
 

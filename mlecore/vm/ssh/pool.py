@@ -10,7 +10,6 @@ import hashlib
 import json
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
@@ -36,8 +35,8 @@ from mlecore.backends import (
     Sandbox,
 )
 from mlecore.errors import BackendError, BackendUnreachable, ImageGone
-from mlecore.units import show_size
 from mlecore.vm import folders
+from mlecore.vm.ssh import checks
 from mlecore.vm.ssh.host import Host
 from mlecore.vm.ssh.hosts import HostSettings
 from mlecore.vm.ssh.members import Member
@@ -47,8 +46,6 @@ from mlecore.vm.supervise import relaying
 T = TypeVar("T")
 
 _GIVEN_UP = 900.0
-_CLOCKS = 5.0  # seconds that a host's clock may differ
-_LITTLE = 10 * 2**30  # bytes free on a host, below which a warning is due
 _WEAKEST = ("absent", "watched", "enforced")
 
 
@@ -93,7 +90,7 @@ class Pool(Backend):
 
     def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
         """A host's problem keeps no run from starting as long as another host has none."""
-        asked = self._parallel(lambda member: self._problems(member, demands))
+        asked = self._parallel(lambda member: checks.problems(member, demands))
         found = dict(zip(self._members, asked, strict=True))
         one_is_good = any(not any(problem.fatal for problem in problems) for problems in found.values())
         return [
@@ -102,40 +99,8 @@ class Pool(Backend):
             for problem in problems
         ]
 
-    def _problems(self, member: Member, demands: Sequence[Demand]) -> list[Problem]:
-        try:
-            before = time.time()
-            seen = member.call(lambda host: host.survey())
-            took = time.time() - before
-            problems = member.call(lambda host: host.preflight(demands))
-        except BackendError as error:
-            return [Problem(what=_without_name(member, error), fix=error.fix or "Is it up?")]
-        ahead = seen["clock"] - before - took / 2
-        if abs(ahead) > _CLOCKS + took / 2:
-            what = f"its clock is {abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}"
-            problems.append(Problem(what=what, fix="Keep it with NTP (timedatectl set-ntp true).", fatal=False))
-        if seen["free"] < _LITTLE:
-            what = f"only {show_size(seen['free'])} are free in {seen['state']}"
-            problems.append(Problem(what=what, fix="Free some, or set state to another disk.", fatal=False))
-        if seen["ends_at_logout"]:
-            what = "systemd ends all of your processes when the connection breaks (KillUserProcesses=yes), jobs too"
-            fix = "Have KillUserProcesses=no set in its /etc/systemd/logind.conf, or your name in KillExcludeUsers."
-            problems.append(Problem(what=what, fix=fix, fatal=False))
-        return problems
-
     def inventory(self) -> Sequence[str]:
-        lines = []
-        for member in self._members.values():
-            try:
-                seen = member.call(lambda host: host.survey())
-            except BackendError as error:
-                lines.append(f"{member.name}: {_without_name(member, error)}")
-                continue
-            parts = [seen["system"], f"Python {seen['python']}", seen["bubblewrap"] or "no bubblewrap"]
-            parts += [f"{show_size(seen['free'])} free in {seen['state']}"]
-            parts += [f"GPUs {', '.join(seen['gpus'])}" if seen["gpus"] else "no GPU"]
-            lines.append(f"{member.name}: {'; '.join(parts)}")
-        return lines
+        return self._parallel(checks.inventory)
 
     def capacity(self) -> Capacity:
         found: dict[str, Capacity] = {}
@@ -433,11 +398,6 @@ class Pool(Backend):
 
 def _identity(dataset: Dataset) -> str:
     return f"{dataset.competition} {dataset.edition} {dataset.digest}"
-
-
-def _without_name(member: Member, error: BackendError) -> str:
-    """What is wrong with a host, for a line that begins with its name."""
-    return error.message.removeprefix(member.name).lstrip(": ")
 
 
 def _outer(member: Member, handle: Handle) -> Handle:
