@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from mlecore import given
 from mlecore.errors import DataError, GradingError, PluginError, UsageError
 from mlecore.facts import Facts, read_facts
 from mlecore.registry.discovery import find, plugins
@@ -75,7 +76,7 @@ class Competition:
     def prepare(self, raw: Path, public: Path, private: Path) -> None:
         """Make ``public`` (with description.md) and ``private`` from an unpacked download."""
         self.loaded.call(
-            "prepare", raw=Path(raw), public=_folder(public), private=_folder(private), edition=self.edition
+            "prepare", raw=_there(raw), public=_folder(public), private=_folder(private), edition=self.edition
         )
         shutil.copyfile(self.facts.folder / "description.md", Path(public) / "description.md")
 
@@ -87,7 +88,7 @@ class Competition:
         from mlecore.submissions.frames import as_file
 
         with as_file(submission) as path:
-            return self._check(path, Path(public))
+            return self._check(path, given.path(public, "the public data"))
 
     def _check(self, submission_csv: Path, public: Path) -> list[str]:
         from mlecore.submissions import generic_check
@@ -120,7 +121,11 @@ class Competition:
         from mlecore.submissions.frames import as_file
 
         with as_file(submission) as path:
-            return self._grade(path, Path(private), None if public is None else Path(public))
+            return self._grade(
+                path,
+                given.path(private, "the folder of the answers"),
+                None if public is None else given.path(public, "the public data"),
+            )
 
     def _grade(self, submission_csv: Path, private: Path, public: Path | None) -> float:
         from mlecore.submissions.guard import guard
@@ -142,28 +147,33 @@ class Competition:
         from mlecore.submissions.sample import sample_bytes
 
         with suppress(DataError):
-            return sample_bytes(self.facts, public or private.with_name("public"))
+            return sample_bytes(self.facts, public or private.parent / "public")
         with suppress(OSError):
             return (private / Path(self.facts.answers).relative_to("private")).stat().st_size
         return 0
 
-    def data(self, dirs: Sequence[str | Path] = (), *, synthetic: bool = False) -> Prepared:
+    def data(self, dirs: str | Path | Sequence[str | Path] = (), *, synthetic: bool = False) -> Prepared:
         """The prepared data, found in ``dirs`` or in the data directories that `mlecore prepare` uses.
 
         Raises NotPrepared with the command to run.
         """
         from mlecore.data import DataDirs, open_prepared
 
-        return open_prepared(self, DataDirs.of(dirs), synthetic=synthetic, verified=False)
+        return open_prepared(
+            self, DataDirs.of(given.paths(dirs, "a data directory")), synthetic=synthetic, verified=False
+        )
 
     def report(self, submission: Submission | None, data: Prepared) -> Report:
         """Grade and place on the human leaderboard; an invalid or missing submission makes a report that says so.
 
         Raises GradingError for what is not the submission's fault.
         """
+        from mlecore.data import Prepared
         from mlecore.grading.report import grade
         from mlecore.submissions.frames import as_file
 
+        if not isinstance(data, Prepared):
+            raise UsageError(f"data is what {self.id}'s data() returns, not {type(data).__name__}")
         if submission is None:
             return grade(self, None, data)
         with as_file(submission) as path:
@@ -174,17 +184,26 @@ class Competition:
         """The best possible submission: the plugin's, else the answers as a table."""
         import pandas as pd
 
-        private = Path(private)
+        private = _there(private)
         if self.loaded.implements("perfect"):
             frame: DataFrame = self.loaded.call("perfect", private=private, edition=self.edition)
-        else:
-            best = Path(self.facts.gold_submission or self.facts.answers).relative_to("private")
-            frame = pd.read_csv(private / best, float_precision="round_trip")
-        return frame
+            return frame
+        best = private / Path(self.facts.gold_submission or self.facts.answers).relative_to("private")
+        try:
+            return pd.read_csv(best, float_precision="round_trip")
+        except OSError as error:
+            raise DataError(f"the answers of {self.id} cannot be read: {error}") from None
+
+
+def _there(folder: Path) -> Path:
+    folder = given.path(folder, "a folder")
+    if not folder.is_dir():
+        raise DataError(f"there is no folder {folder}")
+    return folder
 
 
 def _folder(path: Path) -> Path:
-    path = Path(path)
+    path = given.path(path, "a folder")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -201,6 +220,7 @@ def _number(score: Any, competition: Competition) -> float:
 
 def competition(id: str, edition: str = "v1") -> Competition:
     """The installed competition of this id. Raises UsageError if it is not installed, with what to install."""
+    id, edition = given.text(id, "a competition's id"), given.text(edition, "an edition")
     plugin = find("competition", id)
     if plugin is None or plugin.state != "ok":
         from mlecore.registry.loading import load

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from attrs import frozen
 
+from mlecore import given
 from mlecore.controller.display import Lines, Silent
 from mlecore.errors import BackendUnreachable, DataError, UsageError
 from mlecore.runs.arguments import Arguments, lists_arguments, plan_of
@@ -48,8 +49,13 @@ def run(
     BackendError before anything starts.
     """
     wanted = plan_of(plan, arguments)
-    folders = [data] if isinstance(data, (str, Path)) else data
-    done = run_group(wanted, group, Path(runs), folders, display or Lines(len(wanted)))
+    done = run_group(
+        wanted,
+        None if group is None else given.text(group, "a group's name"),
+        given.path(runs, "the folder of the groups"),
+        given.paths(data, "a data directory"),
+        display or Lines(len(wanted)),
+    )
     return load_group(done.group.folder)
 
 
@@ -159,7 +165,7 @@ def existing(runs: Path, name: str | None, plan: Plan | None) -> Group | None:
         if plan is None:
             raise UsageError("neither a plan nor a group is given")
         return None
-    folder = runs / name
+    folder = given.path(runs / name, "a group")
     if plan is not None and not is_group(folder):
         return None
     group = open_group(folder)

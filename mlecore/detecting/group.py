@@ -7,6 +7,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from mlecore import given
 from mlecore.data.layout import DataDirs
 from mlecore.detecting.judging import JUDGED, Judges, PublicData
 from mlecore.detecting.ready import GivenOptions, choose
@@ -27,13 +28,13 @@ class Judged:
 
 
 def detect(
-    group: str,
+    group: str | Path,
     run: str | None = None,
     *,
     detectors: Sequence[str] = (),
     options: GivenOptions | None = None,
     runs: Path | str = "runs",
-    data: Sequence[Path | str] = (),
+    data: Path | str | Sequence[Path | str] = (),
     say: Callable[[str], None] = lambda text: None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Judged]:
@@ -42,7 +43,7 @@ def detect(
     Writes what they find into the runs' folders. ``options`` are by detector and name; those of the group's plan are
     their defaults. Raises UsageError for what cannot be judged, PluginError, DataError.
     """
-    opened = open_group(Path(runs) / group)
+    opened = open_group(given.path(runs, "the folder of the groups") / given.path(group, "a group"))
     require_own(opened)
     check_group(opened.folder)
     problems: list[str] = []
@@ -51,16 +52,18 @@ def detect(
     if not wanted:
         what = group if run is None else f"{group}/{run}"
         raise UsageError(f"{what}: there is nothing to judge, as no run has left anything yet")
-    planned = {name: given for name, given in opened.plan.execution.detectors.items() if name in (detectors or [name])}
-    given = options or {}
-    merged = {name: {**planned.get(name, {}), **given.get(name, {})} for name in {**planned, **given}}
+    planned = {
+        name: values for name, values in opened.plan.execution.detectors.items() if name in (detectors or [name])
+    }
+    own = options or {}
+    merged = {name: {**planned.get(name, {}), **own.get(name, {})} for name in {**planned, **own}}
     chosen, remarks = choose(detectors, merged)
     for words in (*problems, *remarks):
         say(words)
     if not chosen:
         raise UsageError("no detector can judge here", fix="To see them: mlecore plugins list --kind detector")
     found: list[Judged] = []
-    dirs = DataDirs.of(data or opened.info.data)
+    dirs = DataDirs.of(given.paths(data, "a data directory") or opened.info.data)
     with Judges(chosen, dirs, PublicData(dirs)) as judges:
         for number, record in enumerate(wanted, 1):
             found += [Judged(run=record, found=each) for each in judges.judge(record, members)]

@@ -41,10 +41,14 @@ def _all_entries() -> tuple[Point, ...]:
 def plugins(kind: str | None = None) -> list[Plugin]:
     """Every installed plugin, or those of one kind; one that cannot be used comes with the reason. Imports none.
 
-    Raises UsageError if MLECORE_DISABLE_PLUGINS cannot be read.
+    Raises UsageError for an unknown kind, and if MLECORE_DISABLE_PLUGINS cannot be read.
     """
-    known = (plugin for each in (KINDS if kind is None else (kind,)) for plugin in _of_kind(each))
-    return [*known, *(plugin for plugin in _in_unknown_groups() if kind in (None, plugin.kind))]
+    lost = tuple(_in_unknown_groups())
+    kinds = dict.fromkeys([*KINDS, *(plugin.kind for plugin in lost)])
+    if kind is not None and not (isinstance(kind, str) and kind in kinds):
+        raise UsageError(f"there is no kind of plugin {str(kind)[:60]!r}; there are: {', '.join(kinds)}")
+    known = (plugin for each in KINDS if kind in (None, each) for plugin in _of_kind(each))
+    return [*known, *(plugin for plugin in lost if kind in (None, plugin.kind))]
 
 
 def _disabled() -> set[str]:

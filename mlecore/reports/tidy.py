@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict
 
+from mlecore import given
 from mlecore.reports.document import Document
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def report(*groups: str | Path, runs: str | Path = "runs", mix: bool = False) ->
     from mlecore.reports.sources import read_sources
     from mlecore.reports.summary import summarise
 
-    document = summarise(read_sources([str(group) for group in groups], [], Path(runs)), mix=mix)
+    named = [str(given.path(group, "a group")) for group in groups]
+    document = summarise(read_sources(named, [], given.path(runs, "the folder of the groups")), mix=mix)
     frame = to_frame(document)
     frame.attrs["report"] = document.to_json()
     return frame

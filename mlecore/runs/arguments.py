@@ -14,6 +14,7 @@ from attrs import fields
 
 from mlecore.agents import Network
 from mlecore.errors import UsageError
+from mlecore.given import path
 from mlecore.runs.plan import Execution, Plan, Prices
 from mlecore.runs.planning import carried_out, make_plan, read_plan
 
@@ -65,9 +66,9 @@ def plan_of(plan: Plan | Mapping[str, Any] | Path | str | None, arguments: Mappi
 
     With a plan, arguments can only say how it is carried out. Raises UsageError.
     """
-    given = {name: value for name, value in arguments.items() if value is not None}
-    if unknown := [name for name in given if name not in Arguments.__annotations__]:
+    if unknown := [name for name in arguments if name not in Arguments.__annotations__]:
         raise UsageError(f"there is no argument {unknown[0]!r}; there are: {', '.join(Arguments.__annotations__)}")
+    given = {name: value for name, value in arguments.items() if value is not None}
     if plan is None:
         return make_plan(as_dictionary(given))
     execution = {key.name: given.pop(key.name, None) for key in fields(Execution)}
@@ -76,7 +77,7 @@ def plan_of(plan: Plan | Mapping[str, Any] | Path | str | None, arguments: Mappi
     if isinstance(plan, Mapping):
         plan = make_plan(plan)
     elif not isinstance(plan, Plan):
-        plan = read_plan(Path(plan))
+        plan = read_plan(path(plan, "a plan"))
     return carried_out(plan, **execution)
 
 

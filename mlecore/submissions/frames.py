@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Union
 
+from mlecore import given
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def as_file(submission: Submission) -> Iterator[Path]:
     A frame of pandas is written without its index, unless that has a name. Raises UsageError for anything else.
     """
     if isinstance(submission, (str, Path)):
-        yield Path(submission)
+        yield given.path(submission, "a submission")
         return
     from mlecore.leftovers import scratch
 

@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlecore.errors import InvalidSubmission
+from mlecore import given
+from mlecore.errors import InvalidSubmission, UsageError
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -22,8 +23,8 @@ _LINES = bytes.maketrans(b"\r\v\f", b"\nxx")  # for bytes.split, which would tak
 class Table:
     """One CSV file, read as pandas 2 reads it. No plugin reads a submission in another way."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path | str) -> None:
+        self.path = given.path(path, "a table")
 
     def frame(self) -> DataFrame:
         """Exactly pandas 2's ``read_csv(path, float_precision="round_trip")``: chunk-wise typing, implicit index.
@@ -85,6 +86,8 @@ class Table:
                 frame: DataFrame = pd.read_csv(self.path, float_precision="round_trip", compression=None, **options)
         except pd.errors.EmptyDataError:
             return pd.DataFrame()
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+            raise UsageError(f"the table {self.path} cannot be read: {error.strerror}") from None
         except (pd.errors.ParserError, UnicodeDecodeError, ValueError, OverflowError) as error:
             if "out of memory" in str(error):
                 raise MemoryError(f"no memory left to read {self.path}") from None  # ours, not the submission's fault

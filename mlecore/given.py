@@ -1,0 +1,35 @@
+"""Paths and names that callers give from Python: what cannot be one is a UsageError that says what is expected."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from mlecore.errors import UsageError
+
+_LONGEST = 255  # bytes of a file's name, on every usual file system
+
+
+def path(value: object, what: str) -> Path:
+    """``what`` is what the caller is to give, such as "a submission". Raises UsageError."""
+    found = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(found, str):
+        raise UsageError(f"{what} is given as a path, not as {type(value).__name__}")
+    if "\0" in found or any(len(os.fsencode(part)) > _LONGEST for part in Path(found).parts):
+        raise UsageError(f"{what} cannot be at {found[:60]!r}: no file has such a name")
+    return Path(found)
+
+
+def paths(value: object, what: str) -> tuple[Path, ...]:
+    """One, or several. Raises UsageError."""
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, os.PathLike)):
+        return tuple(path(each, what) for each in value)
+    return (path(value, what),)
+
+
+def text(value: object, what: str) -> str:
+    """Raises UsageError."""
+    if not isinstance(value, str):
+        raise UsageError(f"{what} is given as text, not as {type(value).__name__}")
+    return value
