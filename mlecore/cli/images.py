@@ -31,7 +31,7 @@ def command() -> None:
 @_of_backend
 @json_option
 def list_(name: str | None, as_json: bool) -> None:
-    """What is there, whoever built it. Sizes leave out what is shared with others."""
+    """All images built for agents. Sizes leave out what images share."""
     from attrs import asdict
 
     found = list(_built(name))

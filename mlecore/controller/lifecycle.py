@@ -348,7 +348,7 @@ class Lifecycle:
             self._reporter.unfinished("left", f"{what}: {why}", record.name, step=active.phase)
         elif isinstance(decision, Abandon):
             self.active.pop(record.name, None)
-            words = "its folder was deleted; its job is stopped, and resuming begins it anew"
+            words = "its folder was deleted; its job is stopped, and resuming starts it again"
             self._reporter.unfinished("folder deleted", words, record.name)
             if record.attempt and record.attempt.handle and active.phase != "grading":
                 self._remove_job(record.attempt.handle)

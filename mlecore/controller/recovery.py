@@ -45,7 +45,7 @@ def find_runs(
         elif planned.name in group.cancelled:
             yield FoundRun(planned=planned, ended=planned_record(group, planned))
         elif planned.name in started:
-            remark = f"{planned.name} had begun and its folder is gone: it begins anew"
+            remark = f"{planned.name} had begun and its folder is gone: it starts again"
             yield FoundRun(planned=planned, remark=remark)
         else:
             yield FoundRun(planned=planned)
@@ -91,7 +91,7 @@ def _misfit(group: Group, planned: PlannedRun, record: RunSummary) -> str:
 
 
 def _unusable(planned: PlannedRun, why: str) -> FoundRun:
-    problem = f"{why}. It is left alone: fix its run.json, or remove the folder to begin it anew"
+    problem = f"{why}. It is left alone: fix its run.json, or remove the folder to start it again"
     return FoundRun(planned=planned, problem=problem)
 
 

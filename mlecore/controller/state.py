@@ -38,7 +38,7 @@ class Timing:
 
 
 class Display(Protocol):
-    """Gets told what happens; called in the loop's thread."""
+    """Gets notified of what happens; called in the loop's thread."""
 
     def changed(self, record: RunRecord, report: Report | None) -> None: ...
 

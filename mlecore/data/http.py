@@ -101,7 +101,7 @@ def patience(unreachable: float | None = None) -> Retrying:
 
     ``unreachable``: seconds after which it gives up where no connection was made; None: as for other errors.
 
-    Tenacity, not its wrapper stamina: attempts are counted anew whenever the last one made progress. The last Transient
+    Tenacity, not its wrapper stamina: attempts are counted again after one that made progress. The last Transient
     is raised after ``PATIENCE`` attempts without any.
     """
     import tenacity

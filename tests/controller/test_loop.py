@@ -350,7 +350,7 @@ def test_folder_deleted_by_hand_is_reported_and_the_rest_goes_on(lab):
     assert outcome.counts == {"graded": 1} and "deleted" in outcome.unfinished[0]
     assert not list((lab.backend_root / "jobs").iterdir())
     assert lab.run().counts == {"graded": 2}
-    assert any("begins anew" in text for text in lab.display.said)
+    assert any("starts again" in text for text in lab.display.said)
 
 
 def _damage(path: Path) -> None:

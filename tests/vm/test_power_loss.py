@@ -1,4 +1,4 @@
-"""Power lost at a bad moment: what a job left is whole, or the job is lost and the run begins anew."""
+"""Power lost at a bad moment: what a job left is whole, or the job is lost and the run starts again."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, fields
+from attrs import fields
 
 from mlecore.agents import Recipe
 from mlecore.backends import Backend, Dataset, Demand, Fetched, Handle, Image, Job, JobStatus, Sandbox
@@ -20,7 +20,7 @@ from mlecore.registry import Loaded, open_backend
 from mlecore.testing.rules import Stop, Undecided
 
 PATIENCE = 60.0  # seconds that a short job may take to end, and a long one to be seen running
-_TOOLS = Path(__file__).parents[2] / "sandbox"
+INIT = Path(__file__).parents[2] / "sandbox" / "init"
 _DEMANDS = frozenset(attribute.name for attribute in fields(Demand))
 
 
@@ -69,19 +69,17 @@ class BackendBench:
 
     def job(self, script: str, **changes: Any) -> Job:
         """A job that runs a shell script in its home; ``changes`` are fields of Job or of Demand."""
-        demand = Demand(time_limit=PATIENCE, grace=1.0)
-        job = Job(
-            name=f"mle-{uuid.uuid4().hex[:12]}-1",
-            group=self.group,
-            image=self.image,
-            dataset=self.dataset,
-            data=self.data,
-            argv=("/bin/sh", "-c", script),
-            tools={"init": _TOOLS / "init", "note.txt": b"a tool\n"},
-            env={"MLECORE_CANDIDATES": "submission/submission.csv"},
-            demand=evolve(demand, **{name: value for name, value in changes.items() if name in _DEMANDS}),
-        )
-        return evolve(job, **{name: value for name, value in changes.items() if name not in _DEMANDS})
+        usual = {
+            "group": self.group,
+            "image": self.image,
+            "dataset": self.dataset,
+            "data": self.data,
+            "tools": {"init": INIT, "note.txt": b"a tool\n"},
+            "env": {"MLECORE_CANDIDATES": "submission/submission.csv"},
+            "time_limit": PATIENCE,
+            "grace": 1.0,
+        }
+        return shell_job(script, **{**usual, **changes})
 
     def require(self, demand: Demand) -> None:
         """Raises Undecided if the backend says that it cannot give a job all it demands."""
@@ -141,6 +139,13 @@ class BackendBench:
         while self._started:
             with contextlib.suppress(MlecoreError):
                 self.backend.remove(self._started.pop())
+
+
+def shell_job(script: str, **words: Any) -> Job:
+    """A job with a new name that runs a shell script; ``words`` are fields of Job or of Demand."""
+    usual = {"name": f"mle-{uuid.uuid4().hex[:12]}-1", "argv": ("/bin/sh", "-c", script), "tools": {"init": INIT}}
+    demand = Demand(**{name: value for name, value in words.items() if name in _DEMANDS})
+    return Job(**{**usual, **{name: value for name, value in words.items() if name not in _DEMANDS}}, demand=demand)
 
 
 def files(folder: Path) -> dict[str, bytes]:

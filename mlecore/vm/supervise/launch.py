@@ -114,7 +114,7 @@ def launch(
 
 
 def _stdin(path: str) -> int:
-    """A copy in memory that nobody can write: by /proc, a process may open what it has open anew, for writing too."""
+    """A copy in memory that nobody can write: by /proc, a process may open again what it has open, for writing too."""
     copy = os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     with open(path, "rb") as source:  # noqa: PTH123
         while os.sendfile(copy, source.fileno(), None, 1 << 24):

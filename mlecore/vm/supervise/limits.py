@@ -9,8 +9,8 @@ from .namespaces import is_whole
 from .watch import Memory, OpenFiles, Processes
 
 
-class Limits:
-    """Of one job. ``in_cgroup``: the kernel holds it to its memory and processes."""
+class WatchedLimits:
+    """The limits of one job. ``in_cgroup``: the kernel holds it to its memory and processes."""
 
     def __init__(self, spec: dict[str, Any], in_cgroup: bool) -> None:
         self._spec = spec
@@ -25,7 +25,7 @@ class Limits:
         """Which limit the job is over: "memory", "processes", "disk", "files" or none. Never waits."""
         spec = self._spec
         counted = self._count.look(init if self._wrapped else 0)
-        if self._open is None and not self._open_eyes(init):
+        if self._open is None and not self._begin(init):
             return ""
         assert self._open and self._memory
         self._open.look()
@@ -35,7 +35,7 @@ class Limits:
             return "disk"
         return "files" if counted and spec["files"] and self._count.files > spec["files"] else ""
 
-    def _open_eyes(self, init: int) -> bool:
+    def _begin(self, init: int) -> bool:
         """Once the sandbox is whole; until then its first process still sees the whole machine."""
         if self._wrapped and not is_whole(init, self._spec["home_outside"]):
             return False

@@ -17,7 +17,7 @@ from .deadline import Deadline
 from .files import OUTPUT, STATE, STOP, sync_disk, write_json
 from .helpers import Helpers
 from .launch import Started, launch
-from .limits import Limits
+from .limits import WatchedLimits
 from .namespaces import is_whole
 from .outcome import End, outcome, report
 from .output import Output
@@ -165,7 +165,7 @@ class Supervisor:
         typed = terminal.typed(spec, self.folder)
         if typed:
             poll.register(child.output, select.POLLIN | select.POLLOUT)
-        limits = Limits(spec, self.group is not None)
+        limits = WatchedLimits(spec, self.group is not None)
         said = b""
         look_at = time.monotonic()
         while True:

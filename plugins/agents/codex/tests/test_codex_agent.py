@@ -7,8 +7,9 @@ from pathlib import Path
 
 import mle_agent_codex as plugin
 import pytest
+from mle_lib_agents.testing import run_in_two_sessions
 
-from mlecore.testing import check_agent, scripted_run
+from mlecore.testing import check_agent
 from mlecore.testing.models import Answer
 from mlecore.testing.models.script import Tool
 
@@ -39,16 +40,5 @@ def test_usage_is_that_of_the_last_turn_of_each_session(tmp_path: Path) -> None:
 @pytest.mark.network
 @pytest.mark.sandbox
 def test_a_graded_run_in_two_sessions(tmp_path: Path) -> None:
-    answers = (
-        bash("cp data/sample_submission.csv submission/submission.csv"),
-        Answer(text="That is all."),
-        bash("touch logs/finished"),
-        Answer(text="Now it is.", times=0),
-    )
-    done = scripted_run("codex", answers, tmp_path, options={"pip": ""})
-    assert json.loads((done.record.folder / "grade.json").read_bytes())["valid_submission"]
-    conversation = json.dumps(done.served.requests[-1]["body"]["input"])
-    assert "left. Go on" in conversation and "That is all." in conversation and "WHAT COUNTS" in conversation
+    done = run_in_two_sessions("codex", bash, tmp_path)
     assert any((done.record.folder / "logs" / "codex" / "sessions").rglob("*.jsonl"))
-    assert done.leaks == ()
-    assert done.record.usage.input_tokens == done.record.reported_usage.input_tokens == done.served.input

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import mle_agent_openhands as plugin
 import pytest
+from mle_lib_agents.testing import SAID, run_in_two_sessions
 
 from mlecore.errors import BackendError
-from mlecore.testing import check_agent, scripted_run
+from mlecore.testing import check_agent
 from mlecore.testing.models import Answer
 from mlecore.testing.models.script import Tool
 from mlecore.vm.pythons import find_python
@@ -18,9 +19,6 @@ from mlecore.vm.pythons import find_python
 def terminal(command: str) -> Answer:
     given = {"command": command, "security_risk": "LOW", "summary": "work"}
     return Answer(tools=(Tool(name="terminal", arguments=given),))
-
-
-FINISH = Answer(tools=(Tool(name="finish", arguments={"message": "That is all."}),))
 
 
 def test_conformance() -> None:
@@ -43,12 +41,6 @@ def test_a_graded_run_in_two_sessions(tmp_path: Path) -> None:
         find_python(">=3.12", None)
     except BackendError as error:
         pytest.skip(str(error))
-    copy = "cp data/sample_submission.csv submission/submission.csv"
-    answers = (terminal(copy), FINISH, terminal("touch logs/finished"), FINISH)
-    done = scripted_run("openhands", answers, tmp_path, options={"pip": ""}, time_limit="9m")
-    assert json.loads((done.record.folder / "grade.json").read_bytes())["valid_submission"]
-    conversation = json.dumps(done.served.requests[-1]["body"]["messages"])
-    assert "left. Go on" in conversation and "That is all." in conversation and "WHAT COUNTS" in conversation
+    end = Answer(tools=(Tool(name="finish", arguments={"message": SAID}),))
+    done = run_in_two_sessions("openhands", terminal, tmp_path, end=end, time_limit="9m")
     assert any((done.record.folder / "logs" / "openhands").rglob("event-*.json"))
-    assert done.leaks == ()
-    assert done.record.usage.input_tokens == done.record.reported_usage.input_tokens == done.served.input

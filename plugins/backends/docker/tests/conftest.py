@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 from mle_backend_docker import names
 from mle_backend_docker.backend import DockerBackend
@@ -23,11 +22,9 @@ from mle_backend_docker.engine import Engine
 from mle_backend_docker.settings import BASE
 
 from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Demand, Handle, Image, Job, JobStatus
+from mlecore.backends import Dataset, Handle, Image, Job, JobStatus
 from mlecore.errors import BackendError
-
-DEMANDS = {attribute.name for attribute in attrs.fields(Demand)}
-INIT = Path(__import__("mlecore").__file__).parent / "sandbox" / "init"
+from mlecore.testing.backends.harness import INIT, shell_job
 
 
 class Lab:
@@ -52,19 +49,13 @@ class Lab:
 
     def job(self, script: str = "true", **changes: Any) -> Job:
         """A job that runs a shell script in the sandbox; ``changes`` are fields of Job or of Demand."""
-        demand = {name: changes.pop(name) for name in DEMANDS & changes.keys()}
-        fields: dict[str, Any] = {
-            "name": f"mle-{uuid.uuid4().hex[:12]}-1",
+        usual = {
             "group": self.group,
             "dataset": self.dataset,
             "data": str(self.dataset.public),
-            "argv": ("/bin/sh", "-c", script),
-            "demand": Demand(**demand),
             "tools": {"init": INIT, "sample.csv": b"id,target\n"},
-            **changes,
         }
-        fields.setdefault("image", None)
-        return Job(**{**fields, "image": fields["image"] or self.image})
+        return shell_job(script, **{**usual, **changes, "image": changes.get("image") or self.image})
 
     def start(self, script: str = "true", **changes: Any) -> Handle:
         return self.backend.start(self.job(script, **changes))

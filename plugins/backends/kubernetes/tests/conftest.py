@@ -10,18 +10,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.backend import KubernetesBackend
 from mle_backend_kubernetes.cluster import Cluster, NotFound
 
 from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Demand, Handle, Image, Job, JobStatus
+from mlecore.backends import Dataset, Handle, Image, Job, JobStatus
 from mlecore.errors import BackendError
+from mlecore.testing.backends.harness import shell_job
 
-DEMANDS = {attribute.name for attribute in attrs.fields(Demand)}
-INIT = Path(__import__("mlecore").__file__).parent / "sandbox" / "init"
 REGISTRY = os.environ.get("MLECORE_TEST_REGISTRY", "localhost:5000")
 KINDS = ("jobs", "pods", "configmaps", "secrets", "persistentvolumeclaims", "services", "networkpolicies")
 
@@ -49,20 +47,12 @@ class Lab:
 
     def job(self, script: str = "true", **changes: Any) -> Job:
         """A job that runs a shell script; ``changes`` are fields of Job or of Demand."""
-        demand = {"time_limit": 120.0, "grace": 1.0}
-        demand |= {name: changes.pop(name) for name in DEMANDS & changes.keys()}
-        fields: dict[str, Any] = {
-            "name": f"mle-{uuid.uuid4().hex[:12]}-1",
-            "group": self.group,
-            "dataset": self.dataset,
-            "argv": ("/bin/sh", "-c", script),
-            "demand": Demand(**demand),
-            "tools": {"init": INIT},
-            **changes,
-        }
-        if "data" not in fields:
-            fields["data"] = self.backend.provide(self.dataset, lambda done, total, what: None)
-        return Job(**{"image": self.image, **fields})
+        usual = {"group": self.group, "dataset": self.dataset, "time_limit": 120.0, "grace": 1.0, **changes}
+        if "image" not in usual:
+            usual["image"] = self.image
+        if "data" not in usual:
+            usual["data"] = self.backend.provide(self.dataset, lambda done, total, what: None)
+        return shell_job(script, **usual)
 
     def start(self, script: str = "true", **changes: Any) -> Handle:
         return self.backend.start(self.job(script, **changes))

@@ -75,7 +75,7 @@ def _take(message: dict[str, Any], there: dict[str, tuple[int, str]], journal: I
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with open(partial, "a+b") as out:
         digest, offset = hashlib.sha256(), 0
-        if message.get("ask"):  # a large file: what an earlier connection brought of it is kept
+        if message.get("ask"):  # a large file: what an earlier connection sent of it is kept
             owner = _owner(partial)
             if owner != path:
                 out.truncate(0)
