@@ -3,12 +3,17 @@
     python benchmarks/kubernetes_faults.py --pids FOLDER --up COMMAND [-B name=value]... [--only FAULT]...
 
 FOLDER holds the process id of each of the cluster's servers as NAME.pid; COMMAND brings back those that are gone. For a
-cluster of your own only: it kills and stops its servers, drains its node, and flushes the chain of its policies.
+cluster of one node and your own only: it kills and stops its servers, drains its node and fills its GPUs.
+
+A cluster gives up the pods of a lost node after five minutes, unless they tolerate less:
+    -B 'tolerations=[{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute", "operator": "Exists",
+                      "tolerationSeconds": 5}]'
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import subprocess
@@ -27,6 +32,8 @@ from mlecore.registry import load
 from mlecore.testing.backends.harness import BackendBench, files
 
 SECONDS = 25  # that a run of these works
+LOST = 200  # seconds: until the cluster gives up a node's pods (shorter with a toleration), and we do
+PREEMPTED = "preempted"
 SCRIPT = f"echo begun; echo 1 >submission/submission.csv; sleep {SECONDS}; echo 2 >>submission/submission.csv"
 
 
@@ -65,6 +72,18 @@ class Cluster:
         finally:
             self.kubectl("uncordon", node)
 
+    def preempt(self) -> None:
+        """A pod of higher priority that needs all GPUs."""
+        path = "jsonpath={.items[0].status.allocatable.nvidia\\.com/gpu}"
+        gpus = {"nvidia.com/gpu": self.kubectl("get", "nodes", "-o", path)}
+        container = {"name": "any", "image": "none", "resources": {"limits": gpus}}
+        spec = {"priorityClassName": "system-cluster-critical", "containers": [container]}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "more-important"}, "spec": spec}
+        create = ["kubectl", "create", "-f", "-"]
+        subprocess.run(create, input=json.dumps(pod), text=True, check=True, capture_output=True)
+        time.sleep(30)
+        self.kubectl("delete", "pod", "more-important", "--force", "--grace-period=0")
+
 
 def faults(cluster: Cluster) -> dict[str, Callable[[], None]]:
     return {
@@ -77,12 +96,14 @@ def faults(cluster: Cluster) -> dict[str, Callable[[], None]]:
         "scheduler killed": lambda: cluster.kill("kube-scheduler", 5),
         "registry killed": lambda: cluster.kill("registry", 5),
         "node drained and cordoned": cluster.drain,
+        "node lost": lambda: cluster.stop("kubelet", LOST),
+        PREEMPTED: cluster.preempt,
     }
 
 
-def one(bench: BackendBench, fault: Callable[[], None]) -> str:
+def one(bench: BackendBench, fault: Callable[[], None], gpus: int) -> str:
     """Break the cluster under a run; how the run ended, and whether its files came home."""
-    job = bench.job(SCRIPT, time_limit=300.0)
+    job = bench.job(SCRIPT, time_limit=300.0, gpus=gpus)
     handle = patiently(lambda: bench.start(job))
     while b"begun" not in patiently(lambda: bench.output(handle)):
         time.sleep(0.5)
@@ -137,7 +158,7 @@ def main() -> None:
         try:
             for name, fault in faults(cluster).items():
                 if not given.only or name in given.only:
-                    words = one(bench, fault)
+                    words = one(bench, fault, gpus=int(name == PREEMPTED))
                     failed |= words.startswith("FAILED")
                     print(f"{name:28} {words}", flush=True)
         finally:

@@ -1,0 +1,64 @@
+"""Public data: a claim that the lab has made, and one of ours that is loaded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from mle_backend_kubernetes import manifests, names, pods
+
+from mlecore.errors import DataError
+
+if TYPE_CHECKING:
+    from conftest import Lab
+
+pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.xdist_group("kubernetes")]
+
+FILL = """
+import os
+os.makedirs("/claim/toy/prepared/public")
+open("/claim/toy/prepared/public/train.csv", "w").write("id,target\\n1,0\\n")
+"""
+
+
+@pytest.fixture
+def filled(lab: Lab) -> Iterator[str]:
+    """A claim with the data of the competition ``toy``, made as a lab would."""
+    settings, path, watched = lab.backend.settings, lab.cluster.path, lab.backend.tracked.pods
+    claim = manifests.claim_object("lab-data", 1 << 20, {}, settings, "ReadWriteMany")
+    lab.cluster.create(path("persistentvolumeclaims"), claim)
+    mounts = [{"name": "claim", "mountPath": "/claim"}]
+    container = pods.helper_container("fill", lab.backend.images.helper(), ["python3", "-c", FILL], mounts)
+    volumes = [{"name": "claim", "persistentVolumeClaim": {"claimName": "lab-data"}}]
+    labels = {names.ROLE: "loader"}
+    lab.cluster.create(path("pods"), pods.helper_pod(settings, "fill", labels, container, volumes, 120))
+    try:
+        assert watched.until(lambda: (pod := watched.find("fill")) is not None and pod.phase == "Succeeded", 120)
+        yield "lab-data"
+    finally:
+        lab.cluster.delete(path("pods", "fill"))
+        lab.cluster.delete(path("persistentvolumeclaims", "lab-data"))
+
+
+def test_a_claim_of_the_lab_s_own_is_mounted_read_only_and_must_hold_all_files(
+    make_lab: Callable[..., Lab], filled: str
+) -> None:
+    lab = make_lab(**{"data-claim": filled})
+    handle = lab.start("cat data/train.csv; touch data/x 2>/dev/null || echo cannot write")
+    lab.wait(handle)
+    assert b"".join(lab.backend.logs(handle)) == b"id,target\n1,0\ncannot write\n"
+    (lab.dataset.public / "test.csv").write_text("id\n2\n")
+    with pytest.raises(DataError, match=r"lacks 1 of 2 files of toy.*test\.csv"):
+        lab.backend.provide(lab.dataset, lambda done, total, what: None)
+
+
+def test_data_are_loaded_once_and_other_data_have_another_claim(lab: Lab, make_lab: Callable[..., Lab]) -> None:
+    said: list[str] = []
+    first = lab.backend.provide(lab.dataset, lambda done, total, what: said.append(what))
+    again = make_lab()
+    before = again.cluster.requests.copy()
+    assert again.backend.provide(again.dataset, lambda done, total, what: None) == first
+    sent = again.cluster.requests - before
+    assert (sent["POST pods"], sent["GET persistentvolumeclaims"]) == (0, 1)
+    assert names.data(lab.dataset) in first and said
