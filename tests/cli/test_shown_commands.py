@@ -44,6 +44,7 @@ NEEDS = {
     r"run .*-B gpus": "GPUs",
     r"runs logs": "a run that printed something",
     r"detect .*(--detector NAME|-D )": "a model, or a detector of the reader's",
+    r"runs cancel .*/RUN": "a run that has not ended",
     r"runs adopt": "a group from elsewhere",
     r"doctor": "a while: it asks all backends, and Kaggle",
 }
