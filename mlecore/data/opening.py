@@ -39,10 +39,12 @@ def open_prepared(
     found = dirs.find(competition.id, competition.edition, synthetic)
     if found is None:
         flags = dirs.flags(competition.edition, synthetic)
+        made_up = not synthetic and dirs.find(competition.id, competition.edition, True) is not None
         raise NotPrepared(
             f"the {'synthetic data' if synthetic else 'data'} of {competition.id} are not prepared "
             f"in {', '.join(map(str, dirs.dirs))}",
-            fix=f"Prepare them: mlecore prepare {competition.id}{flags}",
+            fix=f"Prepare them: mlecore prepare {competition.id}{flags}"
+            + (" (or use the synthetic data, which are prepared: --synthetic)" if made_up else ""),
         )
     if found.manifest is None and verified:
         return adopt(found, dirs, competition.facts, progress)

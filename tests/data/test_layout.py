@@ -64,6 +64,12 @@ def test_what_is_not_there_comes_with_the_command_to_run(dirs: DataDirs, tiny) -
         open_prepared(tiny, dirs)
 
 
+def test_synthetic_data_are_named_where_the_real_ones_are_not_prepared(dirs: DataDirs, tiny) -> None:  # type: ignore[no-untyped-def]
+    prepare(tiny, dirs, Synthetic())
+    with pytest.raises(NotPrepared, match=r"use the synthetic data, which are prepared: --synthetic"):
+        open_prepared(tiny, dirs)
+
+
 def test_editions_and_synthetic_data_have_separate_folders(dirs: DataDirs, tiny) -> None:  # type: ignore[no-untyped-def]
     v1 = prepare(tiny, dirs, Synthetic()).prepared
     tiny.edition = "v2"
