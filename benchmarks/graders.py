@@ -55,7 +55,7 @@ ROWS = {
 
 def repeated(table: pd.DataFrame, id: str, copies: int) -> pd.DataFrame:
     """``table`` so many times, each under new ids."""
-    width = table[id].map(len).max()
+    width = int(table[id].map(len).max())
     made = [table]
     for k in range(1, copies):
         ids = [str(int(old) + k * 10**width) if old.isdecimal() else f"{k}{old}" for old in table[id]]
