@@ -49,7 +49,7 @@ def attempt(tmp_path, data, monkeypatch):
         options = {"argv": f"sh {file.name}"}
         limits.setdefault("time_limit", "30s")
         where = {"runs": tmp_path / "runs", "data": [data]}
-        (record,) = run(agent="command", competitions=["coins"], options=options, retries=0, **where, **limits)
+        (record,) = run(agent="command", competition="coins", options=options, retries=0, **where, **limits)
         return record
 
     return go
