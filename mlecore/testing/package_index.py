@@ -19,7 +19,7 @@ _WHEEL = f"{MODULE}-1.0-py3-none-any.whl"
 @contextmanager
 def package_index(password: str, host: str = "127.0.0.1") -> Iterator[str]:
     """Its address, with the password, while it serves."""
-    content = _wheel()
+    content = wheel()
     page = f'<a href="/{_WHEEL}#sha256={hashlib.sha256(content).hexdigest()}">{_WHEEL}</a>'.encode()
     wanted = "Basic " + base64.b64encode(f"user:{password}".encode()).decode()
 
@@ -50,7 +50,8 @@ def package_index(password: str, host: str = "127.0.0.1") -> Iterator[str]:
             server.shutdown()
 
 
-def _wheel() -> bytes:
+def wheel() -> bytes:
+    """The one package that it has; always the same bytes."""
     out, info = io.BytesIO(), f"{MODULE}-1.0.dist-info"
     texts = {
         f"{MODULE}.py": "VALUE = 'from the index'\n",

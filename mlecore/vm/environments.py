@@ -125,8 +125,8 @@ def _make(recipe: Recipe, python: Python, target: Path, log: Path) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as out:
         if recipe.pip or recipe.pip_alone or recipe.python:
-            for argv in _pip_steps(recipe, python, target):
-                _step(argv, out.fileno(), log)
+            for argv, lines in _pip_steps(recipe, python, target):
+                _step(argv, out.fileno(), log, lines)
             _compile(target, out.fileno())
         if recipe.npm:
             argv = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(target), *recipe.npm]
@@ -153,19 +153,19 @@ def _make(recipe: Recipe, python: Python, target: Path, log: Path) -> None:
     marker.replace(target / "made.json")
 
 
-def _pip_steps(recipe: Recipe, python: Python, target: Path) -> Iterator[list[str]]:
-    """The commands that make an environment with the recipe's packages."""
+def _pip_steps(recipe: Recipe, python: Python, target: Path) -> Iterator[tuple[list[str], Sequence[str]]]:
+    """The commands that make an environment with the recipe's packages, each with the lines that it reads."""
     uv, inside = _uv(), str(target / "bin" / "python")
     if uv is not None:
-        yield [uv, "venv", "--quiet", "--allow-existing", "--python", python.program, str(target)]
+        yield [uv, "venv", "--quiet", "--allow-existing", "--python", python.program, str(target)], ()
         install = [uv, "pip", "install", "--python", inside]
     else:
-        yield [python.program, "-m", "venv", str(target)]
+        yield [python.program, "-m", "venv", str(target)], ()
         install = [inside, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"]
     if recipe.pip:
-        yield [*install, *recipe.pip]
+        yield [*install, "-r", "/dev/stdin"], recipe.pip
     if recipe.pip_alone:
-        yield [*install, "--no-deps", *recipe.pip_alone]
+        yield [*install, "--no-deps", "-r", "/dev/stdin"], recipe.pip_alone
 
 
 def _compile(target: Path, out: int) -> None:
@@ -178,19 +178,20 @@ def _compile(target: Path, out: int) -> None:
     _run([*argv, str(target / "lib")], out)
 
 
-def _step(argv: Sequence[str], out: int, log: Path) -> None:
-    if _run(argv, out) != 0:
+def _step(argv: Sequence[str], out: int, log: Path, lines: Sequence[str] = ()) -> None:
+    if _run(argv, out, lines) != 0:
         end = log.read_text(encoding="utf-8", errors="replace")[-_END:]
         raise BackendError(f"the environment could not be built; its log ({log}) ends with:\n{end}")
 
 
-def _run(argv: Sequence[str], out: int) -> int:
-    """The exit code of a program that writes to ``out``. Raises BackendError if it cannot be started."""
-    os.write(out, f"$ {' '.join(argv)}\n".encode())
+def _run(argv: Sequence[str], out: int, lines: Sequence[str] = ()) -> int:
+    """The exit code of a program that reads lines and writes to ``out``. Raises BackendError if it cannot start."""
+    given = "".join(f"{line}\n" for line in lines).encode()
+    os.write(out, f"$ {' '.join(argv)}\n".encode() + given)
     env = _environment(os.environ)
     try:
         return subprocess.run(
-            argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=env, check=False, umask=0o022
+            argv, input=given, stdout=out, stderr=subprocess.STDOUT, env=env, check=False, umask=0o022
         ).returncode
     except OSError as error:
         raise BackendError(f"cannot run {argv[0]}: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from mlecore.agents import Recipe
 from mlecore.errors import BackendError
-from mlecore.testing.package_index import MODULE, NAME, package_index
+from mlecore.testing.package_index import MODULE, NAME, package_index, wheel
 from mlecore.vm import environments
 
 
@@ -124,7 +125,7 @@ def test_a_digest_is_that_of_the_content(root: Path, monkeypatch: pytest.MonkeyP
     """The same recipe resolves to something else on another day."""
     code = "a = 1"
 
-    def install(argv: list[str], out: int) -> int:
+    def install(argv: list[str], out: int, lines: tuple[str, ...] = ()) -> int:
         if "install" in argv:
             info = Path(argv[argv.index("--python") + 1]).parents[1] / "lib/python3/site-packages/x-1.0.dist-info"
             info.mkdir(parents=True)
@@ -203,6 +204,16 @@ def test_packages_come_from_a_mirror_with_a_password(
     assert not [path for path in kept if password.encode() in path.read_bytes()]
 
 
+def test_a_package_with_another_hash_is_not_installed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = hashlib.sha256(wheel()).hexdigest()
+    with package_index("open-sesame") as url:
+        monkeypatch.setenv("PIP_INDEX_URL", url)
+        image = build(Recipe(pip=("--only-binary :all:", f"{NAME}==1.0 --hash=sha256:{digest}")), root)
+        with pytest.raises(BackendError, match=r"(?i)hash"):
+            build(Recipe(pip=(f"{NAME}==1.0 --hash=sha256:{'0' * 64}",)), root)
+    assert f"{MODULE}==1.0" in image.installed
+
+
 def test_an_environment_that_was_removed_is_reported_as_gone(root: Path) -> None:
     from mlecore.backends import Dataset, Demand, Job
     from mlecore.errors import ImageGone
@@ -228,8 +239,8 @@ def test_an_environment_that_was_removed_is_reported_as_gone(root: Path) -> None
 
 def test_packages_are_installed_alone_after_the_others(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[str]] = []
-    monkeypatch.setattr(environments, "_run", lambda argv, out: seen.append(list(argv)) or 0)
+    monkeypatch.setattr(environments, "_run", lambda argv, out, lines=(): seen.append([*argv, *lines]) or 0)
     build(Recipe(pip=("a", "b"), pip_alone=("c==1",)), root)
     installs = [argv[argv.index("install") + 1 :] for argv in seen if "install" in argv]
-    assert installs[0][-2:] == ["a", "b"] and installs[1][-2:] == ["--no-deps", "c==1"]
+    assert installs[0][-2:] == ["a", "b"] and installs[1][-4:] == ["--no-deps", "-r", "/dev/stdin", "c==1"]
     assert "--no-deps" not in installs[0]

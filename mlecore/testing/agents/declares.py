@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from mlecore.agents import Recipe
+from mlecore.requirements import plain
 from mlecore.testing.agents.harness import AgentBench
 from mlecore.testing.declared import option_flaws, secret_flaws, summary_flaws
 from mlecore.testing.rules import Broken, Stop
@@ -46,9 +46,9 @@ def _flaws(made: Recipe) -> Iterator[str]:
         yield "an image is used unchanged, so nothing else may be requested"
     for line in (*made.pip, *made.pip_alone):
         try:
-            Requirement(line)
-        except InvalidRequirement:
-            yield f"pip: {line!r} is not a requirement"
+            plain(line)
+        except ValueError as error:
+            yield f"pip: {error}"
     if made.python is not None:
         try:
             SpecifierSet(made.python)

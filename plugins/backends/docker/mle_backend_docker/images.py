@@ -84,7 +84,8 @@ def context(recipe: Recipe, settings: Settings) -> Context:
     if recipe.apt:
         lines.append(f"RUN {_apt(_words(recipe.apt))}")
     installs = [
-        f"RUN {_PYTHON}; PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir {options}{_words(wanted)}"
+        f"RUN {_PYTHON}; printf '%s\\n' {_words(wanted)}"
+        f" | PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir {options}-r /dev/stdin"
         for options, wanted in (("", recipe.pip), ("--no-deps ", recipe.pip_alone))
         if wanted
     ]

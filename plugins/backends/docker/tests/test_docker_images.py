@@ -92,8 +92,9 @@ def test_words_of_a_recipe_are_quoted() -> None:
 
 def test_packages_are_installed_alone_after_the_others() -> None:
     lines = images.context(Recipe(pip=("a",), pip_alone=("b==1",)), Settings()).dockerfile.splitlines()
-    installs = [line.partition("install --no-cache-dir ")[2] for line in lines if "pip install" in line]
-    assert installs == ["a", "--no-deps b==1"]
+    installs = [line.partition("printf ")[2] for line in lines if "pip install" in line]
+    pip = "PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir"
+    assert installs == [f"'%s\\n' a | {pip} -r /dev/stdin", f"'%s\\n' b==1 | {pip} --no-deps -r /dev/stdin"]
 
 
 def test_a_failed_build_shows_the_end_of_its_log_and_names_the_file(

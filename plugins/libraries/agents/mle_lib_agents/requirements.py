@@ -8,18 +8,21 @@ from pathlib import Path
 
 from mlecore.errors import DataError, UsageError
 from mlecore.files import read_regular
+from mlecore.requirements import plain
 
 _DEEPEST = 10  # files that name each other
 _LARGEST = 1 << 20  # bytes
-_LIKE = "Write pip=pandas,scikit-learn==1.9.1, or name a file with one such requirement a line, or -r FILE."
-_INDEXES = ("-i", "--index-url", "--extra-index-url", "--trusted-host")
+_LIKE = "Write pip=pandas,scikit-learn==1.9.1, or name a requirements file."
+_SETTINGS = (
+    "Indexes with a password are settings of this machine: PIP_EXTRA_INDEX_URL or pip's options file, see docs/runs.md."
+)
 
 
 def packages(pip: str, agent: str) -> tuple[str, ...]:
     """Requirements from a list with commas (``pandas>=2,<3,numpy``) or from a requirements file.
 
-    Such a file has one requirement a line, or names another file (``-r base.txt``, seen from its own folder). Raises
-    UsageError that names the agent.
+    Such a file has one requirement a line, with or without hashes, names another file (``-r base.txt``, seen from its
+    own folder), or has an option of ``mlecore.requirements``. Raises UsageError that names the agent.
     """
     if not pip.strip():
         return ()
@@ -47,24 +50,10 @@ def _of_file(path: Path, agent: str, depth: int) -> Iterator[str]:
 
 
 def _checked(text: str, where: str, agent: str) -> str:
-    from packaging.requirements import InvalidRequirement, Requirement
-
-    option = re.split(r"[\s=]", text)[0]
-    if where != "pip" and option in _INDEXES:  # its value may hold a password: it is not shown, nor kept in an image
-        raise UsageError(
-            f"agent {agent}: {where} has {option}; indexes are settings of this machine, not of an agent",
-            fix="Put it into PIP_INDEX_URL, PIP_EXTRA_INDEX_URL or pip's options file: docs/runs.md, Package mirrors.",
-        )
-    if where != "pip" and (option.startswith("-") or "--hash" in text):
-        raise UsageError(
-            f"agent {agent}: {where}: {text[:80]!r}: the option {option if option.startswith('-') else '--hash'} "
-            "cannot be used here",
-            fix="Pin versions (pandas==2.3.1) instead; of pip's options, files may have -r FILE.",
-        )
     try:
-        Requirement(text)
-    except InvalidRequirement:
-        raise UsageError(
-            f"agent {agent}: {where}: {text!r} is neither a requirement nor a file that exists here", fix=_LIKE
-        ) from None
-    return text
+        if where == "pip" and text.startswith("-"):
+            raise ValueError(f"{text!r} is neither a requirement nor a file that exists here")
+        return plain(text)
+    except ValueError as error:
+        fix = _SETTINGS if "password" in str(error) else _LIKE
+        raise UsageError(f"agent {agent}: {where}: {error}", fix=fix) from None
