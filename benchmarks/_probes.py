@@ -138,17 +138,7 @@ for n in range(4): fill(os.open(str(n), os.O_CREAT | os.O_WRONLY))""",
     ]
 
 
-def _processes() -> list[Probe]:
-    forks = """
-import os, time
-for _ in range(200):
-    if not os.fork(): time.sleep(60)
-"""
-    threads = """
-import threading, time
-for _ in range(200): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
-"""
-    busy = """
+BUSY = """
 import os, time
 os.sched_setaffinity(0, range(os.cpu_count()))
 begun = time.monotonic()
@@ -159,11 +149,23 @@ for _ in range(4):
 for _ in range(4): os.wait()
 used = os.times()
 print(f"CPUs {(used.children_user + used.children_system) / (time.monotonic() - begun):.2f}")
+"""  # prints how many CPUs it got
+
+
+def _processes() -> list[Probe]:
+    forks = """
+import os, time
+for _ in range(200):
+    if not os.fork(): time.sleep(60)
+"""
+    threads = """
+import threading, time
+for _ in range(200): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 """
     return [
         Probe(area="processes", name="forks", script=forks + _STAY, demand={"processes": 64}),
         Probe(area="processes", name="threads", script=threads + _STAY, demand={"processes": 64}),
-        Probe(area="cpus", name="affinity undone", script=busy, kind="got", demand={"cpus": 1.0}),
+        Probe(area="cpus", name="affinity undone", script=BUSY, kind="got", demand={"cpus": 1.0}),
     ]
 
 

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from _probes import GRACE, LIMIT, Probe, limits
+from _probes import BUSY, GRACE, LIMIT, Probe, limits
 from attrs import evolve, frozen
 
 from mlecore.backends import JobStatus
@@ -87,8 +87,8 @@ def _got(output: str, status: JobStatus, seconds: float) -> tuple[bool, str]:
     used = float(output.split()[-1])
     if used >= 1.3:
         return False, f"{used:.1f} CPUs instead of 1"
-    idle = (os.cpu_count() or 1) - os.getloadavg()[0]
-    return True, "held" if idle > 0 else "undecided: this machine is busy, so nobody got more"
+    outside = float(subprocess.run([sys.executable, "-c", BUSY], capture_output=True, text=True).stdout.split()[-1])
+    return True, "held" if outside >= 1.3 else "undecided: this machine is busy, so nobody got more"
 
 
 JUDGES: dict[str, Callable[[str, JobStatus, float], tuple[bool, str]]] = {
