@@ -114,15 +114,20 @@ def altered(shell: Any, arguments: list[str], rounds: int, fault: str, dice: ran
 
 
 def troubled(shell: Any, arguments: list[str], rounds: int, trouble: Any, disk: Any, dice: random.Random) -> int:
-    """One controller after the other, while the disk of the runs is in trouble again and again; how often it was."""
+    """One controller after the other, while the disk of the runs is in trouble again and again; how often it was.
+
+    Only a group that is there is put to the test: a first `run` makes the folder of the groups where there is none.
+    """
     done, controller = 0, shell.begin(*arguments)
+    while not (shell.runs / "g" / "events.jsonl").exists() and controller.poll() is None:
+        time.sleep(0.05)
     while done < rounds:
         time.sleep(dice.uniform(0.2, 1.0))
         if controller.poll() is not None:
             controller.communicate()
             if controller.returncode == 0:
                 return done
-            controller = shell.begin(*arguments)
+            controller = shell.begin("runs", "resume", "g", "--max-parallel", "2")
         trouble(disk, dice.uniform(0.1, 1.5))
         done += 1
         report(done)
