@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from mle_backend_docker.backend import DockerBackend
-from mlecore.backends import Backend
 from mlecore.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from mlecore.backends import Backend
 
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
+    # Not above: other threads may import modules of a package while the package itself is still being imported, and
+    # Python then hands out modules that are not complete.
+    from mle_backend_docker.backend import DockerBackend
+
     return DockerBackend(options)

@@ -282,6 +282,14 @@ def test_loading_the_plugin_imports_no_client() -> None:
     assert out.split() == ["False", "False"]
 
 
+@pytest.mark.parametrize("package", ["mle_backend_docker", "mle_backend_kubernetes"])
+def test_a_package_is_complete_before_its_modules_are_imported(package: str) -> None:
+    """Else threads that import some at once can get one that is not complete."""
+    program = f"import sys, {package}; print([name for name in sys.modules if name.startswith('{package}.')])"
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
 @pytest.mark.parametrize("network", ["none", "llm"])
 def test_an_agent_has_the_same_variables_as_under_vm(network: Any, tmp_path: Path) -> None:
     job = evolve(asking(network=network, allow=("example.com",), cpus=2, memory=2**30, gpus=1), env={"OWN": "x"})

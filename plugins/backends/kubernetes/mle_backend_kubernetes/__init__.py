@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from mle_backend_kubernetes.backend import KubernetesBackend
-from mlecore.backends import Backend
 from mlecore.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from mlecore.backends import Backend
 
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
+    from mle_backend_kubernetes.backend import KubernetesBackend  # here, as in the backend docker
+
     return KubernetesBackend(options)
