@@ -147,10 +147,10 @@ def perform(
     """Run a plan, show how it goes, and end the command with its exit code."""
     from mlecore.controller.api import run_group
     from mlecore.controller.display import Lines
-    from mlecore.controller.table import Table
+    from mlecore.controller.table import LiveTable
 
     total = len(plan) if only is None else len(only)
-    display = Table(total) if sys.stderr.isatty() and not as_json else Lines(total)
+    display = LiveTable(total) if sys.stderr.isatty() and not as_json else Lines(total)
     with display:
         done = run_group(
             plan, group, runs, data, display, only=only, start_new=start_new, with_installed=with_installed

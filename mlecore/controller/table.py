@@ -29,7 +29,7 @@ _SHARE = 20.0  # times as long as a look took: the table costs little, however l
 _RIGHT = ("seed", "attempt", "used", "left", "tokens")
 
 
-class Table:
+class LiveTable:
     """Messages scroll above it."""
 
     def __init__(self, total: int) -> None:
@@ -42,7 +42,7 @@ class Table:
         self._next = 0.0
         self._observer = _Observer()
 
-    def __enter__(self) -> Table:
+    def __enter__(self) -> LiveTable:
         self._screen.__enter__()
         return self
 
@@ -63,7 +63,7 @@ class Table:
             self._screen.update(self._drawn(list(active), counts, waiting), refresh=True)
 
     def _drawn(self, active: list[ActiveRun], counts: Counter[str], waiting: int) -> RenderableType:
-        from rich.table import Table as Grid
+        from rich.table import Table
         from rich.text import Text
 
         if active:
@@ -71,7 +71,7 @@ class Table:
         view = self._observer.view
         seen = {run.run: run for run in view.running} if view else {}
         title = standing(active, counts, waiting, self.total) + (f"; {view.remaining}" if view else "")
-        grid = Grid(title=Text(title), title_justify="left", expand=False)
+        grid = Table(title=Text(title), title_justify="left", expand=False)
         for name in ("agent", "competition", "seed", "attempt", "state", *_RIGHT[2:], "last line"):
             last = name == "last line"
             grid.add_column(

@@ -264,7 +264,7 @@ def _sink(partial: Path, zipped: bool) -> Iterator[_Sink]:
         raise
 
 
-class Source:
+class OpenBundle:
     """A bundle that is read: a folder or a zip, from any source."""
 
     def __init__(self, path: Path) -> None:
@@ -277,7 +277,7 @@ class Source:
                 fix = "Give the folder or zip of an export."
                 raise UsageError(f"{path} is not a bundle: {error}", fix=fix) from None
 
-    def __enter__(self) -> Source:
+    def __enter__(self) -> OpenBundle:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -312,7 +312,7 @@ class Source:
         return (self.path / name).open("rb")
 
 
-def read_bundle(source: Source) -> Bundle:
+def read_bundle(source: OpenBundle) -> Bundle:
     """What a bundle says it holds. Raises UsageError if it is not a bundle, DataError if its lists are damaged."""
     try:
         head = json.loads(b"".join(source.read(HEAD, _HEAD_LIMIT)))
@@ -342,7 +342,7 @@ def _entry(line: str) -> Entry:
     return entry
 
 
-def problems(source: Source, bundle: Bundle) -> list[str]:
+def problems(source: OpenBundle, bundle: Bundle) -> list[str]:
     """What is missing, extra, or different from the list; empty for an intact bundle."""
     found = []
     listed = {entry.path for entry in bundle.files}
@@ -364,7 +364,7 @@ def problems(source: Source, bundle: Bundle) -> list[str]:
     return found
 
 
-def unpack(source: Source, bundle: Bundle, into: Path) -> None:
+def unpack(source: OpenBundle, bundle: Bundle, into: Path) -> None:
     """Copy a verified bundle's files into a folder."""
     for entry in bundle.files:
         target = into / entry.path

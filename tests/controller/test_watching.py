@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from mlecore.backends import GATEWAY_LOG, Fetched
 from mlecore.cli import main
 from mlecore.controller.state import ActiveRun
-from mlecore.controller.table import Table
+from mlecore.controller.table import LiveTable
 from mlecore.controller.watching import Running, Watcher, time_left
 from mlecore.model_access import ModelAccess
 from mlecore.runs.lock import GroupLock
@@ -62,7 +62,7 @@ def test_the_live_table_says_what_each_run_does(at_work, monkeypatch):
     monkeypatch.setenv("COLUMNS", "150")
     record = load_group(at_work)[0]
     active = [ActiveRun(record=record, phase="running", running_since=time.monotonic())]
-    with Table(2) as table:
+    with LiveTable(2) as table:
         for _ in range(200):
             table.tick(active, Counter(), 1)
             if table._observer.view:

@@ -16,7 +16,7 @@ from mlecore.errors import DataError, UsageError
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.provenance import PluginUse
 from mlecore.runs.store import load_group
-from mlecore.sharing.bundle import Source, export_group, problems, read_bundle
+from mlecore.sharing.bundle import OpenBundle, export_group, problems, read_bundle
 
 
 def verify(path: Path, *words: str):
@@ -31,7 +31,7 @@ def bundle(request, group: Path, tmp_path: Path) -> Path:
 
 
 def names(path: Path) -> set[str]:
-    with Source(path) as source:
+    with OpenBundle(path) as source:
         return set(source.names())
 
 
@@ -155,7 +155,7 @@ def test_a_bomb_is_not_unpacked(folder: Path, tmp_path: Path) -> None:
         for name in names(folder):
             content = (folder / name).read_bytes()
             archive.writestr(name, b"\0" * 10**8 if name.endswith("submission.csv") else content)
-    with Source(path) as source:
+    with OpenBundle(path) as source:
         found = problems(source, read_bundle(source))
     assert len(found) == 4 and all("has more than its" in line for line in found)
 

@@ -56,9 +56,9 @@ def _verify_group(folder: Path) -> None:
 
 def _verify_bundle(bundle: Path, regrade: bool, data: tuple[Path, ...]) -> None:
     from mlecore.errors import DataError
-    from mlecore.sharing.bundle import Source, problems, read_bundle, unpack
+    from mlecore.sharing.bundle import OpenBundle, problems, read_bundle, unpack
 
-    with Source(bundle) as source:
+    with OpenBundle(bundle) as source:
         try:
             found = read_bundle(source)
             wrong = problems(source, found)

@@ -141,7 +141,7 @@ def _bytes(given: IO[bytes], size: int) -> bytes:
     signal.alarm(_SILENCE)
     chunk: bytes = given.read1(size)  # type: ignore[attr-defined]  # what has come: on a slow link, a whole piece takes long
     if not chunk:
-        raise wire.Broken("the connection ended in the middle")
+        raise wire.ConnectionBroken("the connection ended in the middle")
     return chunk
 
 

@@ -33,7 +33,7 @@ def main() -> None:
     os.close(null)
     out.write(wire.GREETING)
     out.flush()
-    with contextlib.suppress(BrokenPipeError, wire.Broken):  # the controller has gone: it asks again
+    with contextlib.suppress(BrokenPipeError, wire.ConnectionBroken):  # the controller has gone: it asks again
         request, _ = wire.read(given)
         try:
             os.environ.update(request["environment"])  # in memory only: others cannot read it
@@ -41,7 +41,7 @@ def main() -> None:
             answer(request, given, out)
         except MlecoreError as error:
             wire.write(out, wire.pack_error(error))
-        except wire.Broken:
+        except wire.ConnectionBroken:
             raise
         except Exception as error:
             found = BackendError(f"the host's program failed: {type(error).__name__}: {error}")
@@ -144,7 +144,7 @@ class Sender(Selection):
                 wire.write(self._out, {"kind": "content"}, chunk)
                 sent += len(chunk)
         except BrokenPipeError:
-            raise wire.Broken("the controller has gone") from None
+            raise wire.ConnectionBroken("the controller has gone") from None
         except OSError:  # the file's fault: the controller must not keep half of it
             wire.write(self._out, {"kind": "torn"})
             raise

@@ -52,7 +52,7 @@ _ERRORS = {
 }
 
 
-class Broken(Exception):
+class ConnectionBroken(Exception):
     """The connection ended before the answer did, or what came is no answer."""
 
 
@@ -99,34 +99,34 @@ def write(out: IO[bytes], value: Mapping[str, Any], content: bytes = b"") -> Non
 
 
 def read(source: IO[bytes]) -> tuple[dict[str, Any], bytes]:
-    """What ``write`` wrote. Raises Broken."""
+    """What ``write`` wrote. Raises ConnectionBroken."""
     line = source.readline(LONGEST)
     if not line.endswith(b"\n"):
-        raise Broken("the connection ended in the middle")
+        raise ConnectionBroken("the connection ended in the middle")
     try:
         head = json.loads(line)
         size = int(head.get("size", 0))
     except (ValueError, AttributeError, TypeError):
-        raise Broken(f"the host sent {line[:80]!r}, which is no answer") from None
+        raise ConnectionBroken(f"the host sent {line[:80]!r}, which is no answer") from None
     if not 0 <= size <= LONGEST:
-        raise Broken(f"the host announced {size} bytes at once")
+        raise ConnectionBroken(f"the host announced {size} bytes at once")
     return head, read_exactly(source, size)
 
 
 def read_exactly(source: IO[bytes], size: int) -> bytes:
-    """All of ``size`` bytes. Raises Broken."""
+    """All of ``size`` bytes. Raises ConnectionBroken."""
     parts = []
     while size:
         part = source.read(min(size, CHUNK))
         if not part:
-            raise Broken("the connection ended in the middle")
+            raise ConnectionBroken("the connection ended in the middle")
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
 
 
 def await_greeting(source: IO[bytes]) -> None:
-    """Skip what the user's shell prints. Raises Broken, with its end, if the host's program does not begin."""
+    """Skip what the user's shell prints. Raises ConnectionBroken, with its end, if no program of ours begins."""
     seen, last = 0, b""
     while seen < _NOISE:
         line = source.readline(_NOISE)
@@ -136,7 +136,7 @@ def await_greeting(source: IO[bytes]) -> None:
             break
         seen, last = seen + len(line), line
     words = last.decode(errors="replace").strip()
-    raise Broken(f"the host's program did not start{': ' + words if words else ''}")
+    raise ConnectionBroken(f"the host's program did not start{': ' + words if words else ''}")
 
 
 def pack_error(error: errors.MlecoreError) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class Requests:
                     folder = channel.out.readline(10_000)
                     if not (folder.startswith(b"/") and folder.endswith(b"\n")):
                         why = folder.decode(errors="replace").strip() or "the connection ended"
-                        raise wire.Broken(f"the host's program could not be sent: {why}")
+                        raise wire.ConnectionBroken(f"the host's program could not be sent: {why}")
                     self._folder = folder.decode().rstrip("\n")
             return self._folder
 
@@ -117,6 +117,6 @@ class Requests:
     def _broken_is_unreachable(self) -> Iterator[None]:
         try:
             yield
-        except (wire.Broken, BrokenPipeError, ConnectionError) as error:
+        except (wire.ConnectionBroken, BrokenPipeError, ConnectionError) as error:
             self._folder = None  # its disk may have been emptied
             raise BackendUnreachable(f"{self.link.name}: {error}", fix="It is asked again by itself.") from None

@@ -65,7 +65,7 @@ def test_lines_carry_bytes() -> None:
     [b"", b'{"kind": "out', b"Welcome!\n", b"[1]\n", b'{"size": 9}\nshort', b'{"size": -1}\n', b'{"size": "x"}\n'],
 )
 def test_what_is_no_answer_is_a_broken_connection(said: bytes) -> None:
-    with pytest.raises(wire.Broken):
+    with pytest.raises(wire.ConnectionBroken):
         wire.read(io.BytesIO(said))
 
 
@@ -76,7 +76,7 @@ def test_what_the_shell_prints_is_skipped() -> None:
 
 
 def test_a_program_that_does_not_start_says_why() -> None:
-    with pytest.raises(wire.Broken, match="did not start: sh: python3: not found"):
+    with pytest.raises(wire.ConnectionBroken, match="did not start: sh: python3: not found"):
         wire.await_greeting(io.BytesIO(b"Welcome\nsh: python3: not found\n"))
 
 
