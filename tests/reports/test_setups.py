@@ -57,9 +57,9 @@ def test_the_network_is_the_one_that_a_run_had(run) -> None:
     assert (plain.network, relayed.network) == ("none", "llm (the model at http://m/v1)")
     assert conditions(relayed)["network"] == "closed" and conditions(relayed)["gateway"] == "http://m/v1"
     assert between([plain], [relayed]) == {}, "the gateway to its model belongs to an agent"
-    wider = run(limits=Limits(network="llm", allow=("pypi.org",)))
-    assert wider.network == "llm (pypi.org)"
-    assert between([plain], [wider]) == {"network": ["closed", "closed except pypi.org"]}
+    wider = run(limits=Limits(network="llm", allow=("mirror.example.com",)))
+    assert wider.network == "llm (mirror.example.com)"
+    assert between([plain], [wider]) == {"network": ["closed", "closed except mirror.example.com"]}
 
 
 def test_between_agents_their_code_may_differ(run) -> None:
