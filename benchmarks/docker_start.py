@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from _measure import scratch
-from mle_backend_docker.backend import DockerBackend
+from mle_backend_docker.docker_backend import DockerBackend
 
 import mlecore.sandbox
 from mlecore.agents import Recipe

@@ -20,7 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
-from mle_backend_kubernetes.backend import KubernetesBackend
+from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 
 from mlecore.backends import Backend, Handle, Job
 from mlecore.options import pairs

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from kubernetes_jobs import Runs, memory
-from mle_backend_kubernetes.backend import KubernetesBackend
 from mle_backend_kubernetes.cluster import Cluster, NotFound
+from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 
 from mlecore.backends import Dataset, Demand, Handle, Image, Job
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
     # Not above: other threads may import modules of a package while the package itself is still being imported, and
-    # Python then hands out modules that are not complete.
-    from mle_backend_docker.backend import DockerBackend
+    # Python then hands out modules that are not complete. (No module may be called backend: it would take the place of
+    # this function.)
+    from mle_backend_docker.docker_backend import DockerBackend
 
     return DockerBackend(options)

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from mle_backend_docker import names
-from mle_backend_docker.backend import DockerBackend
+from mle_backend_docker.docker_backend import DockerBackend
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.settings import BASE
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from mle_backend_docker import engine as engine_module
-from mle_backend_docker.backend import DockerBackend
+from mle_backend_docker.docker_backend import DockerBackend
 from mle_backend_docker.engine import Engine
 
 from mlecore.errors import BackendError, BackendUnreachable

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from mle_backend_docker import backstop, names, starting
-from mle_backend_docker.backend import DockerBackend
+from mle_backend_docker.docker_backend import DockerBackend
 
 from mlecore.backends import ARGV_KILLED, Handle, Job
 from mlecore.errors import BackendError
@@ -76,7 +76,7 @@ def test_a_start_that_was_cut_off_is_taken_over(lab: Lab, monkeypatch: pytest.Mo
 def test_killed_in_the_middle_of_starting_nothing_is_lost_and_nothing_is_left(lab: Lab) -> None:
     """A controller is killed at some moments of a start; another one starts the same job, then removes it."""
     program = (
-        "import sys; from pathlib import Path; from mle_backend_docker.backend import DockerBackend\n"
+        "import sys; from pathlib import Path; from mle_backend_docker.docker_backend import DockerBackend\n"
         "from mlecore.backends import *\n"
         "d = Dataset(competition='toy', edition='v1', public=Path(sys.argv[3]), digest='d')\n"
         "image = Image(ref=sys.argv[4], digest='')\n"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
+import pkgutil
 import subprocess
 import sys
 import tarfile
@@ -14,7 +16,7 @@ from typing import Any, ClassVar
 import pytest
 from attrs import evolve
 from mle_backend_docker import container, fetching, names, network, system_calls, watching
-from mle_backend_docker.backend import DockerBackend
+from mle_backend_docker.docker_backend import DockerBackend
 from mle_backend_docker.engine import Engine, _refused
 from mle_backend_docker.gpus import Gpus, parse_gpus
 from mle_backend_docker.logs import FULL, whole_lines
@@ -288,6 +290,14 @@ def test_a_package_is_complete_before_its_modules_are_imported(package: str) -> 
     program = f"import sys, {package}; print([name for name in sys.modules if name.startswith('{package}.')])"
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "[]"
+
+
+@pytest.mark.parametrize("package", ["mle_backend_docker", "mle_backend_kubernetes"])
+def test_no_module_takes_the_place_of_the_hook(package: str) -> None:
+    module = importlib.import_module(package)
+    for found in pkgutil.iter_modules(module.__path__):
+        importlib.import_module(f"{package}.{found.name}")
+    assert callable(module.backend)
 
 
 @pytest.mark.parametrize("network", ["none", "llm"])

@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
-    from mle_backend_kubernetes.backend import KubernetesBackend  # here, as in the backend docker
+    from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend  # here, as in the backend docker
 
     return KubernetesBackend(options)

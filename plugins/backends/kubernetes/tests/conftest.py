@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from mle_backend_kubernetes import names
-from mle_backend_kubernetes.backend import KubernetesBackend
 from mle_backend_kubernetes.cluster import Cluster, NotFound
+from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Image, Job, JobStatus
