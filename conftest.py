@@ -24,12 +24,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @cache
 def _no_engine() -> str:
     """Why there is no Docker engine; empty if there is one."""
-    from mlecore.errors import MlecoreError
+    from mlecore.errors import BackendError
     from mlecore.registry.opening import open_backend
 
     try:
         problems = [problem for problem in open_backend("docker", {}).backend.preflight() if problem.fatal]
-    except MlecoreError as error:
+    except BackendError as error:
         return str(error)
     return problems[0].what if problems else ""
 
