@@ -231,6 +231,8 @@ class _Look(threading.Thread):
             self.problems = _preflight(self.backend)
         except Exception as error:
             self.error = error
+        except SystemExit as error:
+            self.error = RuntimeError(f"it called sys.exit({error.code!r})")
 
 
 def _answers(area: str, look: _Look) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ _LIMIT = 1 << 20  # bytes that are read of a file of metadata
 
 
 class Point(NamedTuple):
-    """One entry point of a group that begins with "mlecore."."""
+    """One entry point of a group of ours, or of one that looks like a misspelling of it."""
 
     group: str  # such as "mlecore.agents"; may be one that does not exist
     name: str
@@ -52,11 +52,18 @@ class Point(NamedTuple):
 
 
 def points() -> Iterator[Point]:
-    """Those of all groups that begin with "mlecore.", in no order."""
+    """Those of all groups that begin with "mlecore." or were meant to, in no order."""
     for info in _distributions().values():
         text = read(info, "entry_points.txt")
-        if "[mlecore." in text:
+        if "[m" in text or "[M" in text:
             yield from _parse(text, info)
+
+
+def meant(group: str) -> str | None:
+    """The group whose name is nearly this one: "mlecore.agents" for "mle_core.agent"."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(group.lower(), GROUPS, n=1, cutoff=0.8)), None)
 
 
 def commands() -> dict[str, Point]:
@@ -123,11 +130,17 @@ def _normal(name: str) -> str:
 
 def _parse(text: str, info: str) -> Iterator[Point]:
     """Lines that cannot be read are left out."""
-    group = ""
+    group, ours = "", False
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):
             group = line.strip("[] \t")
-        elif group.startswith("mlecore.") and not line.startswith(("#", ";")):
+            ours = group in GROUPS or group.startswith("mlecore.") or _misspelled(group)
+        elif ours and not line.startswith(("#", ";")):
             name, equals, value = (part.strip() for part in line.partition("="))
             if equals and name and value:
                 yield Point(group, name, value.partition("[")[0].strip(), info)
+
+
+def _misspelled(group: str) -> bool:
+    lower = group.lower()
+    return lower.startswith("m") and ("core" in lower or lower.startswith("mle")) and meant(group) is not None

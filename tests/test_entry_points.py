@@ -52,9 +52,15 @@ def test_odd_lines_are_left_out(site: Path) -> None:
 
 
 def test_a_group_that_does_not_exist_has_no_kind(site: Path) -> None:
-    make(site, "[mlecore.agent]\none = a\n[mlecore.odd groups]\ntwo = b\n")
+    make(site, "[mlecore.agent]\none = a\n[mlecore.odd groups]\ntwo = b\n[mle-core.agents]\nthree = c\n")
     groups = [(point.group, point.kind) for point in entry_points.points()]
-    assert groups == [("mlecore.agent", None), ("mlecore.odd groups", None)]
+    assert groups == [("mlecore.agent", None), ("mlecore.odd groups", None), ("mle-core.agents", None)]
+
+
+def test_groups_of_others_are_left_alone(site: Path) -> None:
+    others = ("mlflow.agents", "mkdocs.plugins", "core.agents", "my.agents", "xarray.backends", "mlecorex.thing")
+    make(site, "".join(f"[{group}]\none = a\n" for group in others))
+    assert not read()
 
 
 @pytest.mark.parametrize("what", ["a folder", "a pipe", "a device", "a long file"])
@@ -110,8 +116,12 @@ def test_a_command_of_a_plugin_is_imported_when_it_is_named(tmp_path: Path) -> N
     )
 
     make(
-        tmp_path, "[mlecore.commands]\ngone = nowhere:verb\nodd = sys:path\n", "broken-1.0.dist-info", "Name: broken\n"
+        tmp_path,
+        "[mlecore.commands]\ngone = nowhere:verb\nodd = sys:path\nleft = leaving:verb\n",
+        "broken-1.0.dist-info",
+        "Name: broken\n",
     )
+    (tmp_path / "leaving.py").write_text("raise SystemExit(0)\n")
 
     def mlecore(*words: str, code: int = 0) -> str:
         done = subprocess.run(
@@ -131,3 +141,4 @@ def test_a_command_of_a_plugin_is_imported_when_it_is_named(tmp_path: Path) -> N
     told = mlecore("gone", code=3)
     assert "the command gone of broken cannot be used" in told and "nowhere" in told and "Traceback" not in told
     assert "sys:path is not a click command" in mlecore("odd", code=3)
+    assert "the command left of broken cannot be used: SystemExit: 0" in mlecore("left", code=3)

@@ -88,7 +88,7 @@ def _brought(point: Point) -> click.Command:
 
     try:
         command = point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         why = f"{type(error).__name__}: {error}"
     else:
         if isinstance(command, click.Command):

@@ -112,7 +112,7 @@ class Extensions:
             values = [arguments[name] for name in implementation.argnames]
             try:
                 implementation.function(*values)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 why = f"{type(error).__name__}: {error}"
                 self._journal.note("extension failed", run.name, plugin=implementation.plugin_name, hook=hook, why=why)
 

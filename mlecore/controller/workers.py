@@ -36,7 +36,7 @@ class Background:
     ) -> None:
         """Call ``function`` in a thread, then ``done`` with its result or ``failed`` with what it raised.
 
-        What is not an Exception (the end of the process) is raised in ``wait``.
+        What is neither an Exception nor SystemExit is raised in ``wait``.
         """
         self._pools[pool].submit(function, done, failed)
 
@@ -105,6 +105,8 @@ class _Threads:
                 callback = partial(done, function())
             except Exception as error:
                 callback = partial(failed, error)
+            except SystemExit as error:  # a backend's, or of a library that it uses: no reason to end the controller
+                callback = partial(failed, RuntimeError(f"it called sys.exit({error.code!r})"))
             except BaseException as error:
                 callback = partial(_raise, error)
             self._results.put((self, callback))

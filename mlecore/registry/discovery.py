@@ -15,7 +15,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from mlecore.entry_points import GROUPS, Point, headers, name_of, points, version
+from mlecore.entry_points import GROUPS, Point, headers, meant, name_of, points, version
 from mlecore.errors import UsageError
 from mlecore.printable import printable
 from mlecore.registry.plugin import Plugin
@@ -115,14 +115,11 @@ def _examined(plugin: Plugin, requires: Sequence[str]) -> Plugin:
 
 def _in_unknown_groups() -> Iterator[Plugin]:
     """Plugins that would never be found, because their entry-point group is misspelled or another version's."""
-    from difflib import get_close_matches
-
-    names = {group.removeprefix("mlecore."): group for group in GROUPS}
     for point in _all_entries():
         if point.kind is None:
-            near = [names[name] for name in get_close_matches(point.group.removeprefix("mlecore."), names, n=1)]
-            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(GROUPS)}"
-            plugin, _ = _described(point, GROUPS[near[0]] if near else _shown(point.group))
+            near = meant(point.group)
+            hint = f"did you mean {near}?" if near else f"there are: {', '.join(GROUPS)}"
+            plugin, _ = _described(point, GROUPS[near] if near else _shown(point.group))
             where = f"{point.info}/entry_points.txt"
             yield evolve(plugin, state="broken", reason=f"{where}: unknown group {_shown(point.group)}; {hint}")
 

@@ -54,7 +54,7 @@ class Loaded:
             result = getattr(self.manager.hook, hook)(**arguments)
         except (MlecoreError, MemoryError):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             line = _line(error, self.module)
             raise self._failed(hook, f"failed: {type(error).__name__}: {error}", line) from error
         if flaw := result_flaw(hook, result):

@@ -145,6 +145,10 @@ class Grumpy:
     def run_started(self) -> None:
         raise RuntimeError("not in the mood")
 
+    @hookimpl
+    def run_finished(self) -> None:
+        raise SystemExit(0)
+
 
 @pytest.fixture
 def notes(lab):
@@ -168,7 +172,8 @@ def test_events_come_in_order_and_a_failing_extension_touches_nothing(lab, notes
         ("graded", name, "graded"),
     ]
     failed = [event for event in Journal(lab.group.folder).read(name) if event["event"] == "extension failed"]
-    assert [event["plugin"] for event in failed] == ["extension:grumpy"] * 2 and "mood" in failed[0]["why"]
+    assert [event["plugin"] for event in failed] == ["extension:grumpy"] * 3 and "mood" in failed[0]["why"]
+    assert failed[2]["why"] == "SystemExit: 0"
     notes.got.clear()
     assert lab.run().complete and notes.got == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 
@@ -48,6 +49,13 @@ def test_no_more_threads_than_asked_for():
         background.submit("start", work, done.append, done.append)
     wait(background, lambda: len(done) == 20)
     assert most[0] <= 3 and done == [None] * 20
+
+
+def test_work_that_calls_exit_has_failed():
+    background, failed = Background(start=1), []
+    background.submit("start", lambda: sys.exit(0), print, failed.append)
+    wait(background, lambda: failed)
+    assert str(failed[0]) == "it called sys.exit(0)"
 
 
 def test_the_end_of_the_process_is_raised_where_it_is_waited_for():

@@ -135,6 +135,11 @@ def test_metadata_cannot_write_to_the_terminal(put):
     [
         ("mlecore.agent", "agent", "unknown group mlecore.agent; did you mean mlecore.agents?"),
         ("mlecore.competetions", "competition", "did you mean mlecore.competitions?"),
+        ("mle_core.agents", "agent", "unknown group mle_core.agents; did you mean mlecore.agents?"),
+        ("mlcore.backend", "backend", "did you mean mlecore.backends?"),
+        ("mlecore-agents", "agent", "did you mean mlecore.agents?"),
+        ("MLEcore.Agents", "agent", "did you mean mlecore.agents?"),
+        ("mle.detectors", "detector", "did you mean mlecore.detectors?"),
         ("mlecore.zzz", "mlecore.zzz", "unknown group mlecore.zzz; there are: mlecore.competitions, mlecore.agents, "),
     ],
 )

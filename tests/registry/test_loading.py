@@ -134,6 +134,12 @@ def test_a_hook_that_fails_names_plugin_and_hook(put):
     assert isinstance(caught.value.__cause__, KeyError)
 
 
+def test_a_hook_that_exits_does_not_end_the_command(put):
+    put("mle-agent-bad", "bad_agent", AGENT.replace('return Agent(summary="SUMMARY")', "raise SystemExit(0)"))
+    with pytest.raises(PluginError, match="agent bad: its hook agent failed: SystemExit: 0"):
+        load("agent", "bad").call("agent")
+
+
 def test_a_failure_names_the_line_of_the_plugin(put):
     file = put("mle-agent-bad", "bad_agent", AGENT.replace('return Agent(summary="SUMMARY")', "return {}['x']"))
     line = file.read_text().splitlines().index("    return {}['x']") + 1
