@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,12 +16,10 @@ from attrs import field, frozen
 
 from mle_backend_kubernetes import gateway, names
 from mle_backend_kubernetes.cluster import Cluster
-from mlecore.backends import GATEWAY_PORT, Job
+from mlecore.backends import GATEWAY_PORT, Demand, Job, Problem
 from mlecore.errors import BackendError, BackendUnreachable
 
 METADATA = "169.254.0.0/16"  # where clouds offer credentials to anyone who asks
-
-
 SOON = 15.0  # seconds that a policy usually takes to come into force,
 LATE = 300.0  # and at most, where the cluster enforces them
 ADDRESSES = 600.0  # seconds that the API server's addresses are remembered
@@ -76,6 +74,16 @@ def awaited(cluster: Cluster, job: Job, enforced: bool | None) -> tuple[float, b
     if enforced is False or (job.demand.network == "open" and not _api_servers(cluster)):
         return 0.0, False
     return (LATE, True) if enforced else (SOON, False)
+
+
+def problems(cluster: Cluster, demands: Sequence[Demand]) -> Iterator[Problem]:
+    """An open network is kept from the API server by its addresses, which not everybody may read."""
+    if any(demand.network == "open" for demand in demands) and not _api_servers(cluster):
+        yield Problem(
+            what="we may not read the API server's addresses, so runs with an open network can reach it",
+            fix="Have the ClusterRole of docs/kubernetes.md bound to you. Pods have no account there in any case.",
+            fatal=False,
+        )
 
 
 def policy(

@@ -73,6 +73,8 @@ def spec(settings: Settings, containers: list[dict[str, Any]], volumes: list[dic
         "securityContext": security(settings),
         "containers": containers,
         "volumes": volumes,
+        "nodeSelector": dict(settings.node_selector),
+        "tolerations": list(map(dict, settings.tolerations)),
     }
     if settings.image_pull_secrets:
         common["imagePullSecrets"] = [{"name": name} for name in settings.image_pull_secrets]
@@ -105,9 +107,8 @@ def helper_pod(
     found = spec(settings, [container], volumes)
     found["activeDeadlineSeconds"] = int(seconds)
     found["terminationGracePeriodSeconds"] = 1
-    found["nodeSelector"] = dict(settings.node_selector)
     cordoned = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"}
-    found["tolerations"] = [cordoned, *map(dict, settings.tolerations)]
+    found["tolerations"] += [cordoned]
     meta: dict[str, Any] = {"name": name, "labels": {**settings.labels, **labels}}
     if owners:
         meta["ownerReferences"] = owners
@@ -202,8 +203,6 @@ def agent_template(
     found |= {
         "initContainers": [stage],
         "terminationGracePeriodSeconds": int(demand.grace) + 10,  # init needs a moment to note how it ended
-        "nodeSelector": dict(settings.node_selector),
-        "tolerations": list(map(dict, settings.tolerations)),
         "hostAliases": hosts,
     }
     if demand.network in ("none", "llm"):  # names are not asked outside

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mle_backend_kubernetes import gateway, nodes, queue
+from mle_backend_kubernetes import gateway, network, nodes, queue
 from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.images import NO_REGISTRY, Images
 from mle_backend_kubernetes.rights import missing
@@ -31,6 +31,7 @@ def problems(cluster: Cluster, settings: Settings, images: Images, demands: Sequ
         _queue(cluster, settings),
         nodes.problems(cluster, settings, demands),
         _limits(settings, demands),
+        network.problems(cluster, demands),
         _models(settings, images, demands),
     )
     return [problem for each in found for problem in each]

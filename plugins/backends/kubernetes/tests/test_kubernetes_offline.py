@@ -1,0 +1,205 @@
+"""Every manifest that is sent is valid, and what is not known of a cluster is not claimed. No cluster is needed."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+from mle_backend_kubernetes import names, network
+from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
+from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
+from mle_backend_kubernetes.patch import merged
+from mle_backend_kubernetes.watch import Watch
+
+from mlecore.backends import Dataset, Demand, Image, Job
+from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model_access import ModelAccess
+
+OPTIONS = {
+    "namespace": "lab",
+    "image": "image",
+    "helper": "helper",
+    "node-selector": "pool=agents",
+    "tolerations": "gpu:NoSchedule",
+    "image-pull-secrets": "pull",
+    "labels": "team=a",
+}
+SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+API_SERVER = "/api/v1/namespaces/default/services/kubernetes"
+
+
+class Server:
+    """Keeps what it is sent, if it is valid. Nothing runs there. ``broken``: what some paths raise instead."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, dict[str, Any]] = {
+            "/api/v1/namespaces/lab/configmaps/kube-root-ca.crt": {"metadata": {"uid": "cluster"}},
+            "/version": {"gitVersion": "v1.34.0"},
+            API_SERVER: {"metadata": {}, "spec": {"clusterIPs": ["10.0.0.1", "fd00::1"]}},
+        }
+        self.lists: dict[str, list[dict[str, Any]]] = {SLICES: [{"endpoints": [{"addresses": ["192.0.2.7"]}]}]}
+        self.broken: dict[str, Exception] = {}
+        self.sent: list[dict[str, Any]] = []
+
+    def request(self, method: str, path: str, *, body: Any = None, query: Any = None, kind: str = "") -> dict[str, Any]:
+        if path in self.broken:
+            raise self.broken[path]
+        if method == "POST":
+            return self._take(path, body)
+        if path in self.lists:
+            return {"metadata": {}, "items": self.lists[path]}
+        if path not in self.objects:
+            raise NotFound(path)
+        if method == "DELETE":
+            return self.objects.pop(path)
+        if method == "PATCH":
+            self.objects[path] = merged(self.objects[path], body)
+        return self.objects[path]
+
+    def _take(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        kubernetes_validate.validate(dict(body), "1.34", strict=True)
+        name = body["metadata"]["name"]
+        if f"{path}/{name}" in self.objects:
+            raise Exists(name)
+        made = {**body, "metadata": {**body["metadata"], "uid": f"uid-of-{name}"}}
+        if body["kind"] == "Service":
+            made["spec"] = {**body["spec"], "clusterIP": "10.0.0.9"}
+        self.objects[f"{path}/{name}"] = made
+        self.sent.append(made)
+        return made
+
+    def pods(self) -> dict[str, dict[str, Any]]:
+        """What was sent that pods are made of: their labels and spec, by the role of the pod."""
+        found = {}
+        for each in self.sent:
+            pod = each if each["kind"] == "Pod" else each["spec"].get("template") if "spec" in each else None
+            if pod is not None:
+                found[pod["metadata"]["labels"][names.ROLE]] = pod
+        return found
+
+    def having(self, text: str) -> list[str]:
+        """Names of the objects in which this text is, encoded or not."""
+        found = []
+        for each in self.sent:
+            encoded = {**each.get("data", {}), **each.get("binaryData", {})}.values()
+            if text in str(each) or any(text.encode() in base64.b64decode(value) for value in encoded):
+                found.append(each["metadata"]["name"])
+        return found
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Server:
+    """In place of the cluster; nothing that is waited for happens there."""
+    server = Server()
+    monkeypatch.setattr(Cluster, "request", lambda cluster, *words, **more: server.request(*words, **more))
+    monkeypatch.setattr(Watch, "_listening", lambda watch: watch._changed)
+    monkeypatch.setattr(Watch, "until", lambda *_: False)
+    return server
+
+
+@pytest.fixture
+def backend(server: Server) -> KubernetesBackend:
+    return KubernetesBackend(OPTIONS)
+
+
+def job(tmp_path: Path, **demand: Any) -> Job:
+    (tmp_path / "train.csv").write_text("id\n1\n")
+    return Job(
+        name="mle-abc-1",
+        group="g",
+        image=Image(ref="image", digest="d"),
+        dataset=Dataset(competition="toy", edition="v1", public=tmp_path, digest="d"),
+        data="claim/public",
+        argv=("true",),
+        tools={"init": b"#!/bin/sh\n"},
+        demand=Demand(**demand),
+    )
+
+
+def model() -> ModelAccess:
+    return ModelAccess(endpoint="https://model.example.com/v1", key="TEST_MODEL_KEY", models=("m",))
+
+
+def test_all_that_is_sent_is_valid_and_every_pod_goes_where_the_lab_wants_it(
+    backend: KubernetesBackend, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_MODEL_KEY", "sk-planted-4711")
+    monkeypatch.setenv("AGENT_KEY", "k")
+    wanted = job(
+        tmp_path, network="llm", model=model(), allow=("example.com",), cpus=1, memory=2**30, secrets=("AGENT_KEY",)
+    )
+    handle = backend.start(wanted)
+    server.objects["/apis/batch/v1/namespaces/lab/jobs/mle-abc-1"]["status"] = {"startTime": "2026-01-01T00:00:00Z"}
+    with pytest.raises(BackendUnreachable, match="does not start"):
+        backend.fetch(handle, ["logs"], tmp_path / "out", 1 << 20, 10)
+    with pytest.raises(BackendUnreachable, match="does not start"):
+        backend.provide(wanted.dataset, lambda done, total, what: None)
+    assert not backend.describe().network_verified  # its probe pods have not ended
+
+    kinds = {each["kind"] for each in server.sent}
+    assert kinds >= {"Job", "Service", "ReplicaSet", "Pod", "NetworkPolicy", "Secret", "ConfigMap"}
+    assert "PersistentVolumeClaim" in kinds
+    pods = server.pods()
+    assert set(pods) == {"agent", "gateway", "files", "loader", "probe"}
+    toleration = {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}
+    for role, pod in pods.items():
+        spec = pod["spec"]
+        assert spec["nodeSelector"] == {"pool": "agents"} and toleration in spec["tolerations"], role
+        assert spec["imagePullSecrets"] == [{"name": "pull"}] and not spec["automountServiceAccountToken"], role
+        assert pod["metadata"]["labels"]["team"] == "a", role
+        assert spec["securityContext"]["runAsNonRoot"], role
+        for container in (*spec.get("initContainers", ()), *spec["containers"]):
+            assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}, role
+            assert container["resources"].get("limits"), role
+    assert server.having("sk-planted-4711") == ["mle-abc-1-gateway"]
+    (secret,) = (each for each in server.sent if each["metadata"]["name"] == "mle-abc-1-gateway" and "data" in each)
+    assert secret["kind"] == "Secret"
+
+
+def test_an_open_network_is_kept_from_the_api_server_by_address(
+    backend: KubernetesBackend, server: Server, tmp_path: Path
+) -> None:
+    wanted = job(tmp_path, network="open")
+    (policy,) = network.policies(backend.cluster, wanted, {}, [])
+    blocks = {each["ipBlock"]["cidr"]: each["ipBlock"]["except"] for each in policy["spec"]["egress"][0]["to"]}
+    assert blocks == {
+        "0.0.0.0/0": ["169.254.0.0/16", "10.0.0.1/32", "192.0.2.7/32"],
+        "::/0": ["fe80::/10", "fd00::1/128"],
+    }
+    assert network.awaited(backend.cluster, wanted, True) == (network.LATE, True)
+
+
+@pytest.mark.parametrize("path", [SLICES, API_SERVER])
+def test_addresses_that_may_not_be_read_are_reported_and_no_policy_is_waited_for(
+    backend: KubernetesBackend, server: Server, tmp_path: Path, path: str
+) -> None:
+    server.broken[path] = BackendError("forbidden")
+    wanted = job(tmp_path, network="open")
+    (policy,) = network.policies(backend.cluster, wanted, {}, [])
+    assert [each["ipBlock"]["except"] for each in policy["spec"]["egress"][0]["to"]] == [
+        ["169.254.0.0/16"],
+        ["fe80::/10"],
+    ]
+    assert network.awaited(backend.cluster, wanted, True) == (0.0, False)
+    (problem,) = network.problems(backend.cluster, [wanted.demand])
+    assert "API server" in problem.what and not problem.fatal
+    assert list(network.problems(backend.cluster, [Demand()])) == []
+
+
+@pytest.mark.parametrize("path", [SLICES, API_SERVER])
+def test_a_server_that_does_not_answer_leaves_no_run_open_to_it(
+    backend: KubernetesBackend, server: Server, tmp_path: Path, path: str
+) -> None:
+    server.broken[path] = BackendUnreachable("no answer")
+    wanted = job(tmp_path, network="open")
+    with pytest.raises(BackendUnreachable):
+        backend.start(wanted)
+    assert [each["kind"] for each in server.sent] == []
+    del server.broken[path]
+    backend.start(wanted)  # nothing wrong was remembered
+    (policy,) = (each for each in server.sent if each["kind"] == "NetworkPolicy")
+    assert "192.0.2.7/32" in str(policy["spec"]["egress"])
