@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from mlecore.backends import Capacity, Demand
@@ -63,18 +64,22 @@ class Member:
             self._capacity = self.call(lambda host: host.capacity())
         return self._capacity
 
-    def room(self, demand: Demand, starting: Sequence[Demand] = ()) -> float | None:
+    def load(self) -> dict[str, float]:
+        """What jobs use there now; see mlecore/vm/host/survey.py. Its capacity is known afterwards, too."""
+        self.capacity()
+        return self.call(lambda host: host.load())
+
+    def room(self, load: Mapping[str, float], demand: Demand, starting: Sequence[Demand] = ()) -> float | None:
         """Which part of it is free for a job of this demand, from 0 to 1; None: it has no room for it now.
 
-        ``starting`` is demanded by jobs that are about to be started there. Raises BackendUnreachable.
+        ``load`` is what ``load()`` returned; ``starting`` is demanded by jobs that are about to be started there.
         """
-        have, used = self.capacity(), self.call(lambda host: host.load())
-        slots = self.settings.slots
-        jobs = int(used["jobs"]) + len(starting)
+        have, slots = self.capacity(), self.settings.slots
+        jobs = int(load["jobs"]) + len(starting)
         rest = [
-            (have.cpus, used["cpus"] + sum(each.cpus or 0 for each in starting), demand.cpus or 0),
-            (have.memory, used["memory"] + sum(each.memory or 0 for each in starting), demand.memory or 0),
-            (len(have.gpus), used["gpus"] + sum(each.gpus for each in starting), demand.gpus),
+            (have.cpus, load["cpus"] + sum(each.cpus or 0 for each in starting), demand.cpus or 0),
+            (have.memory, load["memory"] + sum(each.memory or 0 for each in starting), demand.memory or 0),
+            (len(have.gpus), load["gpus"] + sum(each.gpus for each in starting), demand.gpus),
             *([(slots, jobs, 1)] if slots is not None else []),
         ]
         if any(taken + asked > there for there, taken, asked in rest if asked):
@@ -103,3 +108,23 @@ class Member:
         with self._lock:
             self._down_since, self._answered = None, True
         self._returned(self)
+
+
+def ask_all(members: Sequence[Member], work: Callable[[Member], T]) -> Iterable[tuple[Member, T]]:
+    """Each host with what ``work`` returns for it, all asked at once."""
+    with ThreadPoolExecutor(max_workers=len(members)) as threads:
+        return list(zip(members, threads.map(work, members), strict=True))
+
+
+def begin(name: str, work: Callable[[], T]) -> Future[T]:
+    """What ``work`` will return, from a thread that the end of this process does not wait for."""
+    future: Future[T] = Future()
+
+    def fill() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=fill, name=name, daemon=True).start()
+    return future

@@ -6,12 +6,9 @@ seconds they count as lost, so that their runs are tried again elsewhere, and ar
 
 from __future__ import annotations
 
-import hashlib
-import json
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
@@ -39,13 +36,15 @@ from mlecore.vm import folders
 from mlecore.vm.ssh import checks
 from mlecore.vm.ssh.host import Host
 from mlecore.vm.ssh.hosts import HostSettings
-from mlecore.vm.ssh.members import Member
+from mlecore.vm.ssh.members import Member, ask_all, begin
 from mlecore.vm.ssh.placing import Placements
+from mlecore.vm.ssh.supplies import Data, Images
 from mlecore.vm.supervise import relaying
 
 T = TypeVar("T")
 
 _GIVEN_UP = 900.0
+_SLOW = 3.0  # seconds that the slower hosts have to say how much room they have
 _WEAKEST = ("absent", "watched", "enforced")
 
 
@@ -57,15 +56,14 @@ class Pool(Backend):
     def __init__(
         self, hosts: Sequence[HostSettings], connect: Callable[[HostSettings], Host], isolated: bool = True
     ) -> None:
-        self._members = {each.address: Member(each, connect(each), self._returned) for each in hosts}
+        self._hosts = [Member(each, connect(each), self._returned) for each in hosts]
+        self._members = {member.name: member for member in self._hosts}
         self._isolated = isolated
         self._placements = Placements(folders.state_root())
         self._placing = threading.Lock()
         self._starting: dict[str, tuple[str, Demand]] = {}  # by job: its host, and what it asks for
-        self._recipes: dict[str, Recipe] = {}  # by Image.ref
-        self._images: dict[tuple[str, str], Image] = {}  # by Image.ref and host
-        self._sent: dict[tuple[str, str], Future[str]] = {}  # by a dataset's digest and host
-        self._sending = threading.Lock()
+        self._data = Data()
+        self._images = Images()
 
     # About the hosts
 
@@ -90,21 +88,20 @@ class Pool(Backend):
 
     def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
         """A host's problem keeps no run from starting as long as another host has none."""
-        asked = self._parallel(lambda member: checks.problems(member, demands))
-        found = dict(zip(self._members, asked, strict=True))
+        found = dict(ask_all(self._hosts, lambda member: checks.problems(member, demands)))
         one_is_good = any(not any(problem.fatal for problem in problems) for problems in found.values())
         return [
-            evolve(problem, what=f"{name}: {problem.what}", fatal=problem.fatal and not one_is_good)
-            for name, problems in found.items()
+            evolve(problem, what=f"{member.name}: {problem.what}", fatal=problem.fatal and not one_is_good)
+            for member, problems in found.items()
             for problem in problems
         ]
 
     def inventory(self) -> Sequence[str]:
-        return self._parallel(checks.inventory)
+        return [line for _, line in ask_all(self._hosts, checks.inventory)]
 
     def capacity(self) -> Capacity:
         found: dict[str, Capacity] = {}
-        for member in self._members.values():
+        for member in self._hosts:
             try:
                 found[member.name] = member.capacity()
             except BackendUnreachable:
@@ -121,7 +118,7 @@ class Pool(Backend):
 
     def provide(self, dataset: Dataset, progress: Progress) -> str:
         """Returns when one host has the data; the others get them in the background, as fast as they can."""
-        sent = {self._send(member, dataset, progress) for member in self._members.values()}
+        sent = {self._data.send(member, dataset, progress) for member in self._hosts}
         error: BaseException | None = None
         while sent:
             done, sent = wait(sent, return_when=FIRST_COMPLETED)
@@ -131,52 +128,9 @@ class Pool(Backend):
                     return dataset.digest
         raise error or self._nobody()
 
-    def _send(self, member: Member, dataset: Dataset, progress: Progress) -> Future[str]:
-        """The folder there, once it is complete. A transfer that failed is begun again."""
-        key = (_identity(dataset), member.name)
-        with self._sending:
-            known = self._sent.get(key)
-            if known is not None and not (known.done() and known.exception()):
-                return known
-            future = self._sent[key] = Future()
-
-        def send() -> None:
-            try:
-                future.set_result(member.call(lambda host: host.provide(dataset, progress)))
-            except BaseException as error:
-                future.set_exception(error)
-
-        threading.Thread(target=send, name=f"send to {member.name}", daemon=True).start()
-        return future
-
     def build(self, recipe: Recipe, log: Path) -> Image:
         """On every host that answers; one that cannot build it gets none of its jobs. ``ref`` has what each made."""
-        errors: list[BackendError] = []
-        writing = threading.Lock()
-        log.parent.mkdir(parents=True, exist_ok=True)
-
-        def build(member: Member) -> Image | None:
-            with tempfile.TemporaryDirectory() as folder:
-                part = Path(folder) / "build.log"
-                try:
-                    return member.call(lambda host: host.build(recipe, part))
-                except BackendError as error:
-                    errors.append(error)
-                    return None
-                finally:
-                    with writing, log.open("ab") as out:
-                        out.write(f"== {member.name}\n".encode() + (part.read_bytes() if part.exists() else b""))
-
-        asked = zip(self._members, self._parallel(build), strict=True)
-        made = {name: image for name, image in asked if image is not None}
-        if not made:
-            raise errors[0] if errors else self._nobody()
-        ref = json.dumps({name: image.ref for name, image in made.items()})
-        self._recipes[ref] = recipe
-        digests = sorted({image.digest for image in made.values()})
-        installed = tuple(dict.fromkeys(line for image in made.values() for line in image.installed))
-        digest = digests[0] if len(digests) == 1 else hashlib.sha256(json.dumps(digests).encode()).hexdigest()
-        return Image(ref=ref, digest=digest, installed=installed)
+        return self._images.build(recipe, self._hosts, log)
 
     # Jobs
 
@@ -202,44 +156,32 @@ class Pool(Backend):
                 self._placements.forget(job.name)
 
     def _start(self, member: Member, job: Job) -> Handle:
-        data = self._send(member, job.dataset, lambda *_: None).result()
+        data = self._data.send(member, job.dataset).result()
         log = folders.make_private(folders.state_root() / "ssh") / "build.log"
-        image = self._image(member, job.image, log)
+        image = self._images.on(member, job.image, log)
         try:
             handle = member.call(lambda host: host.start(evolve(job, data=data, image=image)))
         except ImageGone:
-            self._images.pop((job.image.ref, member.name), None)
+            self._images.forget(member, job.image)
             raise
         return _outer(member, handle)
 
-    def _image(self, member: Member, image: Image, log: Path) -> Image:
-        """What a host starts; one that did not answer when the others built it builds it now."""
-        made = json.loads(image.ref)
-        if member.name in made:
-            return evolve(image, ref=made[member.name])
-        known = self._images.get((image.ref, member.name))
-        if known is None:
-            recipe = self._recipes.get(image.ref)
-            if recipe is None:
-                raise BackendError(f"{member.name} has not built what the agent starts from")
-            known = self._images[image.ref, member.name] = member.call(lambda host: host.build(recipe, log))
-        return known
-
     def _place(self, job: Job, refused: Mapping[str, BackendError]) -> Member:
         """The host of a job: where it was placed before, or the one with most room."""
+        before = list(self._starting.items())  # what ends to start from now on may not be in the loads yet
+        known = self._placements.host_of(job.name) is not None
+        loads = {} if known else self._loads([member for member in self._hosts if member.name not in refused])
         with self._placing:
             placed = self._placements.host_of(job.name)
             if placed is None:
-                rooms = {}
-                for member in self._members.values():
-                    if member.name not in refused and (room := self._room(member, job)) is not None:
-                        rooms[member.name] = room
-                if not rooms:
+                starting = dict([*before, *self._starting.items()])
+                rooms = {member.name: self._room(member, load, job, starting) for member, load in loads.items()}
+                free = {name: room for name, room in rooms.items() if room is not None}
+                if not free:
                     if len(refused) == len(self._members):
                         raise next(iter(refused.values()))
                     raise BackendUnreachable(f"no host has room for {job.name} now", fix="It waits for one.")
-                best = max(rooms, key=lambda name: rooms[name])
-                placed = self._placements.place(job.name, best)
+                placed = self._placements.place(job.name, max(free, key=lambda name: free[name]))
             self._starting[job.name] = (placed, job.demand)
         if placed not in self._members:
             raise BackendError(
@@ -247,16 +189,21 @@ class Pool(Backend):
             )
         return self._members[placed]
 
-    def _room(self, member: Member, job: Job) -> float | None:
+    def _loads(self, members: Sequence[Member]) -> dict[Member, dict[str, float]]:
+        """Of those that answer. A host that is silent is not waited for when another one has answered."""
+        asked = {begin(f"ask {member.name}", member.load): member for member in members}
+        left = wait(asked, return_when=FIRST_COMPLETED).not_done
+        while left and all(each.exception() for each in asked if each.done()):
+            left = wait(left, return_when=FIRST_COMPLETED).not_done
+        wait(left, timeout=_SLOW)
+        return {member: each.result() for each, member in asked.items() if each.done() and not each.exception()}
+
+    def _room(
+        self, member: Member, load: dict[str, float], job: Job, starting: Mapping[str, tuple[str, Demand]]
+    ) -> float | None:
         """A host that has the data already is preferred to any that has not."""
-        try:
-            starting = [demand for name, demand in self._starting.values() if name == member.name]
-            room = member.room(job.demand, starting)
-        except BackendError:
-            return None
-        sent = self._sent.get((_identity(job.dataset), member.name))
-        there = sent is not None and sent.done() and not sent.exception()
-        return None if room is None else room + there
+        room = member.room(load, job.demand, [demand for name, demand in starting.values() if name == member.name])
+        return None if room is None else room + self._data.is_on(member, job.dataset)
 
     def find(self, group: str) -> dict[str, Handle]:
         """On the hosts that answer. A job on another one is not started twice: see ``Placements``."""
@@ -358,7 +305,7 @@ class Pool(Backend):
 
     def _is_lost(self, member: Member) -> bool:
         """Are its jobs given up? Not if no host answers: then it is our own network that is down."""
-        others = (each for each in self._members.values() if each is not member)
+        others = (each for each in self._hosts if each is not member)
         return (member.down or 0) > _GIVEN_UP and any(each.down is None for each in others)
 
     def _member(self, handle: Handle) -> Member:
@@ -381,23 +328,14 @@ class Pool(Backend):
                 errors.append(error)
                 return []
 
-        found = dict(zip(self._members, self._parallel(one), strict=True))
-        out = {name: result[0] for name, result in found.items() if result}
+        out = {member.name: result[0] for member, result in ask_all(self._hosts, one) if result}
         if not out:
             raise next((error for error in errors if not isinstance(error, BackendUnreachable)), self._nobody())
         return out
 
-    def _parallel(self, work: Callable[[Member], T]) -> list[T]:
-        with ThreadPoolExecutor(max_workers=len(self._members)) as pool:
-            return list(pool.map(work, self._members.values()))
-
     def _nobody(self) -> BackendUnreachable:
-        why = "; ".join(dict.fromkeys(member.why for member in self._members.values() if member.why))
+        why = "; ".join(dict.fromkeys(member.why for member in self._hosts if member.why))
         return BackendUnreachable(f"no host answers: {why or ', '.join(self._members)}", fix="Is the network up?")
-
-
-def _identity(dataset: Dataset) -> str:
-    return f"{dataset.competition} {dataset.edition} {dataset.digest}"
 
 
 def _outer(member: Member, handle: Handle) -> Handle:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -51,8 +52,8 @@ class Lab:
         """Data and environment are on every host."""
         self.image = self.pool.build(Recipe(), self.folder / "build.log")
         self.data = self.pool.provide(self.dataset, lambda *_: None)
-        for future in list(self.pool._sent.values()):
-            future.exception(20)
+        for member in self.pool._hosts:
+            self.pool._data.send(member, self.dataset).exception(20)
 
     def start(self, name: str, *argv: str, **demand: Any) -> Handle:
         handle = self.pool.start(
@@ -121,6 +122,17 @@ def test_jobs_are_spread_and_found_by_another_controller(make_lab: Callable[...,
     lab.pool.stop(first, 0.1)
     assert lab.status(first).phase == "exited"
     assert lab.another().status([second])[second].phase == "running"
+
+
+def test_a_silent_host_holds_up_no_start(make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_SLOW", 0.05)
+    lab, over = make_lab(), threading.Event()
+    monkeypatch.setattr(lab.pool._members["gpu1"], "load", lambda: over.wait(60) and {})
+    try:
+        assert {host_of(lab.start(f"mle-{number}")) for number in range(2)} == {"gpu2"}
+        assert not over.is_set()
+    finally:
+        over.set()
 
 
 def test_a_host_that_was_down_builds_when_it_gets_a_job(make_lab: Callable[..., Lab]) -> None:
