@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 PIP = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_CERT")
+FILES = ("PIP_CERT", "NPM_CONFIG_USERCONFIG", "npm_config_userconfig")  # name files, of this machine
 _NPM = ("NPM_CONFIG_REGISTRY", "npm_config_registry", "NPM_CONFIG_USERCONFIG", "npm_config_userconfig")
+_UV = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_INSECURE_HOST")
 
 
 def mirrors(given: Mapping[str, str]) -> dict[str, str]:
@@ -18,6 +20,12 @@ def mirrors(given: Mapping[str, str]) -> dict[str, str]:
     """
     found = _options(given) | {name: given[name] for name in (*PIP, *_NPM) if given.get(name)}
     return found if found.keys() - {"PIP_CERT", "PIP_TRUSTED_HOST"} else {}
+
+
+def mirrors_elsewhere(given: Mapping[str, str]) -> dict[str, str]:
+    """Variables for pip, uv and npm on another machine, where the files that some of them name are not."""
+    found = {name: value for name, value in mirrors(given).items() if name not in FILES}
+    return found | {name: given[name] for name in _UV if given.get(name)}
 
 
 def _options(given: Mapping[str, str]) -> dict[str, str]:

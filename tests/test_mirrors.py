@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.mirrors import mirrors
+from mlecore.mirrors import mirrors, mirrors_elsewhere
 
 
 def test_variables_and_pip_s_options_file(tmp_path: Path) -> None:
@@ -39,3 +39,10 @@ def test_a_certificate_alone_is_no_mirror(tmp_path: Path) -> None:
     own = {"HOME": str(tmp_path), "PIP_CERT": "/ca.pem"}
     assert mirrors(own) == {}
     assert mirrors({**own, "NPM_CONFIG_REGISTRY": "https://n.example"}).keys() == {"PIP_CERT", "NPM_CONFIG_REGISTRY"}
+
+
+def test_another_machine_gets_no_names_of_files_but_what_pip_s_options_file_says(tmp_path: Path) -> None:
+    file = tmp_path / "pip.conf"
+    file.write_text("[global]\nindex-url = https://a.example\ncert = /ca.pem\n")
+    given = {"PIP_CONFIG_FILE": str(file), "UV_INDEX": "https://b.example", "npm_config_userconfig": "/home/me/.npmrc"}
+    assert mirrors_elsewhere(given) == {"PIP_INDEX_URL": "https://a.example", "UV_INDEX": "https://b.example"}

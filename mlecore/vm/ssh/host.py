@@ -33,6 +33,7 @@ from mlecore.backends import (
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.fetching import Receiver
 from mlecore.globs import Glob
+from mlecore.mirrors import mirrors_elsewhere
 from mlecore.vm.host import wire
 from mlecore.vm.ssh.link import Channel, Link, Requests
 from mlecore.vm.ssh.sending import send_dataset
@@ -40,10 +41,6 @@ from mlecore.vm.ssh.sending import send_dataset
 T = TypeVar("T")
 
 _TRIES = 5  # in a row that bring nothing, of a transfer
-_MIRRORS = (  # of packages: what the controller installs from, its hosts do, too
-    "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL",
-    "UV_INSECURE_HOST", "npm_config_registry",
-)  # fmt: skip
 _GATEWAY_PYTHON = "3.11"
 _PAUSE = 3.0  # seconds between them
 
@@ -79,8 +76,8 @@ class Host(Backend):
 
     def build(self, recipe: Recipe, log: Path) -> Image:
         log.parent.mkdir(parents=True, exist_ok=True)
-        mirrors = {name: os.environ[name] for name in _MIRRORS if name in os.environ}
-        with log.open("ab") as out, self._requests.open("build", recipe, secrets=mirrors) as channel:
+        secrets = mirrors_elsewhere(os.environ)
+        with log.open("ab") as out, self._requests.open("build", recipe, secrets=secrets) as channel:
             head, content = self._requests.read(channel)
             while "result" not in head:
                 out.write(content)

@@ -93,6 +93,17 @@ def test_a_secret_reaches_the_job_and_no_command_line(
     host.remove(handle)
 
 
+def test_a_host_installs_from_the_controllers_mirror(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pip.conf").write_text("[global]\nindex-url = http://127.0.0.1:9/of-the-controller/simple\n")
+    for name in ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    with pytest.raises(BackendError, match=r"127\.0\.0\.1:9/of-the-controller"):
+        host.build(Recipe(pip=("a-package-of-the-controllers-mirror",)), tmp_path / "build.log")
+
+
 def test_data_are_sent_once_and_resumed_after_a_cut(host: Host, link: Any, dataset: Dataset) -> None:
     host.capacity()  # the program is there
     link.sent, link.cut_after = 0, 700_000

@@ -17,9 +17,9 @@ from typing import IO
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
 from mlecore.errors import BackendError
+from mlecore.mirrors import FILES
 
 MOUNT = "/run/mlecore"
-_FILES = ("PIP_CERT", "NPM_CONFIG_USERCONFIG", "npm_config_userconfig")  # variables that name a file
 
 
 def install(engine: Engine, image: str, command: str, mirrors: Mapping[str, str], out: IO[str]) -> list[str]:
@@ -64,7 +64,7 @@ def install(engine: Engine, image: str, command: str, mirrors: Mapping[str, str]
 def _write(folder: Path, mirrors: Mapping[str, str]) -> None:
     """A shell script that sets the variables, and copies of the files that they name."""
     settings = {"NPM_CONFIG_LOGS_MAX": "0", **_proxies(), **mirrors}  # npm would keep a log of its requests
-    for name in _FILES:
+    for name in FILES:
         if name in mirrors:
             try:
                 shutil.copyfile(mirrors[name], folder / name)
