@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mlecore.reports.cells import clean
 from mlecore.reports.document import Document
-from mlecore.reports.sections import Section, clean, sections
+from mlecore.reports.sections import sections
+from mlecore.reports.sections.section import Section
 
 
 def lines(document: Document) -> Iterator[tuple[str, Section | None]]:

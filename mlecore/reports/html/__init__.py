@@ -12,8 +12,10 @@ from pathlib import Path
 from attrs import frozen
 
 from mlecore.errors import MlecoreError, UsageError
+from mlecore.reports.cells import clean, score
 from mlecore.reports.document import Document, RunLine, SetupSummary
-from mlecore.reports.sections import Section, clean, score, sections
+from mlecore.reports.sections import sections
+from mlecore.reports.sections.section import Section
 
 _HERE = Path(__file__).parent
 

@@ -12,9 +12,9 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from mlecore.reports.cells import RATE_NAMES, clean, score
 from mlecore.reports.compare import Comparison
 from mlecore.reports.document import Document, RunLine, SetupSummary
-from mlecore.reports.sections import RATE_NAMES, clean, score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

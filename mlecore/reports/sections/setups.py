@@ -1,66 +1,27 @@
-"""A Document as tables of text: what text, Markdown and HTML all show."""
+"""The sections about one setup: its runs, rates, costs, failures, findings and conditions."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
-from attrs import frozen
-
 from mlecore.reports.benchmark import slice_sources
-from mlecore.reports.beside import Beside
-from mlecore.reports.compare import Comparison
-from mlecore.reports.document import Document, Own, RunLine, SetupSummary
-from mlecore.reports.published import SPLITS
-from mlecore.reports.rates import RATES, Rate
-from mlecore.reports.statistics import LEVEL, Interval
+from mlecore.reports.cells import NONE, RATE_NAMES, clean, interval, number, quantity, rate, score, threshold
+from mlecore.reports.document import RunLine, SetupSummary
+from mlecore.reports.rates import RATES
+from mlecore.reports.sections.section import FLAGGED, Section
+from mlecore.reports.statistics import LEVEL
 from mlecore.runs.findings import OUTCOMES, place
 from mlecore.units import counted, show_duration
 
-RATE_NAMES = {
-    "any_medal": "any medal",
-    "gold": "gold",
-    "silver": "silver",
-    "bronze": "bronze",
-    "above_median": "above median",
-    "valid": "valid",
-    "made": "made",
-    "beats_sample": "beats sample",
-}
-NONE = "-"
-FLAGGED = "flagged as failures"
 _SHOWN = 3  # places of a finding
 
 
-@frozen(kw_only=True)
-class Section:
-    """A table with its title, and sentences below it. ``setup``: the key of the setup that it is about."""
-
-    id: str  # of the kind of section: "rates", "runs" ...
-    title: str
-    header: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    notes: tuple[str, ...] = ()
-    setup: str | None = None
+def setup_sections(setup: SetupSummary) -> Iterator[Section]:
+    """Those that are not empty, in their order."""
+    return (section for section in _all(setup) if section.rows or section.notes)
 
 
-def sections(document: Document) -> Iterator[Section]:
-    """Every section that is not empty, in the order of the report."""
-    for setup in document.setups:
-        yield from (section for section in _of_setup(setup) if section.rows or section.notes)
-    if document.beside:
-        yield _beside(document.beside)
-    for comparison in document.comparisons:
-        yield from _comparison(comparison)
-    if len(document.comparisons) > 1:
-        note = f"{len(document.comparisons)} pairs were compared; their p-values are not corrected for that."
-        yield Section(id="comparisons", title="All comparisons", notes=(note,))
-    if document.published:
-        yield _published(document)
-        yield from (_not_comparable(own) for own in document.own)
-
-
-def _of_setup(setup: SetupSummary) -> Iterator[Section]:
+def _all(setup: SetupSummary) -> Iterator[Section]:
     yield _run_table(setup)
     yield _rate_table(setup)
     yield _differences(setup)
@@ -270,160 +231,3 @@ def _differences(setup: SetupSummary) -> Section:
             notes.append("Report on one kind of them, or average anyway with --mix.")
     rows = [(name, " | ".join(values)) for name, values in setup.differences.items()]
     return _section(setup, "differences", "Not alike", ("CONDITION", "VALUES"), rows, notes)
-
-
-def _beside(found: Beside) -> Section:
-    first, *others = found.keys
-    goal = RATE_NAMES[found.goal].upper()
-    rows = []
-    for competition, reached in found.rows.items():
-        shares = {key: there.goal for key, there in reached.items()}
-        groups = dict.fromkeys(group for there in reached.values() for group in there.groups)
-        cells = [competition]
-        cells += [number(reached[key].score, 5) if key in reached else NONE for key in found.keys]
-        cells += [number(shares.get(key), 1) for key in found.keys]
-        cells += [f"{shares[first] - shares[k]:+.1f}" if {first, k} <= shares.keys() else NONE for k in others]
-        rows.append((*map(clean, cells), clean(", ".join(groups))))
-    scores, rates = ([f"{key} {what}" for key in found.keys] for what in ("SCORE", f"{goal} %"))
-    header = ("COMPETITION", *scores, *rates, *(f"{first} - {key}" for key in others), "GROUPS")
-    note = f"Mean scores of valid submissions, and the share of runs with the goal ({RATE_NAMES[found.goal]})."
-    return Section(id="beside", title="All agents, side by side", header=header, rows=tuple(rows), notes=(note,))
-
-
-def _comparison(found: Comparison) -> Iterator[Section]:
-    title = f"{found.a}  against  {found.b}"
-    rows = tuple(
-        (
-            RATE_NAMES[row.rate] + f", {FLAGGED}" * row.without_flagged,
-            f"{row.a:.1f}",
-            f"{row.b:.1f}",
-            f"{row.difference:+.1f}",
-            interval(row.interval),
-            f"{row.p:.4f}" if row.p >= 0.0001 else "< 0.0001",
-        )
-        for row in found.differences
-    )
-    a, b = found.a.split(":")[0], found.b.split(":")[0]
-    notes = [
-        f"Over what both ran ({_competitions(found.competitions)}); p by a paired permutation test over competitions."
-    ]
-    if found.a_wins is not None:
-        where = f" ({LEVEL} % interval {interval(found.a_wins_interval, 2)})" if found.a_wins_interval else ""
-        notes.append(f"A run of {a} beats one of {b} with a probability of {found.a_wins:.2f}{where}, by score.")
-    if found.differ:
-        differ = "; ".join(f"{name}: {' | '.join(values)}" for name, values in found.differ.items())
-        done = "" if rows else " They are not compared; --mix compares them anyway."
-        notes.append(f"Not comparable: {differ}.{done}")
-    header = ("RATE", f"{a} %", f"{b} %", "DIFFERENCE", f"{LEVEL} % INTERVAL", "P")
-    yield Section(
-        id="comparison",
-        title=clean(title),
-        header=header if rows else (),
-        rows=rows,
-        notes=tuple(map(clean, notes)),
-    )
-    goal = RATE_NAMES[found.goal].upper()
-    yield Section(
-        id="pairs",
-        title=f"{a} and {b}, side by side",
-        header=(
-            "COMPETITION",
-            f"{a} SCORE",
-            f"{b} SCORE",
-            f"{a} {goal} %",
-            f"{b} {goal} %",
-            "DIFFERENCE",
-            f"{a} WINS",
-            "GROUPS",
-        ),
-        rows=tuple(
-            (
-                clean(pair.competition),
-                number(pair.a_score, 5),
-                number(pair.b_score, 5),
-                f"{pair.a:.1f}",
-                f"{pair.b:.1f}",
-                f"{pair.difference:+.1f}",
-                f"{pair.a_wins:.2f}",
-                clean(", ".join(pair.groups)),
-            )
-            for pair in found.pairs
-        ),
-    )
-
-
-def _competitions(count: int) -> str:
-    return f"{count} competition{'' if count == 1 else 's'}"
-
-
-def _published(document: Document) -> Section:
-    lines = [
-        (
-            entry.rates["all"][0],
-            (
-                entry.agent,
-                entry.models,
-                *(f"{mean:.2f} ± {sem:.2f}" for mean, sem in (entry.rates[split] for split in SPLITS)),
-                f"{entry.hours:g}",
-                entry.date,
-                "yes" if entry.known_leak else "no",
-                "yes" if entry.reports_available else "no",
-            ),
-        )
-        for entry in document.published
-    ]
-    for own in document.own:
-        shown = [f"{own.rates[s].mean:.2f} ± {own.rates[s].sem:.2f}" if s in own.rates else NONE for s in SPLITS]
-        place = own.rates["all"].mean if "all" in own.rates else -1.0
-        lines.append((place, (f"→ {own.key}", own.title, *shown, "", document.created_at[:10], "", "")))
-    header = ("AGENT", "MODELS", *(f"{split.upper()} %" for split in SPLITS), "HOURS", "DATE", "KNOWN LEAK", "REPORTS")
-    return Section(
-        id="published",
-        title="Any medal, among the published entries",
-        header=header,
-        rows=tuple(tuple(map(clean, cells)) for _, cells in sorted(lines, key=lambda line: -line[0])),
-        notes=(f"Source: {document.published_source}.",),
-    )
-
-
-def _not_comparable(own: Own) -> Section:
-    return Section(
-        id="not-comparable",
-        title=f"What keeps {own.key} from comparing with them",
-        notes=tuple(f"{reason[0].upper()}{reason[1:]}." for reason in map(clean, own.not_comparable)),
-    )
-
-
-def score(line: RunLine) -> str:
-    if line.score is not None:
-        return f"{line.score:.5f}"
-    return line.score_text or NONE
-
-
-def threshold(value: float | None) -> str:
-    """As short as possible, exact to five digits."""
-    if value is None:
-        return NONE
-    return f"{value:.5g}" if abs(value) >= 1e5 else f"{value:.5f}".rstrip("0").rstrip(".")
-
-
-def number(value: float | None, digits: int) -> str:
-    return NONE if value is None or math.isnan(value) else f"{value:.{digits}f}"
-
-
-def quantity(value: float | None) -> str:
-    """Three significant digits below 100, whole with separators above."""
-    return NONE if value is None else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def rate(value: Rate | None) -> str:
-    return NONE if value is None else str(value)
-
-
-def interval(value: Interval | None, digits: int = 1) -> str:
-    return NONE if value is None else f"{value[0]:.{digits}f} to {value[1]:.{digits}f}"
-
-
-def clean(text: str) -> str:
-    """On one line and without control characters, which a run's records may hold."""
-    return "".join(c if c.isprintable() else " " for c in text)

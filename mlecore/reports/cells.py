@@ -1,0 +1,56 @@
+"""Values as the cells of a table show them."""
+
+from __future__ import annotations
+
+import math
+
+from mlecore.reports.document import RunLine
+from mlecore.reports.rates import Rate
+from mlecore.reports.statistics import Interval
+
+RATE_NAMES = {
+    "any_medal": "any medal",
+    "gold": "gold",
+    "silver": "silver",
+    "bronze": "bronze",
+    "above_median": "above median",
+    "valid": "valid",
+    "made": "made",
+    "beats_sample": "beats sample",
+}
+NONE = "-"
+
+
+def score(line: RunLine) -> str:
+    if line.score is not None:
+        return f"{line.score:.5f}"
+    return line.score_text or NONE
+
+
+def threshold(value: float | None) -> str:
+    """As short as possible, exact to five digits."""
+    if value is None:
+        return NONE
+    return f"{value:.5g}" if abs(value) >= 1e5 else f"{value:.5f}".rstrip("0").rstrip(".")
+
+
+def number(value: float | None, digits: int) -> str:
+    return NONE if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def quantity(value: float | None) -> str:
+    """Three significant digits below 100, whole with separators above."""
+    return NONE if value is None else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def rate(value: Rate | None) -> str:
+    return NONE if value is None else str(value)
+
+
+def interval(value: Interval | None, digits: int = 1) -> str:
+    return NONE if value is None else f"{value[0]:.{digits}f} to {value[1]:.{digits}f}"
+
+
+def clean(text: str) -> str:
+    """On one line and without control characters, which a run's records may hold."""
+    return "".join(c if c.isprintable() else " " for c in text)

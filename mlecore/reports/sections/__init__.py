@@ -1,0 +1,27 @@
+"""A Document as tables of text: what text, Markdown and HTML all show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlecore.reports.document import Document
+from mlecore.reports.sections.comparisons import all_beside, comparison_sections
+from mlecore.reports.sections.published import not_comparable, published_entries
+from mlecore.reports.sections.section import Section
+from mlecore.reports.sections.setups import setup_sections
+
+
+def sections(document: Document) -> Iterator[Section]:
+    """Every section that is not empty, in the order of the report."""
+    for setup in document.setups:
+        yield from setup_sections(setup)
+    if document.beside:
+        yield all_beside(document.beside)
+    for comparison in document.comparisons:
+        yield from comparison_sections(comparison)
+    if len(document.comparisons) > 1:
+        note = f"{len(document.comparisons)} pairs were compared; their p-values are not corrected for that."
+        yield Section(id="comparisons", title="All comparisons", notes=(note,))
+    if document.published:
+        yield published_entries(document)
+        yield from (not_comparable(own) for own in document.own)

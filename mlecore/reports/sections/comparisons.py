@@ -1,0 +1,91 @@
+"""The sections that set agents beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlecore.reports.beside import Beside
+from mlecore.reports.cells import NONE, RATE_NAMES, clean, interval, number
+from mlecore.reports.compare import Comparison
+from mlecore.reports.sections.section import FLAGGED, Section
+from mlecore.reports.statistics import LEVEL
+from mlecore.units import counted
+
+
+def all_beside(found: Beside) -> Section:
+    first, *others = found.keys
+    goal = RATE_NAMES[found.goal].upper()
+    rows = []
+    for competition, reached in found.rows.items():
+        shares = {key: there.goal for key, there in reached.items()}
+        groups = dict.fromkeys(group for there in reached.values() for group in there.groups)
+        cells = [competition]
+        cells += [number(reached[key].score, 5) if key in reached else NONE for key in found.keys]
+        cells += [number(shares.get(key), 1) for key in found.keys]
+        cells += [f"{shares[first] - shares[k]:+.1f}" if {first, k} <= shares.keys() else NONE for k in others]
+        rows.append((*map(clean, cells), clean(", ".join(groups))))
+    scores, rates = ([f"{key} {what}" for key in found.keys] for what in ("SCORE", f"{goal} %"))
+    header = ("COMPETITION", *scores, *rates, *(f"{first} - {key}" for key in others), "GROUPS")
+    note = f"Mean scores of valid submissions, and the share of runs with the goal ({RATE_NAMES[found.goal]})."
+    return Section(id="beside", title="All agents, side by side", header=header, rows=tuple(rows), notes=(note,))
+
+
+def comparison_sections(found: Comparison) -> Iterator[Section]:
+    title = f"{found.a}  against  {found.b}"
+    rows = tuple(
+        (
+            RATE_NAMES[row.rate] + f", {FLAGGED}" * row.without_flagged,
+            f"{row.a:.1f}",
+            f"{row.b:.1f}",
+            f"{row.difference:+.1f}",
+            interval(row.interval),
+            f"{row.p:.4f}" if row.p >= 0.0001 else "< 0.0001",
+        )
+        for row in found.differences
+    )
+    a, b = found.a.split(":")[0], found.b.split(":")[0]
+    over = counted(found.competitions, "competition")
+    notes = [f"Over what both ran ({over}); p by a paired permutation test over competitions."]
+    if found.a_wins is not None:
+        where = f" ({LEVEL} % interval {interval(found.a_wins_interval, 2)})" if found.a_wins_interval else ""
+        notes.append(f"A run of {a} beats one of {b} with a probability of {found.a_wins:.2f}{where}, by score.")
+    if found.differ:
+        differ = "; ".join(f"{name}: {' | '.join(values)}" for name, values in found.differ.items())
+        done = "" if rows else " They are not compared; --mix compares them anyway."
+        notes.append(f"Not comparable: {differ}.{done}")
+    header = ("RATE", f"{a} %", f"{b} %", "DIFFERENCE", f"{LEVEL} % INTERVAL", "P")
+    yield Section(
+        id="comparison",
+        title=clean(title),
+        header=header if rows else (),
+        rows=rows,
+        notes=tuple(map(clean, notes)),
+    )
+    goal = RATE_NAMES[found.goal].upper()
+    yield Section(
+        id="pairs",
+        title=f"{a} and {b}, side by side",
+        header=(
+            "COMPETITION",
+            f"{a} SCORE",
+            f"{b} SCORE",
+            f"{a} {goal} %",
+            f"{b} {goal} %",
+            "DIFFERENCE",
+            f"{a} WINS",
+            "GROUPS",
+        ),
+        rows=tuple(
+            (
+                clean(pair.competition),
+                number(pair.a_score, 5),
+                number(pair.b_score, 5),
+                f"{pair.a:.1f}",
+                f"{pair.b:.1f}",
+                f"{pair.difference:+.1f}",
+                f"{pair.a_wins:.2f}",
+                clean(", ".join(pair.groups)),
+            )
+            for pair in found.pairs
+        ),
+    )
