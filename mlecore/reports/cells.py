@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from mlecore.printable import printable
 from mlecore.reports.document import RunLine
 from mlecore.reports.rates import Rate
 from mlecore.reports.statistics import Interval
@@ -51,6 +52,6 @@ def interval(value: Interval | None, digits: int = 1) -> str:
     return NONE if value is None else f"{value[0]:.{digits}f} to {value[1]:.{digits}f}"
 
 
-def clean(text: str) -> str:
-    """On one line and without control characters, which a run's records may hold."""
-    return "".join(c if c.isprintable() else " " for c in text)
+def one_line(text: str) -> str:
+    """Printable, and on one line: what agents and detectors say may have several."""
+    return printable(" ".join(text.split()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlecore.reports.cells import clean
+from mlecore.reports.cells import one_line
 from mlecore.reports.document import Document
 from mlecore.reports.sections import sections
 from mlecore.reports.sections.section import Section
@@ -22,7 +22,7 @@ def lines(document: Document) -> Iterator[tuple[str, Section | None]]:
 
 def _heading(document: Document, key: str) -> str:
     setup = next(setup for setup in document.setups if setup.key == key)
-    return clean(f"{key}: {setup.title}")
+    return one_line(f"{key}: {setup.title}")
 
 
 def markdown(document: Document) -> str:

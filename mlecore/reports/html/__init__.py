@@ -12,7 +12,7 @@ from pathlib import Path
 from attrs import frozen
 
 from mlecore.errors import MlecoreError, UsageError
-from mlecore.reports.cells import clean, score
+from mlecore.reports.cells import one_line, score
 from mlecore.reports.document import Document, RunLine, SetupSummary
 from mlecore.reports.sections import sections
 from mlecore.reports.sections.section import Section
@@ -43,7 +43,7 @@ def page(document: Document) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["plain"] = clean
+    environment.filters["plain"] = one_line
     drawn = {name: Markup(svg) for name, svg in plots.draw(document).items()}
     by_kind: dict[str, list[Section]] = {}
     for section in sections(document):
@@ -131,5 +131,5 @@ def _cell(line: RunLine) -> Cell:
         return Cell(mark="·", kind="valid", words=f"{where}valid, {score(line)}")
     if line.submission in ("invalid", "none"):
         words = "no submission" if line.submission == "none" else f"invalid: {line.why}"
-        return Cell(mark="×", kind="failed", words=clean(f"{where}{words}"))
-    return Cell(mark="?", kind="open", words=clean(f"{where}{line.submission}"))
+        return Cell(mark="×", kind="failed", words=one_line(f"{where}{words}"))
+    return Cell(mark="?", kind="open", words=one_line(f"{where}{line.submission}"))

@@ -12,7 +12,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from mlecore.reports.cells import RATE_NAMES, clean, score
+from mlecore.reports.cells import RATE_NAMES, one_line, score
 from mlecore.reports.compare import Comparison
 from mlecore.reports.document import Document, RunLine, SetupSummary
 
@@ -71,7 +71,7 @@ def draw(document: Document) -> dict[str, str]:
 
 
 def _short(text: str, length: int) -> str:
-    text = clean(text)
+    text = one_line(text)
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
@@ -178,7 +178,7 @@ def _positions(
 
 
 def _words(setup: SetupSummary, line: RunLine) -> str:
-    return clean(f"{setup.key}, {line.competition}, seed {line.column}: {score(line)}")
+    return one_line(f"{setup.key}, {line.competition}, seed {line.column}: {score(line)}")
 
 
 def _progress(setups: Sequence[SetupSummary]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlecore.reports.beside import Beside
-from mlecore.reports.cells import NONE, RATE_NAMES, clean, interval, number
+from mlecore.reports.cells import NONE, RATE_NAMES, interval, number, one_line
 from mlecore.reports.compare import Comparison
 from mlecore.reports.sections.section import FLAGGED, Section
 from mlecore.reports.statistics import LEVEL
@@ -23,7 +23,7 @@ def all_beside(found: Beside) -> Section:
         cells += [number(reached[key].score, 5) if key in reached else NONE for key in found.keys]
         cells += [number(shares.get(key), 1) for key in found.keys]
         cells += [f"{shares[first] - shares[k]:+.1f}" if {first, k} <= shares.keys() else NONE for k in others]
-        rows.append((*map(clean, cells), clean(", ".join(groups))))
+        rows.append((*map(one_line, cells), one_line(", ".join(groups))))
     scores, rates = ([f"{key} {what}" for key in found.keys] for what in ("SCORE", f"{goal} %"))
     header = ("COMPETITION", *scores, *rates, *(f"{first} - {key}" for key in others), "GROUPS")
     note = f"Mean scores of valid submissions, and the share of runs with the goal ({RATE_NAMES[found.goal]})."
@@ -31,7 +31,7 @@ def all_beside(found: Beside) -> Section:
 
 
 def comparison_sections(found: Comparison) -> Iterator[Section]:
-    title = f"{found.a}  against  {found.b}"
+    title = f"{found.a} against {found.b}"
     rows = tuple(
         (
             RATE_NAMES[row.rate] + f", {FLAGGED}" * row.without_flagged,
@@ -56,10 +56,10 @@ def comparison_sections(found: Comparison) -> Iterator[Section]:
     header = ("RATE", f"{a} %", f"{b} %", "DIFFERENCE", f"{LEVEL} % INTERVAL", "P")
     yield Section(
         id="comparison",
-        title=clean(title),
+        title=one_line(title),
         header=header if rows else (),
         rows=rows,
-        notes=tuple(map(clean, notes)),
+        notes=tuple(map(one_line, notes)),
     )
     goal = RATE_NAMES[found.goal].upper()
     yield Section(
@@ -77,14 +77,14 @@ def comparison_sections(found: Comparison) -> Iterator[Section]:
         ),
         rows=tuple(
             (
-                clean(pair.competition),
+                one_line(pair.competition),
                 number(pair.a_score, 5),
                 number(pair.b_score, 5),
                 f"{pair.a:.1f}",
                 f"{pair.b:.1f}",
                 f"{pair.difference:+.1f}",
                 f"{pair.a_wins:.2f}",
-                clean(", ".join(pair.groups)),
+                one_line(", ".join(pair.groups)),
             )
             for pair in found.pairs
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlecore.reports.cells import NONE, clean
+from mlecore.reports.cells import NONE, one_line
 from mlecore.reports.document import Document, Own
 from mlecore.reports.published import SPLITS
 from mlecore.reports.sections.section import Section
@@ -33,7 +33,7 @@ def published_entries(document: Document) -> Section:
         id="published",
         title="Any medal, among the published entries",
         header=header,
-        rows=tuple(tuple(map(clean, cells)) for _, cells in sorted(lines, key=lambda line: -line[0])),
+        rows=tuple(tuple(map(one_line, cells)) for _, cells in sorted(lines, key=lambda line: -line[0])),
         notes=(f"Source: {document.published_source}.",),
     )
 
@@ -42,5 +42,5 @@ def not_comparable(own: Own) -> Section:
     return Section(
         id="not-comparable",
         title=f"What keeps {own.key} from comparing with them",
-        notes=tuple(f"{reason[0].upper()}{reason[1:]}." for reason in map(clean, own.not_comparable)),
+        notes=tuple(f"{reason[0].upper()}{reason[1:]}." for reason in map(one_line, own.not_comparable)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlecore.reports.benchmark import slice_sources
-from mlecore.reports.cells import NONE, RATE_NAMES, clean, interval, number, quantity, rate, score, threshold
+from mlecore.reports.cells import NONE, RATE_NAMES, interval, number, one_line, quantity, rate, score, threshold
 from mlecore.reports.document import RunLine, SetupSummary
 from mlecore.reports.rates import RATES
 from mlecore.reports.sections.section import FLAGGED, Section
@@ -166,9 +166,9 @@ def _section(
     rows: Sequence[tuple[str, ...]],
     notes: Sequence[str] = (),
 ) -> Section:
-    cleaned = tuple(tuple(map(clean, row)) for row in rows)
+    cleaned = tuple(tuple(map(one_line, row)) for row in rows)
     return Section(
-        id=id, title=title, header=tuple(header), rows=cleaned, notes=tuple(map(clean, notes)), setup=setup.key
+        id=id, title=title, header=tuple(header), rows=cleaned, notes=tuple(map(one_line, notes)), setup=setup.key
     )
 
 
