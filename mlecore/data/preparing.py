@@ -16,7 +16,8 @@ from mlecore.data.lock import lock
 from mlecore.data.opening import adopt
 from mlecore.data.prepared import Prepared
 from mlecore.data.raw import Raw, drop_raw, get_raw, sweep
-from mlecore.data.sources import Fetch, RawFolder, Source, Synthetic, has_synthetic, usual
+from mlecore.data.scatter import scatter_links
+from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic, has_synthetic, usual
 from mlecore.data.verifying import wrong_checksums, wrong_counts
 from mlecore.errors import DataError, PluginError
 
@@ -103,6 +104,8 @@ def _prepare(
             if progress is not None:
                 progress(0, 0, "preparing")
             _build(competition, raw.path, partial)
+            if not isinstance(source, Archive | Kaggle):  # those were unpacked here, in a random order
+                scatter_links(partial / "public")
             checked = verify and _checks(competition, source)
             wrong = wrong_checksums(partial, facts) + wrong_counts(partial, facts) if checked else []
             if wrong and not isinstance(source, RawFolder):

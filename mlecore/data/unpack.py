@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import random
 import secrets
 import stat
 import struct
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING
 from mlecore.bombs import refuse_zip_bomb
 from mlecore.data.manifest import batched
 from mlecore.data.room import require
+from mlecore.data.scatter import WHEN, shuffled
 from mlecore.errors import DataError
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 20
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _PORTION = 4 << 20
-_WHEN = 946_684_800  # 2000-01-01, of every file: the time of unpacking would reveal its position in the archive
 
 
 Job = tuple[zipfile.ZipInfo, str]
@@ -98,10 +97,8 @@ def _create(archive: Path, into: Path, paths: Sequence[str]) -> None:
     that of the labels. Many file systems take a file's number from near that of the folder that it is made in, and
     folders may be labels too, so all are made in the topmost one, and moved.
     """
-    shuffled = list(paths)
-    random.SystemRandom().shuffle(shuffled)
     new = f"{into}/{secrets.token_hex(8)}"
-    for path in shuffled:
+    for path in shuffled(paths):
         target = f"{into}/{path}"
         try:
             os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
@@ -187,7 +184,7 @@ def _extract(archive: Path, descriptor: int, info: zipfile.ZipInfo, target: str,
                 count(len(data))
         finally:
             os.close(out)
-        os.utime(target, (_WHEN, _WHEN))
+        os.utime(target, (WHEN, WHEN))
     except (zlib.error, struct.error, EOFError, zipfile.BadZipFile) as error:
         raise _damaged(archive, f"{info.filename!r}: {error}") from None
     if written != info.file_size or crc != info.CRC:

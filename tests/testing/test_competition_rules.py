@@ -251,6 +251,47 @@ BROKEN = {
         },
         "names of test files reveal 'inside'",
     ),
+    "files written label by label": (
+        "order",
+        {
+            CODE: (
+                "write_csv(train, public",
+                "(public / 'images').mkdir()\n"
+                "    for id in test.sort_values('inside')['id']:\n"
+                "        (public / 'images' / f'{id}.png').touch()\n"
+                "    write_csv(train, public",
+            )
+        },
+        "public/images: the order of its test files by inode tells 'inside' of the answers",
+    ),
+    "members packed label by label": (
+        "order",
+        {
+            CODE: (
+                "write_csv(train, public",
+                "import zipfile\n"
+                "    with zipfile.ZipFile(public / 'images.zip', 'w') as archive:\n"
+                "        for id in test.sort_values('inside')['id']:\n"
+                "            archive.writestr(f'{id}.png', b'')\n"
+                "    write_csv(train, public",
+            )
+        },
+        "public/images.zip: the order of its test files by position tells 'inside' of the answers",
+    ),
+    "files numbered label by label": (
+        "order",
+        {
+            CODE: (
+                "write_csv(train, public",
+                "test = test.sort_values('inside').assign(id=[f'{k:04}' for k in range(len(test))])\n"
+                "    (public / 'images').mkdir()\n"
+                "    for id in test['id'].sample(frac=1):\n"
+                "        (public / 'images' / f'{id}.png').touch()\n"
+                "    write_csv(train, public",
+            )
+        },
+        "public/images: the order of its test files by name tells 'inside' of the answers",
+    ),
 }
 
 
@@ -259,6 +300,20 @@ def test_a_broken_competition_is_found_out(judge: Judge, what: str) -> None:
     rule, edits, expected = BROKEN[what]
     found = judge(rule, edits)
     assert any(expected in place for place in found), found
+
+
+def test_files_linked_from_folders_of_labels_are_in_no_order(judge: Judge) -> None:
+    """Their numbers are those of copies, which `mlecore prepare` makes unless it has unpacked the raw data itself."""
+    linked = (
+        "write_csv(train, public",
+        "(public / 'images').mkdir()\n"
+        "    for id, inside in test.sort_values('inside')[['id', 'inside']].itertuples(index=False):\n"
+        "        (private / str(inside)).mkdir(exist_ok=True)\n"
+        "        (private / str(inside) / f'{id}.png').touch()\n"
+        "        (public / 'images' / f'{id}.png').hardlink_to(private / str(inside) / f'{id}.png')\n"
+        "    write_csv(train, public",
+    )
+    assert judge("order", {CODE: linked}) == []
 
 
 def test_a_known_leak_counts_as_declared(judge: Judge) -> None:

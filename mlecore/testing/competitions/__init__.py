@@ -15,6 +15,7 @@ from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.competitions.layout import layout
 from mlecore.testing.competitions.leaks import leaks
 from mlecore.testing.competitions.learning import learnable
+from mlecore.testing.competitions.order import order
 from mlecore.testing.competitions.submissions import best, perfect, sample
 from mlecore.testing.competitions.validate import validate
 from mlecore.testing.light import light
@@ -65,6 +66,7 @@ RULES: tuple[Rule[Harness], ...] = (
     Rule(name="reasons", says="a refusal says why, in a sentence", test=verdicts.reasons, needs=("perfect",)),
     Rule(name="validate", says="the sandbox's validate contradicts neither", test=validate, needs=("perfect",)),
     Rule(name="leaks", says="public files do not hold the answers", test=leaks, needs=("layout",)),
+    Rule(name="order", says="the order of test files does not tell their labels", test=order, needs=("layout",)),
     Rule(name="learnable", says="a model beats the sample submission", test=learnable, needs=("sample",)),
 )
 

@@ -25,11 +25,16 @@ _FEWEST = 10  # test rows needed to tell a coincidence from a leak
 
 
 def leaks(harness: Harness) -> Iterator[Broken]:
-    known = {leak.file for leak in harness.facts.leaks}
-    truth = _truth(harness)
-    for where, what in (*_copies(harness), *_columns(harness, truth), *_names(harness, truth)):
-        if not any(where == file or where.startswith((f"{file}/", f"{file}!")) for file in known):
+    answers = truth(harness)
+    for where, what in (*_copies(harness), *_columns(harness, answers), *_names(harness, answers)):
+        if not is_known(harness, where):
             yield Broken(what, where)
+
+
+def is_known(harness: Harness, where: str) -> bool:
+    """Do the facts name a leak of this public file, or of the folder or archive that it is in?"""
+    files = {leak.file for leak in harness.facts.leaks}
+    return any(where == file or where.startswith((f"{file}/", f"{file}!")) for file in files)
 
 
 def _copies(harness: Harness) -> Iterator[tuple[str, str]]:
@@ -115,7 +120,7 @@ def _tells(path: str, label: str) -> bool:
     return label in PurePosixPath(path.replace("!", "/")).parts
 
 
-def _truth(harness: Harness) -> DataFrame:
+def truth(harness: Harness) -> DataFrame:
     """The answers as text, by id; only rows whose id occurs once.
 
     If none of its columns has the name of a submission's column, all of them may be answers, except texts that differ

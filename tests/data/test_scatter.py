@@ -1,0 +1,66 @@
+"""Files linked from raw data get numbers and times of their own, in no order."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mlecore.data.layout import DataDirs
+from mlecore.data.preparing import prepare
+from mlecore.data.scatter import scatter_links
+from mlecore.data.sources import Archive, RawFolder, Synthetic
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Path:
+    """400 files, which are links to others that were written in their order."""
+    raw, public = tmp_path / "raw", tmp_path / "public"
+    (public / "deep").mkdir(parents=True)
+    raw.mkdir()
+    for number in range(400):
+        (raw / f"{number:03}").write_text(str(number))
+        os.utime(raw / f"{number:03}", (number, number))
+        (public / "deep" / f"{number:03}").hardlink_to(raw / f"{number:03}")
+    return public
+
+
+def test_numbers_and_times_tell_nothing_of_the_files_that_they_were_linked_from(linked: Path) -> None:
+    assert scatter_links(linked) == 400
+    found = [path.stat() for path in sorted((linked / "deep").iterdir())]
+    assert [path.read_text() for path in sorted((linked / "deep").iterdir())] == [str(k) for k in range(400)]
+    assert len({status.st_mtime for status in found}) == 1
+    ranks = np.argsort(np.argsort([status.st_ino for status in found]))
+    assert abs(np.corrcoef(ranks, np.arange(400))[0, 1]) < 0.3  # six standard deviations
+    assert (linked.parent / "raw" / "007").stat().st_mtime == 7  # raw data are only read
+
+
+def test_files_of_their_own_stay(linked: Path) -> None:
+    scatter_links(linked)
+    before = (linked / "deep" / "000").stat()
+    assert scatter_links(linked) == 0
+    assert (linked / "deep" / "000").stat() == before
+
+
+def test_what_was_unpacked_here_is_linked_and_other_raw_data_are_not(  # type: ignore[no-untyped-def]
+    tiny, dirs: DataDirs, tiny_archive: Path, tmp_path: Path
+) -> None:
+    def links(source: Archive | RawFolder | Synthetic) -> bool:
+        prepared = prepare(tiny, dirs, source, force=True, keep_raw=True).prepared
+        return (prepared.public / "train.csv").stat().st_nlink > 1
+
+    original = tiny.prepare
+
+    def linking(raw: Path, public: Path, private: Path) -> None:
+        original(raw, public, private)
+        (public / "train.csv").unlink(missing_ok=True)
+        (public / "train.csv").hardlink_to(raw / "train.csv")
+
+    tiny.prepare = linking
+    (tmp_path / "mine").mkdir()
+    tiny.make_raw(tmp_path / "mine")
+    assert links(Archive(tiny_archive))
+    assert not links(RawFolder(tmp_path / "mine"))
+    assert not links(Synthetic())
