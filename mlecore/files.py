@@ -24,7 +24,7 @@ _fault: Fault | None = None
 _NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_CLOEXEC"))
 _ABANDONED = 24 * 3600.0  # seconds, if the disk has no locks that show who is at work
-_SURELY_HELD = 10.0  # seconds after which the process that made a folder surely holds it
+SURELY_HELD = 10.0  # seconds after which the process that made a folder surely holds it
 _CHUNK = 1 << 20  # bytes that are read at once of a file that grows, or has no size
 _MANY = 500  # files; for more, one sync of everything is cheaper than one per file
 
@@ -259,7 +259,7 @@ def abandoned(folder: Path) -> bool:
         return False
     finally:
         os.close(descriptor)
-    return age > (_SURELY_HELD if locked else _ABANDONED)
+    return age > (SURELY_HELD if locked else _ABANDONED)
 
 
 def _lock(descriptor: int) -> bool:

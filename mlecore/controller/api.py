@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mlecore.controller.experiment import Experiment
     from mlecore.controller.loop import Controller
     from mlecore.controller.state import Display, GroupResult, Timing
+    from mlecore.runs.lock import GroupLock
 
 
 @lists_arguments
@@ -112,7 +113,6 @@ def _run_group(
     from mlecore.controller.preflight import preflight
     from mlecore.grading.isolated import IsolatedGrader
     from mlecore.leftovers import scratch
-    from mlecore.runs.lock import GroupLock
 
     group = existing(runs, name, plan)
     folders = [str(Path(folder).absolute()) for folder in data] or list(group.info.data if group else ())
@@ -136,10 +136,37 @@ def _run_group(
             if is_new and started:
                 with suppress(BackendUnreachable):  # the controller asks again
                     display.say(forecast(wanted, experiment.backend.capacity(), started, group.folder))
-        with GroupLock(group.folder, display.say) as lock:
+
+        def control(lock: GroupLock) -> GroupResult:
             controller = Controller(group, experiment, lock, display, timing, finished, start_new)
             with _interruptible(controller, display):
-                return Done(group, controller.run(only))
+                return controller.run(only)
+
+        return Done(group, _control(group.folder, control, display))
+
+
+def _control(folder: Path, control: Callable[[GroupLock], GroupResult], display: Display) -> GroupResult:
+    """Have one controller after the other at work until none leaves a request.
+
+    A request that comes after a controller's last check, while it still holds the lock, would wait for somebody to
+    resume the group: who left it saw a controller, and relies on it.
+    """
+    from mlecore.runs import requests
+    from mlecore.runs.lock import GroupLock, GroupLocked
+
+    with GroupLock(folder, display.say) as lock:
+        result = control(lock)
+    answered: Mapping[str, requests.Request] = {}
+    while (asked := requests.pending(folder)) and asked != answered and not result.interrupted:
+        answered = asked
+        try:
+            with GroupLock(folder, display.say) as lock:
+                result = control(lock)
+        except GroupLocked:  # that controller finds them
+            return result
+    if asked:
+        display.say(f"{counted(len(asked), 'request')} to cancel or retry runs will be answered by the next controller")
+    return result
 
 
 def _warn_of_other_plugins(group: Group, experiment: Experiment, display: Display) -> None:

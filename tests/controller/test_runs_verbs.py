@@ -12,6 +12,8 @@ from attrs import evolve
 from click.testing import CliRunner
 
 from mlecore.cli import main
+from mlecore.controller.api import run_group
+from mlecore.controller.loop import Controller
 from mlecore.runs import requests
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.planning import make_plan
@@ -72,6 +74,39 @@ def test_retry_says_what_it_did_with_cancelled_runs(runs, lab):
     code, output = runs("retry", command)
     assert code in (0, 3) and states(lab.group.folder).count("planned") == 1
     assert f"mlecore runs resume g --runs {lab.runs}" in output, "it works when it is pasted"
+
+
+@pytest.fixture
+def at_its_end(monkeypatch):
+    """A request that is left when the first controller has looked for the last time, and still holds the lock."""
+    release = GroupLock.release
+
+    def leave(folder, run: str, request: requests.Request) -> None:
+        def releasing(lock: GroupLock) -> None:
+            monkeypatch.setattr(GroupLock, "release", release)
+            requests.leave(folder, run, request)
+            release(lock)
+
+        monkeypatch.setattr(GroupLock, "release", releasing)
+
+    return leave
+
+
+def test_a_request_of_the_last_moment_is_answered(runs, lab, at_its_end):
+    group = lab.make(("worker", {"faults": "9"}), seeds=2, execution={"retries": 0})
+    lab.run()
+    at_its_end(group.folder, "worker--coins--1", "cancel")
+    code, output = runs("retry", "g/worker--coins--1")
+    assert states(group.folder) == ["failed", "cancelled"] and not requests.pending(group.folder), output
+
+
+def test_a_request_that_came_too_late_for_a_stopped_controller_is_reported(lab, at_its_end, monkeypatch):
+    group = lab.make(("worker", {}))
+    at_its_end(group.folder, "worker--coins--0", "cancel")
+    monkeypatch.setattr(Controller, "_recover", lambda self, only: self.stop())  # as Ctrl-C does
+    done = run_group(None, "g", lab.runs, [lab.data], lab.display)
+    assert done.outcome.interrupted and requests.pending(group.folder)
+    assert any("1 request to cancel or retry runs" in said for said in lab.display.said)
 
 
 def test_a_run_that_was_moved_out_of_its_group_takes_no_request(runs, lab, tmp_path):
