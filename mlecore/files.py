@@ -325,9 +325,11 @@ def read_regular(path: Path, limit: int, *, below: Path | None = None) -> bytes:
     """The content of a regular file, see ``open_regular``. Raises DataError also for more than ``limit`` bytes."""
     descriptor = open_regular(path, below=below)
     try:
-        content = os.read(descriptor, min(limit, os.fstat(descriptor).st_size) + 1)
-        while len(content) <= limit and (more := os.read(descriptor, min(limit + 1 - len(content), _CHUNK))):
-            content += more
+        size = os.fstat(descriptor).st_size
+        content = os.read(descriptor, min(limit, size) + 1)  # a byte more than there should be
+        if len(content) != size:
+            while len(content) <= limit and (more := os.read(descriptor, min(limit + 1 - len(content), _CHUNK))):
+                content += more
     finally:
         os.close(descriptor)
     if len(content) > limit:
@@ -370,22 +372,22 @@ def _open_unlinked(top: Path, parts: tuple[str, ...], flags: int) -> int:
         if any(part.is_symlink() for part in (path, *path.parents[: len(parts) - 1])):
             raise DataError("it is a symbolic link, or lies behind one")
         return os.open(path, flags, 0o644)
-    *folders, name = parts
-    at = os.open(top, _FOLDER)
+    at, part = None, str(top / parts[0])  # O_NOFOLLOW is about the last name of a path
     try:
-        for part in folders:
+        for name in parts[1:]:
             inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=at)
-            os.close(at)
-            at = inner
-        part = name
-        return os.open(name, flags | os.O_NOFOLLOW, 0o644, dir_fd=at)
+            if at is not None:
+                os.close(at)
+            at, part = inner, name
+        return os.open(part, flags | os.O_NOFOLLOW, 0o644, dir_fd=at)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(part, at):
             raise DataError("it is a symbolic link, or lies behind one") from None
         raise
     finally:
-        os.close(at)
+        if at is not None:
+            os.close(at)
 
 
-def _is_link(name: str, folder: int) -> bool:
+def _is_link(name: str, folder: int | None) -> bool:
     return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mlecore import files
+from mlecore.errors import DataError
 
 
 def closed(folder: Path) -> None:
@@ -116,3 +117,28 @@ def test_a_full_disk_leaves_the_old_content(tmp_path: Path) -> None:
         assert path.read_bytes() == b"old"
     files.replace(path, b"new", keep_previous=True)
     assert (path.read_bytes(), files.previous(path).read_bytes()) == (b"new", b"old")
+
+
+def test_links_count_from_the_folder_that_is_trusted(tmp_path: Path) -> None:
+    real = tmp_path / "real" / "inner"
+    real.mkdir(parents=True)
+    (real / "file").write_text("content")
+    (real / "link").symlink_to("file")
+    (tmp_path / "top").symlink_to("real")
+    (tmp_path / "real" / "other").symlink_to("inner")
+    top = tmp_path / "top"
+    assert files.read_regular(top / "inner" / "file", 7, below=top) == b"content"
+    assert files.read_regular(real / "file", 7, below=real) == b"content"
+    for path in (top / "inner" / "link", top / "other" / "file", top / "inner"):
+        with pytest.raises(DataError, match=r"symbolic link|not a regular file"):
+            files.read_regular(path, 7, below=top)
+    with pytest.raises(DataError, match="more than 6 bytes"):
+        files.read_regular(real / "file", 6, below=real)
+    with pytest.raises(FileNotFoundError):
+        files.read_regular(top / "nowhere" / "file", 7, below=top)
+
+
+@pytest.mark.skipif(not Path("/proc/version").is_file(), reason="there is no /proc here")
+def test_a_file_that_says_it_is_empty_is_read_whole() -> None:
+    path = Path("/proc/version")
+    assert files.read_regular(path, 4096) == path.read_bytes() != b""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -75,6 +76,7 @@ class _Verbs(click.Group):
         from mlecore.errors import MlecoreError
         from mlecore.printable import printable
 
+        gc.set_threshold(50_000)  # a group is many small values that stay: the default looks at them again and again
         try:
             return super().invoke(ctx)
         except MlecoreError as error:

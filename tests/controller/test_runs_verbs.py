@@ -96,7 +96,7 @@ def test_a_request_of_the_last_moment_is_answered(runs, lab, at_its_end):
     group = lab.make(("worker", {"faults": "9"}), seeds=2, execution={"retries": 0})
     lab.run()
     at_its_end(group.folder, "worker--coins--1", "cancel")
-    code, output = runs("retry", "g/worker--coins--1")
+    _, output = runs("retry", "g/worker--coins--1")
     assert states(group.folder) == ["failed", "cancelled"] and not requests.pending(group.folder), output
 
 
