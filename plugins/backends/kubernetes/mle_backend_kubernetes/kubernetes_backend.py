@@ -92,5 +92,4 @@ class KubernetesBackend(Backend):
         return inventory.lines(self.cluster, self.settings)
 
     def remove(self, handle: Handle) -> None:
-        removing.remove(self.cluster, self.tracked.jobs, handle)
-        self._statuses.forget(handle)
+        removing.remove(self.cluster, self.tracked, handle)

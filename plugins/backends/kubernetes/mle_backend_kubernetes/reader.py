@@ -91,14 +91,13 @@ class Reader:
 
     def _pod(self, handle: Handle) -> tuple[str, str]:
         """The pod that has the files, and its container."""
-        agent = self._watch.agent(names.uid(handle))
+        job, agent = self._job(handle), self._watch.agent(names.uid(handle))
         if self._settings.output == "pod" and agent is not None:
             if agent.gone or agent.phase in ("Failed", "Succeeded"):
                 raise BackendError(f"the pod of {handle.name} is gone, and its files with it")
             if agent.phase == "Pending":
                 raise NotBegun(f"{handle.name} has not begun")
             return agent.name, names.KEEPER
-        job = self._job(handle)
         if agent is None and (self._settings.output == "pod" or not job.began):
             raise NotBegun(f"{handle.name} has not begun")
         return self._files_pod(handle, agent), "files"

@@ -1,4 +1,7 @@
-"""Removes everything: what belongs to a Job has it as its owner, and the cluster removes it, even without us."""
+"""Removes everything, with one request: what belongs to a Job has it as its owner, and goes before it does.
+
+Nobody waits for the end: the cluster takes seconds for it, or minutes where a node is lost, and needs nobody.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,16 @@ import contextlib
 
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster, Exists
-from mle_backend_kubernetes.tracked import Jobs
+from mle_backend_kubernetes.tracked import Tracked
 from mlecore.backends import Handle
 
-SECONDS = 20.0  # that we wait for the end; if a node is lost it takes longer, and needs nobody
 
-
-def remove(cluster: Cluster, jobs: Jobs, handle: Handle) -> None:
-    """See Backend.remove. The Job itself goes last, so that nothing is forgotten where this is cut off."""
+def remove(cluster: Cluster, tracked: Tracked, handle: Handle) -> None:
+    """See Backend.remove."""
     uid, path = names.uid(handle), cluster.path("jobs", handle.name)
     if not uid:  # a start that was cut off before there was a Job
         cluster.delete(cluster.path("services", names.gateway(handle.name)))
         return
     with contextlib.suppress(Exists):  # another Job of that name
         cluster.delete(path, propagationPolicy="Foreground", preconditions={"uid": uid})
-    jobs.until(lambda: jobs.get(uid) is None, SECONDS)
+    tracked.forget(uid)

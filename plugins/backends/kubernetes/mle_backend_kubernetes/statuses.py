@@ -35,7 +35,6 @@ class Statuses:
         self._tracked = tracked
         self._queued = queue.Queued(cluster)
         self._asked: set[str] = set()  # uids of pods at whose end their Job was asked for
-        self._gone: set[str] = set()  # uids of Jobs that we removed, whatever a watch has still to say, or never were
 
     def of(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
         """See Backend.status."""
@@ -48,23 +47,17 @@ class Statuses:
                 )
         return {handle: self._of(handle) for handle in handles}
 
-    def forget(self, handle: Handle) -> None:
-        uid = names.uid(handle)
-        self._gone.add(uid)
-        self._tracked.pods.forget(uid)
-
     def _of(self, handle: Handle) -> JobStatus:
         uid = names.uid(handle)
-        if uid in self._gone:
+        if self._tracked.jobs.is_gone(uid):
             return GONE
-        pod = self._tracked.pods.agent(uid)
+        seen, pod = self._tracked.jobs.get(uid), self._tracked.pods.agent(uid)
+        if seen is not None and seen.deleting:
+            return GONE
         if pod is not None and not ending.needs_job(pod):
             return ending.of_pod(pod, None)
         job = self._job(handle, pod)
-        if job is None:
-            self._gone.add(uid)
-            return GONE
-        if job.deleting:
+        if job is None or job.deleting:
             return GONE
         status = ending.of_job(job) if pod is None else ending.of_pod(pod, job)
         words = self._queued.words(job) if status.phase == "pending" else ""

@@ -1,4 +1,8 @@
-"""Asking a job to end. Its Job is marked first, so that this end can be distinguished from those that others cause."""
+"""Asking a job to end. Its Job is marked first, so that this end can be distinguished from those that others cause.
+
+Its pod is deleted, and the kubelet does the rest; nobody waits for that. Where its files would go with the pod, the
+agent is signalled instead, and its end is waited for.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,6 @@ def stop(cluster: Cluster, settings: Settings, watch: Pods, handle: Handle, grac
         if watch.until(over, KUBELET):
             return
     cluster.delete(cluster.path("pods", pod.name), gracePeriodSeconds=math.ceil(grace + MORE))
-    watch.until(over, grace + MORE + KUBELET)
 
 
 def _ended(pod: Pod | None) -> bool:

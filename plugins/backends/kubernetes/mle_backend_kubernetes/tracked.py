@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from attrs import evolve, frozen
 
 from mle_backend_kubernetes import names
@@ -56,18 +58,30 @@ class Jobs(Watch[Job]):
 
     def __init__(self, cluster: Cluster) -> None:
         super().__init__(cluster, lambda: cluster.path("jobs"), f"{names.ROLE}={names.AGENT}", job_of)
+        self._gone: set[str] = set()  # uids of Jobs that we removed, or that the cluster did not have
 
     def of(self, handle: Handle) -> Job | None:
         """As watched; the cluster is asked only about a Job that has not been seen yet. None: it is gone."""
-        return self.get(names.uid(handle)) or self.ask(handle)
+        uid = names.uid(handle)
+        return None if uid in self._gone else self.get(uid) or self.ask(handle)
 
     def ask(self, handle: Handle) -> Job | None:
         """As it is just now: a watch may be a moment behind. None: it is gone."""
-        try:
+        uid = names.uid(handle)
+        with contextlib.suppress(NotFound):
             found = job_of(self._cluster.get(self._cluster.path("jobs", handle.name)))
-        except NotFound:
-            return None
-        return found if found.uid == names.uid(handle) else None
+            if found.uid == uid:
+                return found
+        self.forget(uid)
+        return None
+
+    def is_gone(self, uid: str) -> bool:
+        """For certain, whatever a watch still says of it."""
+        return uid in self._gone
+
+    def forget(self, uid: str) -> None:
+        """It has been removed."""
+        self._gone.add(uid)
 
 
 @frozen
@@ -82,3 +96,8 @@ class Tracked:
     def of(cls, cluster: Cluster) -> Tracked:
         claims = Watch(cluster, lambda: cluster.path("persistentvolumeclaims"), names.ROLE, claim_of)
         return cls(Pods(cluster), Jobs(cluster), claims)
+
+    def forget(self, uid: str) -> None:
+        """A Job has been removed; nobody asks about it any more."""
+        self.jobs.forget(uid)
+        self.pods.forget(uid)

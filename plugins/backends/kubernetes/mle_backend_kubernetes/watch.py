@@ -61,15 +61,9 @@ class Watch(Generic[T]):
             return self._named.get(name)
 
     def until(self, ready: Callable[[], bool], seconds: float) -> bool:
-        """Wait for a change after which ``ready`` holds; False if it takes too long."""
-        deadline = time.monotonic() + seconds
-        while not ready():
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return False
-            with self._changed:
-                self._changed.wait(min(left, 1.0))
-        return True
+        """Wait for a change after which ``ready``, which asks this watch alone, holds; False if it takes too long."""
+        with self._changed:
+            return self._changed.wait_for(ready, seconds)
 
     def _put(self, found: T) -> None:
         self._there[found.uid] = found

@@ -1,0 +1,89 @@
+"""A run is stopped and removed with a request or two: nobody waits for how long the cluster needs to end it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import pytest
+from mle_backend_kubernetes import names, removing, stopping
+from mle_backend_kubernetes.cluster import Cluster
+from mle_backend_kubernetes.images import Images
+from mle_backend_kubernetes.reader import Reader
+from mle_backend_kubernetes.settings import Settings
+from mle_backend_kubernetes.statuses import Statuses
+from mle_backend_kubernetes.tracked import Tracked
+
+from mlecore.errors import BackendError
+
+LABELS = {names.ROLE: names.AGENT, names.JOB: "run"}
+JOB: dict[str, Any] = {
+    "metadata": {"name": "run", "uid": "u", "labels": LABELS},
+    "spec": {},
+    "status": {"startTime": "2026-01-01T00:00:00Z"},
+}
+POD: dict[str, Any] = {
+    "metadata": {"name": "run-x", "uid": "p", "labels": LABELS, "ownerReferences": [{"kind": "Job", "uid": "u"}]},
+    "spec": {},
+    "status": {"phase": "Running", "containerStatuses": [{"name": names.AGENT, "state": {"running": {}}}]},
+}
+
+
+class Slow:
+    """A cluster that still has a running Job after it was asked to delete it, and whose watches say nothing."""
+
+    id = "c"
+
+    def __init__(self) -> None:
+        self.patched: list[str] = []
+        self.deleted: list[tuple[str, dict[str, Any]]] = []
+
+    def path(self, kind: str, name: str = "") -> str:
+        return f"{kind}/{name}"
+
+    def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+        yield {"metadata": {"resourceVersion": "1"}, "items": [JOB if path == "jobs/" else POD]}
+
+    @contextmanager
+    def events(self, path: str, idle: float, **query: Any) -> Iterator[Iterator[dict[str, Any]]]:
+        yield self._none()
+
+    def _none(self) -> Iterator[dict[str, Any]]:
+        threading.Event().wait()
+        yield {}
+
+    def get(self, path: str) -> dict[str, Any]:
+        return JOB
+
+    def patch(self, path: str, body: dict[str, Any]) -> None:
+        self.patched.append(path)
+
+    def delete(self, path: str, **options: Any) -> None:
+        self.deleted.append((path, options))
+
+
+@pytest.mark.parametrize("output", ["claim", "pod"])
+def test_nobody_waits_for_a_job_that_is_removed_and_it_is_gone(output: str) -> None:
+    slow = Slow()
+    cluster = cast(Cluster, slow)
+    tracked, settings = Tracked.of(cluster), Settings.of({"output": output})
+    statuses = Statuses(cluster, tracked)
+    reader = Reader(cluster, settings, Images(settings), tracked)
+    handle = names.handle("run", "u", "c")
+    assert statuses.of([handle])[handle].phase == "running"
+    removing.remove(cluster, tracked, handle)
+    assert slow.deleted == [("jobs/run", {"propagationPolicy": "Foreground", "preconditions": {"uid": "u"}})]
+    assert statuses.of([handle])[handle].phase == "gone"
+    with pytest.raises(BackendError, match="no longer in this cluster"), reader.execute(handle, "send"):
+        pass
+
+
+def test_the_kubelet_ends_a_pod_whose_files_outlive_it() -> None:
+    slow = Slow()
+    cluster = cast(Cluster, slow)
+    handle = names.handle("run", "u", "c")
+    stopping.stop(cluster, Settings.of({}), Tracked.of(cluster).pods, handle, 60.0)
+    assert slow.patched == ["jobs/run"]
+    assert slow.deleted == [("pods/run-x", {"gracePeriodSeconds": 63})]
