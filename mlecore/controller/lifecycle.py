@@ -163,7 +163,7 @@ class Lifecycle:
                 self._stop(active)
 
         step = partial(self._transitions.stop, active.record)
-        self._background.submit("finish", step, lambda stopped: None, failed)
+        self._background.submit("stop", step, lambda stopped: None, failed)
 
     # From the backend to the end.
 
@@ -309,7 +309,7 @@ class Lifecycle:
         """End and remove a job that no longer belongs to a run. If that fails, resuming the group finds it."""
         self._reporter.note("job removed", job=handle.name)
         step = partial(self._transitions.remove_job, handle)
-        self._background.submit("finish", step, lambda removed: None, lambda error: None)
+        self._background.submit("stop", step, lambda removed: None, lambda error: None)
 
     # Steps, and what follows when one fails.
 

@@ -67,7 +67,9 @@ class Controller:
         self.result = GroupResult()
         self.journal = Journal(group.folder, partial(require_group, group))
         self.reporter = Reporter(display, self.journal, self.result)
-        self.background = Background(start=4, finish=4, grade=min(4, os.cpu_count() or 1), provide=2, poll=1, detect=1)
+        graders = min(4, os.cpu_count() or 1)
+        # stopping waits for as long as an agent's grace: a thousand runs that are cancelled must not take hours
+        self.background = Background(start=4, stop=32, finish=4, grade=graders, provide=2, poll=1, detect=1)
         self.extensions = Extensions(group.folder, self.journal, experiment.extensions)
         common = (self.background, self.reporter, self.timing)
         self.provisions = Provisions(experiment, group.folder / "builds", *common, finished_agents)
@@ -128,7 +130,7 @@ class Controller:
 
     def _finished(self) -> bool:
         begins = self.backlog.length and self.start_new
-        busy = self.background.busy("start", "finish", "grade", "provide", "detect")
+        busy = self.background.busy("start", "stop", "finish", "grade", "provide", "detect")
         return not (begins or self.lifecycle.unsettled or busy)
 
     def _turn(self) -> None:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 T = TypeVar("T")
-Pool = Literal["start", "finish", "grade", "provide", "poll", "detect"]
+Pool = Literal["start", "stop", "finish", "grade", "provide", "poll", "detect"]
 
 
 class Background:

@@ -258,6 +258,28 @@ def test_cancel_a_run_at_work_and_one_that_waits(lab):
     lab.plan = None
 
 
+def test_runs_that_are_cancelled_together_end_together(lab, monkeypatch):
+    count = 8
+    lab.make(("worker", {"seconds": "30"}), seeds=count, execution={"max_parallel": count})
+    together = threading.Barrier(count, timeout=20)  # stopping lasts as long as the slowest agent's grace
+
+    def cancel(controller) -> None:
+        backend = controller.experiment.backend
+        stop = backend.stop
+        monkeypatch.setattr(backend, "stop", lambda handle, grace: (together.wait(), stop(handle, grace)))
+
+        def ask() -> None:
+            deadline = time.monotonic() + 20
+            while sum(state == "running" for _, state in lab.display.changes) < count and time.monotonic() < deadline:
+                time.sleep(0.01)
+            requests.leave(lab.group.folder, requests.ALL, "cancel")
+
+        threading.Thread(target=ask).start()
+
+    outcome = lab.run(cancel)
+    assert outcome.counts == {"cancelled": count} and not together.broken
+
+
 def test_stopping_leaves_runs_at_work(lab):
     lab.make(("worker", {"seconds": "0.5"}), seeds=1)
 
