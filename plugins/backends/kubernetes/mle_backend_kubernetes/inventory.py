@@ -7,7 +7,7 @@ from functools import partial
 
 from mle_backend_kubernetes import queue
 from mle_backend_kubernetes.cluster import Cluster
-from mle_backend_kubernetes.nodes import nodes, used_gpus
+from mle_backend_kubernetes.nodes import free_gpus, nodes
 from mle_backend_kubernetes.settings import Settings
 from mlecore.errors import BackendError
 
@@ -36,7 +36,7 @@ def _cluster(cluster: Cluster) -> Iterator[str]:
 def _nodes(cluster: Cluster, settings: Settings) -> Iterator[str]:
     there = nodes(cluster, settings)
     gpus = sum(node.gpus for node in there)
-    free = gpus - used_gpus(cluster, settings.gpu_resource) if gpus else 0
+    free = free_gpus(cluster, settings, there) if gpus else 0
     with_gpus = sum(node.gpus > 0 for node in there)
     yield f"nodes: {len(there)}, {with_gpus} of them with {settings.gpu_resource}: {gpus}, of which {free} are free"
 

@@ -55,15 +55,20 @@ def _node(raw: Mapping[str, Any], gpu: str) -> Node:
     )
 
 
-def used_gpus(cluster: Cluster, gpu: str) -> int:
-    """GPUs that pods of anybody have. Raises BackendError where we may not list them."""
-    count = 0
+def free_gpus(cluster: Cluster, settings: Settings, there: Sequence[Node]) -> int:
+    """GPUs of the open ones among these nodes that no pod has. Raises BackendError where we may not list pods."""
+    free = {node.name: node.gpus for node in there if node.open}
     for pod in cluster.items(
         "/api/v1/pods", fieldSelector="spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
     ):
-        for container in pod["spec"]["containers"]:
-            count += int(quantity(((container.get("resources") or {}).get("requests") or {}).get(gpu, 0)))
-    return count
+        if pod["spec"]["nodeName"] in free:
+            free[pod["spec"]["nodeName"]] -= _gpus(pod, settings.gpu_resource)
+    return sum(max(0, gpus) for gpus in free.values())
+
+
+def _gpus(pod: Mapping[str, Any], gpu: str) -> int:
+    requests = ((each.get("resources") or {}).get("requests") or {} for each in pod["spec"]["containers"])
+    return sum(int(quantity(each.get(gpu, 0))) for each in requests)
 
 
 def problems(cluster: Cluster, settings: Settings, demands: Sequence[Demand]) -> Iterator[Problem]:
@@ -87,12 +92,12 @@ def problems(cluster: Cluster, settings: Settings, demands: Sequence[Demand]) ->
     wanted = max((demand.gpus for demand in demands), default=0)
     if wanted and wanted <= max(node.gpus for node in there):
         try:
-            free = sum(node.gpus for node in there) - used_gpus(cluster, settings.gpu_resource)
+            free = free_gpus(cluster, settings, there)
         except BackendError:
             return
         if free < wanted:
             yield Problem(
-                what=f"{wanted} {settings.gpu_resource} are asked for, and {max(free, 0)} are free now: runs wait",
+                what=f"{wanted} {settings.gpu_resource} are asked for, and {free} are free now: runs wait",
                 fix="They start as others end; -B wait=TIME says for how long they may wait.",
                 fatal=False,
             )

@@ -27,7 +27,7 @@ def problems(cluster: Cluster, settings: Settings, images: Images, demands: Sequ
     except BackendError as error:
         return [Problem(what=error.message, fix=error.fix or "kubectl cluster-info")]
     found = (
-        _storage(cluster, settings),
+        storage(cluster, settings),
         _queue(cluster, settings),
         nodes.problems(cluster, settings, demands),
         _limits(settings, demands),
@@ -37,7 +37,7 @@ def problems(cluster: Cluster, settings: Settings, images: Images, demands: Sequ
     return [problem for each in found for problem in each]
 
 
-def _storage(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
+def storage(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
     try:
         classes = list(cluster.items("/apis/storage.k8s.io/v1/storageclasses"))
     except BackendError:  # no right to list what is no namespace's
@@ -50,7 +50,8 @@ def _storage(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
         )
     mark = "storageclass.kubernetes.io/is-default-class"
     default = any((each["metadata"].get("annotations") or {}).get(mark) == "true" for each in classes)
-    if not settings.storage_class and not default:
+    makes_claims = settings.output == "claim" or settings.data_claim is None
+    if makes_claims and not settings.storage_class and not default:
         yield Problem(what="the cluster has no default storage class", fix="Name one: -B storage-class=NAME.")
 
 
