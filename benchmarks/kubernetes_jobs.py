@@ -27,6 +27,8 @@ from mlecore.options import pairs
 from mlecore.registry import load
 from mlecore.testing.backends.harness import BackendBench
 
+THREADS = 4  # that start runs, and as many that collect and remove them, as in a controller
+
 
 class Runs:
     """Starts, watches, collects and removes runs, so many at once."""
@@ -44,7 +46,7 @@ class Runs:
         alive: dict[Handle, None] = {}
         lock = threading.Lock()
         begun = 0
-        with ThreadPoolExecutor(8) as pool:
+        with ThreadPoolExecutor(THREADS) as starting, ThreadPoolExecutor(THREADS) as finishing:
             working: set[Future[Any]] = set()
 
             def start() -> None:
@@ -55,7 +57,7 @@ class Runs:
             while self.ended < count:
                 working = {each for each in working if not (each.done() and each.result() is None)}
                 while begun < count and begun - self.ended < at_once:
-                    working.add(pool.submit(start))
+                    working.add(starting.submit(start))
                     begun += 1
                 with lock:
                     handles = list(alive)
@@ -66,7 +68,7 @@ class Runs:
                     self.failed += statuses[handle].exit_code != 0
                     with lock:
                         del alive[handle]
-                    working.add(pool.submit(self._finish, handle))
+                    working.add(finishing.submit(self._finish, handle))
                 self.ended += len(over)
                 self._report(count)
                 time.sleep(0.2)
@@ -81,7 +83,8 @@ class Runs:
             self._said = self.ended // step
             usage = resource.getrusage(resource.RUSAGE_SELF)
             cpu = usage.ru_utime + usage.ru_stime
-            print(f"{self.ended:6} ended, {self.most:5} at once at most, {cpu:7.1f} s CPU, {memory()} MiB", flush=True)
+            words = f"{self.ended:6} ended, {self.most:5} at once at most, {cpu:7.1f} s CPU, {memory()} MiB"
+            print(f"{time.strftime('%H:%M:%S')} {words}, {threading.active_count()} threads", flush=True)
 
 
 def memory() -> int:

@@ -13,6 +13,7 @@ import argparse
 import json
 import subprocess
 import tempfile
+import threading
 import time
 import uuid
 from collections import Counter
@@ -29,8 +30,19 @@ from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mlecore.backends import Dataset, Demand, Handle, Image, Job
 
 GPUS = 8  # of a node
-MARK = {"mlecore-benchmark": "scale"}  # label of the nodes
+NAME = f"mlecore-scale-{uuid.uuid4().hex[:8]}"  # of the namespace; the nodes' begin so
+MARK = {"mlecore-benchmark": NAME}  # label of the nodes
 
+PLAYERS = {  # kwok plays four pods at a time by default: on a busy machine, pods would begin and end minutes late
+    "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+    "kind": "KwokConfiguration",
+    "options": {
+        "podPlayStageParallelism": 32,
+        "podsOnNodeSyncParallelism": 4,
+        "nodePlayStageParallelism": 4,
+        "nodeLeaseParallelism": 4,
+    },
+}
 READY = """
 {{ $now := Now }}
 conditions:
@@ -55,6 +67,14 @@ containerStatuses:
 phase: Running
 startTime: {{ $now | Quote }}
 """
+PROBED = """
+{{ $now := Now }}
+containerStatuses:
+- {name: probe, image: helper, imageID: "", ready: false, restartCount: 0,
+   state: {terminated: {exitCode: 0, reason: Completed, finishedAt: {{ $now | Quote }}, startedAt: {{ $now | Quote }},
+           message: {{ if index .metadata.labels "mlecore.org/probe" }}cut off{{ else }}reached{{ end }}}}}
+phase: Succeeded
+"""
 ENDS = """
 {{ $now := Now }}
 containerStatuses:
@@ -71,15 +91,20 @@ containerStatuses:
 
 
 def stages(seconds: float) -> list[dict[str, Any]]:
-    """A node is ready and a pod starts at once; its agent ends after ``seconds``, a tenth more or less."""
+    """A node is ready and a pod starts at once; its agent ends after ``seconds``, a tenth more or less.
+
+    What probes whether policies are enforced finds that they are.
+    """
     milliseconds = int(seconds * 1000)
     delay = {"durationMilliseconds": int(milliseconds * 0.9), "jitterDurationMilliseconds": int(milliseconds * 1.1)}
     deleted, phase = ".metadata.deletionTimestamp", ".status.phase"
     agent = '.status.containerStatuses.[] | select( .name == "agent" ) | .state.running'
+    probe = '.metadata.labels["mlecore.org/role"]'
     ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
     return [
         _stage("ready", "Node", {"statusTemplate": READY}, {}, (ready, "NotIn", "True")),
         _stage("runs", "Pod", {"statusTemplate": RUNS}, {}, (deleted, "DoesNotExist"), (phase, "In", "Pending")),
+        _stage("probed", "Pod", {"statusTemplate": PROBED}, {}, (probe, "In", "probe"), (phase, "In", "Running")),
         _stage("ends", "Pod", {"statusTemplate": ENDS}, delay, (deleted, "DoesNotExist"), (agent, "Exists")),
         _stage("goes", "Pod", {"finalizers": {"empty": False}, "delete": True}, {}, (deleted, "Exists")),
     ]
@@ -108,10 +133,10 @@ def _stage(
 def simulated(cluster: Cluster, kwok: Path, nodes: int, seconds: float, folder: Path) -> Iterator[None]:
     """The nodes, and kwok, which plays them."""
     config = folder / "kwok.yaml"
-    config.write_text("\n---\n".join(map(json.dumps, stages(seconds))))
+    config.write_text("\n---\n".join(map(json.dumps, [*stages(seconds), PLAYERS])))
     selector = ",".join(f"{name}={value}" for name, value in MARK.items())
     argv = [kwok, "--config", config, f"--manage-nodes-with-label-selector={selector}"]
-    argv += ["--kubeconfig", _kubeconfig(folder), "--node-lease-duration-seconds=40"]
+    argv += ["--kubeconfig", _kubeconfig(folder), "--node-lease-duration-seconds=160"]
     with (folder / "kwok.log").open("wb") as log:
         process = subprocess.Popen(argv, stdout=log, stderr=log)
         try:
@@ -135,7 +160,7 @@ def _kubeconfig(folder: Path) -> Path:
 
 
 def _name(number: int) -> str:
-    return f"mlecore-scale-{number}"
+    return f"{NAME}-{number}"
 
 
 def _node(number: int) -> dict[str, Any]:
@@ -150,28 +175,49 @@ def _node(number: int) -> dict[str, Any]:
 
 
 @contextmanager
-def namespace(cluster: Cluster) -> Iterator[None]:
-    """With a claim for public data that is never mounted."""
+def namespace(cluster: Cluster, claimed: dict[str, Any]) -> Iterator[None]:
+    """With a claim for public data, which has this metadata and is never mounted."""
     name = cluster.namespace
     volume = {"accessModes": ["ReadWriteMany"], "capacity": {"storage": "1Gi"}, "storageClassName": ""}
-    volume |= {"nfs": {"server": "nowhere.invalid", "path": "/"}, "claimRef": {"namespace": name, "name": "data"}}
+    volume |= {
+        "nfs": {"server": "nowhere.invalid", "path": "/"},
+        "claimRef": {"namespace": name, "name": claimed["name"]},
+    }
     meta = {"name": name}
     cluster.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
     cluster.create(
         "/api/v1/persistentvolumes",
         {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": meta, "spec": volume},
     )
+    cluster.create(
+        "/apis/storage.k8s.io/v1/storageclasses",
+        {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": meta, "provisioner": "nowhere.invalid"},
+    )
     claim = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": ""}
     claim |= {"volumeName": name}
     cluster.create(
         cluster.path("persistentvolumeclaims"),
-        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": claim},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": claimed, "spec": claim},
     )
     try:
+        while not usable(cluster):
+            time.sleep(0.2)
         yield
     finally:
         cluster.delete(f"/api/v1/namespaces/{name}")
         cluster.delete(f"/api/v1/persistentvolumes/{name}")
+        cluster.delete(f"/apis/storage.k8s.io/v1/storageclasses/{name}")
+
+
+def options() -> dict[str, str]:
+    """Of a backend whose runs go to the simulated nodes."""
+    return {
+        "namespace": NAME,
+        "storage-class": NAME,
+        "output": "pod",
+        "node-selector": ",".join(f"{name}={value}" for name, value in MARK.items()),
+        "tolerations": "mlecore-benchmark",
+    }
 
 
 def usable(cluster: Cluster) -> bool:
@@ -200,7 +246,8 @@ def job(public: Path) -> Job:
 def sizes(cluster: Cluster, handle: Handle) -> dict[str, int]:
     """Bytes of a run's objects, as JSON."""
     found = {kind: cluster.get(cluster.path(kind, handle.name)) for kind in ("jobs", "configmaps", "networkpolicies")}
-    return {kind: len(json.dumps(each)) for kind, each in found.items()}
+    pods = cluster.items(cluster.path("pods"), labelSelector=f"job-name={handle.name}")
+    return {kind: len(json.dumps(each)) for kind, each in {**found, "pods": next(pods)}.items()}
 
 
 def main() -> None:
@@ -211,27 +258,21 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=200)
     given = parser.parse_args()
-    options = {
-        "namespace": f"mlecore-scale-{uuid.uuid4().hex[:8]}",
-        "output": "pod",
-        "node-selector": ",".join(f"{name}={value}" for name, value in MARK.items()),
-        "tolerations": "mlecore-benchmark",
-    }
-    backend = KubernetesBackend(options)
+    backend = KubernetesBackend(options())
     cluster = backend.cluster
     with (
         tempfile.TemporaryDirectory() as text,
         simulated(cluster, given.kwok, given.nodes, given.seconds, folder := Path(text)),
-        namespace(cluster),
+        namespace(cluster, {"name": "data"}),
     ):
-        while not usable(cluster):
-            time.sleep(0.2)
         runs = Runs(backend, lambda: job(folder), lambda handle: None)
         before, began, cpu = Counter(cluster.requests), time.monotonic(), time.process_time()
         runs.all(given.runs, given.at_once)
         took, used = time.monotonic() - began, time.process_time() - cpu
         sent = cluster.requests - before
         example = backend.start(job(folder))
+        while backend.status([example])[example].phase != "running":
+            time.sleep(0.2)
         bytes_ = sizes(cluster, example)
         backend.remove(example)
         figures = {
@@ -243,6 +284,7 @@ def main() -> None:
             "CPU ms a run": round(1000 * used / given.runs, 1),
             "cores": round(used / took, 2),
             "MiB": memory(),
+            "threads": threading.active_count(),
             "requests a run": round(sent.total() / given.runs, 2),
             "requests a second": round(sent.total() / took, 1),
             "requests": dict(sent.most_common()),
