@@ -10,11 +10,11 @@ includes the archives inside.
 from __future__ import annotations
 
 import argparse
-import shutil
+import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from _measure import Measured, fresh, python, rounds, run, scratch
+from _measure import Measured, python, rounds, run, scratch
 from prepare import MAKE, MLECORE, pack
 
 UNPACK = """
@@ -31,6 +31,11 @@ PICTURES = {  # of synthetic data per size
 }
 
 
+def new(folder: Path, name: str) -> Path:
+    """A folder of its own for a round: ext4 is slow to make files for minutes after as many were removed."""
+    return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("competitions", nargs="*", metavar="ID", choices=[[], *PICTURES])
@@ -45,18 +50,17 @@ def main() -> None:
             run(python(MAKE, name, folder / "raw", size))
             with ProcessPoolExecutor(max_workers=1) as pool:  # a measured child's peak begins with its parent's size
                 mb = pool.submit(pack, folder / "raw", folder / "download.zip").result()
-            shutil.rmtree(folder / "raw")
 
             def unpack(folder: Path = folder) -> Measured:
-                return run(["sh", "-c", UNPACK, folder / "download.zip", fresh(folder / "unpacked")])
+                return run(["sh", "-c", UNPACK, folder / "download.zip", new(folder, "unpacked")])
 
             def prepare(folder: Path = folder, name: str = name) -> Measured:
-                data = fresh(folder / "data")
+                data = new(folder, "data")
                 flags = ["--archive", folder / "download.zip", "--data", data, "--skip-verification", "--json"]
                 return run(python(MLECORE, "prepare", name, *flags))
 
             took = rounds({"unpack": unpack, "prepare": prepare}, args.rounds)
-            files = sum(path.is_file() for path in (folder / "unpacked").rglob("*"))
+            files = sum(path.is_file() for path in folder.glob("unpacked-*/**/*")) // args.rounds
         unpacked, prepared = took["unpack"], took["prepare"]
         line = f"{name:26} {files:8,} {mb:6.0f} {unpacked.seconds:7.1f} {unpacked.cpu:6.1f}"
         line += f" {prepared.seconds:7.1f} {prepared.cpu:6.1f} {prepared.seconds / unpacked.seconds:7.1f}"

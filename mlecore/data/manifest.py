@@ -30,6 +30,8 @@ HEAD = "manifest.json"
 FILES = "manifest.files"
 PARTS = ("public", "private")
 _FORMAT = 1
+_BLOCK = 1 << 18
+_AT_ONCE = 64  # files that a thread hashes in one go: a hand-over costs as much as a small file
 
 
 @frozen(kw_only=True)
@@ -120,11 +122,15 @@ def hash_files(root: Path, sizes: Mapping[str, int], progress: Progress | None =
     """Entries of these files, hashed on all cores; memory does not grow with their sizes."""
     total, done = sum(sizes.values()), 0
     entries: list[Entry] = []
+
+    def hashed(paths: list[str]) -> list[str]:
+        return [_sha256(f"{root}/{path}") for path in paths]
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # hashing and reading release the GIL
-        for paths in batched(sizes, 4096):
-            for path, digest in zip(paths, pool.map(_sha256, [root / path for path in paths]), strict=True):
-                entries.append(Entry(path, sizes[path], digest))
-                done += sizes[path]
+        for several in batched(batched(sizes, _AT_ONCE), 64):
+            for paths, digests in zip(several, pool.map(hashed, several), strict=True):
+                entries += (Entry(path, sizes[path], digest) for path, digest in zip(paths, digests, strict=True))
+                done += sum(sizes[path] for path in paths)
                 if progress is not None:
                     progress(done, total, "hashing")
     return entries
@@ -198,12 +204,15 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-def _sha256(path: Path) -> str:
+def _sha256(path: str) -> str:
+    digest = hashlib.sha256()
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a third of the time of Path and file_digest
+            while block := file.read(_BLOCK):
+                digest.update(block)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    return digest.hexdigest()
 
 
 def _summary(entries: list[Entry], part: str) -> Part:

@@ -146,8 +146,8 @@ def _freeze(root: Path) -> None:
     """Make everything below ``root``, and it, read-only."""
     for folder, _, names in os.walk(root, topdown=False):
         for name in names:
-            path = Path(folder, name)
-            path.chmod(path.stat().st_mode & ~0o222)
+            path = f"{folder}/{name}"
+            os.chmod(path, os.stat(path).st_mode & ~0o222)  # noqa: PTH101, PTH116 - a third of the time of Path
         Path(folder).chmod(0o555)
 
 

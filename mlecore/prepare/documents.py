@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +60,10 @@ def read_json_objects(path: Path) -> Iterator[Any]:
 
 def write_json(value: Any, path: Path, *, indent: int | None = None, sort_keys: bool = False) -> None:
     """The bytes of ``json.dump(value, file, indent=..., sort_keys=...)``: ASCII, no line end after it; a new file."""
-    encoder = json.JSONEncoder(indent=indent, sort_keys=sort_keys)
+    pieces = json.JSONEncoder(indent=indent, sort_keys=sort_keys).iterencode(value)
     with new_file(path) as stream:
-        for piece in encoder.iterencode(value):
-            stream.write(piece.encode("ascii"))
+        while text := "".join(islice(pieces, 10_000)):
+            stream.write(text.encode("ascii"))
 
 
 def write_json_objects(values: Iterable[Any], path: Path) -> None:
