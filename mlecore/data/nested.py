@@ -1,4 +1,4 @@
-"""Archives within a download: together they may not unpack to far more than its known size."""
+"""Archives within a download: together they may not unpack to far more than it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,25 @@ from mlecore.units import show_size
 _RATIO = 100  # of all that is packed to the download; a whole data set deflates to a thirtieth at best
 
 
-def refuse_nested_bombs(raw: Path, facts: Facts) -> None:
-    """Raises DataError before a plugin unpacks what would fill the disk. Damaged zips are left to the plugin."""
+def refuse_nested_bombs(raw: Path, facts: Facts, archive: Path) -> None:
+    """Raises DataError before a plugin unpacks what would fill the disk. Damaged zips are left to the plugin.
+
+    ``raw``: what ``archive``, the download, was unpacked to. Its size is that of the facts, if they name it.
+    """
     total = 0
     for path in sorted(raw.rglob("*.zip")):
         try:
-            with zipfile.ZipFile(path) as archive:
-                members = archive.infolist()
+            with zipfile.ZipFile(path) as nested:
+                members = nested.infolist()
         except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
             continue
         refuse_zip_bomb(path, members)
         total += sum(info.file_size for info in members)
-    if facts.size_gb is not None and total > max(SMALL, _RATIO * facts.size_gb * 1e9):
+    size = archive.stat().st_size if facts.size_gb is None else facts.size_gb * 1e9
+    if total > max(SMALL, _RATIO * size):
+        known = "has" if facts.size_gb is None else "is known to have"
         raise DataError(
-            f"{facts.id}: the archives within the download would unpack to {show_size(total)}, but the download is "
-            f"known to have {show_size(facts.size_gb * 1e9)}: a zip bomb; nothing was prepared",
+            f"{facts.id}: the archives within the download would unpack to {show_size(total)}, but the download "
+            f"{known} {show_size(size)}: a zip bomb; nothing was prepared",
             fix="If it is not one, unpack it yourself and use --raw DIR",
         )

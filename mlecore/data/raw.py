@@ -129,7 +129,7 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
                 unpacked = None
                 unpack(archive, partial, progress)
             if unpacked is None:
-                refuse_nested_bombs(partial, competition.facts)
+                refuse_nested_bombs(partial, competition.facts, archive)
                 add_sources(competition.facts, folder, partial, progress)
                 _freeze(partial)
                 files.discard(raw)

@@ -17,6 +17,7 @@ from attrs import evolve
 from mlecore import files
 from mlecore.errors import DataError
 from mlecore.runs.record import Digests, RunRecord, RunSummary
+from mlecore.schema import LIMIT
 
 _CHUNK = 1 << 18  # bytes
 
@@ -29,7 +30,7 @@ def with_digests(record: RunRecord) -> RunRecord:
         kept = last.submission if record.state == "graded" else None  # what was collected, not what is there later
         submission = kept or _digest(record.submission, record.folder)
     if record.state == "graded":
-        grade = _digest(record.folder / "grade.json", record.folder)
+        grade = _grade_digest(record.folder)
     return with_own_digest(
         evolve(record, digests=Digests(previous=last.record or None, submission=submission, grade=grade))
     )
@@ -59,7 +60,7 @@ def is_own(content: bytes, digest: str) -> bool:
 def has_its_grade(record: RunSummary) -> bool:
     """Is grade.json the one that was published? False if the record does not say which that was."""
     published = record.digests.grade if record.digests else None
-    return published is not None and published == _digest(record.folder / "grade.json", record.folder)
+    return published is not None and published == _grade_digest(record.folder)
 
 
 def problems(record: RunRecord) -> list[str]:
@@ -83,6 +84,15 @@ def problems(record: RunRecord) -> list[str]:
 def _own(content: bytes, digest: str) -> str:
     """Of a run.json in which its own ``digest`` is still missing."""
     return hashlib.sha256(content.replace(digest.encode(errors="replace"), b"")).hexdigest()
+
+
+def _grade_digest(folder: Path) -> str | None:
+    """None also for a file that is too long to be one: hashing what somebody put there may take hours."""
+    try:
+        content = files.read_regular(folder / "grade.json", LIMIT, below=folder.parent)
+    except (OSError, DataError):
+        return None
+    return hashlib.sha256(content).hexdigest()
 
 
 def _digest(path: Path | None, folder: Path) -> str | None:

@@ -29,7 +29,7 @@ from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import GROUP, PLAN, RECORD, load_group, open_group
-from mlecore.schema import plain
+from mlecore.schema import LIMIT, plain
 
 HEAD = "bundle.json"
 FILES = "bundle.files"
@@ -158,10 +158,14 @@ def _public_url(url: str | None) -> str | None:
 
 
 def _files_of(record: RunRecord, logs: bool) -> Iterator[tuple[str, Path]]:
-    """(name in the run's folder, file) of what goes into a bundle; links and special files are left out."""
+    """(name in the run's folder, file) of what goes into a bundle; links and special files are left out.
+
+    So is JSON that is longer than ours ever is.
+    """
     for name in _ALWAYS:
         path = record.folder / name
-        if _is_regular(path) and not path.parent.is_symlink():
+        whole = _is_regular(path) and not path.parent.is_symlink()
+        if whole and (path.suffix != ".json" or path.stat().st_size <= LIMIT):
             yield name, path
     for folder in _LOGS if logs else ():
         for path in regular_files(record.folder / folder):

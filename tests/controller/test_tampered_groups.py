@@ -46,6 +46,12 @@ def fifo(path: Path) -> None:
     os.mkfifo(path)
 
 
+def huge(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as sparse:
+        sparse.truncate(1 << 40)
+
+
 TAMPERED = {
     "null": content(b"null"),
     "list": content(b'[{"x": 1}]'),
@@ -56,6 +62,7 @@ TAMPERED = {
     "deep toml": content(DEEP_TOML),
     "not text": content(b"\xff\xfe\x00"),
     "half a pair": content(rb'{"run": "\ud800", "event": "\ud800", "status": "\ud800", "host": "\ud800"}'),
+    "huge": huge,
     "fifo": fifo,
     "zeros": link_to("/dev/zero"),
     "loop": link_to("."),
@@ -130,10 +137,12 @@ def verb(finished_group, data, monkeypatch):
 
 
 OF_FOLDERS = ("null", "fifo", "zeros", "loop")
+SLOW = ("events.jsonl", "huge")  # of which every verb reads as much as a journal may have
 
 
 @pytest.mark.parametrize(
-    ("file", "how"), [(file, how) for file in FILES for how in (TAMPERED if "." in file else OF_FOLDERS)]
+    ("file", "how"),
+    [(file, how) for file in FILES for how in (TAMPERED if "." in file else OF_FOLDERS) if (file, how) != SLOW],
 )
 def test_no_verb_breaks(verb, file, how):
     path = verb.group / file

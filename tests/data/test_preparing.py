@@ -319,15 +319,24 @@ def test_data_that_are_marked_as_complete_survive_a_power_loss(tiny, disk, monke
     assert not again.done and contents(again.prepared.root) == before and len(before) > 700
 
 
-def test_nested_archives_are_measured_by_the_download_s_known_size(  # type: ignore[no-untyped-def]
-    tiny, dirs: DataDirs, tmp_path: Path, tiny_archive: Path, make_bomb: Callable[..., Path]
+@pytest.mark.parametrize(
+    ("size_gb", "words"), [(0.002, r"is known to have 2\.0 MB"), (None, r"has 5\.\d MB")], ids=["known", "unknown"]
+)
+def test_nested_archives_are_measured_by_the_size_of_the_download(  # type: ignore[no-untyped-def]
+    tiny,
+    size_gb: float | None,
+    words: str,
+    dirs: DataDirs,
+    tmp_path: Path,
+    tiny_archive: Path,
+    make_bomb: Callable[..., Path],
 ) -> None:
     """None of them is a bomb by itself: 5 MB that declare a gigabyte."""
     nested = make_bomb(tmp_path / "nested.zip", 1_200_000_000, packed=5_000_000, compression=zipfile.ZIP_STORED)
     with zipfile.ZipFile(tiny_archive, "a") as archive:
         archive.write(nested, "more/nested.zip")
-    with pytest.raises(DataError, match=r"would unpack to 1\.2 GB, but the download is known to have 2\.0 MB"):
-        prepare(tiny.with_facts(size_gb=0.002), dirs, Archive(tiny_archive))
+    with pytest.raises(DataError, match=rf"would unpack to 1\.2 GB, but the download {words}"):
+        prepare(tiny.with_facts(size_gb=size_gb), dirs, Archive(tiny_archive))
     assert tiny.calls == [] and not (dirs.folder("tiny") / "raw").exists()
     assert prepare(tiny.with_facts(size_gb=0.02), dirs, Archive(tiny_archive)).done
 

@@ -87,6 +87,13 @@ def test_findings_go_in_without_secrets_of_endpoints(group: Path, tmp_path: Path
     assert exported["settings"] == {"files": 3} and verify(tmp_path / "b").exit_code == 0
 
 
+def test_a_grade_that_is_too_long_to_be_one_stays_here(group: Path, tmp_path: Path) -> None:
+    with (load_group(group)[0].folder / "grade.json").open("r+b") as sparse:
+        sparse.truncate(1 << 40)
+    export_group(group, tmp_path / "b")
+    assert len(list((tmp_path / "b").glob("*/grade.json"))) == len(list(group.glob("*/grade.json"))) - 1
+
+
 def test_a_key_keeps_a_file_out(group: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-abcdef123456")
     log = next(group.glob("*--*/logs/agent.log"))
