@@ -103,8 +103,10 @@ class Cluster:
         """A pod of higher priority that needs all GPUs."""
         path = "jsonpath={.items[0].status.allocatable.nvidia\\.com/gpu}"
         gpus = {"nvidia.com/gpu": self.kubectl("get", "nodes", "-o", path)}
-        container = {"name": "any", "image": "none", "resources": {"limits": gpus}}
-        spec = {"priorityClassName": "system-cluster-critical", "containers": [container]}
+        rights = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+        container = {"name": "any", "image": "none", "resources": {"limits": gpus}, "securityContext": rights}
+        user = {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
+        spec = {"priorityClassName": "system-cluster-critical", "containers": [container], "securityContext": user}
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "more-important"}, "spec": spec}
         self.kubectl("create", "-f", "-", given=json.dumps(pod))
         time.sleep(30)

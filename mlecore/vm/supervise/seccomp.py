@@ -5,7 +5,8 @@ lists what is refused, so that a new program needs no new profile; calls younger
 get ENOSYS, as if the kernel were older. Beyond Docker's: a job may not touch its first process, which keeps its time,
 and may open sockets only of families that a network namespace keeps apart.
 
-Standard library only: libseccomp is not on every machine, and its Python binding needs it.
+Standard library only: libseccomp is not on every machine, and its Python binding needs it. The backend ``kubernetes``
+uses it in its pods, too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import errno
 import os
 import struct
 from collections.abc import Iterable, Mapping
+from typing import Tuple  # noqa: UP035
 
 NEWEST = 469  # file_setattr, Linux 6.17; from 424 on, calls have the same number everywhere
 
@@ -121,7 +123,7 @@ _INIT = 1  # its number inside, and without namespaces of their own all that a j
 _LOAD, _EQUAL, _OVER, _AND, _RETURN = 0x20, 0x15, 0x25, 0x54, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _NR, _ARCH = 0, 4  # offsets in struct seccomp_data
-_Line = tuple[int, int, int, int]
+_Line = Tuple[int, int, int, int]  # noqa: UP006 - Python 3.8, in the images of a cluster
 
 
 def architectures() -> tuple[str, ...]:

@@ -144,6 +144,33 @@ def test_the_relay_is_asked_for_what_it_must_refuse(
         server.shutdown()
 
 
+@pytest.mark.parametrize(
+    ("cards", "routers", "open_", "ok"),
+    [
+        (["lo"], [], False, True),
+        (["eth0", "lo"], ["192.0.2.1"], False, True),
+        (["eth0", "lo"], ["192.0.2.1"], True, False),
+        (["eth0", "lo"], [], False, False),  # to neighbours without a router, which nothing here would find
+    ],
+)
+def test_a_card_is_reported_unless_its_router_keeps_silent(
+    home: Path,
+    probe: dict[str, ModuleType],
+    monkeypatch: pytest.MonkeyPatch,
+    cards: list[str],
+    routers: list[str],
+    open_: bool,
+    ok: bool,
+) -> None:
+    network = probe["network"]
+    for name, answer in (("interfaces", cards), ("gateways", routers)):
+        monkeypatch.setattr(network, name, lambda answer=answer: answer)
+    monkeypatch.setattr(network, "connects", lambda target: open_ and target[0] in routers)
+    monkeypatch.setattr(network, "resolves", lambda name: False)
+    found = {finding["check"]: finding["ok"] for finding in network.look(home, home)}
+    assert (found["network_interfaces"], found["network_host"]) == (ok, not open_)
+
+
 def bwrap(home: Path, *argv: str) -> list[str]:
     system = ["--ro-bind", "/usr", "/usr", "--ro-bind", sys.base_prefix, sys.base_prefix]
     for name in ("bin", "lib", "lib64"):

@@ -32,12 +32,13 @@ def program() -> bytes:
     """The package ``program`` as one file that Python runs."""
     ours, core = Path(__file__).parent, Path(mlecore.__file__).parent
     files = {f"{ours.name}/program/{path.name}": path for path in sorted((ours / "program").glob("*.py"))}
-    files |= {"__main__.py": ours / "program" / "__main__.py", f"{core.name}/globs.py": core / "globs.py"}
+    files |= {f"{core.name}/{name}": core / name for name in ("globs.py", "vm/supervise/seccomp.py")}
+    files["__main__.py"] = ours / "program" / "__main__.py"
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, path in files.items():
             packed.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
-        for package in (ours.name, core.name):
+        for package in (ours.name, core.name, f"{core.name}/vm", f"{core.name}/vm/supervise"):
             packed.writestr(zipfile.ZipInfo(f"{package}/__init__.py"), "")
     return out.getvalue()
 

@@ -7,6 +7,7 @@ first process. The pod says it best; when it is gone, its Job still has the reas
 from __future__ import annotations
 
 import re
+import signal
 from datetime import UTC, datetime, timedelta
 
 from mle_backend_kubernetes import names
@@ -14,6 +15,7 @@ from mle_backend_kubernetes.seen import Condition, Job, Pod
 from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, JobStatus
 
 LOST_NODE = 60.0  # seconds beyond its time to end after which a pod that is being deleted has lost its node
+_BY_SIGNAL = (INIT_KILLED, LOST_SIGHT, ARGV_KILLED, 128 + signal.SIGTERM)  # how the cluster ends a pod
 _CODE = re.compile(r"exit code (\d+)")
 _LOW = re.compile(r"low on resource: ([\w-]+)")
 
@@ -122,8 +124,8 @@ def _failed(condition: Condition) -> JobStatus:
     reason, message = condition.reason, condition.message
     if reason == "PodFailurePolicy" and (found := _CODE.search(message)):
         code = int(found[1])
-        if code in (INIT_KILLED, LOST_SIGHT):
-            return _lost(code, "its first process was killed from outside the sandbox, and its pod is gone")
+        if code in _BY_SIGNAL:
+            return _lost(code, "somebody deleted its pod")  # which an agent cannot do
         return JobStatus(phase="exited", exit_code=code, reason=f"exit code {code}")
     if reason == "PodFailurePolicy":
         return _lost(None, f"the cluster took its pod away: {message}")

@@ -131,10 +131,16 @@ def resources(settings: Settings, demand: Demand) -> dict[str, Any]:
 
 
 def agent_command(job: Job) -> list[str]:
-    """The first process: a shell that becomes init. On a terminal it prints there, else to a file on its volume."""
+    """The first process: a shell that becomes init, confined where the image has a Python that can do it.
+
+    On a terminal it prints there, else to a file on its volume.
+    """
     stdin = f" </opt/mlecore/{STDIN}" if job.stdin else ""
     output = "" if job.demand.terminal else f" >>{shlex.quote(OUTPUT)} 2>&1"
-    start = ["/bin/sh", "-c", f'exec /bin/sh "$@"{stdin}{output}', "start", f"{backends.TOOLS}/init", *job.argv]
+    confine = shlex.join(["python3", "-I", "-S", HELPER, "confine"])
+    script = f'if {confine} /bin/sh /dev/null true </dev/null >/dev/null 2>&1; then set -- {confine} "$@"; fi\n'
+    script += f'exec "$@"{stdin}{output}'
+    start = ["/bin/sh", "-c", script, "start", "/bin/sh", f"{backends.TOOLS}/init", *job.argv]
     return list(map(literal, start))
 
 
@@ -177,6 +183,7 @@ def agent_template(
             {"name": "tmp", "mountPath": "/tmp"},
             {"name": "shm", "mountPath": "/dev/shm"},
             {**data, "mountPath": "/home/data", "readOnly": True},
+            {"name": "files", "mountPath": HELPER, "subPath": PurePosixPath(HELPER).name, "readOnly": True},
         ],
     }
     if demand.terminal:

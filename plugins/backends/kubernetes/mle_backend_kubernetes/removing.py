@@ -1,4 +1,4 @@
-"""Removes everything, with one request: what belongs to a Job has it as its owner, and goes before it does.
+"""Removes everything, with two requests: what belongs to a Job has it as its owner, and goes before it does.
 
 Nobody waits for the end: the cluster takes seconds for it, or minutes where a node is lost, and needs nobody.
 """
@@ -22,3 +22,6 @@ def remove(cluster: Cluster, tracked: Tracked, handle: Handle) -> None:
     with contextlib.suppress(Exists):  # another Job of that name
         cluster.delete(path, propagationPolicy="Foreground", preconditions={"uid": uid})
     tracked.forget(uid)
+    # After an outage the cluster may overlook this one, which came late: it keeps its claim, and that the Job, for ever.
+    if tracked.pods.find(names.files(handle.name)) is not None:
+        cluster.delete(cluster.path("pods", names.files(handle.name)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -104,6 +106,25 @@ class Lab:
         while self.left() and time.monotonic() < deadline:
             time.sleep(0.3)
         assert self.left(deleted=False) == []  # a kubelet may take long to end a pod that is deleted
+
+
+@pytest.fixture
+def command(lab: Lab, tmp_path: Path) -> Callable[..., None]:
+    """Runs `mlecore` with words in a folder of its own, and sees that it succeeds; ``run`` gets the lab's options."""
+
+    def call(*words: str, **variables: str) -> None:
+        if words[0] == "run":
+            words += (
+                "--backend",
+                "kubernetes",
+                *(word for pair in lab.options.items() for word in ("-B", "=".join(pair))),
+            )
+        argv = [sys.executable, "-c", "from mlecore.cli import main; main()", *words]
+        env = {**os.environ, "MLECORE_DATA": str(tmp_path / "data"), **variables}
+        done = subprocess.run(argv, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert done.returncode == 0, done.stdout
+
+    return call
 
 
 @pytest.fixture(scope="session")

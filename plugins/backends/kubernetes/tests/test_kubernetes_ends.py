@@ -124,19 +124,20 @@ def test_why_a_pod_is_not_running_yet(raw: dict[str, Any], phase: str, words: st
     assert (status.phase, status.reason) == (phase, words)
 
 
+def ended_with(code: int) -> dict[str, str]:
+    words = f"Container agent for pod ns/p failed with exit code {code} matching FailJob rule at index 1"
+    return {"type": "Failed", "reason": "PodFailurePolicy", "message": words}
+
+
 @pytest.mark.parametrize(
     ("condition", "code", "infra"),
     [
         ({"type": "Complete"}, 0, False),
-        (
-            {
-                "type": "Failed",
-                "reason": "PodFailurePolicy",
-                "message": "Container agent for pod ns/p failed with exit code 7 matching FailJob rule at index 1",
-            },
-            7,
-            False,
-        ),
+        (ended_with(7), 7, False),
+        (ended_with(124), 124, False),
+        (ended_with(143), 143, True),  # by SIGTERM, and somebody deleted its pod: not the other way round
+        (ended_with(247), 247, True),  # the same, of an agent that ignores SIGTERM
+        (ended_with(137), 137, True),
         (
             {
                 "type": "Failed",
@@ -150,7 +151,9 @@ def test_why_a_pod_is_not_running_yet(raw: dict[str, Any], phase: str, words: st
         ({"type": "Failed", "reason": "DeadlineExceeded"}, None, True),
     ],
 )
-def test_a_job_remembers_how_its_pod_ended(condition: dict[str, str], code: int | None, infra: bool) -> None:
+def test_a_job_whose_pod_is_gone_remembers_how_it_ended(
+    condition: dict[str, str], code: int | None, infra: bool
+) -> None:
     status = of_job(job(condition))
     assert (status.phase, status.exit_code, status.infra_failure) == ("exited", code, infra)
 

@@ -97,6 +97,80 @@ def test_claims_maps_keys_and_policies_are_valid() -> None:
         kubernetes_validate.validate(found, "1.34", strict=True)
 
 
+AFFINITY = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": []}}
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "path", "expected"),
+    [
+        ("node-selector", "gpu=h200", "spec nodeSelector", {"gpu": "h200"}),
+        ("tolerations", "gpu", "spec tolerations", [{"key": "gpu", "operator": "Exists"}]),
+        ("affinity", json.dumps(AFFINITY), "spec affinity", AFFINITY),
+        ("runtime-class", "nvidia", "spec runtimeClassName", "nvidia"),
+        ("priority-class", "batch", "spec priorityClassName", "batch"),
+        ("service-account", "runs", "spec serviceAccountName", "runs"),
+        ("image-pull-secrets", "a,b", "spec imagePullSecrets", [{"name": "a"}, {"name": "b"}]),
+        ("user", "1234:5", "spec securityContext runAsUser", 1234),
+        ("user", "1234:5", "spec securityContext runAsGroup", 5),
+        ("labels", "team=a", "metadata labels team", "a"),
+        ("pod-template", '{"spec": {"schedulerName": "mine"}}', "spec schedulerName", "mine"),
+    ],
+)
+def test_where_an_option_goes_in_a_run_s_pod(
+    tmp_path: Path, option: str, given: str, path: str, expected: object
+) -> None:
+    found: Any = made(tmp_path, {option: given})["spec"]["template"]
+    for key in path.split():
+        found = found[key]
+    assert found == expected
+
+
+def test_a_queue_s_runs_wait_under_its_label_and_all_runs_begin_suspended(tmp_path: Path) -> None:
+    found = made(tmp_path, {"queue": "gpus"})
+    assert found["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "gpus"
+    assert found["spec"]["suspend"] and made(tmp_path)["spec"]["suspend"]
+
+
+def test_the_deadline_leaves_time_to_wait_to_stage_and_to_be_collected(tmp_path: Path) -> None:
+    options = {"wait": "2h", "keep": "3h", "output": "pod"}
+    found = made(tmp_path, options, time_limit=600.0, grace=10.0)["spec"]
+    staging = int(manifests.STAGING)
+    assert found["activeDeadlineSeconds"] == 610 + staging + 5 * 3600
+    keeper = found["template"]["spec"]["containers"][1]
+    assert (keeper["name"], keeper["command"][-2:]) == ("keeper", ["wait", str(610 + 3 * 3600)])
+    on_claim = made(tmp_path, {"wait": "2h", "keep": "3h"}, time_limit=600.0, grace=10.0)["spec"]
+    assert on_claim["activeDeadlineSeconds"] == 610 + staging + 2 * 3600
+    assert (found["backoffLimit"], found["template"]["spec"]["restartPolicy"]) == (0, "Never")
+
+
+@pytest.mark.parametrize(
+    ("options", "demand", "size"),
+    [({}, {}, None), ({}, {"memory": 2**30}, str(2**29)), ({"shm": "1GiB"}, {"memory": 2**30}, str(2**30))],
+)
+def test_shared_memory_is_memory(tmp_path: Path, options: dict[str, str], demand: dict[str, int], size: str) -> None:
+    volumes = {each["name"]: each for each in made(tmp_path, options, **demand)["spec"]["template"]["spec"]["volumes"]}
+    assert volumes["shm"]["emptyDir"] == {"medium": "Memory", **({"sizeLimit": size} if size else {})}
+
+
+@pytest.mark.parametrize(
+    ("options", "storage", "volume"),
+    [
+        ({}, None, {"persistentVolumeClaim": {"claimName": "mle-abc-1"}}),
+        ({"ephemeral-storage": "1GiB"}, 2**30, {"persistentVolumeClaim": {"claimName": "mle-abc-1"}}),
+        ({"output": "pod"}, 2**31, {"emptyDir": {"sizeLimit": str(2**31)}}),
+        ({"output": "pod", "ephemeral-storage": "1GiB"}, 2**31 + 2**30, {"emptyDir": {"sizeLimit": str(2**31)}}),
+    ],
+)
+def test_what_a_run_may_write_and_where(
+    tmp_path: Path, options: dict[str, str], storage: int | None, volume: dict[str, Any]
+) -> None:
+    pod = made(tmp_path, options, disk=2**31)["spec"]["template"]["spec"]
+    limits = pod["containers"][0]["resources"]
+    wanted = {"ephemeral-storage": str(storage)} if storage else None
+    assert (limits.get("requests"), limits.get("limits")) == (wanted, wanted)
+    assert {"name": "claim", **volume} in pod["volumes"]
+
+
 def test_every_container_is_without_rights(tmp_path: Path) -> None:
     pod = made(tmp_path, {"output": "pod"})["spec"]["template"]["spec"]
     assert pod["securityContext"]["runAsNonRoot"] and not pod["automountServiceAccountToken"]

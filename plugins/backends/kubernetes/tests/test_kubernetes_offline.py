@@ -13,6 +13,7 @@ from mle_backend_kubernetes import names, network
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mle_backend_kubernetes.patch import merged
+from mle_backend_kubernetes.seen import pod_of
 from mle_backend_kubernetes.watch import Watch
 
 from mlecore.backends import Dataset, Demand, Image, Job
@@ -158,6 +159,20 @@ def test_all_that_is_sent_is_valid_and_every_pod_goes_where_the_lab_wants_it(
     assert server.having("sk-planted-4711") == ["mle-abc-1-gateway"]
     (secret,) = (each for each in server.sent if each["metadata"]["name"] == "mle-abc-1-gateway" and "data" in each)
     assert secret["kind"] == "Secret"
+
+
+def test_the_pod_that_gave_out_files_is_removed_by_name(
+    backend: KubernetesBackend, server: Server, tmp_path: Path
+) -> None:
+    """A garbage collector that has not seen it would wait for its claim, and never end."""
+    handle = backend.start(job(tmp_path))
+    for name in (handle.name, "mle-other-1"):
+        meta = {"name": names.files(name), "uid": name, "labels": {names.JOB: name, names.ROLE: "files"}}
+        server.objects[f"/api/v1/namespaces/lab/pods/{name}-files"] = raw = {"metadata": meta}
+        backend.tracked.pods._put(pod_of(raw))
+    backend.remove(handle)
+    assert [path.rpartition("/")[2] for path in server.objects if "/pods/" in path] == ["mle-other-1-files"]
+    assert "/apis/batch/v1/namespaces/lab/jobs/mle-abc-1" not in server.objects
 
 
 def test_an_open_network_is_kept_from_the_api_server_by_address(

@@ -20,6 +20,9 @@ import pytest
 from mle_backend_kubernetes import archive, pods
 from mle_backend_kubernetes.program import messages, receiving, sending, staging
 
+from mlecore.testing.backends.harness import shell_job
+from mlecore.vm.supervise import seccomp
+
 
 def test_the_program_runs_as_a_file_and_from_a_variable_and_asks_for_no_new_python(tmp_path: Path) -> None:
     """``-I`` keeps it from finding anything that is installed here."""
@@ -33,6 +36,40 @@ def test_the_program_runs_as_a_file_and_from_a_variable_and_asks_for_no_new_pyth
     with zipfile.ZipFile(packed) as files:
         for name in files.namelist():
             ast.parse(files.read(name), feature_version=(3, 8))
+
+
+CALLS = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+print(libc.syscall(425, 1, None), os.strerror(ctypes.get_errno()))  # io_uring_setup
+print([line for line in open("/proc/self/status") if line.startswith(("Seccomp:", "NoNewPrivs:"))])
+print(os.access(f"/proc/{sys.argv[1]}/mem", os.W_OK), *sys.argv[2:])
+"""
+
+
+@pytest.mark.skipif(os.uname().machine not in seccomp.architectures(), reason="there is no filter for this machine")
+def test_an_agent_is_confined_before_it_begins(tmp_path: Path) -> None:
+    helper, init, agent = (tmp_path / name for name in ("helper.pyz", "init", "agent.py"))
+    helper.write_bytes(archive.program())
+    init.write_text('"$@"\n')
+    agent.write_text(CALLS)
+    shell = f'exec {sys.executable} -I -S {helper} confine /bin/sh {init} {sys.executable} {agent} $$ "a b"'
+    done = subprocess.run(["/bin/sh", "-c", shell], capture_output=True, text=True, check=True)
+    refused, status, touched = done.stdout.splitlines()
+    assert refused == "-1 Operation not permitted"
+    assert status == "['NoNewPrivs:\\t1\\n', 'Seccomp:\\t2\\n']"
+    assert touched == f"{os.getuid() == 0} a b"  # root may
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/usr/bin:/bin"])
+def test_an_image_that_cannot_confine_its_agent_runs_it_all_the_same(tmp_path: Path, path: str) -> None:
+    """It has no Python, or one that fails: there is no helper here."""
+    init = tmp_path / "init"
+    init.write_text('"$@"\n')
+    job = shell_job("echo ran", image=None, dataset=None, data="", group="g", terminal=True)
+    script, name, shell, _, *agent = (word.replace("$$", "$") for word in pods.agent_command(job)[2:])
+    done = subprocess.run(["/bin/sh", "-c", script, name, shell, init, *agent], env={"PATH": path}, capture_output=True)
+    assert (done.returncode, done.stdout) == (0, b"ran\n"), done.stderr
 
 
 @pytest.fixture

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,19 +60,13 @@ def limited(lab: Lab, tmp_path: Path) -> Path:
     return path
 
 
-def test_an_account_with_the_documented_role_runs_a_whole_group(lab: Lab, limited: Path, tmp_path: Path) -> None:
-    env = {**os.environ, "KUBECONFIG": str(limited), "MLECORE_DATA": str(tmp_path / "data")}
-
-    def call(*words: str) -> None:
-        argv = [sys.executable, "-c", "from mlecore.cli import main; main()", *words]
-        done = subprocess.run(argv, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        assert done.returncode == 0, done.stdout
-
+def test_an_account_with_the_documented_role_runs_a_whole_group(
+    lab: Lab, limited: Path, command: Callable[..., None], tmp_path: Path
+) -> None:
     (tmp_path / "agent.sh").write_text("cp /opt/mlecore/sample.csv submission/submission.csv; echo made it\n")
-    call("prepare", "optical-digits")
-    options = [word for name in ("registry", "storage") for word in ("-B", f"{name}={lab.options[name]}")]
+    command("prepare", "optical-digits")
     agent = ["--agent", "command", "-A", "argv=sh agent.sh", "--competition", "optical-digits", "--seeds", "2"]
-    call("run", *agent, "--backend", "kubernetes", *options, "--group", "g", "--time-limit", "5m")
+    command("run", *agent, "--group", "g", "--time-limit", "5m", KUBECONFIG=str(limited))
     records = [json.loads(path.read_bytes()) for path in sorted(tmp_path.glob("runs/g/*/run.json"))]
     assert [each["state"] for each in records] == ["graded", "graded"]
     assert [len(each["attempts"]) for each in records] == [1, 1]

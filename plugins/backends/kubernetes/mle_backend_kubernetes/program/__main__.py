@@ -1,5 +1,6 @@
 """One command of a pod of ours.
 
+confine SHELL INIT ARGV...  become an agent's first process, with a filter of system calls
 stage                       fill a run's volume, once
 bundle                      receive the run's files that stage unpacks
 send                        send the agent's files that the request on standard input asks for
@@ -18,7 +19,7 @@ import signal
 import sys
 import time
 
-from mle_backend_kubernetes.program import messages, reaching, receiving, sending, staging
+from mle_backend_kubernetes.program import messages
 
 
 def wait(seconds: float, idle: float = float("inf")) -> int:
@@ -33,12 +34,18 @@ def wait(seconds: float, idle: float = float("inf")) -> int:
 
 
 def main(command: str, *rest: str) -> int:
+    if command == "wait":
+        return wait(*map(float, rest))
+    if command == "confine":
+        from mle_backend_kubernetes.program import confining  # alone: no agent waits for what others need
+
+        confining.confine(*rest)
+    from mle_backend_kubernetes.program import reaching, receiving, sending, staging
+
     if command == "give":
         return sending.give(rest[0], int(rest[1]), "follow" in rest)
     if command == "connect":
         return reaching.connect(rest[0], int(rest[1]), float(rest[2]))
-    if command == "wait":
-        return wait(*map(float, rest))
     return {
         "stage": staging.stage,
         "bundle": staging.bundle,
