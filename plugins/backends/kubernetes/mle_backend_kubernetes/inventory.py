@@ -36,7 +36,7 @@ def _cluster(cluster: Cluster) -> Iterator[str]:
 def _nodes(cluster: Cluster, settings: Settings) -> Iterator[str]:
     there = nodes(cluster, settings)
     gpus = sum(node.gpus for node in there)
-    free = free_gpus(cluster, settings, there) if gpus else 0
+    free = sum(free_gpus(cluster, settings, there).values()) if gpus else 0
     with_gpus = sum(node.gpus > 0 for node in there)
     yield f"nodes: {len(there)}, {with_gpus} of them with {settings.gpu_resource}: {gpus}, of which {free} are free"
 

@@ -55,15 +55,15 @@ def _node(raw: Mapping[str, Any], gpu: str) -> Node:
     )
 
 
-def free_gpus(cluster: Cluster, settings: Settings, there: Sequence[Node]) -> int:
-    """GPUs of the open ones among these nodes that no pod has. Raises BackendError where we may not list pods."""
+def free_gpus(cluster: Cluster, settings: Settings, there: Sequence[Node]) -> dict[str, int]:
+    """GPUs of the open ones among these nodes that no pod has, by node. Raises BackendError where we may not list pods."""
     free = {node.name: node.gpus for node in there if node.open}
     for pod in cluster.items(
         "/api/v1/pods", fieldSelector="spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
     ):
         if pod["spec"]["nodeName"] in free:
             free[pod["spec"]["nodeName"]] -= _gpus(pod, settings.gpu_resource)
-    return sum(max(0, gpus) for gpus in free.values())
+    return {name: max(0, gpus) for name, gpus in free.items()}
 
 
 def _gpus(pod: Mapping[str, Any], gpu: str) -> int:
@@ -92,12 +92,12 @@ def problems(cluster: Cluster, settings: Settings, demands: Sequence[Demand]) ->
     wanted = max((demand.gpus for demand in demands), default=0)
     if wanted and wanted <= max(node.gpus for node in there):
         try:
-            free = free_gpus(cluster, settings, there)
+            free = max(free_gpus(cluster, settings, there).values(), default=0)
         except BackendError:
             return
         if free < wanted:
             yield Problem(
-                what=f"{wanted} {settings.gpu_resource} are asked for, and {free} are free now: runs wait",
+                what=f"{wanted} {settings.gpu_resource} are asked for, and no node has more than {free} free now: runs wait",
                 fix="They start as others end; -B wait=TIME says for how long they may wait.",
                 fatal=False,
             )

@@ -17,7 +17,7 @@ def problems(cluster: Cluster, settings: Settings, images: Images, demands: Sequ
     """See Backend.preflight."""
     try:
         cluster.version  # noqa: B018
-        if refused := missing(cluster, settings):
+        if refused := missing(cluster):
             return [
                 Problem(
                     what=f"in the namespace {cluster.namespace} we may not: {', '.join(refused)}",

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from attrs import frozen
 
 from mle_backend_kubernetes.cluster import Cluster
-from mle_backend_kubernetes.settings import Settings
 
 
 @frozen
@@ -41,7 +40,7 @@ NEEDED = tuple(
 )
 
 
-def missing(cluster: Cluster, settings: Settings) -> list[str]:
+def missing(cluster: Cluster) -> list[str]:
     """The rights that we lack, as text."""
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda right: _has(cluster, right), NEEDED))

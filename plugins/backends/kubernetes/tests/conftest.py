@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import kubernetes_validate
 import pytest
 from mle_backend_kubernetes import names
-from mle_backend_kubernetes.cluster import Cluster, NotFound
+from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
+from mle_backend_kubernetes.patch import merged
+from mle_backend_kubernetes.watch import Watch
 
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Image, Job, JobStatus
@@ -23,6 +27,15 @@ from mlecore.errors import BackendError
 from mlecore.testing.backends.harness import shell_job
 
 REGISTRY = os.environ.get("MLECORE_TEST_REGISTRY", "localhost:5000")
+OFFLINE = {
+    "namespace": "lab",
+    "image": "image",
+    "helper": "helper",
+    "node-selector": "pool=agents",
+    "tolerations": "gpu:NoSchedule",
+    "image-pull-secrets": "pull",
+    "labels": "team=a",
+}
 KINDS = ("jobs", "pods", "configmaps", "secrets", "persistentvolumeclaims", "services", "networkpolicies")
 
 
@@ -109,11 +122,11 @@ class Lab:
 
 
 @pytest.fixture
-def command(lab: Lab, tmp_path: Path) -> Callable[..., None]:
-    """Runs `mlecore` with words in a folder of its own, and sees that it succeeds; ``run`` gets the lab's options."""
+def command(lab: Lab, tmp_path: Path) -> Callable[..., str]:
+    """Runs `mlecore` in a folder of its own, and sees that it succeeds. A command that uses a backend gets this one."""
 
-    def call(*words: str, **variables: str) -> None:
-        if words[0] == "run":
+    def call(*words: str, **variables: str) -> str:
+        if words[0] in ("run", "doctor"):
             words += (
                 "--backend",
                 "kubernetes",
@@ -123,6 +136,7 @@ def command(lab: Lab, tmp_path: Path) -> Callable[..., None]:
         env = {**os.environ, "MLECORE_DATA": str(tmp_path / "data"), **variables}
         done = subprocess.run(argv, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert done.returncode == 0, done.stdout
+        return done.stdout
 
     return call
 
@@ -167,3 +181,88 @@ def make_lab(namespace: str, tmp_path: Path) -> Iterator[Callable[..., Lab]]:
 @pytest.fixture
 def lab(make_lab: Callable[..., Lab]) -> Lab:
     return make_lab()
+
+
+class Server:
+    """In place of a cluster: keeps what it is sent, if it is valid. Nothing runs there."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, dict[str, Any]] = {
+            "/api/v1/namespaces/lab/configmaps/kube-root-ca.crt": {"metadata": {"uid": "cluster"}},
+            "/version": {"gitVersion": "v1.34.0"},
+            "/api/v1/namespaces/default/services/kubernetes": {
+                "metadata": {},
+                "spec": {"clusterIPs": ["10.0.0.1", "fd00::1"]},
+            },
+        }
+        self.lists: dict[str, list[dict[str, Any]]] = {
+            "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices": [
+                {"endpoints": [{"addresses": ["192.0.2.7"]}]}
+            ]
+        }
+        self.broken: dict[str, Exception] = {}  # path -> what a request raises
+        self.forbidden: set[str] = set()  # "create jobs"
+        self.sent: list[dict[str, Any]] = []
+
+    def request(self, method: str, path: str, *, body: Any = None, query: Any = None, kind: str = "") -> dict[str, Any]:
+        if path in self.broken:
+            raise self.broken[path]
+        if method == "POST":
+            return self._take(path, body)
+        if path in self.lists:
+            return {"metadata": {}, "items": self.lists[path]}
+        if path not in self.objects:
+            raise NotFound(path)
+        if method == "DELETE":
+            return self.objects.pop(path)
+        if method == "PATCH":
+            self.objects[path] = merged(self.objects[path], body)
+        return self.objects[path]
+
+    def _take(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        kubernetes_validate.validate(dict(body), "1.34", strict=True)
+        if body["kind"] == "SelfSubjectAccessReview":
+            asked = body["spec"]["resourceAttributes"]
+            return {"status": {"allowed": f"{asked['verb']} {asked['resource']}" not in self.forbidden}}
+        name = body["metadata"]["name"]
+        if f"{path}/{name}" in self.objects:
+            raise Exists(name)
+        made = {**body, "metadata": {**body["metadata"], "uid": f"uid-of-{name}"}}
+        if body["kind"] == "Service":
+            made["spec"] = {**body["spec"], "clusterIP": "10.0.0.9"}
+        self.objects[f"{path}/{name}"] = made
+        self.sent.append(made)
+        return made
+
+    def pods(self) -> dict[str, dict[str, Any]]:
+        """What was sent that pods are made of: their labels and spec, by the role of the pod."""
+        found = {}
+        for each in self.sent:
+            pod = each if each["kind"] == "Pod" else each["spec"].get("template") if "spec" in each else None
+            if pod is not None:
+                found[pod["metadata"]["labels"][names.ROLE]] = pod
+        return found
+
+    def having(self, text: str) -> list[str]:
+        """Names of the objects in which this text is, encoded or not."""
+        found = []
+        for each in self.sent:
+            encoded = {**each.get("data", {}), **each.get("binaryData", {})}.values()
+            if text in str(each) or any(text.encode() in base64.b64decode(value) for value in encoded):
+                found.append(each["metadata"]["name"])
+        return found
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Server:
+    """In place of the cluster; nothing that is waited for happens there."""
+    server = Server()
+    monkeypatch.setattr(Cluster, "request", lambda cluster, *words, **more: server.request(*words, **more))
+    monkeypatch.setattr(Watch, "_listening", lambda watch: watch._changed)
+    monkeypatch.setattr(Watch, "until", lambda *_: False)
+    return server
+
+
+@pytest.fixture
+def backend(server: Server) -> KubernetesBackend:
+    return KubernetesBackend(OFFLINE)

@@ -18,7 +18,7 @@ MODEL = ("--model", "m", "--endpoint", "https://model.example.com", "-A", "netwo
 
 
 @pytest.mark.parametrize("words", [(), MODEL], ids=["none", "llm"])
-def test_dummy_finds_nothing(lab: Lab, command: Callable[..., None], tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_dummy_finds_nothing(lab: Lab, command: Callable[..., str], tmp_path: Path, words: tuple[str, ...]) -> None:
     enforced = lab.backend.describe().network_verified
     command("prepare", "optical-digits")
     command("run", "--agent", "dummy", *words, "--competition", "optical-digits", "--time-limit", "5m", "--group", "g")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import kubernetes_validate
 import pytest
 from mle_backend_kubernetes import names, network
-from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
-from mle_backend_kubernetes.patch import merged
 from mle_backend_kubernetes.seen import pod_of
 from mle_backend_kubernetes.watch import Watch
 
@@ -20,91 +15,11 @@ from mlecore.backends import Dataset, Demand, Image, Job
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model_access import ModelAccess
 
-OPTIONS = {
-    "namespace": "lab",
-    "image": "image",
-    "helper": "helper",
-    "node-selector": "pool=agents",
-    "tolerations": "gpu:NoSchedule",
-    "image-pull-secrets": "pull",
-    "labels": "team=a",
-}
+if TYPE_CHECKING:
+    from conftest import Server
+
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 API_SERVER = "/api/v1/namespaces/default/services/kubernetes"
-
-
-class Server:
-    """Keeps what it is sent, if it is valid. Nothing runs there. ``broken``: what some paths raise instead."""
-
-    def __init__(self) -> None:
-        self.objects: dict[str, dict[str, Any]] = {
-            "/api/v1/namespaces/lab/configmaps/kube-root-ca.crt": {"metadata": {"uid": "cluster"}},
-            "/version": {"gitVersion": "v1.34.0"},
-            API_SERVER: {"metadata": {}, "spec": {"clusterIPs": ["10.0.0.1", "fd00::1"]}},
-        }
-        self.lists: dict[str, list[dict[str, Any]]] = {SLICES: [{"endpoints": [{"addresses": ["192.0.2.7"]}]}]}
-        self.broken: dict[str, Exception] = {}
-        self.sent: list[dict[str, Any]] = []
-
-    def request(self, method: str, path: str, *, body: Any = None, query: Any = None, kind: str = "") -> dict[str, Any]:
-        if path in self.broken:
-            raise self.broken[path]
-        if method == "POST":
-            return self._take(path, body)
-        if path in self.lists:
-            return {"metadata": {}, "items": self.lists[path]}
-        if path not in self.objects:
-            raise NotFound(path)
-        if method == "DELETE":
-            return self.objects.pop(path)
-        if method == "PATCH":
-            self.objects[path] = merged(self.objects[path], body)
-        return self.objects[path]
-
-    def _take(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        kubernetes_validate.validate(dict(body), "1.34", strict=True)
-        name = body["metadata"]["name"]
-        if f"{path}/{name}" in self.objects:
-            raise Exists(name)
-        made = {**body, "metadata": {**body["metadata"], "uid": f"uid-of-{name}"}}
-        if body["kind"] == "Service":
-            made["spec"] = {**body["spec"], "clusterIP": "10.0.0.9"}
-        self.objects[f"{path}/{name}"] = made
-        self.sent.append(made)
-        return made
-
-    def pods(self) -> dict[str, dict[str, Any]]:
-        """What was sent that pods are made of: their labels and spec, by the role of the pod."""
-        found = {}
-        for each in self.sent:
-            pod = each if each["kind"] == "Pod" else each["spec"].get("template") if "spec" in each else None
-            if pod is not None:
-                found[pod["metadata"]["labels"][names.ROLE]] = pod
-        return found
-
-    def having(self, text: str) -> list[str]:
-        """Names of the objects in which this text is, encoded or not."""
-        found = []
-        for each in self.sent:
-            encoded = {**each.get("data", {}), **each.get("binaryData", {})}.values()
-            if text in str(each) or any(text.encode() in base64.b64decode(value) for value in encoded):
-                found.append(each["metadata"]["name"])
-        return found
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Server:
-    """In place of the cluster; nothing that is waited for happens there."""
-    server = Server()
-    monkeypatch.setattr(Cluster, "request", lambda cluster, *words, **more: server.request(*words, **more))
-    monkeypatch.setattr(Watch, "_listening", lambda watch: watch._changed)
-    monkeypatch.setattr(Watch, "until", lambda *_: False)
-    return server
-
-
-@pytest.fixture
-def backend(server: Server) -> KubernetesBackend:
-    return KubernetesBackend(OPTIONS)
 
 
 def job(tmp_path: Path, **demand: Any) -> Job:

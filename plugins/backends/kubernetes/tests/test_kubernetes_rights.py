@@ -61,7 +61,7 @@ def limited(lab: Lab, tmp_path: Path) -> Path:
 
 
 def test_an_account_with_the_documented_role_runs_a_whole_group(
-    lab: Lab, limited: Path, command: Callable[..., None], tmp_path: Path
+    lab: Lab, limited: Path, command: Callable[..., str], tmp_path: Path
 ) -> None:
     (tmp_path / "agent.sh").write_text("cp /opt/mlecore/sample.csv submission/submission.csv; echo made it\n")
     command("prepare", "optical-digits")
