@@ -56,7 +56,7 @@ def _node(raw: Mapping[str, Any], gpu: str) -> Node:
 
 
 def free_gpus(cluster: Cluster, settings: Settings, there: Sequence[Node]) -> dict[str, int]:
-    """GPUs of the open ones among these nodes that no pod has, by node. Raises BackendError where we may not list pods."""
+    """GPUs of the open nodes among these that no pod has, by node. Raises BackendError where we may not list pods."""
     free = {node.name: node.gpus for node in there if node.open}
     for pod in cluster.items(
         "/api/v1/pods", fieldSelector="spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
@@ -97,7 +97,7 @@ def problems(cluster: Cluster, settings: Settings, demands: Sequence[Demand]) ->
             return
         if free < wanted:
             yield Problem(
-                what=f"{wanted} {settings.gpu_resource} are asked for, and no node has more than {free} free now: runs wait",
+                what=f"{wanted} {settings.gpu_resource} are asked for; no node has over {free} free now: runs wait",
                 fix="They start as others end; -B wait=TIME says for how long they may wait.",
                 fatal=False,
             )

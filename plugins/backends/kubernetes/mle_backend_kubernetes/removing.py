@@ -22,6 +22,6 @@ def remove(cluster: Cluster, tracked: Tracked, handle: Handle) -> None:
     with contextlib.suppress(Exists):  # another Job of that name
         cluster.delete(path, propagationPolicy="Foreground", preconditions={"uid": uid})
     tracked.forget(uid)
-    # After an outage the cluster may overlook this one, which came late: it keeps its claim, and that the Job, for ever.
+    # After an outage the cluster may overlook this one, which came late. It keeps its claim, and that keeps the Job.
     if tracked.pods.find(names.files(handle.name)) is not None:
         cluster.delete(cluster.path("pods", names.files(handle.name)))

@@ -107,7 +107,7 @@ def test_more_than_any_node_has_is_refused(
 def test_what_is_not_free_now_is_waited_for(backend: KubernetesBackend, lab_cluster: Server) -> None:
     assert problems(backend, gpus=6) == []
     ((what, fatal),) = problems(backend, gpus=7)  # nine are free, but on two nodes
-    assert "no node has more than 6 free now: runs wait" in what and not fatal
+    assert "no node has over 6 free now: runs wait" in what and not fatal
     lab_cluster.lists["/api/v1/nodes"] = [node("a", 8, unschedulable=True)]
     assert ("all nodes are cordoned: runs wait", False) in problems(backend)
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mle_backend_kubernetes import names, network
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
-from mle_backend_kubernetes.seen import pod_of
-from mle_backend_kubernetes.watch import Watch
+from mle_backend_kubernetes.seen import job_of, pod_of
 
 from mlecore.backends import Dataset, Demand, Image, Job
 from mlecore.errors import BackendError, BackendUnreachable
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from conftest import Server
 
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+JOB = "/apis/batch/v1/namespaces/lab/jobs/mle-abc-1"
 API_SERVER = "/api/v1/namespaces/default/services/kubernetes"
 
 
@@ -49,7 +49,7 @@ def test_all_that_is_sent_is_valid_and_every_pod_goes_where_the_lab_wants_it(
         tmp_path, network="llm", model=model(), allow=("example.com",), cpus=1, memory=2**30, secrets=("AGENT_KEY",)
     )
     handle = backend.start(wanted)
-    server.objects["/apis/batch/v1/namespaces/lab/jobs/mle-abc-1"]["status"] = {"startTime": "2026-01-01T00:00:00Z"}
+    server.objects[JOB]["status"] = {"startTime": "2026-01-01T00:00:00Z"}
     with pytest.raises(BackendUnreachable, match="does not start"):
         backend.fetch(handle, ["logs"], tmp_path / "out", 1 << 20, 10)
     with pytest.raises(BackendUnreachable, match="does not start"):
@@ -87,7 +87,20 @@ def test_the_pod_that_gave_out_files_is_removed_by_name(
         backend.tracked.pods._put(pod_of(raw))
     backend.remove(handle)
     assert [path.rpartition("/")[2] for path in server.objects if "/pods/" in path] == ["mle-other-1-files"]
-    assert "/apis/batch/v1/namespaces/lab/jobs/mle-abc-1" not in server.objects
+    assert JOB not in server.objects
+
+
+def test_a_job_that_is_being_deleted_is_gone_even_while_its_pod_is_there(
+    backend: KubernetesBackend, server: Server, tmp_path: Path
+) -> None:
+    handle = backend.start(job(tmp_path))
+    raw = server.objects[JOB]
+    owner = {"kind": "Job", "uid": names.uid(handle)}
+    meta = {"name": "p", "uid": "p", "labels": {names.JOB: handle.name, names.ROLE: names.AGENT}}
+    backend.tracked.pods._put(pod_of({"metadata": {**meta, "ownerReferences": [owner]}}))
+    for changes, phase in (({}, "pending"), ({"deletionTimestamp": "2026-01-01T00:00:00Z"}, "gone")):
+        backend.tracked.jobs._put(job_of({**raw, "metadata": {**raw["metadata"], **changes}}))
+        assert backend.status([handle])[handle].phase == phase
 
 
 def test_an_open_network_is_kept_from_the_api_server_by_address(
