@@ -46,3 +46,13 @@ def test_another_machine_gets_no_names_of_files_but_what_pip_s_options_file_says
     file.write_text("[global]\nindex-url = https://a.example\ncert = /ca.pem\n")
     given = {"PIP_CONFIG_FILE": str(file), "UV_INDEX": "https://b.example", "npm_config_userconfig": "/home/me/.npmrc"}
     assert mirrors_elsewhere(given) == {"PIP_INDEX_URL": "https://a.example", "UV_INDEX": "https://b.example"}
+
+
+def test_the_user_s_npmrc_counts_if_it_names_a_registry(tmp_path: Path) -> None:
+    home, file = {"HOME": str(tmp_path)}, tmp_path / ".npmrc"
+    file.write_text("fund=false\nomit-lockfile-registry-resolved=true\n")
+    assert mirrors(home) == {}
+    for line in ("registry = https://n.example", "@own:registry=https://n.example", "//n.example/:_authToken=${TOKEN}"):
+        file.write_text(f"fund=false\n{line}\n")
+        assert mirrors(home) == {"NPM_CONFIG_USERCONFIG": str(file)}
+    assert mirrors({**home, "npm_config_userconfig": "/other"}) == {"npm_config_userconfig": "/other"}

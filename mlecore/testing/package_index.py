@@ -1,17 +1,19 @@
-"""A package index that asks for a password, for tests of what installs packages."""
+"""A package index and an npm registry that ask for a password, for tests of what installs packages."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import io
+import json
+import tarfile
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-NAME = "mlecore-probe"  # of its only package
+NAME = "mlecore-probe"  # of the only package of each
 MODULE = "mlecore_probe"
 _WHEEL = f"{MODULE}-1.0-py3-none-any.whl"
 
@@ -21,13 +23,35 @@ def package_index(password: str, host: str = "127.0.0.1") -> Iterator[str]:
     """Its address, with the password, while it serves."""
     content = wheel()
     page = f'<a href="/{_WHEEL}#sha256={hashlib.sha256(content).hexdigest()}">{_WHEEL}</a>'.encode()
-    wanted = "Basic " + base64.b64encode(f"user:{password}".encode()).decode()
+    answers = {f"/simple/{NAME}/": (page, "text/html"), f"/{_WHEEL}": (content, "application/octet-stream")}
+    with _serving(password, host, lambda at: answers) as at:
+        yield f"http://user:{password}@{at}/simple"
+
+
+@contextmanager
+def npm_registry(password: str, host: str = "127.0.0.1") -> Iterator[str]:
+    """What a .npmrc says of it, the password included, while it serves. Its package is a command of the same name."""
+    content = tarball()
+    digest = base64.b64encode(hashlib.sha512(content).digest()).decode()
+
+    def answers(at: str) -> Mapping[str, tuple[bytes, str]]:
+        dist = {"tarball": f"http://{at}/{NAME}.tgz", "integrity": f"sha512-{digest}"}
+        package = {"name": NAME, "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": {**_PACKAGE, "dist": dist}}}
+        page = json.dumps(package).encode()
+        return {f"/{NAME}": (page, "application/json"), f"/{NAME}.tgz": (content, "application/octet-stream")}
+
+    with _serving(password, host, answers) as at:
+        yield f"registry=http://{at}/\n//{at}/:_auth={_credentials(password)}\n"
+
+
+@contextmanager
+def _serving(password: str, host: str, answers: Callable[[str], Mapping[str, tuple[bytes, str]]]) -> Iterator[str]:
+    """Serve what ``answers`` says for "host:port": a body and its type for each path. Yields "host:port"."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            answer = {f"/simple/{NAME}/": (page, "text/html"), f"/{_WHEEL}": (content, "application/octet-stream")}
-            body, kind = answer.get(self.path, (b"", "text/plain"))
-            allowed = self.headers.get("Authorization") == wanted
+            body, kind = answers(at).get(self.path, (b"", "text/plain"))
+            allowed = self.headers.get("Authorization") == f"Basic {_credentials(password)}"
             self.send_response(401 if not allowed else 200 if body else 404)
             self.send_header("WWW-Authenticate", "Basic")
             self.send_header("Content-Type", kind)
@@ -43,15 +67,20 @@ def package_index(password: str, host: str = "127.0.0.1") -> Iterator[str]:
             pass
 
     with ThreadingHTTPServer((host, 0), Handler) as server:
+        at = f"{host}:{server.server_address[1]}"
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            yield f"http://user:{password}@{host}:{server.server_address[1]}/simple"
+            yield at
         finally:
             server.shutdown()
 
 
+def _credentials(password: str) -> str:
+    return base64.b64encode(f"user:{password}".encode()).decode()
+
+
 def wheel() -> bytes:
-    """The one package that it has; always the same bytes."""
+    """The one package of the index; always the same bytes."""
     out, info = io.BytesIO(), f"{MODULE}-1.0.dist-info"
     texts = {
         f"{MODULE}.py": "VALUE = 'from the index'\n",
@@ -63,4 +92,22 @@ def wheel() -> bytes:
             archive.writestr(zipfile.ZipInfo(name), text)
         record = "".join(f"{name},,\n" for name in [*texts, f"{info}/RECORD"])
         archive.writestr(zipfile.ZipInfo(f"{info}/RECORD"), record)
+    return out.getvalue()
+
+
+_PACKAGE = {"name": NAME, "version": "1.0.0", "bin": {NAME: "main.js"}}
+
+
+def tarball() -> bytes:
+    """The one package of the registry."""
+    texts = {
+        "package/package.json": json.dumps(_PACKAGE),
+        "package/main.js": "#!/usr/bin/env node\nconsole.log('from the registry')\n",
+    }
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        for name, text in texts.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
     return out.getvalue()

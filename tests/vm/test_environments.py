@@ -10,7 +10,7 @@ import pytest
 
 from mlecore.agents import Recipe
 from mlecore.errors import BackendError
-from mlecore.testing.package_index import MODULE, NAME, package_index, wheel
+from mlecore.testing.package_index import MODULE, NAME, npm_registry, package_index, wheel
 from mlecore.vm import environments
 
 
@@ -202,6 +202,24 @@ def test_packages_come_from_a_mirror_with_a_password(
     assert f"{MODULE}==1.0" in image.installed
     kept = [path for path in Path(image.ref).rglob("*") if path.is_file() and not path.is_symlink()]
     assert not [path for path in kept if password.encode() in path.read_bytes()]
+
+
+@pytest.mark.skipif(environments.node_prefix() is None, reason="there is no npm here")
+def test_node_packages_come_from_a_registry_with_a_password(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    password = "open-sesame"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
+    with npm_registry(password) as npmrc:
+        (tmp_path / ".npmrc").write_text(npmrc)
+        image = build(Recipe(npm=(NAME,)), root)
+        (tmp_path / ".npmrc").write_text(npmrc.partition("\n")[0])
+        with pytest.raises(BackendError):
+            build(Recipe(npm=(NAME, "other")), root)
+    assert f"{NAME}@1.0.0" in str(image.installed)
+    kept = [path for path in Path(image.ref).rglob("*") if path.is_file() and not path.is_symlink()]
+    assert not [path for path in kept if npmrc.partition("_auth=")[2].strip().encode() in path.read_bytes()]
 
 
 def test_a_package_with_another_hash_is_not_installed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,9 @@ a container that installs the packages, and its files become the image's next la
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
-import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import IO
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
 from mlecore.errors import BackendError
-from mlecore.mirrors import FILES
+from mlecore.mirrors import FILES, NPMRC
 
 MOUNT = "/run/mlecore"
 
@@ -67,12 +68,18 @@ def _write(folder: Path, mirrors: Mapping[str, str]) -> None:
     for name in FILES:
         if name in mirrors:
             try:
-                shutil.copyfile(mirrors[name], folder / name)
+                content = Path(mirrors[name]).read_bytes()
             except OSError as error:
                 raise BackendError(f"{name} names a file that cannot be read: {error}") from None
+            (folder / name).write_bytes(_with_variables(content) if name in NPMRC else content)
             settings[name] = f"{MOUNT}/{name}"
     lines = [f"export {name}={shlex.quote(value)}\n" for name, value in settings.items()]
     (folder / "settings").write_text("".join(lines))
+
+
+def _with_variables(npmrc: bytes) -> bytes:
+    """npm puts variables in the place of ${NAME}, a token perhaps; in the container it would not have them."""
+    return re.sub(rb"\$\{(\w+)\}", lambda found: os.environb.get(found[1], found[0]), npmrc)
 
 
 def _proxies() -> Mapping[str, str]:

@@ -19,7 +19,8 @@ from mlecore.agents import Recipe
 from mlecore.backends import Image
 from mlecore.cli.images import command
 from mlecore.errors import BackendError, ImageGone, MlecoreError
-from mlecore.testing.package_index import MODULE, NAME, package_index
+from mlecore.mirrors import PIP
+from mlecore.testing.package_index import MODULE, NAME, npm_registry, package_index
 
 if TYPE_CHECKING:
     from conftest import Lab
@@ -128,6 +129,47 @@ def test_one_recipe_by_several_controllers_at_once_becomes_one_image(
     assert dangling(lab) <= before
 
 
+def assert_nowhere(lab: Lab, image: Image, secret: str) -> None:
+    """No file that an installation may have left in the image holds it."""
+    api = lab.engine.api
+    search = ["grep", "-rlF", secret, "/etc", "/opt", "/root", "/run", "/tmp", "/usr/local", "/var"]
+    searching = api.create_container(image.ref, search, user="0")["Id"]
+    try:
+        api.start(searching)
+        assert api.wait(searching)["StatusCode"] == 1, api.logs(searching)  # 1: found nowhere
+    finally:
+        api.remove_container(searching, force=True)
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_node_packages_come_from_a_registry_whose_password_no_image_shows(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, token = dangling(lab), uuid.uuid4().hex
+    host = lab.engine.api.inspect_network("bridge")["IPAM"]["Config"][0]["Gateway"]
+    npmrc = tmp_path / ".npmrc"
+    for name in (*PIP, "NPM_CONFIG_REGISTRY", "npm_config_registry", "npm_config_userconfig"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NPM_CONFIG_USERCONFIG", str(npmrc))
+    with npm_registry(token, host) as settings:
+        registry, key, secret = settings.strip().partition("_auth=")
+        npmrc.write_text(f"{registry}{key}${{TEST_NPM_TOKEN}}\n")  # npm puts the variable in its place
+        monkeypatch.setenv("TEST_NPM_TOKEN", secret)
+        image = lab.backend.build(Recipe(npm=(NAME,), files=nonce, programs=(NAME,)), tmp_path / "log")
+        monkeypatch.setenv("TEST_NPM_TOKEN", "d3Jvbmc=")
+        with pytest.raises(BackendError, match="installing packages ended with exit code"):
+            lab.backend.build(Recipe(base=image.ref, npm=(NAME, "other"), files=nonce), tmp_path / "wrong.log")
+    assert lab.run(NAME, image=image) == "from the registry\n"
+    shown = json.dumps([lab.engine.api.history(image.ref), lab.engine.api.inspect_image(image.ref)])
+    shown += (tmp_path / "log").read_text()
+    for hidden in (token, secret):
+        assert_nowhere(lab, image, hidden)
+        assert hidden not in shown
+    lab.backend.discard([])
+    assert dangling(lab) <= before
+
+
 def test_packages_come_from_a_mirror_whose_password_no_image_shows(
     lab: Lab, nonce: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,13 +186,7 @@ def test_packages_come_from_a_mirror_whose_password_no_image_shows(
         with pytest.raises(BackendError, match="installing packages ended with exit code 1"):
             lab.backend.build(Recipe(pip=(NAME, "other"), files=nonce), tmp_path / "wrong.log")
     assert lab.run(f"python3 -c 'import {MODULE}; print({MODULE}.VALUE)'", image=image) == "from the index\n"
-    search = ["grep", "-rl", password, "/etc", "/root", "/run", "/tmp", "/usr/local", "/var"]
-    searching = api.create_container(image.ref, search, user="0")["Id"]
-    try:
-        api.start(searching)
-        assert api.wait(searching)["StatusCode"] == 1, api.logs(searching)  # 1: found nowhere
-    finally:
-        api.remove_container(searching, force=True)
+    assert_nowhere(lab, image, password)
     shown = json.dumps([api.history(image.ref), api.inspect_image(image.ref)])
     assert password not in shown + (tmp_path / "log").read_text() and MODULE not in shown and NAME in shown
     config, base = (api.inspect_image(ref)["Config"] for ref in (image.ref, BASE))
