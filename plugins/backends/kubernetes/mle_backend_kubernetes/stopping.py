@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from datetime import UTC, datetime
+from typing import Any
 
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster, NotFound
@@ -26,12 +27,15 @@ KUBELET = 60.0  # seconds that a node may take to say that a pod has ended
 def stop(cluster: Cluster, settings: Settings, watch: Pods, handle: Handle, grace: float) -> None:
     """See Backend.stop."""
     uid = names.uid(handle)
+    pod = watch.agent(uid)
     now = datetime.now(UTC).isoformat(timespec="seconds")
+    change: dict[str, Any] = {"metadata": {"annotations": {names.STOPPED: now}}}
+    if pod is None:
+        change["spec"] = {"suspend": True}  # it gets no pod any more, or loses one that has not been seen yet
     try:
-        cluster.patch(cluster.path("jobs", handle.name), {"metadata": {"annotations": {names.STOPPED: now}}})
+        cluster.patch(cluster.path("jobs", handle.name), change)
     except NotFound:
         return
-    pod = watch.agent(uid)
     if pod is None or _ended(pod):
         return
 

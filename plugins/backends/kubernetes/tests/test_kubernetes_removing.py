@@ -37,14 +37,15 @@ class Slow:
     id = "c"
 
     def __init__(self) -> None:
-        self.patched: list[str] = []
+        self.pods = [POD]
+        self.patched: list[tuple[str, dict[str, Any]]] = []
         self.deleted: list[tuple[str, dict[str, Any]]] = []
 
     def path(self, kind: str, name: str = "") -> str:
         return f"{kind}/{name}"
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        yield {"metadata": {"resourceVersion": "1"}, "items": [JOB if path == "jobs/" else POD]}
+        yield {"metadata": {"resourceVersion": "1"}, "items": [JOB] if path == "jobs/" else self.pods}
 
     @contextmanager
     def events(self, path: str, idle: float, **query: Any) -> Iterator[Iterator[dict[str, Any]]]:
@@ -58,7 +59,7 @@ class Slow:
         return JOB
 
     def patch(self, path: str, body: dict[str, Any]) -> None:
-        self.patched.append(path)
+        self.patched.append((path, body))
 
     def delete(self, path: str, **options: Any) -> None:
         self.deleted.append((path, options))
@@ -85,5 +86,16 @@ def test_the_kubelet_ends_a_pod_whose_files_outlive_it() -> None:
     cluster = cast(Cluster, slow)
     handle = names.handle("run", "u", "c")
     stopping.stop(cluster, Settings.of({}), Tracked.of(cluster).pods, handle, 60.0)
-    assert slow.patched == ["jobs/run"]
+    ((path, change),) = slow.patched
+    assert path == "jobs/run" and names.STOPPED in change["metadata"]["annotations"] and "spec" not in change
     assert slow.deleted == [("pods/run-x", {"gracePeriodSeconds": 63})]
+
+
+def test_a_run_that_is_stopped_before_it_has_a_pod_gets_none() -> None:
+    slow = Slow()
+    slow.pods = []
+    cluster = cast(Cluster, slow)
+    stopping.stop(cluster, Settings.of({}), Tracked.of(cluster).pods, names.handle("run", "u", "c"), 60.0)
+    ((_, change),) = slow.patched
+    assert names.STOPPED in change["metadata"]["annotations"] and change["spec"] == {"suspend": True}
+    assert not slow.deleted
