@@ -129,7 +129,8 @@ def main() -> None:
                 time.sleep(given.idle)
                 figures["at work"] = mean(idle, measured(requests), time.monotonic() - ready)
                 print(json.dumps(figures, indent=1), flush=True)
-                cluster.delete(cluster.path("jobs"), propagationPolicy="Background")
+                for each in list(cluster.items(cluster.path("jobs"))):
+                    cluster.delete(cluster.path("jobs", each["metadata"]["name"]), propagationPolicy="Background")
 
             threading.Thread(target=watch, daemon=True).start()
             began, before = time.monotonic(), measured(requests)
