@@ -152,7 +152,7 @@ def _equal_columns(run: RunRecord, path: Path, format: Format) -> Iterator[tuple
     except (OSError, PolarsError):
         return
     graded = format.expand(own.columns)
-    predicted = [name for name in own.columns if name in graded and own[name].n_unique() > 1]
+    predicted = [name for name in own.columns if name in graded and name != id and own[name].n_unique() > 1]
     others = [name for name in theirs.columns if name != id]
     both = own.rename({name: f"own {name}" for name in predicted}).join(theirs, on=id, how="inner")
     if both.height != own.height:

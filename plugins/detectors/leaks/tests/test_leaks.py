@@ -208,6 +208,12 @@ def test_columns_that_are_not_graded_may_be_copied(make: Made, competition: Comp
     assert judge(run, competition, public)["public-copy"].verdict == "clean"
 
 
+def test_the_id_may_have_a_rule_like_other_columns(make: Made, competition: Competition, public: Path) -> None:
+    columns = {"id": Column(type="any"), "y": Column(type="number")}
+    facts = evolve(competition.facts, submission=Format(id="id", columns=columns))
+    assert judge(make("a"), Competition(facts, competition.plugin), public)["public-copy"].verdict == "clean"
+
+
 def test_the_same_submission(make: Made, competition: Competition) -> None:
     one, written_otherwise = make("one"), make("two", lambda n: f"{n / 97:.6f}00", agent=PluginUse(name="other"))
     lines = (written_otherwise.folder / "submission" / "submission.csv").read_text().splitlines()
