@@ -174,7 +174,7 @@ def conclude(done: Done, runs: Path) -> int:
     name, outcome = done.group.name, done.outcome
     folder = in_folder(runs)
     counts = ", ".join(f"{number} {state}" for state, number in sorted(outcome.counts.items()) if number)
-    click.echo(f"{name}: {counts or 'nothing has ended yet'}", err=True)
+    click.echo(f"{name}: {counts or 'nothing is graded yet'}", err=True)
     for words in outcome.unfinished:  # each was said in full when it happened
         echo(f"  {words.splitlines()[0]}", err=True)
     if outcome.interrupted:

@@ -101,7 +101,9 @@ def _labelled(agents: Sequence[PlannedAgent]) -> Iterator[PlannedAgent]:
     taken = Counter(agent.label for agent in agents if agent.label)
     for label, times in taken.items():
         if times > 1 or not _LABEL.fullmatch(label):
-            raise UsageError(f"{label!r} cannot be a label: letters, digits, . _ and single -, and no label twice")
+            raise UsageError(
+                f"{label!r} cannot be a label: letters, digits, . _ and single -, at most 100, and no label twice"
+            )
     for agent in agents:
         base = label = agent.label or re.sub(r"[^A-Za-z0-9._-]+|--+", "-", agent.name).strip("-.") or "agent"
         number = 1
@@ -112,7 +114,7 @@ def _labelled(agents: Sequence[PlannedAgent]) -> Iterator[PlannedAgent]:
         yield evolve(agent, label=label)
 
 
-_LABEL = re.compile(r"(?!.*--)[A-Za-z0-9][A-Za-z0-9._-]*")
+_LABEL = re.compile(r"(?!.*--)[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # a run's folder is named after it
 
 
 def _split_competitions(split: str) -> list[str]:

@@ -99,6 +99,8 @@ class Column:
             unused = attribute.name != "type" and attribute.name not in _APPLY[self.type]
             if unused and getattr(self, attribute.name) != attribute.default:
                 raise PluginError(f"{attribute.name} has no meaning for a column of type {self.type!r}")
+        if not self.low <= self.high:  # also where one is no number
+            raise PluginError(f"low = {self.low} is not below high = {self.high}: no number fits")
         if self.type == "mask" and not self.pixels:
             raise PluginError("a column of masks needs `pixels`: their number, or columns of the answers")
         if self.type == "records" and not self.record:

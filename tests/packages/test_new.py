@@ -88,11 +88,23 @@ def test_a_new_package_can_be_published(kind: str, build: Callable[[Path], Path]
     assert f"The authors of {folder.name}" in licence
 
 
+def test_answers_are_not_published(build: Callable[[Path], Path], tmp_path: Path) -> None:
+    folder = write(names("competition", "my-own"), tmp_path)
+    private = folder / "mle_comp_my_own" / "data" / "my-own" / "prepared" / "private"
+    private.mkdir(parents=True)
+    (private / "answers.csv").touch()
+    with zipfile.ZipFile(build(folder)) as wheel:
+        assert "mle_comp_my_own/competition.toml" in wheel.namelist()
+        assert not [name for name in wheel.namelist() if "answers" in name]
+
+
 def test_answers_are_not_committed(tmp_path: Path) -> None:
     folder = write(names("competition", "my-own"), tmp_path)
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    (folder / "data" / "my-own").mkdir(parents=True)
-    (folder / "data" / "my-own" / "answers.csv").touch()
+    for data in (folder / "data", folder, folder / "mle_comp_my_own"):
+        private = data / "my-own" / "synthetic" / "prepared" / "private"
+        private.mkdir(parents=True)
+        (private / "answers.csv").touch()
     done = subprocess.run(
         ["git", "-C", str(folder), "status", "--short", "-uall"], capture_output=True, text=True, check=True
     )

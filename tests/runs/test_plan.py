@@ -256,6 +256,7 @@ def test_missing_parts(change, words):
         ('name = "baseline"', 'name = "x"\nlabel = "other"', "no label twice"),
         ('label = "other"', 'label = "a--b"', "label"),
         ('label = "other"', 'label = "../x"', "label"),
+        ('label = "other"', f'label = "{"x" * 101}"', "at most 100"),
         ("depth = 3", "depth = 1979-05-27", r"agents\[0\]\.options: depth must be"),
         ('name = "baseline"', "", r"agents\[0\]\.name is missing"),
         ("gpus = 1", 'gpus = 1\nnetwork = "some"', r"limits\.network = 'some': expected one of 'none', 'llm', 'open'"),

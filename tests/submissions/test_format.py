@@ -51,6 +51,8 @@ def test_parse():
         (form(columns={"p": {"low": 0}}), "columns.p.type is missing"),
         (form(columns={"p": "number"}), "columns.p = 'number': expected a table"),
         (form(columns={"p": {"type": "text", "low": 0}}), "columns.p: low has no meaning for a column of type 'text'"),
+        (form(columns={"p": {"type": "number", "low": 2, "high": 1}}), "columns.p: low = 2 is not below high = 1"),
+        (form(columns={"p": {"type": "number", "low": float("nan")}}), "columns.p: low = nan is not below"),
         (form(columns={"p": {"type": "number", "missing": 1}}), "columns.p.missing = 1: expected true or false"),
         (form(columns={"p": {"type": "text"}}, sum_to_one=1e-5), "needs columns of numbers"),
         (form(columns={"p": {"type": "mask"}}), "needs `pixels`"),

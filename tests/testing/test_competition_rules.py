@@ -88,6 +88,7 @@ BROKEN = {
     ),
     "an unknown modality": ("facts", {FACTS: ('"tabular"', '"smell"')}, "modality = 'smell'"),
     "answers among public data": ("facts", {FACTS: ('"private/test.csv"', '"public/test.csv"')}, "under private/"),
+    "answers outside": ("facts", {FACTS: ('"private/test.csv"', '"private/../../x.csv"')}, "under private/"),
     "an MD5 that is none": ("facts", {FACTS: ("", '[md5]\nzip = "12345"\n')}, "is not an MD5"),
     "a heavy import of the synthetic data": (
         "light",

@@ -32,9 +32,9 @@ def _flaws(facts: Facts) -> Iterator[str]:
             yield f"{name} is empty"
     if facts.modality not in MODALITIES:
         yield f"modality = {facts.modality!r}: expected one of {', '.join(MODALITIES)}"
-    if not facts.answers.startswith("private/"):
+    if not facts.answers.startswith("private/") or not _stays(facts.answers):
         yield f"answers = {facts.answers!r}: they belong under private/"
-    if not facts.sample.startswith("public/"):
+    if not facts.sample.startswith("public/") or not _stays(facts.sample):
         yield f"sample = {facts.sample!r}: it belongs under public/"
     if facts.size_gb is not None and not facts.size_gb > 0:
         yield f"size_gb = {facts.size_gb}: expected a size above 0"
@@ -80,6 +80,8 @@ def _lists(facts: Facts) -> Iterator[str]:
     for source in facts.sources:
         if not source.url.startswith("https://"):
             yield f"[[sources]] {source.url}: expected an https address"
+        if not _stays(source.path):
+            yield f"[[sources]] path = {source.path!r}: expected a path below raw/"
         if source.sha256 is not None and not _SHA256.fullmatch(source.sha256):
             yield f"[[sources]] {source.path}: {source.sha256!r} is not a SHA-256 in 64 small hexadecimal digits"
     for leak in facts.leaks:
@@ -88,3 +90,8 @@ def _lists(facts: Facts) -> Iterator[str]:
     for waiver in facts.waive:
         if not waiver.why.strip():
             yield f"[[waive]] {waiver.rule}: why is empty"
+
+
+def _stays(path: str) -> bool:
+    """Is it a path below the folder that it is relative to?"""
+    return bool(path) and not path.startswith("/") and ".." not in path.split("/")
