@@ -148,6 +148,10 @@ def test_node_packages_come_from_a_registry_whose_password_no_image_shows(
 ) -> None:
     before, token = dangling(lab), uuid.uuid4().hex
     host = lab.engine.api.inspect_network("bridge")["IPAM"]["Config"][0]["Gateway"]
+    try:
+        node = lab.backend.build(Recipe(apt=("nodejs", "npm"), files=nonce), tmp_path / "node.log").ref
+    except BackendError as error:
+        pytest.skip(f"no Node.js can be installed in an image here: {error}")
     npmrc = tmp_path / ".npmrc"
     for name in (*PIP, "NPM_CONFIG_REGISTRY", "npm_config_registry", "npm_config_userconfig"):
         monkeypatch.delenv(name, raising=False)
@@ -156,10 +160,10 @@ def test_node_packages_come_from_a_registry_whose_password_no_image_shows(
         registry, key, secret = settings.strip().partition("_auth=")
         npmrc.write_text(f"{registry}{key}${{TEST_NPM_TOKEN}}\n")  # npm puts the variable in its place
         monkeypatch.setenv("TEST_NPM_TOKEN", secret)
-        image = lab.backend.build(Recipe(npm=(NAME,), files=nonce, programs=(NAME,)), tmp_path / "log")
+        image = lab.backend.build(Recipe(base=node, npm=(NAME,), programs=(NAME,), files=nonce), tmp_path / "log")
         monkeypatch.setenv("TEST_NPM_TOKEN", "d3Jvbmc=")
         with pytest.raises(BackendError, match="installing packages ended with exit code"):
-            lab.backend.build(Recipe(base=image.ref, npm=(NAME, "other"), files=nonce), tmp_path / "wrong.log")
+            lab.backend.build(Recipe(base=node, npm=(NAME, "other"), files=nonce), tmp_path / "wrong.log")
     assert lab.run(NAME, image=image) == "from the registry\n"
     shown = json.dumps([lab.engine.api.history(image.ref), lab.engine.api.inspect_image(image.ref)])
     shown += (tmp_path / "log").read_text()
