@@ -75,6 +75,39 @@ READS_BY_ITSELF = (  # a grade that does not read by the [submission] table
     "truth, guess = format",
     "format = Format.parse({'id': 'id', 'columns': {'inside': {'type': 'label'}}})\n    truth, guess = format",
 )
+COPIES = {
+    "under a name that is no table's": ("x.to_csv(public / 'notes', index=False)", "public/notes: its column 'inside'"),
+    "with semicolons": ("x.to_csv(public / 'x.csv', sep=';', index=False)", "public/x.csv: its column 'inside'"),
+    "that is compressed": ("x.to_csv(public / 'x.csv.gz', index=False)", "public/x.csv.gz: its column 'inside'"),
+    "in an archive": (
+        "__import__('zipfile').ZipFile(public / 'x.zip', 'w').writestr('a.dat', x.to_csv(index=False))",
+        "public/x.zip!a.dat: its column 'inside'",
+    ),
+    "in a 7z archive": (
+        "__import__('mlecore.prepare').prepare.write_7z(public / 'x.7z', {'a.dat': x.to_csv(index=False).encode()})",
+        "public/x.7z!a.dat: its column 'inside'",
+    ),
+    "as JSON": ("x.to_json(public / 'x', orient='records')", "public/x: its column 'inside'"),
+    "as a part of JSON": (
+        "import json; y = dict(zip(x['id'], map(str, x['inside'])))\n"
+        "    (public / 'x.json').write_text(json.dumps({'n': 1, 'y': y}))",
+        "public/x.json#y: its column 'value'",
+    ),
+    "as JSON lines": ("x.to_json(public / 'x', orient='records', lines=True)", "public/x: its column 'inside'"),
+    "as Parquet": (
+        "__import__('polars').DataFrame({c: x[c].to_list() for c in x}).write_parquet(public / 'x')",
+        "public/x: its column 'inside'",
+    ),
+    "as a NumPy array": (
+        "__import__('numpy').save(public / 'x.npy', x['inside'].to_numpy())",
+        "public/x.npy: its column",
+    ),
+    "without names, in the order of the ids, backwards": (
+        "x.sort_values('id')[::-1][['inside']].to_csv(public / 'x.csv', index=False)",
+        "public/x.csv: its column 'inside'",
+    ),
+    "without a header": ("x.to_csv(public / 'x.csv', index=False, header=False)", "public/x.csv: its column"),
+}
 BROKEN = {
     "thresholds in the wrong order": (
         "facts",
@@ -239,6 +272,14 @@ BROKEN = {
         },
         "public/x.csv: its column 'truth' is 'truth' of the answers",
     ),
+    **{
+        f"a copy of the answers {what}": (
+            "leaks",
+            {CODE: ("write_csv(train, public", f"x = test[['id', 'inside']]\n    {code}\n    write_csv(train, public")},
+            found,
+        )
+        for what, (code, found) in COPIES.items()
+    },
     "labels as folders": (
         "leaks",
         {
@@ -315,6 +356,11 @@ def test_files_linked_from_folders_of_labels_are_in_no_order(judge: Judge) -> No
         "    write_csv(train, public",
     )
     assert judge("order", {CODE: linked}) == []
+
+
+def test_texts_that_pandas_cannot_take_for_numbers_are_no_leak(judge: Judge) -> None:
+    beside = "test.drop(columns='inside').assign(n='1e2147483648')"
+    assert judge("leaks", {CODE: ('write_csv(test.drop(columns="inside")', f"write_csv({beside}")}) == []
 
 
 def test_a_known_leak_counts_as_declared(judge: Judge) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from mlecore.testing.competitions.harness import Harness
-from mlecore.testing.competitions.tables import names, tables
+from mlecore.testing.competitions.tables import names, numbers_of, tables
 from mlecore.testing.rules import Broken, Undecided
 
 if TYPE_CHECKING:
@@ -48,15 +48,16 @@ def _copies(harness: Harness) -> Iterator[tuple[str, str]]:
 
 def _columns(harness: Harness, truth: DataFrame) -> Iterator[tuple[str, str]]:
     """A column of a public table that holds the answers of the test rows, whatever it and its key are called."""
-    for where, frame in tables(harness.prepared, harness.public):
+    orders = _orders(harness, truth)
+    for where, frame in tables(harness.prepared, harness.public, rows=int(_SHARE * len(truth))):
         found: set[tuple[str, str]] = set()
         for key in _keys(frame, truth.index):
             rows = frame.drop_duplicates(key).set_index(key)
             shared = truth.index.intersection(rows.index)
             if len(shared) >= max(_FEWEST, _SHARE * len(truth)):
                 found |= _equal(truth.loc[shared], rows.loc[shared])
-        if len(frame) == len(truth) >= _FEWEST:  # without names, in the order of the answers
-            found |= _equal(truth.reset_index(drop=True), frame)
+        if len(truth) >= _FEWEST:
+            found |= _nameless(orders, frame)
         for column, target in sorted(found):
             yield where, f"its column {column!r} is {target!r} of the answers"
 
@@ -69,6 +70,43 @@ def _keys(frame: DataFrame, ids: Index[Any]) -> Iterator[str]:
             values.isin(ids[:50]).any() and values.is_unique and ids.isin(values).mean() > _SHARE
         ):
             yield column
+
+
+def _orders(harness: Harness, truth: DataFrame) -> list[DataFrame]:
+    """The answers in orders that an agent could guess: theirs, the sample's, those of the ids; each backwards too."""
+    import pandas as pd
+
+    orders = [truth, truth.sort_index(), truth.iloc[numbers_of(truth.index).argsort()]]
+    sample = pd.read_csv(io.BytesIO(harness.sample), dtype=str, keep_default_na=False)
+    listed = [column for column in sample.columns if truth.index.isin(sample[column]).all()]
+    orders += [truth.loc[sample[column][sample[column].isin(truth.index)].unique()] for column in listed[:1]]
+    distinct = {tuple(order.index): order for order in orders}
+    return [each.reset_index(drop=True) for order in distinct.values() for each in (order, order[::-1])]
+
+
+def _nameless(orders: list[DataFrame], frame: DataFrame) -> set[tuple[str, str]]:
+    """Pairs (column, answer) of a table without names of rows; its first row may have been taken for its header."""
+    import pandas as pd
+
+    rows = len(orders[0])
+    if len(frame) == rows - 1:
+        frame = pd.concat([pd.DataFrame([list(frame.columns)], columns=frame.columns), frame], ignore_index=True)
+    if len(frame) != rows:
+        return set()
+    found = _equal(orders[0], frame)
+    contents = {target: _sorted(orders[0][target]) for target in orders[0].columns}
+    for column in frame.columns:
+        content = _sorted(frame[column])
+        same = [target for target, wanted in contents.items() if content == wanted]
+        for order in orders[1:] if same else ():
+            found |= _equal(order[same], frame[[column]])
+    return found
+
+
+def _sorted(column: Series[str]) -> list[object]:
+    """What a column holds, in whatever order: its numbers, or its texts."""
+    numbers = numbers_of(column)
+    return sorted(column if (numbers != numbers).any() else numbers.tolist())
 
 
 def _equal(truth: DataFrame, frame: DataFrame) -> set[tuple[str, str]]:
@@ -88,11 +126,9 @@ def _equal(truth: DataFrame, frame: DataFrame) -> set[tuple[str, str]]:
 
 def _same(answers: Series[str], column: Series[str]) -> NDArray[np.bool_]:
     """Which rows have the same text or the same number in both."""
-    import pandas as pd
-
     text: NDArray[np.bool_] = answers.to_numpy() == column.to_numpy()
     for rows in (1000, len(text)):  # 1 and 1.0; the whole column only if its beginning agrees
-        first, second = (pd.to_numeric(each[:rows], errors="coerce").to_numpy() for each in (answers, column))
+        first, second = (numbers_of(each[:rows]) for each in (answers, column))
         same: NDArray[np.bool_] = text[:rows] | (first == second)
         if same.mean() < _SHARE:
             return text
@@ -141,9 +177,8 @@ def truth(harness: Harness) -> DataFrame:
 
 
 def _is_prose(column: Series[str]) -> bool:
-    import pandas as pd
-
-    return column.nunique() > len(column) / 2 and bool(pd.to_numeric(column, errors="coerce").isna().mean() > 0.1)
+    numbers = numbers_of(column)
+    return column.nunique() > len(column) / 2 and bool((numbers != numbers).mean() > 0.1)
 
 
 def _key_of(harness: Harness, answers: DataFrame) -> str:

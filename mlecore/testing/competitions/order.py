@@ -16,6 +16,7 @@ from mlecore.errors import DataError
 from mlecore.prepare import members
 from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.competitions.leaks import is_known, truth
+from mlecore.testing.competitions.tables import numbers_of
 from mlecore.testing.rules import Broken
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _tells(labels: NDArray[np.object_]) -> bool:
     if len(labels) < _FEWEST:
         return False
     kinds = pd.factorize(labels)[0]
-    numbers = pd.to_numeric(pd.Series(labels), errors="coerce").rank().to_numpy()
+    numbers = pd.Series(numbers_of(labels)).rank().to_numpy()
     return (kinds.max() < len(kinds) / 2 and _near(kinds, np.not_equal)) or (
         not np.isnan(numbers).any() and _near(numbers, lambda this, that: np.abs(this - that))
     )
