@@ -101,24 +101,29 @@ class Lab:
         assert pods.until(lambda: pods.agent(names.uid(handle)) is not None, 60)
         return (pods.agent(names.uid(handle)) or pytest.fail()).name
 
-    def left(self, *, deleted: bool = True) -> list[str]:
-        """What the cluster has of this group; ``deleted``: also what it is deleting."""
-        selector = f"{names.GROUP}={self.group}"
+    def left(self, selector: str = "", *, deleted: bool = True) -> list[str]:
+        """What the cluster has with these labels, by default of this group; ``deleted``: also what it is deleting."""
         return [
             f"{kind}/{each['metadata']['name']}"
             for kind in KINDS
-            for each in self.cluster.items(self.cluster.path(kind), labelSelector=selector)
+            for each in self.cluster.items(
+                self.cluster.path(kind), labelSelector=selector or f"{names.GROUP}={self.group}"
+            )
             if deleted or not each["metadata"].get("deletionTimestamp")
         ]
+
+    def emptied(self, selector: str = "", seconds: float = 60.0) -> None:
+        """See that nothing is left. The cluster deletes on its own: a Job goes last, after all that it owns."""
+        deadline = time.monotonic() + seconds
+        while self.left(selector) and time.monotonic() < deadline:
+            time.sleep(0.3)
+        assert self.left(selector, deleted=False) == []  # a kubelet may take long to end a pod that is deleted
 
     def clear(self) -> None:
         """Remove all of its jobs as a controller would, and see that nothing is left."""
         for handle in self.backend.find(self.group).values():
             self.backend.remove(handle)
-        deadline = time.monotonic() + 60
-        while self.left() and time.monotonic() < deadline:
-            time.sleep(0.3)
-        assert self.left(deleted=False) == []  # a kubelet may take long to end a pod that is deleted
+        self.emptied()
 
 
 @pytest.fixture
