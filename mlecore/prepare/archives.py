@@ -129,8 +129,11 @@ def _kind(archive: Path) -> Literal["zip", "tar", "7z"]:
         return "7z"
     if start[:4] in (b"PK\x03\x04", b"PK\x05\x06") or zipfile.is_zipfile(archive):
         return "zip"
-    if tarfile.is_tarfile(archive):
-        return "tar"
+    try:
+        if tarfile.is_tarfile(archive):
+            return "tar"
+    except (EOFError, zlib.error, lzma.LZMAError) as error:  # compressed, and damaged at its start
+        raise _damaged(archive, error) from None
     raise DataError(f"{archive} is neither a zip nor a tar nor a 7z archive")
 
 

@@ -34,7 +34,7 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except FileNotFoundError:
         raise DataError(f"{path} is missing") from None
-    except (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError) as error:
+    except (zipfile.BadZipFile, EOFError, UnicodeDecodeError, zlib.error, NotImplementedError) as error:
         raise DataError(f"{path} cannot be read as a zip: {error}") from None
 
 

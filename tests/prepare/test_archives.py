@@ -128,6 +128,16 @@ def test_damaged_archives_are_reported(tmp_path: Path) -> None:
             extract(archive, tmp_path / "out" / kind)
 
 
+def test_damage_at_the_start_of_an_archive_is_reported(tmp_path: Path) -> None:
+    packed = make("gz", tmp_path / "x.tar.gz")
+    packed.write_bytes(packed.read_bytes()[:20])
+    named = make("zip", tmp_path / "x.zip", {"é.txt": b""})
+    named.write_bytes(named.read_bytes().replace("é".encode(), b"\xff\xff"))
+    for archive, match in ((packed, "is damaged"), (named, "cannot be read as a zip")):
+        with pytest.raises(DataError, match=match):
+            members(archive)
+
+
 def test_members_move_without_being_inflated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = make("zip", tmp_path / "source.zip")
     packed = zipfile.ZipFile(source).getinfo("top/a.txt").compress_size

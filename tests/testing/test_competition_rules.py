@@ -87,6 +87,16 @@ COPIES = {
         "__import__('mlecore.prepare').prepare.write_7z(public / 'x.7z', {'a.dat': x.to_csv(index=False).encode()})",
         "public/x.7z!a.dat: its column 'inside'",
     ),
+    "in a tar, after a link that leads nowhere": (
+        "import io, tarfile\n"
+        "    with tarfile.open(public / 'x.tar', 'w') as archive:\n"
+        "        link, file = tarfile.TarInfo('link'), tarfile.TarInfo('a.dat')\n"
+        "        link.type, link.linkname = tarfile.SYMTYPE, 'nowhere'\n"
+        "        data = x.to_csv(index=False).encode()\n"
+        "        file.size = len(data)\n"
+        "        archive.addfile(link), archive.addfile(file, io.BytesIO(data))",
+        "public/x.tar!a.dat: its column 'inside'",
+    ),
     "as JSON": ("x.to_json(public / 'x', orient='records')", "public/x: its column 'inside'"),
     "as a part of JSON": (
         "import json; y = dict(zip(x['id'], map(str, x['inside'])))\n"
@@ -293,6 +303,18 @@ BROKEN = {
         },
         "names of test files reveal 'inside'",
     ),
+    "labels as folders of a 7z archive": (
+        "leaks",
+        {
+            CODE: (
+                "write_csv(train, public",
+                "from mlecore.prepare import write_7z\n"
+                "    write_7z(public / 'x.7z', {f'{y}/{i}.png': b'' for i, y in zip(test['id'], test['inside'])})\n"
+                "    write_csv(train, public",
+            )
+        },
+        "names of test files reveal 'inside'",
+    ),
     "files written label by label": (
         "order",
         {
@@ -361,6 +383,12 @@ def test_files_linked_from_folders_of_labels_are_in_no_order(judge: Judge) -> No
 def test_texts_that_pandas_cannot_take_for_numbers_are_no_leak(judge: Judge) -> None:
     beside = "test.drop(columns='inside').assign(n='1e2147483648')"
     assert judge("leaks", {CODE: ('write_csv(test.drop(columns="inside")', f"write_csv({beside}")}) == []
+
+
+def test_a_damaged_archive_is_passed_over(judge: Judge) -> None:
+    end = r"bytes(46) + b'PK\5\6\0\0\0\0\1\0\1\0.' + bytes(9)"  # of a zip, whose list of members is damaged
+    broken = f"(public / 'x').write_bytes({end})\n    write_csv(train, public"
+    assert judge("leaks", {CODE: ("write_csv(train, public", broken)}) == []
 
 
 def test_a_known_leak_counts_as_declared(judge: Judge) -> None:

@@ -8,6 +8,7 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -37,14 +38,15 @@ Table = tuple[str, "DataFrame"]
 
 def names(root: Path, folder: Path) -> Iterator[str]:
     """Path relative to ``root`` of every file below ``folder``, and of members of archives: ``x.zip!train/1.jpg``."""
+    from mlecore.prepare.archives import members
+
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
             continue
         name = path.relative_to(root).as_posix()
         yield name
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                yield from (f"{name}!{member}" for member in archive.namelist())
+        with suppress(DataError):  # no archive, or none that can be read
+            yield from [f"{name}!{member}" for member in members(path)]
 
 
 def tables(root: Path, folder: Path, rows: int = 1) -> Iterator[Table]:
@@ -118,7 +120,11 @@ def _unreadable() -> tuple[type[Exception], ...]:
 
 
 def _members(kind: str, file: IO[bytes]) -> Iterator[tuple[str, IO[bytes], int]]:
-    """Name, content and size of each file in an archive."""
+    """Name, content and size of each file in an archive.
+
+    Unlike ``extract``, which refuses a whole archive for a link or a name that comes twice, this reads the rest of it:
+    an agent can do so too.
+    """
     if kind == "zip":
         with zipfile.ZipFile(file) as archive:
             for info in archive.infolist():
@@ -127,7 +133,7 @@ def _members(kind: str, file: IO[bytes]) -> Iterator[tuple[str, IO[bytes], int]]
     elif kind == "tar":
         with tarfile.open(fileobj=file) as tar:
             for entry in tar:
-                if (content := tar.extractfile(entry)) is not None:
+                if entry.isreg() and (content := tar.extractfile(entry)) is not None:
                     yield entry.name, content, entry.size
     else:
         from mlecore.prepare.archives import extract
