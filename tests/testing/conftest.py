@@ -6,15 +6,25 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
+import mlecore.testing.competitions.harness as harness_module
 from mlecore import competitions
+from mlecore.competitions import competition
 from mlecore.registry import discovery, loading
 from mlecore.scaffold import names, write
+from mlecore.testing.competitions import RULES, data
+from mlecore.testing.competitions.harness import Harness
+from mlecore.testing.rules import Stop
+
+AFTER_SPLIT = "write_csv(train, public"  # in the new competition
+WITHOUT_DATA = {"facts", "light", "description", "raw", "prepare", "raw-untouched"}
 
 Edits = dict[str, tuple[str, str]]  # file of the package -> (old, new); an empty old appends
 Install = Callable[..., str]
+Judge = Callable[..., list[str]]
 
 
 @pytest.fixture
@@ -48,6 +58,52 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
             del sys.modules[name]
     monkeypatch.undo()
     forget()
+
+
+@pytest.fixture
+def harness_of(install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Harness]:
+    """``harness_of(edits)``: the new competition with these edits."""
+    monkeypatch.setattr(harness_module, "MOST", 320)
+    monkeypatch.setattr(harness_module, "FEWEST", 320)
+
+    def made(edits: Edits | None = None) -> Harness:
+        harness = Harness(competition(install("competition", "ring", edits)), tmp_path / "harness")
+        harness.folder.mkdir()
+        return harness
+
+    return made
+
+
+@pytest.fixture
+def judge(harness_of: Callable[..., Harness]) -> Judge:
+    """``judge(rule, edits)``: what the rule says of the new competition with these edits."""
+    rules = {rule.name: rule for rule in RULES}
+
+    def tried(rule: str, edits: Edits | None = None) -> list[str]:
+        harness = harness_of(edits)
+        if rule in ("prepare", "raw-untouched"):
+            assert not list(data.raw(harness))
+        if rule == "raw-untouched":
+            list(data.prepare(harness))
+        if rule not in WITHOUT_DATA:
+            harness.make_raw(harness.raw)
+            harness.competition.prepare(harness.raw, harness.public, harness.private)
+        try:
+            return [str(broken) for broken in rules[rule].test(harness)]
+        except Stop as reason:
+            return [str(reason)]
+
+    return tried
+
+
+@pytest.fixture
+def judge_preparing(judge: Judge) -> Judge:
+    """``judge_preparing(rule, code)``: what the rule says if ``prepare`` runs this code once it has split the data."""
+
+    def tried(rule: str, code: str) -> list[str]:
+        return judge(rule, {"__init__.py": (AFTER_SPLIT, f"{indent(code, '    ').lstrip()}\n    {AFTER_SPLIT}")})
+
+    return tried
 
 
 def forget() -> None:

@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-import mlecore.testing.competitions.harness as bench_module
-from mlecore.competitions import competition
-from mlecore.testing.competitions import RULES, data, learning
+from mlecore.testing.competitions import RULES, learning
 from mlecore.testing.competitions.harness import Harness
-from mlecore.testing.rules import Broken, Stop, Undecided
+from mlecore.testing.rules import Broken, Undecided
 
 BY_NAME = {rule.name: rule for rule in RULES}
-WITHOUT_DATA = {"facts", "light", "description", "raw", "prepare", "raw-untouched"}
 CODE, RAW, FACTS, TEXT = "__init__.py", "synthetic.py", "competition.toml", "description.md"
 
 Edits = dict[str, tuple[str, str]]  # file -> (old, new)
 Judge = Callable[..., list[str]]
-
-
-@pytest.fixture
-def harness_of(install: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Harness]:
-    """``harness_of(edits)``: the new competition with these edits."""
-    monkeypatch.setattr(bench_module, "MOST", 320)
-    monkeypatch.setattr(bench_module, "FEWEST", 320)
-
-    def made(edits: Edits | None = None) -> Harness:
-        harness = Harness(competition(install("competition", "ring", edits)), tmp_path / "harness")
-        harness.folder.mkdir()
-        return harness
-
-    return made
 
 
 @pytest.fixture
@@ -42,27 +24,6 @@ def ready(harness_of: Callable[..., Harness]) -> Harness:
     harness.make_raw(harness.raw)
     harness.competition.prepare(harness.raw, harness.public, harness.private)
     return harness
-
-
-@pytest.fixture
-def judge(harness_of: Callable[..., Harness]) -> Judge:
-    """``judge(rule, edits)``: what the rule says of it."""
-
-    def tried(rule: str, edits: Edits | None = None) -> list[str]:
-        harness = harness_of(edits)
-        if rule in ("prepare", "raw-untouched"):
-            assert not list(data.raw(harness))
-        if rule == "raw-untouched":
-            list(data.prepare(harness))
-        if rule not in WITHOUT_DATA:
-            harness.make_raw(harness.raw)
-            harness.competition.prepare(harness.raw, harness.public, harness.private)
-        try:
-            return [str(broken) for broken in BY_NAME[rule].test(harness)]
-        except Stop as reason:
-            return [str(reason)]
-
-    return tried
 
 
 def test_a_whole_competition_breaks_no_rule(harness_of: Callable[..., Harness]) -> None:
@@ -75,49 +36,6 @@ READS_BY_ITSELF = (  # a grade that does not read by the [submission] table
     "truth, guess = format",
     "format = Format.parse({'id': 'id', 'columns': {'inside': {'type': 'label'}}})\n    truth, guess = format",
 )
-COPIES = {
-    "under a name that is no table's": ("x.to_csv(public / 'notes', index=False)", "public/notes: its column 'inside'"),
-    "with semicolons": ("x.to_csv(public / 'x.csv', sep=';', index=False)", "public/x.csv: its column 'inside'"),
-    "that is compressed": ("x.to_csv(public / 'x.csv.gz', index=False)", "public/x.csv.gz: its column 'inside'"),
-    "in an archive": (
-        "__import__('zipfile').ZipFile(public / 'x.zip', 'w').writestr('a.dat', x.to_csv(index=False))",
-        "public/x.zip!a.dat: its column 'inside'",
-    ),
-    "in a 7z archive": (
-        "__import__('mlecore.prepare').prepare.write_7z(public / 'x.7z', {'a.dat': x.to_csv(index=False).encode()})",
-        "public/x.7z!a.dat: its column 'inside'",
-    ),
-    "in a tar, after a link that leads nowhere": (
-        "import io, tarfile\n"
-        "    with tarfile.open(public / 'x.tar', 'w') as archive:\n"
-        "        link, file = tarfile.TarInfo('link'), tarfile.TarInfo('a.dat')\n"
-        "        link.type, link.linkname = tarfile.SYMTYPE, 'nowhere'\n"
-        "        data = x.to_csv(index=False).encode()\n"
-        "        file.size = len(data)\n"
-        "        archive.addfile(link), archive.addfile(file, io.BytesIO(data))",
-        "public/x.tar!a.dat: its column 'inside'",
-    ),
-    "as JSON": ("x.to_json(public / 'x', orient='records')", "public/x: its column 'inside'"),
-    "as a part of JSON": (
-        "import json; y = dict(zip(x['id'], map(str, x['inside'])))\n"
-        "    (public / 'x.json').write_text(json.dumps({'n': 1, 'y': y}))",
-        "public/x.json#y: its column 'value'",
-    ),
-    "as JSON lines": ("x.to_json(public / 'x', orient='records', lines=True)", "public/x: its column 'inside'"),
-    "as Parquet": (
-        "__import__('polars').DataFrame({c: x[c].to_list() for c in x}).write_parquet(public / 'x')",
-        "public/x: its column 'inside'",
-    ),
-    "as a NumPy array": (
-        "__import__('numpy').save(public / 'x.npy', x['inside'].to_numpy())",
-        "public/x.npy: its column",
-    ),
-    "without names, in the order of the ids, backwards": (
-        "x.sort_values('id')[::-1][['inside']].to_csv(public / 'x.csv', index=False)",
-        "public/x.csv: its column 'inside'",
-    ),
-    "without a header": ("x.to_csv(public / 'x.csv', index=False, header=False)", "public/x.csv: its column"),
-}
 BROKEN = {
     "thresholds in the wrong order": (
         "facts",
@@ -233,129 +151,6 @@ BROKEN = {
         },
         "names a folder of this machine",
     ),
-    "the answers in test.csv": (
-        "leaks",
-        {CODE: ('write_csv(test.drop(columns="inside"),', "write_csv(test.rename(columns={'inside': 'z'}),")},
-        "public/test.csv: its column 'z' is 'inside' of the answers",
-    ),
-    "the answers as they are": (
-        "leaks",
-        {
-            CODE: (
-                "write_csv(train, public",
-                "write_csv(test[['id', 'inside']], public / 'x.txt')\n    write_csv(train, public",
-            )
-        },
-        "public/x.txt: it is private/test.csv, byte for byte",
-    ),
-    "the answers under other names": (
-        "leaks",
-        {
-            CODE: (
-                "write_csv(train, public",
-                "write_csv(test[['id', 'inside']].set_axis(['row', 'y'], axis=1)[::-1], public / 'x.csv')\n"
-                "    write_csv(train, public",
-            )
-        },
-        "public/x.csv: its column 'y' is 'inside' of the answers",
-    ),
-    "the answers without names, as other numbers": (
-        "leaks",
-        {
-            CODE: (
-                "write_csv(train, public",
-                "write_csv(test[['inside']].astype(float).set_axis(['y'], axis=1), public / 'x.csv')\n"
-                "    write_csv(train, public",
-            )
-        },
-        "public/x.csv: its column 'y' is 'inside' of the answers",
-    ),
-    "answers with other names than a submission's": (
-        "leaks",
-        {
-            CODE: (
-                'write_csv(test[["id", "inside"]], private / "test.csv")',
-                "truth = test[['id', 'inside']].set_axis(['row', 'truth'], axis=1)\n"
-                "    write_csv(truth, private / 'test.csv')\n"
-                "    write_csv(truth.assign(z=1), public / 'x.csv')",
-            )
-        },
-        "public/x.csv: its column 'truth' is 'truth' of the answers",
-    ),
-    **{
-        f"a copy of the answers {what}": (
-            "leaks",
-            {CODE: ("write_csv(train, public", f"x = test[['id', 'inside']]\n    {code}\n    write_csv(train, public")},
-            found,
-        )
-        for what, (code, found) in COPIES.items()
-    },
-    "labels as folders": (
-        "leaks",
-        {
-            CODE: (
-                "write_csv(train, public",
-                "for id, inside in zip(test['id'], test['inside']):\n"
-                "        (public / 'images' / str(inside)).mkdir(parents=True, exist_ok=True)\n"
-                "        (public / 'images' / str(inside) / f'{id}.png').touch()\n"
-                "    write_csv(train, public",
-            )
-        },
-        "names of test files reveal 'inside'",
-    ),
-    "labels as folders of a 7z archive": (
-        "leaks",
-        {
-            CODE: (
-                "write_csv(train, public",
-                "from mlecore.prepare import write_7z\n"
-                "    write_7z(public / 'x.7z', {f'{y}/{i}.png': b'' for i, y in zip(test['id'], test['inside'])})\n"
-                "    write_csv(train, public",
-            )
-        },
-        "names of test files reveal 'inside'",
-    ),
-    "files written label by label": (
-        "order",
-        {
-            CODE: (
-                "write_csv(train, public",
-                "(public / 'images').mkdir()\n"
-                "    for id in test.sort_values('inside')['id']:\n"
-                "        (public / 'images' / f'{id}.png').touch()\n"
-                "    write_csv(train, public",
-            )
-        },
-        "public/images: the order of its test files by inode tells 'inside' of the answers",
-    ),
-    "members packed label by label": (
-        "order",
-        {
-            CODE: (
-                "write_csv(train, public",
-                "import zipfile\n"
-                "    with zipfile.ZipFile(public / 'images.zip', 'w') as archive:\n"
-                "        for id in test.sort_values('inside')['id']:\n"
-                "            archive.writestr(f'{id}.png', b'')\n"
-                "    write_csv(train, public",
-            )
-        },
-        "public/images.zip: the order of its test files by position tells 'inside' of the answers",
-    ),
-    "files numbered label by label": (
-        "order",
-        {
-            CODE: (
-                "write_csv(train, public",
-                "test = test.sort_values('inside').assign(id=[f'{k:04}' for k in range(len(test))])\n"
-                "    (public / 'images').mkdir()\n"
-                "    for id in test['id'].sample(frac=1):\n"
-                "        (public / 'images' / f'{id}.png').touch()\n"
-                "    write_csv(train, public",
-            )
-        },
-        "public/images: the order of its test files by name tells 'inside' of the answers",
-    ),
 }
 
 
@@ -364,37 +159,6 @@ def test_a_broken_competition_is_found_out(judge: Judge, what: str) -> None:
     rule, edits, expected = BROKEN[what]
     found = judge(rule, edits)
     assert any(expected in place for place in found), found
-
-
-def test_files_linked_from_folders_of_labels_are_in_no_order(judge: Judge) -> None:
-    """Their numbers are those of copies, which `mlecore prepare` makes unless it has unpacked the raw data itself."""
-    linked = (
-        "write_csv(train, public",
-        "(public / 'images').mkdir()\n"
-        "    for id, inside in test.sort_values('inside')[['id', 'inside']].itertuples(index=False):\n"
-        "        (private / str(inside)).mkdir(exist_ok=True)\n"
-        "        (private / str(inside) / f'{id}.png').touch()\n"
-        "        (public / 'images' / f'{id}.png').hardlink_to(private / str(inside) / f'{id}.png')\n"
-        "    write_csv(train, public",
-    )
-    assert judge("order", {CODE: linked}) == []
-
-
-def test_texts_that_pandas_cannot_take_for_numbers_are_no_leak(judge: Judge) -> None:
-    beside = "test.drop(columns='inside').assign(n='1e2147483648')"
-    assert judge("leaks", {CODE: ('write_csv(test.drop(columns="inside")', f"write_csv({beside}")}) == []
-
-
-def test_a_damaged_archive_is_passed_over(judge: Judge) -> None:
-    end = r"bytes(46) + b'PK\5\6\0\0\0\0\1\0\1\0.' + bytes(9)"  # of a zip, whose list of members is damaged
-    broken = f"(public / 'x').write_bytes({end})\n    write_csv(train, public"
-    assert judge("leaks", {CODE: ("write_csv(train, public", broken)}) == []
-
-
-def test_a_known_leak_counts_as_declared(judge: Judge) -> None:
-    leaking = ('write_csv(test.drop(columns="inside"),', "write_csv(test.rename(columns={'inside': 'z'}),")
-    known = '[[leaks]]\nfile = "public/test.csv"\nwhy = "the published data has it"\n'
-    assert judge("leaks", {CODE: leaking, FACTS: ("", known)}) == []
 
 
 def test_validate_is_held_to_check_and_grade(harness_of: Callable[..., Harness]) -> None:

@@ -1,0 +1,51 @@
+"""The kit's rule order: an order of public files that tells the labels is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+Judge = Callable[..., list[str]]
+
+ORDERS = {  # what prepare does besides, and what tells the labels then
+    "files written label by label": (
+        "(public / 'images').mkdir()\n"
+        "for id in test.sort_values('inside')['id']:\n"
+        "    (public / 'images' / f'{id}.png').touch()",
+        "public/images: the order of its test files by inode",
+    ),
+    "members packed label by label": (
+        "import zipfile\n"
+        "with zipfile.ZipFile(public / 'images.zip', 'w') as archive:\n"
+        "    for id in test.sort_values('inside')['id']:\n"
+        "        archive.writestr(f'{id}.png', b'')",
+        "public/images.zip: the order of its test files by position",
+    ),
+    "files numbered label by label": (
+        "test = test.sort_values('inside').assign(id=[f'{k:04}' for k in range(len(test))])\n"
+        "(public / 'images').mkdir()\n"
+        "for id in test['id'].sample(frac=1):\n"
+        "    (public / 'images' / f'{id}.png').touch()",
+        "public/images: the order of its test files by name",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ORDERS)
+def test_an_order_that_tells_the_labels_is_found(judge_preparing: Judge, what: str) -> None:
+    code, expected = ORDERS[what]
+    found = judge_preparing("order", code)
+    assert any(f"{expected} tells 'inside' of the answers" in place for place in found), found
+
+
+def test_files_linked_from_folders_of_labels_are_in_no_order(judge_preparing: Judge) -> None:
+    """Their numbers are those of copies, which `mlecore prepare` makes unless it has unpacked the raw data itself."""
+    linked = (
+        "(public / 'images').mkdir()\n"
+        "for id, inside in test.sort_values('inside')[['id', 'inside']].itertuples(index=False):\n"
+        "    (private / str(inside)).mkdir(exist_ok=True)\n"
+        "    (private / str(inside) / f'{id}.png').touch()\n"
+        "    (public / 'images' / f'{id}.png').hardlink_to(private / str(inside) / f'{id}.png')"
+    )
+    assert judge_preparing("order", linked) == []
