@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -110,7 +110,7 @@ class Member:
         self._returned(self)
 
 
-def ask_all(members: Sequence[Member], work: Callable[[Member], T]) -> Iterable[tuple[Member, T]]:
+def ask_all(members: Collection[Member], work: Callable[[Member], T]) -> Iterable[tuple[Member, T]]:
     """Each host with what ``work`` returns for it, all asked at once."""
     with ThreadPoolExecutor(max_workers=len(members)) as threads:
         return list(zip(members, threads.map(work, members), strict=True))

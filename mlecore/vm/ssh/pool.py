@@ -56,8 +56,7 @@ class Pool(Backend):
     def __init__(
         self, hosts: Sequence[HostSettings], connect: Callable[[HostSettings], Host], isolated: bool = True
     ) -> None:
-        self._hosts = [Member(each, connect(each), self._returned) for each in hosts]
-        self._members = {member.name: member for member in self._hosts}
+        self._members = {each.address: Member(each, connect(each), self._returned) for each in hosts}
         self._isolated = isolated
         self._placements = Placements(folders.state_root())
         self._placing = threading.Lock()
@@ -88,7 +87,7 @@ class Pool(Backend):
 
     def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
         """A host's problem keeps no run from starting as long as another host has none."""
-        found = dict(ask_all(self._hosts, lambda member: checks.problems(member, demands)))
+        found = dict(ask_all(self._members.values(), lambda member: checks.problems(member, demands)))
         one_is_good = any(not any(problem.fatal for problem in problems) for problems in found.values())
         return [
             evolve(problem, what=f"{member.name}: {problem.what}", fatal=problem.fatal and not one_is_good)
@@ -97,11 +96,11 @@ class Pool(Backend):
         ]
 
     def inventory(self) -> Sequence[str]:
-        return [line for _, line in ask_all(self._hosts, checks.inventory)]
+        return [line for _, line in ask_all(self._members.values(), checks.inventory)]
 
     def capacity(self) -> Capacity:
         found: dict[str, Capacity] = {}
-        for member in self._hosts:
+        for member in self._members.values():
             try:
                 found[member.name] = member.capacity()
             except BackendUnreachable:
@@ -118,7 +117,7 @@ class Pool(Backend):
 
     def provide(self, dataset: Dataset, progress: Progress) -> str:
         """Returns when one host has the data; the others get them in the background, as fast as they can."""
-        sent = {self._data.send(member, dataset, progress) for member in self._hosts}
+        sent = {self._data.send(member, dataset, progress) for member in self._members.values()}
         error: BaseException | None = None
         while sent:
             done, sent = wait(sent, return_when=FIRST_COMPLETED)
@@ -130,7 +129,7 @@ class Pool(Backend):
 
     def build(self, recipe: Recipe, log: Path) -> Image:
         """On every host that answers; one that cannot build it gets none of its jobs. ``ref`` has what each made."""
-        return self._images.build(recipe, self._hosts, log)
+        return self._images.build(recipe, self._members.values(), log)
 
     # Jobs
 
@@ -170,7 +169,7 @@ class Pool(Backend):
         """The host of a job: where it was placed before, or the one with most room."""
         before = list(self._starting.items())  # what ends to start from now on may not be in the loads yet
         known = self._placements.host_of(job.name) is not None
-        loads = {} if known else self._loads([member for member in self._hosts if member.name not in refused])
+        loads = {} if known else self._loads([each for name, each in self._members.items() if name not in refused])
         with self._placing:
             placed = self._placements.host_of(job.name)
             if placed is None:
@@ -305,7 +304,7 @@ class Pool(Backend):
 
     def _is_lost(self, member: Member) -> bool:
         """Are its jobs given up? Not if no host answers: then it is our own network that is down."""
-        others = (each for each in self._hosts if each is not member)
+        others = (each for each in self._members.values() if each is not member)
         return (member.down or 0) > _GIVEN_UP and any(each.down is None for each in others)
 
     def _member(self, handle: Handle) -> Member:
@@ -328,13 +327,13 @@ class Pool(Backend):
                 errors.append(error)
                 return []
 
-        out = {member.name: result[0] for member, result in ask_all(self._hosts, one) if result}
+        out = {member.name: result[0] for member, result in ask_all(self._members.values(), one) if result}
         if not out:
             raise next((error for error in errors if not isinstance(error, BackendUnreachable)), self._nobody())
         return out
 
     def _nobody(self) -> BackendUnreachable:
-        why = "; ".join(dict.fromkeys(member.why for member in self._hosts if member.why))
+        why = "; ".join(dict.fromkeys(member.why for member in self._members.values() if member.why))
         return BackendUnreachable(f"no host answers: {why or ', '.join(self._members)}", fix="Is the network up?")
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -49,7 +49,7 @@ class Images:
         self._recipes: dict[str, Recipe] = {}  # by Image.ref
         self._later: dict[tuple[str, str], Image] = {}  # by Image.ref and host, of hosts that it does not name
 
-    def build(self, recipe: Recipe, members: Sequence[Member], log: Path) -> Image:
+    def build(self, recipe: Recipe, members: Collection[Member], log: Path) -> Image:
         """Raises BackendError if no host can build it."""
         errors: list[BackendError] = []
         writing = threading.Lock()

@@ -52,7 +52,7 @@ class Lab:
         """Data and environment are on every host."""
         self.image = self.pool.build(Recipe(), self.folder / "build.log")
         self.data = self.pool.provide(self.dataset, lambda *_: None)
-        for member in self.pool._hosts:
+        for member in self.pool._members.values():
             self.pool._data.send(member, self.dataset).exception(20)
 
     def start(self, name: str, *argv: str, **demand: Any) -> Handle:
