@@ -21,7 +21,8 @@ from mlecore.runs.lock import GroupLock
 from mlecore.runs.plan import Plan
 from mlecore.runs.planning import make_plan
 from mlecore.runs.provenance import PluginUse
-from mlecore.runs.store import Group, create_group
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import Group, create_group, load_group
 
 INSTALLED = Path(__file__).parent / "installed"
 collect_ignore = ["installed"]  # plugins for these tests
@@ -163,6 +164,11 @@ class Lab:
     def folder(self, run: str) -> Path:
         assert self.group
         return self.group.folder / run
+
+    def records(self) -> dict[str, RunRecord]:
+        """By name of the run."""
+        assert self.group
+        return {record.name: record for record in load_group(self.group.folder)}
 
 
 @pytest.fixture

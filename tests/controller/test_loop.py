@@ -5,26 +5,20 @@ from __future__ import annotations
 import json
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
 from mlecore.errors import GradingError
 from mlecore.runs import requests
 from mlecore.runs.journal import Journal
-from mlecore.runs.record import RunRecord
-from mlecore.runs.store import load_group, read_record
-
-
-def records(lab) -> dict[str, RunRecord]:
-    return {record.name: record for record in load_group(lab.group.folder)}
+from mlecore.runs.store import load_group
 
 
 def test_runs_are_graded_and_laid_out(lab):
     lab.make(("worker", {}), seeds=3)
     outcome = lab.run()
     assert outcome.complete and outcome.counts == {"graded": 3}
-    for record in records(lab).values():
+    for record in lab.records().values():
         assert record.state == "graded" and record.ended == "finished" and record.gradings == 1
         left = sorted(path.relative_to(record.folder).as_posix() for path in record.folder.rglob("*") if path.is_file())
         assert {
@@ -65,7 +59,7 @@ def test_order_of_steps(lab):
 def test_what_the_agent_did_is_a_result(lab, options, ended, status, reason):
     lab.make(("worker", options))
     assert lab.run().complete
-    record = records(lab)["worker--coins--0"]
+    record = lab.records()["worker--coins--0"]
     assert (record.state, record.ended) == ("graded", ended)
     assert reason in record.reason and len(record.attempts) == 1
     assert json.loads((record.folder / "grade.json").read_text())["status"] == status
@@ -74,7 +68,7 @@ def test_what_the_agent_did_is_a_result(lab, options, ended, status, reason):
 def test_infrastructure_failures_are_retried(lab):
     lab.make(("worker", {"faults": "2"}))
     assert lab.run().complete
-    record = records(lab)["worker--coins--0"]
+    record = lab.records()["worker--coins--0"]
     assert [attempt.infra_failure for attempt in record.attempts] == [True, True, False]
     assert record.attempts[0].reason == "the lights went out" and record.ended == "finished"
     assert (record.folder / "attempts" / "1").is_dir() and record.submission
@@ -83,7 +77,7 @@ def test_infrastructure_failures_are_retried(lab):
 def test_no_retry_is_left(lab):
     lab.make(("worker", {"faults": "9"}), execution={"retries": 1})
     outcome = lab.run()
-    record = records(lab)["worker--coins--0"]
+    record = lab.records()["worker--coins--0"]
     assert not outcome.complete and outcome.counts == {"failed": 1}
     assert (record.state, record.ended, len(record.attempts)) == ("failed", "lost", 2)
     assert "the lights went out" in record.reason and not record.submission
@@ -95,7 +89,7 @@ def test_retry_by_hand_grants_new_attempts(lab):
     lab.run()
     requests.leave(lab.group.folder, "worker--coins--0", "retry")
     assert lab.run().complete
-    record = records(lab)["worker--coins--0"]
+    record = lab.records()["worker--coins--0"]
     assert record.state == "graded" and len(record.attempts) == 4 and record.retry_from == 2
 
 
@@ -115,7 +109,7 @@ def test_finished_files_need_no_backend(lab, tmp_path):
     (lab.backend_root / "unreachable").touch()
     lab.finished_agents = frozenset(("finished", "finished-2"))
     assert lab.run().complete
-    there = records(lab)
+    there = lab.records()
     assert there["finished--coins--0"].submission.read_text() == file.read_text()
     assert there["finished-2--coins--0"].submission is None
     assert (there["finished-2--coins--0"].folder / "grade.json").is_file()
@@ -124,13 +118,13 @@ def test_finished_files_need_no_backend(lab, tmp_path):
 def test_real_data_that_need_no_account_are_not_recorded_as_synthetic(lab):
     lab.make(("worker", {}), data={"synthetic": True})
     assert lab.run().complete
-    assert not records(lab)["worker--coins--0"].synthetic
+    assert not lab.records()["worker--coins--0"].synthetic
 
 
 def test_checks_and_gradings_are_counted(lab):
     lab.make(("worker", {}))
     assert lab.run().complete
-    record = records(lab)["worker--coins--0"]
+    record = lab.records()["worker--coins--0"]
     assert (record.checks, record.gradings) == (3, 1)
 
 
@@ -138,12 +132,12 @@ def test_grading_that_fails_is_ours_and_done_again(lab):
     lab.make(("worker", {}))
     lab.grader.error = GradingError("the answers are damaged")
     outcome = lab.run()
-    record = records(lab)["worker--coins--0"]
+    record = lab.records()["worker--coins--0"]
     assert record.state == "collected" and "damaged" in outcome.unfinished[0] and not outcome.complete
     assert "damaged" in json.loads((record.folder / "grade_error.json").read_text())["error"]
     lab.grader.error = None
     assert lab.run().complete
-    record = records(lab)["worker--coins--0"]
+    record = lab.records()["worker--coins--0"]
     assert record.state == "graded" and not (record.folder / "grade_error.json").exists()
     assert len((lab.backend_root / "starts.log").read_text().split()) == 1
 
@@ -172,39 +166,13 @@ def test_a_graded_run_whose_report_is_damaged_or_gone_is_graded_again(lab, conte
     (folder / "grade.json").unlink() if content is None else (folder / "grade.json").write_text(content)
     assert lab.run().complete
     assert (folder / "grade.json").read_text() == before and len(lab.grader.calls) == 3
-    assert {name: record.gradings for name, record in records(lab).items()} == {
+    assert {name: record.gradings for name, record in lab.records().items()} == {
         "worker--coins--0": 1,
         "worker--coins--1": 2,
     }
     assert any("worker--coins--1" in said and "grading it again" in said for said in lab.display.said)
     assert (folder / "grade.damaged.json").exists() == (content is not None)
     assert lab.run().complete and len(lab.grader.calls) == 3
-
-
-def test_nothing_is_written_into_another_groups_folder(lab):
-    """Its disk was taken away, and another one with a group of this name mounted there."""
-    first = lab.make(("worker", {"seconds": "0.05"}))
-    lab.runs.rename(lab.root / "first")
-    second = lab.make(("worker", {}))
-    lab.runs.rename(lab.root / "second")
-    (lab.root / "first").rename(lab.runs)
-    lab.group = first
-    before = sorted(path.name for path in (lab.root / "second" / "g").iterdir())
-
-    def swap() -> None:
-        while not any(state == "running" for _, state in lab.display.changes):
-            time.sleep(0.002)
-        lab.runs.rename(lab.root / "first")
-        (lab.root / "second").rename(lab.runs)
-        time.sleep(0.3)
-        lab.runs.rename(lab.root / "second")
-        (lab.root / "first").rename(lab.runs)
-
-    thread = threading.Thread(target=swap)
-    thread.start()
-    assert lab.run().complete
-    thread.join()
-    assert sorted(path.name for path in (lab.root / "second" / "g").iterdir()) == before and second.name == "g"
 
 
 def test_an_unreachable_backend_is_waited_for_and_starts_no_retry(lab):
@@ -222,7 +190,7 @@ def test_an_unreachable_backend_is_waited_for_and_starts_no_retry(lab):
     thread.start()
     assert lab.run().complete
     thread.join()
-    assert all(len(record.attempts) == 1 for record in records(lab).values())
+    assert all(len(record.attempts) == 1 for record in lab.records().values())
 
 
 def test_what_cannot_be_built_stays_planned(lab):
@@ -230,89 +198,9 @@ def test_what_cannot_be_built_stays_planned(lab):
     (lab.backend_root / "cannot-build").touch()
     outcome = lab.run()
     assert "no flour" in outcome.unfinished[0] and not outcome.complete
-    assert [record.state for record in records(lab).values()] == ["planned", "planned"]
+    assert [record.state for record in lab.records().values()] == ["planned", "planned"]
     (lab.backend_root / "cannot-build").unlink()
     assert lab.run().complete
-
-
-def test_cancel_a_run_at_work_and_one_that_waits(lab):
-    lab.make(("worker", {"seconds": "30"}), seeds=2, execution={"max_parallel": 1})
-
-    def ask() -> None:
-        deadline = time.monotonic() + 5
-        while ("worker--coins--0", "running") not in lab.display.changes and time.monotonic() < deadline:
-            time.sleep(0.01)
-        for seed in (1, 0):
-            requests.leave(lab.group.folder, f"worker--coins--{seed}", "cancel")
-
-    thread = threading.Thread(target=ask)
-    thread.start()
-    outcome = lab.run()
-    thread.join()
-    assert outcome.complete and outcome.counts == {"cancelled": 2}
-    first, second = records(lab)["worker--coins--0"], records(lab)["worker--coins--1"]
-    assert (first.ended, second.ended) == ("stopped", None)
-    assert (first.folder / "attempts/1/result/submission/submission.csv").exists() and not first.submission
-    assert not requests.pending(lab.group.folder) and not list((lab.backend_root / "jobs").iterdir())
-    requests.leave(lab.group.folder, "worker--coins--1", "retry")
-    lab.plan = None
-
-
-def test_runs_that_are_cancelled_together_end_together(lab, monkeypatch):
-    count = 8
-    lab.make(("worker", {"seconds": "30"}), seeds=count, execution={"max_parallel": count})
-    together = threading.Barrier(count, timeout=20)  # stopping lasts as long as the slowest agent's grace
-
-    def cancel(controller) -> None:
-        backend = controller.experiment.backend
-        stop = backend.stop
-        monkeypatch.setattr(backend, "stop", lambda handle, grace: (together.wait(), stop(handle, grace)))
-
-        def ask() -> None:
-            deadline = time.monotonic() + 20
-            while sum(state == "running" for _, state in lab.display.changes) < count and time.monotonic() < deadline:
-                time.sleep(0.01)
-            requests.leave(lab.group.folder, requests.ALL, "cancel")
-
-        threading.Thread(target=ask).start()
-
-    outcome = lab.run(cancel)
-    assert outcome.counts == {"cancelled": count} and not together.broken
-
-
-def test_stopping_leaves_runs_at_work(lab):
-    lab.make(("worker", {"seconds": "0.5"}), seeds=1)
-
-    def stop_soon(controller) -> None:
-        def wait() -> None:
-            while ("worker--coins--0", "running") not in lab.display.changes:
-                time.sleep(0.005)
-            controller.stop()
-
-        threading.Thread(target=wait).start()
-
-    outcome = lab.run(stop_soon)
-    assert outcome.interrupted and read_record(lab.folder("worker--coins--0")).state == "running"
-    assert lab.run().complete
-    assert len((lab.backend_root / "starts.log").read_text().split()) == 1
-
-
-def test_job_that_vanished_is_retried(lab):
-    lab.make(("worker", {"seconds": "0.3"}))
-
-    def lose(controller) -> None:
-        def wait() -> None:
-            while ("worker--coins--0", "running") not in lab.display.changes:
-                time.sleep(0.005)
-            job = next((lab.backend_root / "jobs").iterdir())
-            job.rename(lab.backend_root / job.name)
-
-        threading.Thread(target=wait).start()
-
-    assert lab.run(lose).complete
-    record = records(lab)["worker--coins--0"]
-    assert [attempt.ended for attempt in record.attempts] == ["lost", "finished"]
-    assert "no longer has" in record.attempts[0].reason
 
 
 def test_plugin_that_fails_fails_its_run_alone(lab, monkeypatch):
@@ -331,7 +219,7 @@ def test_plugin_that_fails_fails_its_run_alone(lab, monkeypatch):
     monkeypatch.setattr(loaded.manager.hook.launch.get_hookimpls()[0], "function", picky)
     outcome = lab.run()
     assert outcome.counts == {"graded": 1, "failed": 1}
-    assert "unlucky" in records(lab)["worker--coins--1"].reason
+    assert "unlucky" in lab.records()["worker--coins--1"].reason
 
 
 def test_ten_thousand_planned_runs_are_no_load(lab):
@@ -353,58 +241,3 @@ def test_ten_thousand_planned_runs_are_no_load(lab):
     began = time.process_time()
     lab.run(stop_soon)
     assert lab.display.changes and time.process_time() - began < 2.0
-
-
-def test_folder_deleted_by_hand_is_reported_and_the_rest_goes_on(lab):
-    import shutil
-
-    lab.make(("worker", {"seconds": "0.3"}), seeds=2)
-
-    def delete(controller) -> None:
-        def wait() -> None:
-            while ("worker--coins--0", "running") not in lab.display.changes:
-                time.sleep(0.005)
-            shutil.rmtree(lab.folder("worker--coins--0"))
-
-        threading.Thread(target=wait).start()
-
-    outcome = lab.run(delete)
-    assert outcome.counts == {"graded": 1} and "deleted" in outcome.unfinished[0]
-    assert not list((lab.backend_root / "jobs").iterdir())
-    assert lab.run().counts == {"graded": 2}
-    assert any("starts again" in text for text in lab.display.said)
-
-
-def _damage(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:100])
-
-
-def test_damaged_record_is_left_alone_in_words(lab):
-    lab.make(("worker", {}), seeds=2)
-    lab.run()
-    folder = lab.folder("worker--coins--0")
-    _damage(folder / "run.json")
-    (folder / ".run.json.previous").unlink()
-    outcome = lab.run()
-    assert outcome.counts == {"graded": 1} and "left alone" in outcome.unfinished[0]
-    problems: list[str] = []
-    assert len(load_group(lab.group.folder, problems)) == 1 and "not JSON" in problems[0]
-
-
-def test_torn_record_goes_on_from_the_one_before(lab):
-    lab.make(("worker", {}))
-    lab.run()
-    folder = lab.folder("worker--coins--0")
-    grade = (folder / "grade.json").read_bytes()
-    _damage(folder / "run.json")
-    assert lab.run().complete
-    assert read_record(folder).state == "graded" and (folder / "grade.json").read_bytes() == grade
-    assert len((lab.backend_root / "starts.log").read_text().split()) == 1
-
-
-def test_edited_record_of_another_run_is_left_alone(lab):
-    lab.make(("worker", {}), seeds=2)
-    lab.run()
-    path = lab.folder("worker--coins--0") / "run.json"
-    path.write_text(path.read_text().replace('"seed": 0', '"seed": 7'))
-    assert "does not fit the plan" in lab.run().unfinished[0]

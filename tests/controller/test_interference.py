@@ -1,0 +1,148 @@
+"""What others do to a group at work: users who cancel or stop it, and folders, jobs and records that go or change."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from mlecore.runs import requests
+from mlecore.runs.store import load_group, read_record
+
+
+def once_running(lab, act: Callable[[], object], runs: int = 1) -> threading.Thread:
+    """Does ``act`` as soon as the first runs of the worker are running."""
+    expected = {(f"worker--coins--{seed}", "running") for seed in range(runs)}
+
+    def wait() -> None:
+        deadline = time.monotonic() + 20
+        while not expected <= set(lab.display.changes) and time.monotonic() < deadline:
+            time.sleep(0.002)
+        act()
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_nothing_is_written_into_another_groups_folder(lab):
+    """Its disk was taken away, and another one with a group of this name mounted there."""
+    first = lab.make(("worker", {"seconds": "0.05"}))
+    lab.runs.rename(lab.root / "first")
+    second = lab.make(("worker", {}))
+    lab.runs.rename(lab.root / "second")
+    (lab.root / "first").rename(lab.runs)
+    lab.group = first
+    before = sorted(path.name for path in (lab.root / "second" / "g").iterdir())
+
+    def swap() -> None:
+        lab.runs.rename(lab.root / "first")
+        (lab.root / "second").rename(lab.runs)
+        time.sleep(0.3)
+        lab.runs.rename(lab.root / "second")
+        (lab.root / "first").rename(lab.runs)
+
+    thread = once_running(lab, swap)
+    assert lab.run().complete
+    thread.join()
+    assert sorted(path.name for path in (lab.root / "second" / "g").iterdir()) == before and second.name == "g"
+
+
+def test_cancel_a_run_at_work_and_one_that_waits(lab):
+    lab.make(("worker", {"seconds": "30"}), seeds=2, execution={"max_parallel": 1})
+
+    def ask() -> None:
+        for seed in (1, 0):
+            requests.leave(lab.group.folder, f"worker--coins--{seed}", "cancel")
+
+    once_running(lab, ask)
+    outcome = lab.run()
+    assert outcome.complete and outcome.counts == {"cancelled": 2}
+    first, second = lab.records()["worker--coins--0"], lab.records()["worker--coins--1"]
+    assert (first.ended, second.ended) == ("stopped", None)
+    assert (first.folder / "attempts/1/result/submission/submission.csv").exists() and not first.submission
+    assert not requests.pending(lab.group.folder) and not list((lab.backend_root / "jobs").iterdir())
+
+
+def test_runs_that_are_cancelled_together_end_together(lab, monkeypatch):
+    count = 8
+    lab.make(("worker", {"seconds": "30"}), seeds=count, execution={"max_parallel": count})
+    together = threading.Barrier(count, timeout=20)  # stopping lasts as long as the slowest agent's grace
+
+    def cancel(controller) -> None:
+        backend = controller.experiment.backend
+        stop = backend.stop
+        monkeypatch.setattr(backend, "stop", lambda handle, grace: (together.wait(), stop(handle, grace)))
+        once_running(lab, lambda: requests.leave(lab.group.folder, requests.ALL, "cancel"), runs=count)
+
+    outcome = lab.run(cancel)
+    assert outcome.counts == {"cancelled": count} and not together.broken
+
+
+def test_stopping_leaves_runs_at_work(lab):
+    lab.make(("worker", {"seconds": "0.5"}), seeds=1)
+    outcome = lab.run(lambda controller: once_running(lab, controller.stop))
+    assert outcome.interrupted and read_record(lab.folder("worker--coins--0")).state == "running"
+    assert lab.run().complete
+    assert len((lab.backend_root / "starts.log").read_text().split()) == 1
+
+
+def test_job_that_vanished_is_retried(lab):
+    lab.make(("worker", {"seconds": "0.3"}))
+
+    def lose() -> None:
+        job = next((lab.backend_root / "jobs").iterdir())
+        job.rename(lab.backend_root / job.name)
+
+    once_running(lab, lose)
+    assert lab.run().complete
+    record = lab.records()["worker--coins--0"]
+    assert [attempt.ended for attempt in record.attempts] == ["lost", "finished"]
+    assert "no longer has" in record.attempts[0].reason
+
+
+def test_a_folder_deleted_by_hand_is_reported_and_the_other_runs_end(lab):
+    lab.make(("worker", {"seconds": "0.3"}), seeds=2)
+    once_running(lab, lambda: shutil.rmtree(lab.folder("worker--coins--0")))
+    outcome = lab.run()
+    assert outcome.counts == {"graded": 1} and "deleted" in outcome.unfinished[0]
+    assert not list((lab.backend_root / "jobs").iterdir())
+    assert lab.run().counts == {"graded": 2}
+    assert any("starts again" in text for text in lab.display.said)
+
+
+def _damage(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def test_a_damaged_record_is_left_alone_and_reported(lab):
+    lab.make(("worker", {}), seeds=2)
+    lab.run()
+    folder = lab.folder("worker--coins--0")
+    _damage(folder / "run.json")
+    (folder / ".run.json.previous").unlink()
+    outcome = lab.run()
+    assert outcome.counts == {"graded": 1} and "left alone" in outcome.unfinished[0]
+    problems: list[str] = []
+    assert len(load_group(lab.group.folder, problems)) == 1 and "not JSON" in problems[0]
+
+
+def test_a_torn_record_is_replaced_by_the_one_before(lab):
+    lab.make(("worker", {}))
+    lab.run()
+    folder = lab.folder("worker--coins--0")
+    grade = (folder / "grade.json").read_bytes()
+    _damage(folder / "run.json")
+    assert lab.run().complete
+    assert read_record(folder).state == "graded" and (folder / "grade.json").read_bytes() == grade
+    assert len((lab.backend_root / "starts.log").read_text().split()) == 1
+
+
+def test_edited_record_of_another_run_is_left_alone(lab):
+    lab.make(("worker", {}), seeds=2)
+    lab.run()
+    path = lab.folder("worker--coins--0") / "run.json"
+    path.write_text(path.read_text().replace('"seed": 0', '"seed": 7'))
+    assert "does not fit the plan" in lab.run().unfinished[0]
