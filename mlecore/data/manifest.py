@@ -23,6 +23,7 @@ from mlecore.errors import DataError
 
 if TYPE_CHECKING:
     from mlecore.backends import Progress
+    from mlecore.data.known import Known
 
 T = TypeVar("T")
 
@@ -96,26 +97,39 @@ def scan(root: Path) -> dict[str, int]:
 
     A link could lead out of the folder, and a backend would copy its target.
     """
-    found: dict[str, int] = {}
+    return dict(sorted((path, status.st_size) for path, status in _walk(root)))
 
-    def walk(folder: str, prefix: str) -> None:
-        with os.scandir(folder) as entries:
-            for entry in entries:
+
+def entries(root: Path, progress: Progress | None = None, known: Known | None = None) -> list[Entry]:
+    """All files as ``scan`` finds them, with their hashes; those that are ``known`` are not read."""
+    found, unread = [], {}
+    for path, status in _walk(root):
+        digest = known and known.sha256(status)
+        if digest:
+            found.append(Entry(path, status.st_size, digest.hex()))
+        else:
+            unread[path] = status.st_size
+    return sorted(found + hash_files(root, unread, progress), key=lambda entry: entry.path)
+
+
+def _walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
+    def walk(folder: str, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
+        with os.scandir(folder) as inside:
+            for entry in inside:
                 path = f"{prefix}/{entry.name}"
                 status = entry.stat(follow_symlinks=False)
                 if stat.S_ISDIR(status.st_mode):
-                    walk(entry.path, path)
+                    yield from walk(entry.path, path)
                 elif stat.S_ISREG(status.st_mode):
-                    found[path] = status.st_size
+                    yield path, status
                 else:
                     raise DataError(f"{entry.path} is neither a file nor a folder; prepared data may hold no others")
 
     for part in PARTS:
         try:
-            walk(str(root / part), part)
+            yield from walk(str(root / part), part)
         except OSError as error:
             raise DataError(f"{error.filename or root / part} cannot be read: {error.strerror}") from None
-    return dict(sorted(found.items()))
 
 
 def hash_files(root: Path, sizes: Mapping[str, int], progress: Progress | None = None) -> list[Entry]:

@@ -75,7 +75,7 @@ def adopt(
                 f"mlecore prepare {found.competition} --skip-verification",
             )
         before = stamp(found.root)
-        entries = manifest.hash_files(found.root, manifest.scan(found.root), progress)
+        entries = manifest.entries(found.root, progress)
         folder = dirs.adopted(found.root, found.competition)
         folder.mkdir(parents=True, exist_ok=True)
         written = manifest.write(

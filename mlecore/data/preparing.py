@@ -148,7 +148,7 @@ def _checks(competition: Competition, source: Source) -> bool:
 def _finish(
     competition: Competition, source: Source, raw: Raw, partial: Path, verified: bool, progress: Progress | None
 ) -> None:
-    entries = manifest.hash_files(partial, manifest.scan(partial), progress)
+    entries = manifest.entries(partial, progress, raw.known)
     files.sync_tree(partial)  # the manifest must not survive a power loss without its files
     manifest.write(
         partial,

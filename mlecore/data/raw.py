@@ -23,6 +23,7 @@ from mlecore.errors import DataError, UsageError
 if TYPE_CHECKING:
     from mlecore.backends import Progress
     from mlecore.competitions import Competition
+    from mlecore.data.known import Known
 
 
 @frozen(kw_only=True)
@@ -33,6 +34,7 @@ class Raw:
     seed: int | None = None
     size: float | None = None
     archive_md5: str | None = None
+    known: Known | None = None  # what was unpacked just now
     notes: tuple[str, ...] = ()
 
 
@@ -112,12 +114,12 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
     raw, marker = folder / "raw", folder / "raw.json"
     partial = files.partial(raw)
     expected = competition.facts.md5.get("zip")
-    unpacked = _marked(raw, marker)
+    unpacked, known = _marked(raw, marker), None
     with ThreadPoolExecutor(1) as pool:  # hashing one file takes one core: unpack at the same time
         hashing = pool.submit(archive_md5, archive)
         try:
             if unpacked is None:
-                unpack(archive, partial, progress)
+                known = unpack(archive, partial, progress)
             found = hashing.result()
             if expected is not None and found != expected and verify:
                 raise DataError(
@@ -127,7 +129,7 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
                 )
             if unpacked is not None and unpacked != found:
                 unpacked = None
-                unpack(archive, partial, progress)
+                known = unpack(archive, partial, progress)
             if unpacked is None:
                 refuse_nested_bombs(partial, competition.facts, archive)
                 add_sources(competition.facts, folder, partial, progress)
@@ -139,7 +141,7 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
             files.remove(partial)
             raise
     note = f"the download has MD5 {found}; the published one has {expected}"
-    return Raw(path=raw, archive_md5=found, notes=() if expected in (None, found) else (note,))
+    return Raw(path=raw, archive_md5=found, known=known, notes=() if expected in (None, found) else (note,))
 
 
 def _freeze(root: Path) -> None:
@@ -147,7 +149,8 @@ def _freeze(root: Path) -> None:
     for folder, _, names in os.walk(root, topdown=False):
         for name in names:
             path = f"{folder}/{name}"
-            os.chmod(path, os.stat(path).st_mode & ~0o222)  # noqa: PTH101, PTH116 - a third of the time of Path
+            if (mode := os.stat(path).st_mode) & 0o222:  # noqa: PTH116 - a third of the time of Path
+                os.chmod(path, mode & ~0o222)  # noqa: PTH101
         Path(folder).chmod(0o555)
 
 

@@ -6,25 +6,42 @@ import os
 import random
 import secrets
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 WHEN = 946_684_800  # 2000-01-01, of every file whose own time would reveal its position among the others
 
 
-def shuffled(paths: Iterable[str]) -> list[str]:
+def shuffled(items: Iterable[T]) -> list[T]:
     """In an order that nobody can repeat."""
-    found = list(paths)
+    found = list(items)
     random.SystemRandom().shuffle(found)
     return found
+
+
+@contextmanager
+def nest(folder: Path) -> Iterator[str]:
+    """A new folder in ``folder``, to make files in, in an order that tells nothing, before they are moved.
+
+    Many file systems take a file's number from near that of the folder that it is made in, and folders may be labels.
+    """
+    path = f"{folder}/{secrets.token_hex(8)}"
+    Path(path).mkdir()
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def scatter_links(folder: Path) -> int:
     """Replace each file below ``folder`` that has other names, too, by a copy; returns how many.
 
     Files linked from raw data that were written label by label, or unpacked so by the user, have numbers and times
-    that tell the label. Many file systems take a file's number from near that of the folder that it is made in, so all
-    copies are made in the topmost one, in a random order, and moved.
+    that tell the label.
     """
     found = [
         path
@@ -32,9 +49,9 @@ def scatter_links(folder: Path) -> int:
         for name in names
         if os.lstat(path := f"{place}/{name}").st_nlink > 1
     ]
-    new = f"{folder}/{secrets.token_hex(8)}"
-    for path in shuffled(found):
-        shutil.copyfile(path, new)
-        os.utime(new, (WHEN, WHEN))
-        os.replace(new, path)  # noqa: PTH105 - half the time of Path
+    with nest(folder) as made:
+        for path in shuffled(found):
+            shutil.copyfile(path, f"{made}/copy")
+            os.utime(f"{made}/copy", (WHEN, WHEN))
+            os.replace(f"{made}/copy", path)  # noqa: PTH105 - half the time of Path
     return len(found)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlecore.data import manifest
 from mlecore.data.layout import DataDirs
 from mlecore.data.preparing import prepare
 from mlecore.data.scatter import scatter_links
@@ -44,13 +45,9 @@ def test_files_of_their_own_stay(linked: Path) -> None:
     assert (linked / "deep" / "000").stat() == before
 
 
-def test_what_was_unpacked_here_is_linked_and_other_raw_data_are_not(  # type: ignore[no-untyped-def]
-    tiny, dirs: DataDirs, tiny_archive: Path, tmp_path: Path
-) -> None:
-    def links(source: Archive | RawFolder | Synthetic) -> bool:
-        prepared = prepare(tiny, dirs, source, force=True, keep_raw=True).prepared
-        return (prepared.public / "train.csv").stat().st_nlink > 1
-
+@pytest.fixture
+def linking(tiny):  # type: ignore[no-untyped-def]
+    """A competition whose training data are a link to the raw ones."""
     original = tiny.prepare
 
     def linking(raw: Path, public: Path, private: Path) -> None:
@@ -59,8 +56,31 @@ def test_what_was_unpacked_here_is_linked_and_other_raw_data_are_not(  # type: i
         (public / "train.csv").hardlink_to(raw / "train.csv")
 
     tiny.prepare = linking
+    return tiny
+
+
+def test_what_was_unpacked_here_is_linked_and_other_raw_data_are_not(  # type: ignore[no-untyped-def]
+    linking, dirs: DataDirs, tiny_archive: Path, tmp_path: Path
+) -> None:
+    def links(source: Archive | RawFolder | Synthetic) -> bool:
+        prepared = prepare(linking, dirs, source, force=True, keep_raw=True).prepared
+        return (prepared.public / "train.csv").stat().st_nlink > 1
+
     (tmp_path / "mine").mkdir()
-    tiny.make_raw(tmp_path / "mine")
+    linking.make_raw(tmp_path / "mine")
     assert links(Archive(tiny_archive))
     assert not links(RawFolder(tmp_path / "mine"))
     assert not links(Synthetic())
+
+
+def test_what_was_unpacked_and_linked_is_not_read_again(  # type: ignore[no-untyped-def]
+    linking, dirs: DataDirs, tiny_archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    sha256 = manifest._sha256
+    monkeypatch.setattr(manifest, "_sha256", lambda path: (read.append(Path(path).name), sha256(path))[1])
+    prepared = prepare(linking, dirs, Archive(tiny_archive)).prepared
+    assert "train.csv" not in read
+    assert "test.csv" in read
+    assert manifest.differences(prepared.root, manifest.read_files(prepared.root)) == []
+    assert "train.csv" in read

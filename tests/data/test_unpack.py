@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import random
 import shutil
 import stat
@@ -14,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlecore.data.scatter import WHEN
 from mlecore.data.unpack import unpack
 from mlecore.errors import DataError
 
@@ -41,9 +44,41 @@ def read(root: Path) -> dict[str, bytes]:
 def test_what_went_in_comes_out(tmp_path: Path, compression: int) -> None:
     archive = make(tmp_path / "a.zip", CONTENT, compression)
     seen: list[tuple[int, int, str]] = []
-    total = unpack(archive, tmp_path / "out", lambda *step: seen.append(step))
+    known = unpack(archive, tmp_path / "out", lambda *step: seen.append(step))
     assert read(tmp_path / "out") == CONTENT
-    assert total == sum(map(len, CONTENT.values())) == seen[-1][0] == seen[-1][1]
+    assert sum(map(len, CONTENT.values())) == seen[-1][0] == seen[-1][1]
+    for name, content in CONTENT.items():
+        assert known.sha256((tmp_path / "out" / name).stat()) == hashlib.sha256(content).digest()
+
+
+def test_what_was_changed_or_copied_since_is_not_known(tmp_path: Path) -> None:
+    known = unpack(make(tmp_path / "a.zip", CONTENT), tmp_path / "out")
+    path = tmp_path / "out" / "train.csv"
+    shutil.copyfile(path, tmp_path / "copy")
+    os.utime(tmp_path / "copy", (WHEN, WHEN))
+    assert known.sha256((tmp_path / "copy").stat()) is None
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes())
+    assert known.sha256(path.stat()) is None
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_files_are_read_only_and_no_more_open_than_the_user_wants(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        unpack(make(tmp_path / "a.zip", CONTENT), tmp_path / "out")
+    finally:
+        os.umask(before)
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert modes == {0o444 & ~umask}
+
+
+def test_names_that_the_disk_takes_for_one_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = make(tmp_path / "a.zip", {"images/A.png": b"1", "images/a.png": b"2", "b.png": b"3"})
+    rename = os.rename
+    monkeypatch.setattr(os, "rename", lambda old, new: rename(old, new.lower()))
+    with pytest.raises(DataError, match=r"cannot tell 'images/A\.png'"):
+        unpack(archive, tmp_path / "out")
 
 
 def test_times_do_not_tell_the_order_of_the_archive(tmp_path: Path) -> None:
@@ -52,9 +87,10 @@ def test_times_do_not_tell_the_order_of_the_archive(tmp_path: Path) -> None:
     assert len({path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*") if path.is_file()}) == 1
 
 
-def test_inodes_do_not_tell_the_order_of_the_archive(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [0, 20_000])
+def test_inodes_do_not_tell_the_order_of_the_archive(tmp_path: Path, size: int) -> None:
     """Nor the folder that a file lies in."""
-    unpack(make(tmp_path / "a.zip", {f"{i // 100}/{i:03}": b"" for i in range(400)}), tmp_path / "out")
+    unpack(make(tmp_path / "a.zip", {f"{i // 100}/{i:03}": bytes(size) for i in range(400)}), tmp_path / "out")
     numbers = [path.stat().st_ino for path in sorted((tmp_path / "out").rglob("???"))]
     assert len(numbers) == 400
     ranks = np.argsort(np.argsort(numbers))
@@ -122,7 +158,7 @@ def test_a_member_that_is_larger_than_it_says_is_stopped(tmp_path: Path) -> None
     archive.write_bytes(data)
     with pytest.raises(DataError, match="larger than it says"):
         unpack(archive, tmp_path / "out")
-    assert (tmp_path / "out/a").stat().st_size <= 10
+    assert all(path.stat().st_size <= 10 for path in (tmp_path / "out").rglob("*") if path.is_file())
 
 
 def test_every_truncation_and_damage_is_noticed(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlecore.errors import DataError
-from mlecore.prepare import documents, read_json_objects, write_json_objects
+from mlecore.prepare import documents, read_json_objects, write_json, write_json_objects
 
 
 @pytest.mark.parametrize("block", [8, 9, 11, 1 << 20])
@@ -34,3 +34,15 @@ def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
 def test_objects_are_written_as_json_dump_writes_their_list(tmp_path, values):
     write_json_objects(iter(values), tmp_path / "new" / "x.json")
     assert (tmp_path / "new" / "x.json").read_text() == json.dumps(values)
+
+
+@pytest.mark.parametrize("indent", [None, 0, 1, 4])
+@pytest.mark.parametrize("sort_keys", [False, True])
+def test_a_value_is_written_as_json_dump_writes_it(tmp_path: Path, indent: int | None, sort_keys: bool) -> None:
+    flat = {"é\ud800\n": '",\n\\', "b": [], "a": {}, "n": None, "x": [1e-07, float("nan"), -0.0, True]}
+    deep = {"z": [flat, [flat, []], {"": {}}, (1, (2, ()))], "y": {"k": {"l": [1]}}, "x": 1557858039302414.8}
+    numbered = {10: {"a": 1}, 9: [2.5], 8: "x"}
+    for number, value in enumerate([{}, [], 3, "x", None, [1, 2], flat, deep, [deep, deep], [[]], numbered, {"a": ()}]):
+        path = tmp_path / f"{number}.json"
+        write_json(value, path, indent=indent, sort_keys=sort_keys)
+        assert path.read_text() == json.dumps(value, indent=indent, sort_keys=sort_keys)

@@ -1,0 +1,86 @@
+"""What a zip says that it holds, checked before anything of it is written."""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import zipfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from mlecore.bombs import refuse_zip_bomb
+from mlecore.data.inflate import damaged
+from mlecore.errors import DataError
+
+Member = tuple[zipfile.ZipInfo, str]  # and its path below the folder that it is unpacked to
+
+
+def contents(archive: Path) -> tuple[list[Member], set[str]]:
+    """Its files, and all folders that they need or that it names; "" is the topmost.
+
+    Raises DataError for an archive that is damaged, whose members would leave the folder, are links, have the same path
+    or inflate too far.
+    """
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            members = [info for info in opened.infolist() if not info.is_dir()]
+            folders = [info.filename for info in opened.infolist() if info.is_dir()]
+        if len(members) + len(folders) != _declared(archive):
+            raise zipfile.BadZipFile("its directory is incomplete")
+    except (zipfile.BadZipFile, EOFError, struct.error, ValueError, NotImplementedError) as error:
+        raise damaged(archive, str(error)) from None
+    except OSError as error:
+        raise DataError(f"{archive} cannot be read: {error.strerror or error}") from None
+    refuse_zip_bomb(archive, members)
+    paths = _paths(archive, members)
+    made = _folders([*paths, *(f"{_safe(archive, name)}/" for name in folders)])
+    if clash := made.intersection(paths):
+        raise DataError(f"{archive}: {min(clash)!r} is a file and a folder; nothing was unpacked")
+    return list(zip(members, paths, strict=True)), made
+
+
+def _declared(archive: Path) -> int:
+    """How many members the end record names; zipfile believes a damaged directory."""
+    with archive.open("rb") as file:
+        file.seek(-min(archive.stat().st_size, (1 << 16) + 128), os.SEEK_END)
+        tail = file.read()
+    (count,) = struct.unpack_from("<H", tail, tail.rfind(b"PK\5\6") + 10)
+    wide = tail.rfind(b"PK\6\6")  # zip64
+    if count == 0xFFFF and wide >= 0:
+        (count,) = struct.unpack_from("<Q", tail, wide + 32)
+    return int(count)
+
+
+def _paths(archive: Path, members: Sequence[zipfile.ZipInfo]) -> list[str]:
+    """Where each member goes, below the folder; refuses those that would leave it, and two with one path."""
+    paths: dict[str, None] = {}
+    for info in members:
+        kind = stat.S_IFMT(info.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG):
+            raise DataError(f"{archive}: {info.filename!r} is a link or a special file; nothing was unpacked")
+        if info.flag_bits & 1:
+            raise DataError(f"{archive}: {info.filename!r} is encrypted; nothing was unpacked")
+        path = _safe(archive, info.filename)
+        if path in paths:
+            raise DataError(f"{archive} holds {info.filename!r} twice; nothing was unpacked")
+        paths[path] = None
+    return list(paths)
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    """Every folder on the way to these paths, the topmost ("") included."""
+    found = {""}
+    for folder in {path.rpartition("/")[0] for path in paths}:
+        while folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
+
+
+def _safe(archive: Path, name: str) -> str:
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    foreign = os.name == "nt" and ("\\" in name or ":" in name)
+    if not parts or name.startswith("/") or ".." in parts or foreign:
+        raise DataError(f"{archive}: the member {name!r} would leave its folder; nothing was unpacked")
+    return "/".join(parts)

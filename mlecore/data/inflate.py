@@ -1,0 +1,87 @@
+"""The content of a zip's member, read with pread: threads read one archive at the same time, and hold no lock."""
+
+from __future__ import annotations
+
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from mlecore.errors import DataError
+
+_CHUNK = 1 << 20
+_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+
+
+def inflated(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """The content of a member in pieces of at most a megabyte or so. ``descriptor``: of the archive.
+
+    Raises DataError for damage that shows before its end: neither size nor checksum are compared here.
+    """
+    try:
+        yield from _pieces(archive, descriptor, info)
+    except (zlib.error, struct.error, EOFError, zipfile.BadZipFile) as error:
+        raise damaged(archive, f"{info.filename!r}: {error}") from None
+
+
+def damaged(archive: Path, why: str) -> DataError:
+    """The error of an archive that cannot be used."""
+    return DataError(f"{archive} is truncated or damaged: {why}", fix="Remove it, and have it downloaded again.")
+
+
+def _pieces(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or not hasattr(os, "pread"):
+        try:  # bzip2, lzma; Windows
+            with zipfile.ZipFile(archive) as opened, opened.open(info) as member:
+                while data := member.read(_CHUNK):
+                    yield data
+        except NotImplementedError as error:
+            raise DataError(
+                f"{archive}: {info.filename!r}: {error}", fix="Unpack it with 7z and use --raw DIR"
+            ) from None
+        except (OSError, EOFError, ValueError) as error:
+            if getattr(error, "errno", None) is not None:  # the disk's; bzip2 reports damage by an OSError without one
+                raise
+            raise damaged(archive, f"{info.filename!r}: {error}") from None
+        except _lzma_error() as error:
+            raise damaged(archive, f"{info.filename!r}: {error}") from None
+        return
+    inflate = zlib.decompressobj(-15) if info.compress_type == zipfile.ZIP_DEFLATED else None
+    for packed in _packed(archive, descriptor, info):
+        if inflate is None:
+            yield packed
+            continue
+        while packed:
+            yield inflate.decompress(packed, _CHUNK)
+            packed = inflate.unconsumed_tail
+    if inflate is not None:
+        yield inflate.flush()
+
+
+def _lzma_error() -> type[Exception]:
+    import lzma  # few archives need it
+
+    return lzma.LZMAError
+
+
+def _packed(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """The compressed bytes of a member; those of a small one come with its header, in one read."""
+    guess = _LOCAL_HEADER.size + len(info.filename) + 64
+    data = os.pread(descriptor, min(_CHUNK, guess + info.compress_size), info.header_offset)
+    header = _LOCAL_HEADER.unpack_from(data)
+    if header[0] != b"PK\x03\x04":
+        raise damaged(archive, f"no member begins where {info.filename!r} should")
+    start = _LOCAL_HEADER.size + header[9] + header[10]
+    data = data[start : start + info.compress_size]
+    if data:
+        yield data
+    offset = info.header_offset + start + len(data)
+    end = info.header_offset + start + info.compress_size
+    while offset < end:
+        data = os.pread(descriptor, min(_CHUNK, end - offset), offset)
+        if not data:
+            raise EOFError("the archive ends here")
+        offset += len(data)
+        yield data

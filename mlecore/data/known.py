@@ -1,0 +1,29 @@
+"""SHA-256 of files that were hashed while they were unpacked: links to them need not be read again."""
+
+from __future__ import annotations
+
+import os
+
+from mlecore.data.scatter import WHEN
+
+
+class Known:
+    """By number of the file, on one disk. A file that somebody has written to since has another time than WHEN."""
+
+    def __init__(self) -> None:
+        self._device = 0
+        self._digests: dict[int, bytes] = {}
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    def add(self, status: os.stat_result, digest: bytes) -> None:
+        """The file of this status, whose time is set to WHEN, has this SHA-256."""
+        self._device = status.st_dev
+        self._digests[status.st_ino] = digest
+
+    def sha256(self, status: os.stat_result) -> bytes | None:
+        """Of the file of this status; None: it must be read."""
+        if status.st_mtime_ns != WHEN * 10**9 or status.st_dev != self._device:
+            return None
+        return self._digests.get(status.st_ino)
