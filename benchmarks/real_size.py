@@ -170,6 +170,29 @@ def icecube(raw: Path, scale: float) -> None:
     (raw / "sensor_geometry.csv").write_text("sensor_id,x,y,z\n")
 
 
+def tensorflow2(raw: Path, scale: float) -> None:
+    """307,373 pages of 48,000 characters and 110 candidates on average: 17 GB."""
+    rng = default_rng(0)
+    count, text = round(307_373 * scale), prose(rng, 1_000_000)
+    spans = [f'{{"start_token":{k},"top_level":true,"end_token":{k + 40}}}' for k in range(0, 40_000, 40)]
+    with (raw / "simplified-nq-train.jsonl").open("w", buffering=1 << 20) as file:
+        for number in range(count):
+            at, length, candidates = (int(rng.integers(0, 900_000)), int(rng.gamma(2, 24_000)), int(rng.gamma(2, 55)))
+            short = [{"start_token": 3, "end_token": 5}] if number % 3 == 0 else []
+            answer = {
+                "yes_no_answer": "NONE",
+                "long_answer": {"start_token": 0, "candidate_index": 0, "end_token": 40},
+                "short_answers": short,
+                "annotation_id": 2**63 + number,
+            }
+            rest = {"question_text": f"who is {number}", "annotations": [answer], "document_url": "https://example.org"}
+            page = f'"document_text":{json.dumps(text[at : at + length])},"long_answer_candidates"'
+            end = json.dumps({**rest, "example_id": number - 9})[1:]
+            file.write(f"{{{page}:[{','.join(spans[:candidates])}],{end}\n")
+    for name in ("simplified-nq-kaggle-test.jsonl", "sample_submission.csv"):
+        (raw / name).write_text("")
+
+
 def synthetic(name: str, size: float, raw: Path, scale: float) -> None:
     """The package's own."""
     mlecore.competition(name).make_raw(raw, size=size * scale)
@@ -200,6 +223,7 @@ REAL: dict[str, tuple[str, Callable[[Path, float], None]]] = {
         partial(synthetic, "jigsaw-unintended-bias-in-toxicity-classification", 902.5),
     ),
     "statoil-iceberg-classifier-challenge": ("10,028 images", statoil),
+    "tensorflow2-question-answering": ("307,373 pages", tensorflow2),
     "ventilator-pressure-prediction": ("6.0 M rows", partial(synthetic, "ventilator-pressure-prediction", 2515)),
 }
 

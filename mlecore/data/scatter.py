@@ -6,10 +6,13 @@ import os
 import random
 import secrets
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
+
+from mlecore.data.room import require
 
 T = TypeVar("T")
 
@@ -37,21 +40,32 @@ def nest(folder: Path) -> Iterator[str]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def scatter_links(folder: Path) -> int:
-    """Replace each file below ``folder`` that has other names, too, by a copy; returns how many.
+def scatter_links(folder: Path) -> None:
+    """Replace each file below ``folder`` that has other names, too, by a copy, unless it is the only one of its kind.
 
     Files linked from raw data that were written label by label, or unpacked so by the user, have numbers and times
-    that tell the label.
+    that tell the label. Those of a table that lies on top, alone, tell nothing of any other file. Raises DataError when
+    the disk has too little room.
     """
-    found = [
-        path
-        for place, _, names in os.walk(folder)
-        for name in names
-        if os.lstat(path := f"{place}/{name}").st_nlink > 1
-    ]
+    sizes = dict(_linked(folder))
+    on_top = {path: Path(path).suffix for path in sizes if path.rpartition("/")[0] == str(folder)}
+    kinds = Counter(on_top.values())
+    for path, kind in on_top.items():
+        if kinds[kind] == 1:
+            del sizes[path]
+    require(folder, sum(sizes.values()), "copies of raw files, in a random order")
     with nest(folder) as made:
-        for path in shuffled(found):
+        for path in shuffled(sizes):
             shutil.copyfile(path, f"{made}/copy")
             os.utime(f"{made}/copy", (WHEN, WHEN))
             os.replace(f"{made}/copy", path)  # noqa: PTH105 - half the time of Path
-    return len(found)
+
+
+def _linked(folder: Path) -> Iterator[tuple[str, int]]:
+    """Path and size of each file that has other names."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = f"{place}/{name}"
+            status = os.lstat(path)
+            if status.st_nlink > 1:
+                yield path, status.st_size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from mlecore.data.layout import DataDirs
 from mlecore.data.preparing import prepare
 from mlecore.data.scatter import scatter_links
 from mlecore.data.sources import Archive, RawFolder, Synthetic
+from mlecore.errors import DataError
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def linked(tmp_path: Path) -> Path:
 
 
 def test_numbers_and_times_tell_nothing_of_the_files_that_they_were_linked_from(linked: Path) -> None:
-    assert scatter_links(linked) == 400
+    scatter_links(linked)
     found = [path.stat() for path in sorted((linked / "deep").iterdir())]
     assert [path.read_text() for path in sorted((linked / "deep").iterdir())] == [str(k) for k in range(400)]
     assert len({status.st_mtime for status in found}) == 1
@@ -41,8 +43,25 @@ def test_numbers_and_times_tell_nothing_of_the_files_that_they_were_linked_from(
 def test_files_of_their_own_stay(linked: Path) -> None:
     scatter_links(linked)
     before = (linked / "deep" / "000").stat()
-    assert scatter_links(linked) == 0
+    scatter_links(linked)
     assert (linked / "deep" / "000").stat() == before
+
+
+def test_a_large_table_is_not_copied(linked: Path) -> None:
+    """It is the only one of its kind: its number tells nothing of any other."""
+    for name in ("train.bson", "a.parquet", "b.parquet"):
+        (linked / name).hardlink_to(linked.parent / "raw" / "007")
+    scatter_links(linked)
+    left = [path.name for path in linked.rglob("*") if path.is_file() and path.stat().st_nlink > 1]
+    assert left == ["train.bson"]
+
+
+def test_copies_are_not_begun_without_room_for_all(linked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = sum(path.stat().st_size for path in linked.rglob("*") if path.is_file())
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, size - 1))  # type: ignore[attr-defined]
+    with pytest.raises(DataError, match="copies of raw files"):
+        scatter_links(linked)
+    assert all(path.stat().st_nlink == 2 for path in linked.rglob("*") if path.is_file())
 
 
 @pytest.fixture
@@ -54,6 +73,8 @@ def linking(tiny):  # type: ignore[no-untyped-def]
         original(raw, public, private)
         (public / "train.csv").unlink(missing_ok=True)
         (public / "train.csv").hardlink_to(raw / "train.csv")
+        (public / "test.csv").unlink(missing_ok=True)
+        (public / "test.csv").hardlink_to(raw / "train.csv")
 
     tiny.prepare = linking
     return tiny
@@ -81,6 +102,6 @@ def test_what_was_unpacked_and_linked_is_not_read_again(  # type: ignore[no-unty
     monkeypatch.setattr(manifest, "_sha256", lambda path: (read.append(Path(path).name), sha256(path))[1])
     prepared = prepare(linking, dirs, Archive(tiny_archive)).prepared
     assert "train.csv" not in read
-    assert "test.csv" in read
+    assert "description.md" in read
     assert manifest.differences(prepared.root, manifest.read_files(prepared.root)) == []
     assert "train.csv" in read
