@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts so what it puts in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # and what tests start would inherit it
 
 
 @pytest.fixture
