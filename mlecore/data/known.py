@@ -14,9 +14,6 @@ class Known:
         self._device = 0
         self._digests: dict[int, bytes] = {}
 
-    def __len__(self) -> int:
-        return len(self._digests)
-
     def add(self, status: os.stat_result, digest: bytes) -> None:
         """The file of this status, whose time is set to WHEN, has this SHA-256."""
         self._device = status.st_dev

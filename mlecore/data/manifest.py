@@ -104,8 +104,8 @@ def entries(root: Path, progress: Progress | None = None, known: Known | None = 
     """All files as ``scan`` finds them, with their hashes; those that are ``known`` are not read."""
     found, unread = [], {}
     for path, status in _walk(root):
-        digest = known and known.sha256(status)
-        if digest:
+        digest = known.sha256(status) if known is not None else None
+        if digest is not None:
             found.append(Entry(path, status.st_size, digest.hex()))
         else:
             unread[path] = status.st_size
