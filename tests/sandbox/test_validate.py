@@ -95,8 +95,8 @@ def test_malformed_with_the_first_offending_row(opt):
         ("id,p\na,1\nb,1\n", "has 2 rows; expected 3"),
         ("id,p\na,1\nb,\nc,1\n", "row 2 has an empty cell"),
         ("id,p\na,1\nb,NA\nc,1\n", "row 2 has 'NA', which counts as missing"),
-        ("id,p\na,1\nz,1\nc,1\n", "row 2: id 'z' is not one of the sample's"),
-        ("id,p\na,1\nb,1\nb,1\n", "row 3: id 'b' stands there once too often"),
+        ("id,p\na,1\nz,1\nc,1\n", "row 2: id 'z' is not in the sample"),
+        ("id,p\na,1\nb,1\nb,1\n", "row 3: id 'b' occurs once too often"),
         ("id,p\n1,1\n2,1\n3,1\n", "id is read as numbers; expected text"),
         ('id,p\na,1\nb,1\nc,"1\n', "never closed"),
         ("id,p\na,1\nb,1,1\nc,1\n", "row 2 has 3 cells, the header 2"),
@@ -142,7 +142,7 @@ def test_warns_of_another_order(opt):
     hand_in(opt, "id,p\na,1\nc,1\nb,1\n")
     code, words = run(opt)
     assert code == 0
-    assert "warning: rows are paired by their place in the file: row 2 is 'c', the sample has 'b' there" in words
+    assert "warning: rows are paired by position: row 2 is 'c', the sample has 'b' there" in words
 
 
 def test_hostile_files_as_the_guard_sees_them(opt, tmp_path):
