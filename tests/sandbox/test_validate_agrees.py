@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import os
 import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
