@@ -139,8 +139,8 @@ def test_seeds_that_lack_a_run(groups, tmp_path) -> None:
     shutil.rmtree(next(folder.glob("*AI4Code--1")))
     names = [word for name in listed for word in ("--competition", name)]
     for more, seeds, said in (
-        ((), "1", "left out; --pad-missing counts it as failed: 1 (1 missing)"),
-        (("--pad-missing",), "2", "padded with failures: 1 (1 missing)"),
+        ((), "1", "seeds that lack a graded run are left out: 1 (1 missing). To count missing"),
+        (("--pad-missing",), "2", "seeds that lack a graded run are padded with failures: 1 (1 missing)."),
     ):
         out = report("g", "--runs", str(tmp_path), "--markdown", *names, *more).output
         assert f"| these | 2 | {seeds} |" in out and said in out.replace("\\", "")

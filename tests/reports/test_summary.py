@@ -112,7 +112,7 @@ def test_where_no_medals_are_there_are_none(graded, without_thresholds) -> None:
     assert [rates[kind] for kind in ("any_medal", "gold", "above_median")] == [None] * 3
     assert (rates["beats_sample"].mean, rates["valid"].mean) == (50.0, 100.0)
     assert [(line.medal, line.above_median) for line in setup.runs] == [(None, None)] * 2
-    assert "1 of 2 runs beat the sample submission." in setup.notes
+    assert "1 of 2 runs beat the sample submission (1 score no better)." in setup.notes
 
 
 def test_runs_that_are_not_results_are_named(graded) -> None:
@@ -122,10 +122,13 @@ def test_runs_that_are_not_results_are_named(graded) -> None:
         graded("c", state="failed", reason="no engine", made=None),
     ]
     (setup,) = summarise(items).setups
-    assert setup.rates[0].rates.rates["any_medal"].mean == 50.0  # what could not be graded is no medal yet
+    assert setup.rates[0].rates.rates["any_medal"] is None
     notes = "\n".join(setup.notes)
     assert "Could not be graded yet and count as no medal until then: b--0" in notes
-    assert "Not counted, as they have not been graded: 1 run (c--0)" in notes
+    assert "1 are missing (1 failed) and left out: c--0." in notes and "without a graded run: c." in notes
+    assert summarise(items[:2]).setups[0].rates[0].rates.rates["any_medal"].mean == 50.0  # not graded: no medal yet
+    padded = summarise(items, pad_missing=True).setups[0].rates[0].rates.rates["any_medal"]
+    assert padded.mean == pytest.approx(100 / 3)
     assert [(f.what, f.runs) for f in setup.failures] == [("not graded", ("b--0",)), ("not run", ("c--0",))]
 
 
