@@ -87,7 +87,7 @@ def _beaten(setup: Setup, coverage: Coverage) -> Iterable[str]:
     """How many runs beat the sample submission, and what became of the others."""
     runs = setup.runs if coverage.padded else setup.counted
     known = [item.outcome.beats_sample for item in runs if item.outcome.beats_sample is not None]
-    if not known:
+    if not runs or (not known and goal_of(setup.runs) == "any_medal"):
         return
     others = Counter(_not_compared(item) for item in runs if item.outcome.beats_sample is None)
     others["score no better"] = len(known) - sum(known)
