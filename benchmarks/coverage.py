@@ -1,16 +1,16 @@
-"""How often the intervals of reports hold the true value, in simulated results of agents.
+"""How often the intervals of reports contain the true value, in simulated results of agents.
 
     python benchmarks/coverage.py [--draws N]
 
 Each draw is a report's data: n competitions, each with a chance of success of its own, drawn from a beta distribution,
-and some seeds on each. ``alike`` is the correlation of two runs of one competition: at 0.8, nearly all seeds of a
-competition end the same way. Two agents that are compared find the same competitions hard (a Gaussian copula with
+and some seeds on each. ``alike`` is the correlation between two runs of one competition: at 0.8, nearly all seeds of
+a competition end the same way. Two agents that are compared find the same competitions hard (a Gaussian copula with
 correlation 0.7). The true value is that of the population of competitions.
 
-For each n and number of seeds, the table has the lowest and the mean coverage over the scenarios below, and the mean
-width in percentage points. All intervals are meant to hold the true value in 95 % of reports. "p < 0.05" is how often
-the test says so where the two agents are equally good. With 5 competitions no difference can have p < 0.05, and the
-interval of a difference says nothing. Three minutes on one core.
+For each n and number of seeds, the table has the lowest and the highest coverage of the scenarios below, and the mean
+width in percentage points; 95 % is intended. "p < 0.05" is how often that occurs, at most, between two agents that are
+equally good. With 5 competitions no difference can reach it, and the interval of a difference is -100 to 100. Takes
+five minutes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PAIRS = ((0.05, 0.05), (0.1, 0.02), (0.3, 0.3), (0.5, 0.3), (0.7, 0.4))
 SHARED = 0.7
 
 Held = list[tuple[bool, float]]
-"""Of each draw: does the interval hold the true value, and how wide is it?"""
+"""Of each draw: does the interval contain the true value, and how wide is it?"""
 
 
 def main() -> None:
@@ -102,7 +102,7 @@ def differences(
 
 
 def shape(mean: float, alike: float) -> tuple[float, float]:
-    """Of the beta distribution of chances with which two runs of a competition are so much alike."""
+    """The parameters of the beta distribution of chances that gives two runs of a competition this correlation."""
     total = (1 - alike) / alike
     return mean * total, (1 - mean) * total
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 DRAWS = 2**16 - 1
-_LARGEST = 2**21  # cells of the table of all subsets; beyond, subsets are drawn
+_LARGEST = 2**19  # cells of the table of all subsets; beyond, subsets are drawn
 
 
 @frozen(kw_only=True)

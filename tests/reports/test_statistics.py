@@ -108,7 +108,7 @@ def test_an_interval_agrees_with_its_test() -> None:
 
 
 def test_the_row_that_contradicted_itself() -> None:
-    """Its bootstrap interval was 5.0 to 52.5 beside p 0.125: four of ten competitions differ."""
+    """A bootstrap gave 5.0 to 47.5 beside p = 0.125: the agents differ on four of ten competitions."""
     shares = [2, 2, 3, 3, 0, 0, 0, 0, 0, 0]  # of 4 runs
     a = {str(number): (wins, 4) for number, wins in enumerate(shares)}
     b = {str(number): (0, 4) for number in range(10)}
@@ -177,3 +177,22 @@ def test_pass_at_k_of_thousands_of_runs() -> None:
     n, c = 2000, 300
     for k in (1, 7, 299, 300, 301, 1699, 1700, 1701, 2000):
         assert pass_at_k(n, c, k) == pytest.approx(1 - math.comb(n - c, k) / math.comb(n, k), abs=1e-12)
+
+
+@pytest.mark.parametrize("chance", [0.1, 0.5])
+def test_coverage(chance: float) -> None:
+    """Of 1000 simulated reports on ten competitions; benchmarks/coverage.py has more of it."""
+    draw = random.Random(6)
+
+    def counts() -> dict[str, tuple[int, int]]:
+        return {str(n): (sum(draw.random() < hard for _ in range(3)), 3) for n, hard in enumerate(chances)}
+
+    rates = differences = 0
+    for _ in range(1000):
+        chances = [draw.betavariate(chance, 1 - chance) for _ in range(10)]  # two runs of one agree with 0.5
+        a, b = counts(), counts()
+        interval, difference = rate_interval(a), paired_difference(a, b).interval
+        assert interval is not None and difference is not None
+        rates += interval[0] <= 100 * chance <= interval[1]
+        differences += difference[0] <= 0 <= difference[1]
+    assert rates / 1000 > 0.92 and differences / 1000 > 0.94
