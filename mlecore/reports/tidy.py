@@ -48,7 +48,7 @@ def to_csv(document: Document) -> str:
 def report(
     *groups: str | Path | Iterable[str | Path],
     runs: str | Path | None = None,
-    competitions: Iterable[str] = (),
+    competitions: str | Iterable[str] = (),
     pad_missing: bool = False,
     mix: bool = False,
 ) -> DataFrame:
@@ -62,8 +62,9 @@ def report(
     from mlecore.reports.summary import summarise
 
     named = [str(path) for group in groups for path in given.paths(group, "a group")]
-    folder = given.path(runs or os.environ.get("MLECORE_RUNS") or "runs", "the folder of the groups")
-    chosen = (competitions,) if isinstance(competitions, str) else tuple(competitions)
+    default = os.environ.get("MLECORE_RUNS") or "runs"
+    folder = given.path(default if runs is None else runs, "the folder of the groups")
+    chosen = given.texts(competitions, "a competition")
     document = summarise(read_sources(named, [], folder), competitions=chosen, pad_missing=pad_missing, mix=mix)
     frame = to_frame(document)
     frame.attrs["report"] = document.to_json()
