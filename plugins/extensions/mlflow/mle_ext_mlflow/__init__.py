@@ -106,11 +106,9 @@ def _run_of(client: MlflowClient, run: RunRecord) -> Run:
     experiment = client.get_experiment_by_name(run.group)
     id = experiment.experiment_id if experiment else client.create_experiment(run.group)
     found = client.search_runs([id], f"tags.`{UID}` = '{run.uid}'", max_results=1)
-    return (
-        found[0]
-        if found
-        else client.create_run(id, run_name=run.name, tags={UID: run.uid, LABEL: run.label or run.agent.name})
-    )
+    if found:
+        return found[0]
+    return client.create_run(id, run_name=run.name, tags={UID: run.uid, LABEL: run.label or run.agent.name})
 
 
 def _settings(run: RunRecord) -> Iterator[tuple[str, Any]]:
