@@ -33,3 +33,10 @@ def text(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise UsageError(f"{what} is given as text, not as {type(value).__name__}")
     return value
+
+
+def texts(value: object, what: str) -> tuple[str, ...]:
+    """One, or several. Raises UsageError."""
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        return tuple(text(each, what) for each in value)
+    return (text(value, what),)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mlecore.competitions import Competition
     from mlecore.detectors import Detection, Detector
     from mlecore.grading import Report
+    from mlecore.runs.findings import Findings
     from mlecore.runs.record import RunRecord
     from mlecore.submissions.format import Format
     from mlecore.submissions.table import Table
@@ -177,6 +178,10 @@ class ExtensionSpec:
     @hookspec
     def run_graded(self, run: RunRecord, report: Report) -> None:
         """The run's only grading is done."""
+
+    @hookspec
+    def run_judged(self, run: RunRecord, findings: Findings) -> None:
+        """A detector has judged the graded run; one that compares runs may judge it again at the end of the group."""
 
 
 SPECS: Mapping[str, type] = {

@@ -64,6 +64,7 @@ def calls(data: Any) -> dict[str, Callable[[Any], object]]:
         "plugins": mlecore.plugins,
         "report": mlecore.report,
         "report(runs)": lambda value: mlecore.report("group", runs=value),
+        "report(competitions)": lambda value: mlecore.report("group", competitions=value),
         "detect": mlecore.detect,
         "detect(runs)": lambda value: mlecore.detect("group", runs=value),
         "Table": lambda value: mlecore.Table(value).frame(),

@@ -31,7 +31,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--competition", "competitions", type=COMPETITION, multiple=True, help="Only this competition; repeatable."
 )
-@click.option("--pad-missing", is_flag=True, help="Count missing runs of a seed as failures; else it is left out.")
+@click.option("--pad-missing", is_flag=True, help="Count planned runs that are missing as failures.")
 @click.option("--mix", is_flag=True, help="Average and compare runs even if their conditions differ.")
 @click.option("--against", type=click.Choice(["published"]), help="Compare with the published leaderboard.")
 @click.option("--html", type=_FILE, help="Also write a page for browsers and printers; it needs no network.")
@@ -55,8 +55,9 @@ def command(
     """Report each run's score, medal and validity, rates as mean ± one standard error over seeds, and comparisons.
 
     GROUPS are names of groups or paths of their folders (or of a run's). Runs of one agent, options and model are one
-    setup. If the conditions within a setup differ (time limit, hardware, data, versions ...), there is no average
-    without --mix, and the exit code is 2. See docs/reports.md.
+    setup. Rates are over all planned runs; a seed that lacks some is left out unless --pad-missing is given. If the
+    conditions within a setup differ (time limit, hardware, data, versions ...), there is no average without --mix, and
+    the exit code is 2. See docs/reports.md.
     """
     if as_json and form:
         raise UsageError("give one of --json, --markdown and --csv")

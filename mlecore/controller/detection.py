@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
+from mlecore.controller.extensions import Extensions
 from mlecore.controller.failures import describe
 from mlecore.controller.reporter import Reporter
 from mlecore.controller.workers import Background
@@ -31,12 +32,14 @@ class Detection:
         group: Path,
         background: Background,
         reporter: Reporter,
+        extensions: Extensions,
     ) -> None:
         self._judges = judges
         self._detectors = judges.detectors
         self._group = group
         self._background = background
         self._reporter = reporter
+        self._extensions = extensions
         self._runs: dict[str, RunRecord] = {}  # those that detectors see
         self._concluded = not judges.detectors
         self._said: set[str] = set()
@@ -71,6 +74,7 @@ class Detection:
     def _report(self, judged: Judged) -> None:
         for run, found in judged:
             for each in found:
+                self._extensions.judged(run, each)
                 name, outcome = each.detector.name, each.outcome
                 self._reporter.note("judged", run.name, detector=name, outcome=outcome)
                 if outcome == "failed":
@@ -110,6 +114,8 @@ class Detection:
 
     def _missing(self, run: RunRecord) -> list[ReadyDetector]:
         found, _ = read_findings(run)
+        for each in found.values():  # another controller may not have come to it
+            self._extensions.judged(run, each)
         return [each for each in self._detectors if each.name not in found or found[each.name].failed]
 
     def _each(self, wanted: Iterable[tuple[RunRecord, Sequence[ReadyDetector]]]) -> Judged:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pluggy import PluginManager
 
     from mlecore.grading.report import Report
+    from mlecore.runs.findings import Findings
 
 DELIVERED = "extensions.log"
 _MOST = 1 << 28  # bytes that are read; 10,000 runs write about 2 MB
@@ -34,8 +35,9 @@ class Extensions:
         self._journal = journal
         self._manager = manager
         self._active = manager is not None and any(True for _ in manager.list_name_plugin())
-        self._queue: queue.SimpleQueue[tuple[str, RunRecord, Report | None] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[str, str, dict[str, Any]] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
         self._put_count = self._served = 0  # events; the latter is the thread's
         self._delivered = self._read() if self._active else set()
 
@@ -54,7 +56,10 @@ class Extensions:
         self._put("run_finished", run)
 
     def graded(self, run: RunRecord, report: Report) -> None:
-        self._put("run_graded", run, report)
+        self._put("run_graded", run, report=report)
+
+    def judged(self, run: RunRecord, findings: Findings) -> None:
+        self._put("run_judged", run, findings=findings)
 
     def missed(self, run: RunSummary) -> bool:
         """Did another controller perhaps not deliver all events of a run?"""
@@ -85,36 +90,38 @@ class Extensions:
             self._thread.join(seconds)
         return self._put_count - self._served
 
-    def _put(self, hook: str, run: RunRecord, report: Report | None = None) -> None:
-        if not self._active or _key(hook, run) in self._delivered:
+    def _put(self, hook: str, run: RunRecord, **about: Any) -> None:
+        key = _key(hook, run, about.get("findings"))
+        if not self._active or key in self._delivered:
             return
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name="mlecore-extensions", daemon=True)
-            self._thread.start()
-        self._put_count += 1
-        self._queue.put((hook, run, report))
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="mlecore-extensions", daemon=True)
+                self._thread.start()
+            self._put_count += 1
+        self._queue.put((hook, key, {"run": run, **about}))
 
     def _serve(self) -> None:
         while item := self._queue.get():
-            hook, run, report = item
-            self._call(hook, run, report)
+            hook, key, arguments = item
+            self._call(hook, arguments)
             self._served += 1
             try:
-                files.append(self._path, _key(hook, run))
+                files.append(self._path, key)
             except (OSError, DataError):  # then it is delivered once more
                 continue
 
-    def _call(self, hook: str, run: RunRecord, report: Report | None) -> None:
+    def _call(self, hook: str, arguments: Mapping[str, Any]) -> None:
         """Call each extension separately, so that one that fails does not affect the others."""
         assert self._manager is not None
-        arguments: dict[str, Any] = {"run": run} if hook != "run_graded" else {"run": run, "report": report}
         for implementation in getattr(self._manager.hook, hook).get_hookimpls():
             values = [arguments[name] for name in implementation.argnames]
             try:
                 implementation.function(*values)
             except (Exception, SystemExit) as error:
                 why = f"{type(error).__name__}: {error}"
-                self._journal.note("extension failed", run.name, plugin=implementation.plugin_name, hook=hook, why=why)
+                run = arguments["run"].name
+                self._journal.note("extension failed", run, plugin=implementation.plugin_name, hook=hook, why=why)
 
 
 def _due(run: RunSummary) -> Iterator[str]:
@@ -127,6 +134,7 @@ def _due(run: RunSummary) -> Iterator[str]:
         yield "run_graded"
 
 
-def _key(hook: str, run: RunSummary) -> str:
+def _key(hook: str, run: RunSummary, findings: Findings | None = None) -> str:
     attempt = run.attempt.number if run.attempt else 0
-    return f"{hook} {run.uid} {attempt}"
+    judged = f" {findings.detector.name} {findings.group} {findings.created_at}" if findings else ""
+    return f"{hook} {run.uid} {attempt}{judged}"

@@ -80,7 +80,7 @@ class Controller:
             limit=plan.limits.time,
         )
         judges = Judges(experiment.detectors, experiment.data, experiment.public_of)
-        self.detection = Detection(judges, group.folder, self.background, self.reporter)
+        self.detection = Detection(judges, group.folder, self.background, self.reporter, self.extensions)
         self.lifecycle = Lifecycle(
             self.transitions,
             self.background,

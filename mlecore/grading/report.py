@@ -56,8 +56,8 @@ class Report:
     edition: str = "v1"  # of the competition
     data_kind: DataKind = "published"  # what the score was reached on; only on published data there are medals
     score_text: str | None = None  # every digit of the unrounded score
-    sample_score: float | None = None  # what the sample submission scores
-    beats_sample: bool | None = None  # is the score better than that?
+    sample_score: float | None = None  # of the sample submission; null if it is unknown or undefined
+    beats_sample: bool | None = None  # is the score better than the sample's? null where either has no score
     plugin: str = ""  # distribution and version that graded
     plugin_source: str = ""  # SHA-256 of that plugin's files
     began_with: str = ""  # the plugin that the run's group began with, where another one graded on request
@@ -184,12 +184,8 @@ def _with_sample(competition: Competition, score: float | None, data: Prepared) 
             base = competition.grade(sample, data.private, data.public)
     except MlecoreError:  # the sample is missing or cannot be graded: nothing to compare with
         return {}
-    if score is None:
-        beats = None
-    elif math.isnan(base):  # as a correlation with one and the same value everywhere: every number beats it
-        beats = not math.isnan(score)
-    else:
-        beats = competition.facts.better(score, base)
+    # the sample's score may be undefined, as a correlation with one and the same value everywhere: nothing to beat
+    beats = None if score is None or math.isnan(base) else competition.facts.better(score, base)
     return {"sample_score": base if math.isfinite(base) else None, "beats_sample": beats}
 
 

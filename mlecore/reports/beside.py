@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
 
@@ -22,15 +22,17 @@ class Reached:
 
 @frozen(kw_only=True)
 class Beside:
-    """All setups on the competitions that any of them ran."""
+    """All setups on the competitions that were planned for any of them."""
 
     goal: str  # "any_medal", or "beats_sample" where no medals can be earned
     keys: tuple[str, ...]  # of the setups
-    rows: Mapping[str, Mapping[str, Reached]]  # competition -> key of a setup -> what it reached; none: no such run
+    rows: Mapping[
+        str, Mapping[str, Reached]
+    ]  # competition -> key of a setup -> what it reached; left out without a run
 
 
-def beside(setups: Mapping[str, Sequence[Graded]]) -> Beside:
-    """Of the counted runs of setups, by their keys."""
+def beside(setups: Mapping[str, Sequence[Graded]], planned: Iterable[str]) -> Beside:
+    """Of the runs of setups that count, by the setups' keys, on the ``planned`` competitions."""
     goal = goal_of([item for runs in setups.values() for item in runs])
     by_key = {key: by_competition(runs) for key, runs in setups.items()}
     return Beside(
@@ -38,7 +40,7 @@ def beside(setups: Mapping[str, Sequence[Graded]]) -> Beside:
         keys=tuple(setups),
         rows={
             competition: {key: _reached(runs[competition], goal) for key, runs in by_key.items() if competition in runs}
-            for competition in sorted({competition for runs in by_key.values() for competition in runs})
+            for competition in sorted(set(planned))
         },
     )
 

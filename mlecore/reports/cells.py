@@ -48,6 +48,15 @@ def rate(value: Rate | None) -> str:
     return NONE if value is None else str(value)
 
 
+def out_of(count: int, planned: int) -> str:
+    """Such as "7 of 9", or "9" where that is all."""
+    return str(count) if count == planned else f"{count} of {planned}"
+
+
+def p_value(value: float) -> str:
+    return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
+
+
 def interval(value: Interval | None, digits: int = 1) -> str:
     return NONE if value is None else f"{value[0]:.{digits}f} to {value[1]:.{digits}f}"
 

@@ -7,33 +7,29 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mlecore.reports.conditions import between
 from mlecore.reports.graded import Graded
-from mlecore.reports.statistics import (
-    Counts,
-    Interval,
-    bootstrap_difference,
-    bootstrap_mean,
-    chance_to_win,
-    permutation_test,
-)
+from mlecore.reports.statistics import Counts, Interval, chance_to_win, holm, mean_interval, paired_difference
+from mlecore.runs.record import RunRecord
 
 Runs = Mapping[str, Sequence[Graded]]
 
 
 @frozen(kw_only=True)
 class Difference:
-    """One rate of both agents, in percent, over the competitions that both ran; the difference is a - b."""
+    """One rate of both agents, in percent, over the competitions that are compared; the difference is a - b."""
 
     rate: str
     without_flagged: bool  # flagged runs count as failures
     a: float
     b: float
     difference: float
-    interval: Interval | None
+    interval: Interval | None  # excludes 0 exactly if p < 0.05
     p: float  # of the paired permutation test over competitions, two-sided
+    smallest_p: float  # that could have resulted, given on how many competitions the two differ
+    p_holm: float | None  # corrected for the number of pairs of agents; None if there is one pair only
 
 
 @frozen(kw_only=True)
@@ -56,7 +52,8 @@ class Comparison:
 
     a: str
     b: str
-    competitions: int
+    competitions: int  # with a run of both that counts
+    planned: int  # competitions that were planned for both
     differ: Mapping[str, Sequence[str]]
     goal: str  # the rate of ``pairs``: "any_medal", or "beats_sample" where no medals can be earned
     differences: tuple[Difference, ...]
@@ -65,31 +62,68 @@ class Comparison:
     pairs: tuple[Pair, ...]
 
 
-def compare(a: tuple[str, Sequence[Graded]], b: tuple[str, Sequence[Graded]], mix: bool = False) -> Comparison | None:
-    """Titles and counted runs of two setups; None if they share no competition."""
-    runs_a, runs_b = by_competition(a[1]), by_competition(b[1])
-    both = [competition for competition in runs_a if competition in runs_b]
-    if not both:
+@frozen(kw_only=True)
+class Side:
+    """One of two setups that are compared."""
+
+    title: str
+    runs: Sequence[Graded]  # that count
+    planned: frozenset[str]  # competitions
+
+
+def compare(a: Side, b: Side, mix: bool = False) -> Comparison | None:
+    """Over the competitions on which both have runs that count; None if none was planned for both."""
+    planned = a.planned & b.planned
+    if not planned:
         return None
+    runs_a, runs_b = by_competition(a.runs), by_competition(b.runs)
+    both = [competition for competition in runs_a if competition in runs_b]
     runs_a, runs_b = ({competition: runs[competition] for competition in both} for runs in (runs_a, runs_b))
-    differ = between(*([item.run for items in runs.values() for item in items] for runs in (runs_a, runs_b)))
-    goal = goal_of([*a[1], *b[1]])
+    differ = between(*(_begun(runs) for runs in (runs_a, runs_b)))
+    goal = goal_of([*a.runs, *b.runs])
     pairs = [_pair(competition, runs_a[competition], runs_b[competition], goal) for competition in both]
     wins = [pair.a_wins for pair in pairs]
-    done = mix or not differ
+    chances = sum(min(len(runs_a[competition]), len(runs_b[competition])) for competition in both)
+    done = bool(both) and (mix or not differ)
     rates = ("any_medal", "above_median", "valid") if goal == "any_medal" else ("beats_sample", "valid")
     without = (False, True) if any_flagged(runs_a) or any_flagged(runs_b) else (False,)
     return Comparison(
-        a=a[0],
-        b=b[0],
+        a=a.title,
+        b=b.title,
         competitions=len(both),
+        planned=len(planned),
         differ=differ,
         goal=goal,
         differences=tuple(_difference(name, runs_a, runs_b, flagged) for name in rates * done for flagged in without),
         a_wins=statistics.fmean(wins) if done else None,
-        a_wins_interval=bootstrap_mean(wins) if done else None,
+        # n runs against n scatter no more than n independent duels would (Birnbaum and Klose 1957)
+        a_wins_interval=mean_interval(wins, chances) if done else None,
         pairs=tuple(pairs),
     )
+
+
+def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """With p-values corrected by Holm's method for the number of pairs that were tested, rate by rate."""
+    tested: dict[tuple[str, bool], list[float]] = defaultdict(list)
+    for comparison in comparisons:
+        for row in comparison.differences:
+            tested[row.rate, row.without_flagged].append(row.p)
+    left = {test: iter(holm(found)) for test, found in tested.items() if len(found) > 1}
+    return tuple(
+        evolve(
+            comparison,
+            differences=tuple(
+                evolve(row, p_holm=next(left[test])) if (test := (row.rate, row.without_flagged)) in left else row
+                for row in comparison.differences
+            ),
+        )
+        for comparison in comparisons
+    )
+
+
+def _begun(runs: Runs) -> list[RunRecord]:
+    """Records of runs that are not missing: those of missing ones know few of their conditions."""
+    return [item.run for items in runs.values() for item in items if item.counts]
 
 
 def by_competition(runs: Sequence[Graded]) -> dict[str, list[Graded]]:
@@ -125,15 +159,17 @@ def counts(runs: Runs, rate: str, unflagged: bool = False) -> Counts:
 def _difference(rate: str, runs_a: Runs, runs_b: Runs, without_flagged: bool) -> Difference:
     a, b = (counts(runs, rate, without_flagged) for runs in (runs_a, runs_b))
     shares_a, shares_b = ([wins / runs for wins, runs in counted.values()] for counted in (a, b))
-    differences = [x - y for x, y in zip(shares_a, shares_b, strict=True)]
+    found = paired_difference(a, b)
     return Difference(
         rate=rate,
         without_flagged=without_flagged,
         a=100 * statistics.fmean(shares_a),
         b=100 * statistics.fmean(shares_b),
-        difference=100 * statistics.fmean(differences),
-        interval=bootstrap_difference(a, b),
-        p=permutation_test(differences),
+        difference=found.difference,
+        interval=found.interval,
+        p=found.p,
+        smallest_p=found.smallest_p,
+        p_holm=None,
     )
 
 

@@ -33,7 +33,7 @@ class RunLine:
     state: str
     ended: str | None
     reason: str
-    data_kind: DataKind | None  # that it worked on; None: it has not begun
+    data_kind: DataKind | None  # that it worked on, or that its setup works on if it has not begun
     submission: str  # "valid", "invalid", "none", "not graded", or the state of a run that does not count
     why: str  # why it is invalid, or not graded
     score: float | None
@@ -65,7 +65,7 @@ class SplitSummary:
     """The benchmark's rates over one list of competitions, and what they leave out."""
 
     rates: SplitRates
-    intervals: Mapping[str, Interval | None]  # bootstrap over competitions and runs, in percent
+    intervals: Mapping[str, Interval | None]  # over competitions, in percent
     without_flagged: Mapping[str, Rate | None] | None  # flagged runs as failures; None: no run is flagged
 
 
@@ -74,7 +74,8 @@ class PassAtK:
     """The chance in percent that the best of ``k`` runs reaches the goal, as mean over competitions."""
 
     k: int
-    competitions: int  # those with at least k runs
+    competitions: int  # those with at least k runs that count
+    planned: int  # those with at least k planned runs
     share: float
     without_flagged: float | None  # with flagged runs as failures; None: no run is flagged
 
@@ -85,24 +86,39 @@ class Slice:
 
     by: str
     value: str
-    competitions: int
-    runs: int
-    goal: float
+    competitions: int  # with runs that count
+    planned_competitions: int
+    runs: int  # that count
+    planned_runs: int
+    goal: float | None  # None: no run counts
     goal_without_flagged: float | None  # with flagged runs as failures; None: no run of the setup is flagged
     interval: Interval | None
-    valid: float
+    valid: float | None
     position: float | None
 
 
 @frozen(kw_only=True)
+class Coverage:
+    """How much there is of what was planned: what the figures are shares of."""
+
+    planned_runs: int
+    graded_runs: int  # or still to be graded again
+    planned_competitions: int
+    missing: Mapping[str, int]  # state -> runs
+    without_runs: tuple[str, ...]  # planned competitions of which every run is missing
+    padded: bool  # missing runs count as failures; else they are left out
+
+
+@frozen(kw_only=True)
 class SetupSummary:
-    """One agent with its options and model on one kind of data. Lists are empty if averages were refused."""
+    """One agent with its options and model on one kind of data. Lists are empty if its runs are not averaged."""
 
     key: str  # "A", "B", ... in order of appearance
     title: str
     goal: str  # "any_medal", or "beats_sample" where no medals can be earned
     no_medals: str | None  # why there are none
     groups: tuple[str, ...]
+    coverage: Coverage
     conditions: Mapping[str, str]
     differences: Mapping[str, Sequence[str]]
     averaged: bool
@@ -110,6 +126,7 @@ class SetupSummary:
     pass_at_k: tuple[PassAtK, ...]
     slices: tuple[Slice, ...]
     position: float | None  # mean over competitions
+    position_competitions: int
     position_interval: Interval | None
     progress: tuple[Instant, ...]
     costs: tuple[Cost, ...]

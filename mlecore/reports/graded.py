@@ -65,8 +65,8 @@ class Graded:
 
     @property
     def counts(self) -> bool:
-        """Does it count in the rates? Graded runs do, and those that we must grade again (no medal until then), but not
-        those that the backend lost."""
+        """Is it a result? Graded runs are, and those to be graded again (no medal until then). Runs that have not
+        ended, were cancelled or lost by the backend are missing."""
         return self.run.state in ("graded", "collected")
 
     @property
@@ -80,6 +80,8 @@ class Graded:
     def outcome(self) -> Outcome:
         """What it earned; nothing without a report."""
         report = self.report
+        if not self.counts:
+            return Outcome(ranked=self.ranked, missing=True)
         if report is None:
             return Outcome(ranked=self.ranked, made=bool(self.run.submission))
         return Outcome(
@@ -97,7 +99,7 @@ class Graded:
     @property
     def unflagged(self) -> Outcome:
         """The same, but nothing if a detector flagged the run."""
-        return Outcome(ranked=self.ranked) if self.suspicions else self.outcome
+        return Outcome(ranked=self.ranked) if self.counts and self.suspicions else self.outcome
 
 
 def read_graded(run: RunRecord) -> Graded:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from mlecore.data.prepared import NO_MEDALS
 from mlecore.reports.compare import goal_of
-from mlecore.reports.document import SplitSummary
+from mlecore.reports.document import Coverage, SplitSummary
+from mlecore.reports.graded import Graded
 from mlecore.reports.setups import Setup
+from mlecore.units import counted
 
 
 def no_medals(setup: Setup) -> str:
@@ -17,22 +20,23 @@ def no_medals(setup: Setup) -> str:
     return f"No medals: {'; '.join(reasons) or 'no human leaderboard'}."
 
 
-def notes(setup: Setup, rates: Sequence[SplitSummary]) -> Iterable[str]:
+def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> Iterable[str]:
     """The sentences about one setup."""
+    yield from _coverage(setup, coverage)
     if goal_of(setup.runs) != "any_medal":
         yield no_medals(setup)
-    beaten = [item.outcome.beats_sample for item in setup.counted if item.outcome.beats_sample is not None]
-    if beaten:
-        yield f"{sum(beaten)} of {count_runs(len(beaten))} beat the sample submission."
+    yield from _beaten(setup, coverage)
     for row in (summary.rates for summary in rates):
+        if row.split == "these":
+            yield f'"these" stands for {counted(row.competitions, "competition")}: {_some(row.ids, 10)}.'
         if row.incomplete:
-            what = "are padded with failures" if row.padded else "are left out; --pad-missing counts it as failed"
+            what = "padded with failures" if row.padded else "left out"
             seeds_ = ", ".join(f"{seed} ({count} missing)" for seed, count in list(row.incomplete.items())[:8])
             more = " ..." if len(row.incomplete) > 8 else ""
-            where = f"{row.split}, {row.competitions} competitions" if row.split != "these" else "these competitions"
-            yield f"Over {where}, seeds that lack a graded run {what}: {seeds_}{more}."
+            hint = "" if row.padded else " To count missing runs as failures: --pad-missing."
+            yield f"{row.split}: seeds that lack a graded run are {what}: {seeds_}{more}.{hint}"
         if row.unranked and row.split == "these" and goal_of(setup.runs) == "any_medal":
-            yield f"No medal rate counts these, which have no human leaderboard: {_some(row.unranked)}."
+            yield f"Not in the medal rates, as they have no human leaderboard: {_some(row.unranked)}."
     others = [item.run.name for item in setup.counted if item.report and item.report.began_with]
     if others:
         yield f"Graded by a different plugin than their group began with, on request: {_some(others)}."
@@ -43,26 +47,59 @@ def notes(setup: Setup, rates: Sequence[SplitSummary]) -> Iterable[str]:
             f"Could not be graded yet and count as no medal until then: {_some(ungraded)}; "
             f"`mlecore runs resume {group}` grades them."
         )
-    left_out = [item.run.name for item in setup.runs if not item.counts]
-    if left_out:
-        yield f"Not counted, as they have not been graded: {count_runs(len(left_out))} ({_some(left_out)})."
     flagged = [item.run.name for item in setup.counted if item.suspicions]
     failed = [item.run.name for item in setup.counted if any(each.outcome == "failed" for each in item.judgements)]
     if failed:
         group = setup.counted[0].run.group
         yield (
-            f"Detectors failed on {count_runs(len(failed))}, which are not known to be clean: {_some(failed)}; "
+            f"Detectors failed on {counted(len(failed), 'run')}, which are not known to be clean: {_some(failed)}; "
             f"`mlecore detect {group}` tries again."
         )
     if flagged:
-        count = count_runs(len(flagged))
-        yield f"Detectors flagged {count}: {_some(flagged)}; each rate is given a second time without."
+        runs = counted(len(flagged), "run")
+        yield f"Detectors flagged {runs}: {_some(flagged)}; each rate is given again with flagged runs as failures."
 
 
-def count_runs(count: int) -> str:
-    """Such as "1 run" and "2 runs"."""
-    return f"{count} run{'' if count == 1 else 's'}"
+def _coverage(setup: Setup, coverage: Coverage) -> Iterable[str]:
+    """What the figures are shares of."""
+    runs = counted(coverage.planned_runs, "run")
+    competitions = counted(coverage.planned_competitions, "competition")
+    missing = [item.run.name for item in setup.runs if not item.counts]
+    if not missing:
+        yield f"Denominator: all {runs}, on {competitions}."
+        return
+    states = ", ".join(f"{number} {state}" for state, number in coverage.missing.items())
+    if coverage.padded:
+        yield (
+            f"Denominator: all {runs} that were planned, on {competitions}. {len(missing)} of them are missing "
+            f"({states}) and count as failures: {_some(missing)}."
+        )
+    else:
+        yield (
+            f"Denominator: the {coverage.graded_runs} graded of {runs} that were planned, on {competitions}. "
+            f"{len(missing)} are missing ({states}) and left out: {_some(missing)}."
+        )
+    if coverage.without_runs:
+        yield f"Planned competitions without a graded run: {_some(coverage.without_runs, 10)}."
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
+def _beaten(setup: Setup, coverage: Coverage) -> Iterable[str]:
+    """How many runs beat the sample submission, and what became of the others."""
+    runs = setup.runs if coverage.padded else setup.counted
+    known = [item.outcome.beats_sample for item in runs if item.outcome.beats_sample is not None]
+    if not runs or (not known and goal_of(setup.runs) == "any_medal"):
+        return
+    others = Counter(_not_compared(item) for item in runs if item.outcome.beats_sample is None)
+    others["score no better"] = len(known) - sum(known)
+    why = ", ".join(f"{number} {what}" for what, number in others.items() if number)
+    yield f"{sum(known)} of {counted(len(runs), 'run')} beat the sample submission{f' ({why})' if why else ''}."
+
+
+def _not_compared(item: Graded) -> str:
+    if item.report is None:
+        return "could not be graded" if item.counts else "missing"
+    return "without a sample score to beat" if item.outcome.valid else "without a valid submission"
+
+
+def _some(names: Sequence[str], most: int = 5) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mlecore.reports.document import Own, SetupSummary
-from mlecore.reports.notes import count_runs
+from mlecore.units import counted
 
 
 def own(summary: SetupSummary) -> Own:
@@ -33,11 +33,12 @@ def _not_comparable(summary: SetupSummary) -> Iterable[str]:
     for row in complete:
         if 0 < len(row.seeds) < 3:
             yield f"{len(row.seeds)} of the 3 seeds that entries needed"
-        if row.padded and row.incomplete:
-            yield "some seeds are padded with failures"
+        if row.incomplete and row.seeds:
+            what = "padded with failures" if row.padded else "left out"
+            yield f"{len(row.incomplete)} of {len({*row.seeds, *row.incomplete})} seeds are incomplete and {what}"
     limit = summary.conditions.get("time limit", "different limits")
     if limit != "1d":
         yield f"time limit {limit}; most entries ran 24 h, some 12 or 36 h"
     yield "network access and hardware of the entries differ (from one V100 to two H100s) and are not recorded"
     if summary.flagged:
-        yield f"detectors flagged {count_runs(summary.flagged)}"
+        yield f"detectors flagged {counted(summary.flagged, 'run')}"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from mlecore.grading.report import Report
+from mlecore.reports.graded import Graded
 
 
 def position(report: Report | None) -> float | None:
@@ -18,6 +20,16 @@ def position(report: Report | None) -> float | None:
     if not report.valid_submission:
         return 0.0
     return on_axis(report, report.exact if report.score is None else report.score)
+
+
+def positions(runs: Sequence[Graded]) -> list[float | None]:
+    """Of each run; a missing one lies at 0, unless its competition's other runs show that there is no axis."""
+    found = [position(item.report) if item.counts else None for item in runs]
+    without = {item.run.competition for item, place in zip(runs, found, strict=True) if item.report and place is None}
+    return [
+        0.0 if not item.counts and item.ranked and item.run.competition not in without else place
+        for item, place in zip(runs, found, strict=True)
+    ]
 
 
 def on_axis(report: Report, score: float | None) -> float | None:

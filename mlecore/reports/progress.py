@@ -1,4 +1,4 @@
-"""Rates over time: what the submissions as they stood after so many hours would have earned."""
+"""Rates over time: what the submissions would have earned after so many hours."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
+from mlecore.grading.report import Report
 from mlecore.reports.graded import Graded
-from mlecore.reports.position import on_axis, position
+from mlecore.reports.position import on_axis, positions
 
 FRACTIONS = (1 / 24, 2 / 24, 4 / 24, 8 / 24, 16 / 24, 1.0)  # of the time limit: 1, 2, 4, 8, 16 and 24 of 24 hours
 
@@ -20,6 +21,7 @@ class Instant:
     seconds: float
     runs: int
     any_medal: float | None  # None: no medals can be earned
+    beats_sample: float
     valid: float
     position: float | None
 
@@ -36,27 +38,49 @@ def progress(runs: Sequence[Graded]) -> tuple[Instant, ...]:
 
 
 def _instant(seconds: float, runs: Sequence[Graded]) -> Instant:
-    states = [_state(item, seconds) for item in runs]
-    ranked = [medal for (medal, _, _), item in zip(states, runs, strict=True) if item.ranked]
-    places = [place for _, _, place in states if place is not None]
+    states = [_state(item, final, seconds) for item, final in zip(runs, positions(runs), strict=True)]
+    medals = [state.medal for state, item in zip(states, runs, strict=True) if item.ranked]
+    places = [state.position for state in states if state.position is not None]
     return Instant(
         seconds=seconds,
         runs=len(runs),
-        any_medal=100 * statistics.fmean(ranked) if ranked else None,
-        valid=100 * statistics.fmean(valid for _, valid, _ in states),
+        any_medal=100 * statistics.fmean(medals) if medals else None,
+        beats_sample=100 * statistics.fmean(state.beats_sample for state in states),
+        valid=100 * statistics.fmean(state.valid for state in states),
         position=statistics.fmean(places) if places else None,
     )
 
 
-def _state(item: Graded, seconds: float) -> tuple[bool, bool, float | None]:
-    """(medal, valid, position) of one run at that time."""
-    outcome, final = item.outcome, position(item.report)
+@frozen(kw_only=True)
+class _State:
+    """One run at one time."""
+
+    medal: bool = False
+    beats_sample: bool = False
+    valid: bool = False
+    position: float | None = None
+
+
+def _state(item: Graded, final: float | None, seconds: float) -> _State:
+    """``final``: the position that the run reached in the end."""
+    outcome = item.outcome
     if item.run.seconds is not None and item.run.seconds <= seconds:
-        return outcome.any_medal, outcome.valid, final
-    so_far = [moment for moment in item.history if moment.seconds <= seconds]
-    if not so_far:
-        return False, False, None if final is None else 0.0
-    last = so_far[-1]
-    if not last.valid or item.report is None:
-        return False, False, None if final is None else 0.0
-    return last.medal is not None, True, None if final is None else on_axis(item.report, last.score)
+        return _State(
+            medal=outcome.any_medal, beats_sample=bool(outcome.beats_sample), valid=outcome.valid, position=final
+        )
+    last = next((moment for moment in reversed(item.history) if moment.seconds <= seconds), None)
+    if last is None or not last.valid or item.report is None:
+        return _State(position=None if final is None else 0.0)
+    return _State(
+        medal=last.medal is not None,
+        beats_sample=_beats(last.score, item.report),
+        valid=True,
+        position=None if final is None else on_axis(item.report, last.score),
+    )
+
+
+def _beats(score: float | None, report: Report) -> bool:
+    sample = report.sample_score
+    if score is None or sample is None:
+        return False
+    return score < sample if report.is_lower_better else score > sample

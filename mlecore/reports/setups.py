@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mlecore.data.prepared import DataKind
 from mlecore.reports.graded import Graded
@@ -14,27 +14,34 @@ from mlecore.runs.record import RunRecord
 
 @frozen(kw_only=True)
 class Setup:
-    """Runs of one agent, with one set of options and one model, on one kind of data."""
+    """Planned runs of one agent, with one set of options and one model, on one kind of data."""
 
     title: str
-    runs: tuple[Graded, ...]  # by competition, seed and group
+    runs: tuple[Graded, ...]  # by competition, seed and group; those that are missing too
 
     @property
     def counted(self) -> list[Graded]:
+        """Without those that are missing."""
         return [graded for graded in self.runs if graded.counts]
 
 
 def setups(graded: Iterable[Graded]) -> list[Setup]:
-    """Runs by setup, in order of first appearance."""
+    """Runs by setup, in order of first appearance.
+
+    A run that has not begun belongs to the data of its competition's other runs, else to those of its group's.
+    """
     graded = list(graded)
-    kinds: dict[tuple[object, ...], DataKind] = {}  # of runs that began: the others are counted among these
+    kinds: dict[tuple[object, ...], DataKind] = {}
     for item in graded:
         if item.run.data_kind is not None:
-            kinds.setdefault(_key(item.run), item.run.data_kind)
+            for scope in _scopes(item.run):
+                kinds.setdefault(scope, item.run.data_kind)
     found: dict[tuple[object, ...], list[Graded]] = defaultdict(list)
     for item in graded:
-        key = _key(item.run)
-        found[(*key, item.run.data_kind or kinds.get(key))].append(item)
+        kind = item.run.data_kind or next((kinds[scope] for scope in _scopes(item.run) if scope in kinds), None)
+        if kind != item.run.data_kind:
+            item = evolve(item, run=evolve(item.run, data_kind=kind))
+        found[(*_key(item.run), kind)].append(item)
     titles = [_title(items) for items in found.values()]
     again = Counter(titles)
     return [
@@ -48,6 +55,12 @@ def setups(graded: Iterable[Graded]) -> list[Setup]:
 
 def _key(run: RunRecord) -> tuple[object, ...]:
     return run.agent.name, run.label, tuple(sorted(run.agent.options.items())), run.model, run.edition
+
+
+def _scopes(run: RunRecord) -> Sequence[tuple[object, ...]]:
+    """The runs whose data a run is taken to share, the nearest first."""
+    key = _key(run)
+    return (*key, run.group_uid, run.competition), (*key, run.group_uid), key
 
 
 def _order(item: Graded) -> tuple[str, int, str, str]:
@@ -69,17 +82,16 @@ def _title(items: Sequence[Graded]) -> str:
 
 
 def seeds(runs: Sequence[Graded]) -> dict[str, dict[str, Graded]]:
-    """Seed -> competition -> run, of runs that count.
+    """Seed -> competition -> run, missing ones included.
 
     Two groups may be halves of one experiment (other competitions, the same seeds) or the same one again. So runs of
-    one seed from several groups are one seed as long as no competition occurs twice; else "0" and "0 of <group>".
+    one seed from several groups are one seed as long as no competition was planned twice; else "0" and "0 of <group>".
     """
     found: dict[str, dict[str, Graded]] = {}
     by_part: dict[tuple[int, str], dict[str, Graded]] = defaultdict(dict)
     for item in runs:
-        if item.counts:
-            by_part[(item.run.seed, item.run.group_uid)].setdefault(item.run.competition, item)
-    for (number, _), part in sorted(by_part.items()):
+        by_part[(item.run.seed, item.run.group_uid)].setdefault(item.run.competition, item)
+    for (number, _), part in sorted(by_part.items(), key=lambda pair: pair[0][0]):
         label = str(number)
         if label in found and found[label].keys() & part.keys():
             label = f"{number} of {next(iter(part.values())).run.group}"

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from attrs import evolve
+
 from mlecore.errors import UsageError
 from mlecore.reports.graded import Graded, read_graded
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import Group, is_group, load_group, open_group, planned_records
 
 
 def read_sources(groups: Sequence[str], files: Sequence[Path], runs: Path) -> list[Graded]:
@@ -29,12 +33,19 @@ def read_sources(groups: Sequence[str], files: Sequence[Path], runs: Path) -> li
 
 
 def _group(group: str, runs: Path) -> Iterator[Graded]:
-    from mlecore.runs.store import load_group
-
     folder = runs / group if (runs / group).is_dir() else Path(group)
     if not folder.is_dir():
         raise UsageError(f"there is no group {group!r} in {runs}", fix="`mlecore runs list` shows the groups.")
     records = load_group(folder)
+    if is_group(folder):
+        records += _unreadable(open_group(folder), records)
     if not records:
         raise UsageError(f"the group {group!r} has no runs yet")
     return map(read_graded, records)
+
+
+def _unreadable(group: Group, records: Sequence[RunRecord]) -> list[RunRecord]:
+    """Planned runs of which no record could be read: they are missing, but remain in every denominator."""
+    found = {record.name for record in records}
+    lost = (record for record in planned_records(group) if record.name not in found)
+    return [evolve(record, state="failed", reason="its run.json cannot be read") for record in lost]

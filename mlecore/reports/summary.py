@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from mlecore.reports.benchmark import split_ids
 from mlecore.reports.beside import beside
-from mlecore.reports.compare import any_flagged, by_competition, compare, counts, goal_of
+from mlecore.reports.compare import Side, any_flagged, by_competition, compare, corrected, counts, goal_of
 from mlecore.reports.conditions import differences, shared
 from mlecore.reports.costs import costs
-from mlecore.reports.document import Document, PassAtK, SetupSummary, SplitSummary
+from mlecore.reports.document import Coverage, Document, PassAtK, SetupSummary, SplitSummary
 from mlecore.reports.failures import ends, failures
 from mlecore.reports.graded import Graded
 from mlecore.reports.judged import detectors
@@ -21,18 +21,10 @@ from mlecore.reports.notes import no_medals, notes
 from mlecore.reports.own import own
 from mlecore.reports.progress import progress
 from mlecore.reports.published import SOURCE, published
-from mlecore.reports.rates import (
-    FAILURE,
-    MEDAL_RATES,
-    RATES,
-    Outcome,
-    SplitRates,
-    all_rates,
-    split_rates,
-)
+from mlecore.reports.rates import FAILURE, MEDAL_RATES, RATES, Outcome, SplitRates, all_rates, split_rates
 from mlecore.reports.setups import Setup, kept, seeds, setups
-from mlecore.reports.slices import positions, slices
-from mlecore.reports.statistics import bootstrap_mean, bootstrap_rate, pass_at_k
+from mlecore.reports.slices import mean_positions, slices
+from mlecore.reports.statistics import mean_interval, pass_at_k, rate_interval
 
 
 def summarise(
@@ -43,28 +35,41 @@ def summarise(
     mix: bool = False,
     against_published: bool = False,
 ) -> Document:
-    """All that a report says.
+    """A whole report on planned runs, those that are missing included.
 
-    ``competitions`` limits it to these. ``pad_missing`` counts runs that an incomplete seed lacks as failures. ``mix``
-    averages and compares where conditions differ.
+    ``competitions`` limits it to these. ``pad_missing`` counts missing runs as failures; else they are left out.
+    ``mix`` averages and compares where conditions differ.
     """
     from importlib.metadata import version
 
     found = setups(kept(graded, competitions))
     summaries = tuple(_setup(_key(number), setup, competitions, pad_missing, mix) for number, setup in enumerate(found))
-    averaged = {summary.key: setup.counted for summary, setup in zip(summaries, found, strict=True) if summary.averaged}
-    usable = [(f"{summary.key}: {summary.title}", averaged[summary.key]) for summary in summaries if summary.averaged]
-    pairs = (compare(a, b, mix) for a, b in itertools.combinations(usable, 2))
+    sides = {
+        summary.key: Side(
+            title=f"{summary.key}: {summary.title}",
+            runs=_counted(setup, pad_missing),
+            planned=frozenset(item.run.competition for item in setup.runs),
+        )
+        for summary, setup in zip(summaries, found, strict=True)
+        if summary.averaged
+    }
+    pairs = (compare(a, b, mix) for a, b in itertools.combinations(sides.values(), 2))
+    planned = {competition for side in sides.values() for competition in side.planned}
     return Document(
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         mlecore=version("mlecore"),
         setups=summaries,
-        beside=beside(averaged) if len(averaged) > 2 else None,
-        comparisons=tuple(pair for pair in pairs if pair),
+        beside=beside({key: side.runs for key, side in sides.items()}, planned) if len(sides) > 2 else None,
+        comparisons=corrected([pair for pair in pairs if pair]),
         published=published() if against_published else (),
         published_source=SOURCE if against_published else None,
         own=tuple(own(summary) for summary in summaries) if against_published else (),
     )
+
+
+def _counted(setup: Setup, pad: bool) -> list[Graded]:
+    """The runs that figures are computed from: missing ones count as failures, or not at all."""
+    return list(setup.runs) if pad else setup.counted
 
 
 def _key(number: int) -> str:
@@ -73,91 +78,101 @@ def _key(number: int) -> str:
 
 
 def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: bool) -> SetupSummary:
-    counted = setup.counted
-    differ = differences(item.run for item in counted)
+    graded = setup.counted
+    differ = differences(item.run for item in graded)
     averaged = mix or not differ
-    shown = counted if averaged else []
-    by_id = by_competition(shown)
+    planned = setup.runs if averaged else ()
+    counted = _counted(setup, pad) if averaged else []
+    by_id = by_competition(counted)
+    planned_runs = Counter(item.run.competition for item in planned)
     goal = goal_of(setup.runs)
-    places = positions(by_id)
-    columns = {item.run.uid: column for column, part in seeds(counted).items() for item in part.values()}
+    places = mean_positions(by_id)
     kinds = RATES if goal == "any_medal" else (*RATES, goal)
-    rates = tuple(_split_summaries(shown, competitions, pad, kinds))
+    rates = tuple(_split_summaries(planned, competitions, pad, kinds))
+    coverage = _coverage(setup, pad)
+    columns = {item.run.uid: column for column, part in seeds(setup.runs).items() for item in part.values()}
     return SetupSummary(
         key=key,
         title=setup.title,
         goal=goal,
         no_medals=None if goal == "any_medal" else no_medals(setup),
         groups=tuple(dict.fromkeys(item.run.group for item in setup.runs)),
-        conditions=shared(item.run for item in counted),
+        coverage=coverage,
+        conditions=shared(item.run for item in graded),
         differences=differ,
         averaged=averaged,
         rates=rates,
-        pass_at_k=_pass_at_k(by_id, goal),
-        slices=tuple(slices(by_id, goal)),
+        pass_at_k=_pass_at_k(planned_runs, by_id, goal),
+        slices=tuple(slices(planned_runs, by_id, goal)),
         position=statistics.fmean(places.values()) if places else None,
-        position_interval=bootstrap_mean(list(places.values())),
-        progress=progress(shown),
-        costs=costs(shown),
+        position_competitions=len(places),
+        position_interval=mean_interval(list(places.values()), sum(len(by_id[id]) for id in places)),
+        progress=progress(counted),
+        costs=costs(graded if averaged else []),
         failures=failures(setup.runs),
         ends=ends(setup.runs),
-        flagged=sum(bool(item.suspicions) for item in counted),
-        detectors=detectors(counted),
+        flagged=sum(bool(item.suspicions) for item in graded),
+        detectors=detectors(graded),
         runs=tuple(run_line(item, columns.get(item.run.uid, str(item.run.seed))) for item in setup.runs),
-        notes=tuple(notes(setup, rates)),
+        notes=tuple(notes(setup, rates, coverage)),
+    )
+
+
+def _coverage(setup: Setup, pad: bool) -> Coverage:
+    graded = {item.run.competition for item in setup.counted}
+    competitions = sorted({item.run.competition for item in setup.runs})
+    return Coverage(
+        planned_runs=len(setup.runs),
+        graded_runs=len(setup.counted),
+        planned_competitions=len(competitions),
+        missing=Counter(item.run.state for item in setup.runs if not item.counts),
+        without_runs=tuple(competition for competition in competitions if competition not in graded),
+        padded=pad,
     )
 
 
 def _split_summaries(
-    runs: Sequence[Graded], competitions: Sequence[str], pad: bool, kinds: Sequence[str]
+    planned: Sequence[Graded], competitions: Sequence[str], pad: bool, kinds: Sequence[str]
 ) -> Iterable[SplitSummary]:
-    by_seed = seeds(runs)
+    by_seed = seeds(planned)
     outcomes = {seed: {id: item.outcome for id, item in part.items()} for seed, part in by_seed.items()}
-    flagged = any(item.suspicions for item in runs)
+    flagged = any(item.suspicions for item in planned if item.counts)
     clean = {seed: {id: item.unflagged for id, item in part.items()} for seed, part in by_seed.items()}
     for row in all_rates(outcomes, competitions, pad, kinds):
-        wanted = competitions or _ids(row, outcomes)
         yield SplitSummary(
             rates=row,
             intervals={
-                kind: None if rate is None else bootstrap_rate(_counts(kind, row, wanted, outcomes))
+                kind: None if rate is None else rate_interval(_counts(kind, row, outcomes))
                 for kind, rate in row.rates.items()
             },
-            without_flagged=split_rates(row.split, wanted, clean, pad, kinds).rates if flagged else None,
+            without_flagged=split_rates(row.split, row.ids, clean, pad, kinds).rates if flagged else None,
         )
 
 
-def _ids(row: SplitRates, outcomes: Mapping[str, Mapping[str, Outcome]]) -> Sequence[str]:
-    if row.split == "these":
-        return tuple(sorted({id for part in outcomes.values() for id in part}))
-    return split_ids(row.split.lower())
-
-
-def _counts(
-    kind: str, row: SplitRates, wanted: Sequence[str], outcomes: Mapping[str, Mapping[str, Outcome]]
-) -> dict[str, tuple[int, int]]:
+def _counts(kind: str, row: SplitRates, outcomes: Mapping[str, Mapping[str, Outcome]]) -> dict[str, tuple[int, int]]:
     """Of exactly the runs that the rate counts."""
     left_out = row.unranked if kind in MEDAL_RATES else ()
     return {
         id: (sum(bool(getattr(outcomes[seed].get(id, FAILURE), kind)) for seed in row.seeds), len(row.seeds))
-        for id in wanted
+        for id in row.ids
         if id not in left_out
     }
 
 
-def _pass_at_k(runs: Mapping[str, Sequence[Graded]], goal: str) -> tuple[PassAtK, ...]:
-    counted = counts(runs, goal).values()
-    unflagged = counts(runs, goal, unflagged=True).values() if any_flagged(runs) else ()
-    most = max((n for _, n in counted), default=0)
+def _pass_at_k(planned: Mapping[str, int], runs: Mapping[str, Sequence[Graded]], goal: str) -> tuple[PassAtK, ...]:
+    counted = counts(runs, goal)
+    unflagged = counts(runs, goal, unflagged=True) if any_flagged(runs) else {}
+    most = max((n for _, n in counted.values()), default=0)
 
-    def share(k: int, of: Iterable[tuple[int, int]]) -> float | None:
-        shares = [pass_at_k(n, c, k) for c, n in of if n >= k]
+    def share(k: int, of: Mapping[str, tuple[int, int]]) -> float | None:
+        shares = [pass_at_k(n, c, k) for c, n in of.values() if n >= k]
         return 100 * statistics.fmean(shares) if shares else None
 
     return tuple(
         PassAtK(
             k=k,
-            competitions=sum(n >= k for _, n in counted),
+            competitions=sum(n >= k for _, n in counted.values()),
+            planned=sum(n >= k for n in planned.values()),
             share=share(k, counted) or 0.0,
             without_flagged=share(k, unflagged),
         )

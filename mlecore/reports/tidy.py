@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from attrs import asdict
 
 from mlecore import given
-from mlecore.reports.document import Document
+from mlecore.reports.document import Document, RunLine
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -43,22 +45,40 @@ def to_csv(document: Document) -> str:
     return out.getvalue()
 
 
-def report(*groups: str | Path, runs: str | Path = "runs", mix: bool = False) -> DataFrame:
-    """One row per run of these groups, given by name or path: what ``mlecore report --csv`` prints. Raises UsageError.
+def report(
+    *groups: str | Path | Iterable[str | Path],
+    runs: str | Path | None = None,
+    competitions: str | Iterable[str] = (),
+    pad_missing: bool = False,
+    mix: bool = False,
+) -> DataFrame:
+    """One row per planned run of these groups, each a name or a path: what ``mlecore report --csv`` prints.
 
-    ``frame.attrs["report"]`` is the whole report, as ``--json`` has it.
+    ``runs`` is the folder of the groups (default: the variable MLECORE_RUNS, else "runs"); the other arguments are
+    those of the command. Numbers are in numeric columns, and what is missing is NaN or NA. ``frame.attrs["report"]`` is
+    the whole report, as ``--json`` has it. Raises UsageError.
     """
     from mlecore.reports.sources import read_sources
     from mlecore.reports.summary import summarise
 
-    named = [str(given.path(group, "a group")) for group in groups]
-    document = summarise(read_sources(named, [], given.path(runs, "the folder of the groups")), mix=mix)
+    named = [str(path) for group in groups for path in given.paths(group, "a group")]
+    default = os.environ.get("MLECORE_RUNS") or "runs"
+    folder = given.path(default if runs is None else runs, "the folder of the groups")
+    chosen = given.texts(competitions, "a competition")
+    document = summarise(read_sources(named, [], folder), competitions=chosen, pad_missing=pad_missing, mix=mix)
     frame = to_frame(document)
     frame.attrs["report"] = document.to_json()
     return frame
 
 
 def to_frame(document: Document) -> DataFrame:
+    """Column types follow from the fields of RunLine, so that they are the same for every report."""
     import pandas as pd
 
-    return pd.DataFrame(rows(document))
+    frame = pd.DataFrame(rows(document))
+    kinds = get_type_hints(RunLine)
+    numeric = {name: dtype for name in frame if (dtype := _DTYPES.get(kinds.get(name)))}
+    return frame.astype(numeric)
+
+
+_DTYPES: Mapping[object, str] = {float | None: "float64", int | None: "Int64", bool | None: "boolean"}

@@ -12,6 +12,7 @@ from attrs import evolve
 
 from mlecore.backends import Image
 from mlecore.controller import extensions
+from mlecore.detecting.ready import ready
 from mlecore.errors import GradingError, ImageGone
 from mlecore.hookspecs import ExtensionSpec, hookimpl
 from mlecore.runs import journal
@@ -139,6 +140,10 @@ class Notes:
     def run_graded(self, report, run) -> None:
         self.got.append(("graded", run.name, report.status))
 
+    @hookimpl
+    def run_judged(self, findings, run) -> None:
+        self.got.append(("judged", run.name, findings.detector.name, findings.outcome))
+
 
 class Grumpy:
     @hookimpl
@@ -188,6 +193,22 @@ def test_what_was_not_delivered_is_delivered_by_the_next_controller(lab, notes):
     notes.got.clear()
     assert lab.run().complete
     assert notes.got == [("finished", first.name, "finished"), ("graded", first.name, "graded")]
+
+
+def test_findings_are_events_too(lab, notes, tmp_path):
+    """Those that were not delivered come with the next controller, and none comes twice."""
+    lab.detectors = (ready("judge", {"log": str(tmp_path / "judged.log")}),)
+    lab.make(("worker", {}))
+    assert lab.run().complete
+    name = "worker--coins--0"
+    assert [event[0] for event in notes.got] == ["started", "finished", "graded", "judged"]
+    judged = notes.got[-1]
+    assert judged == ("judged", name, "judge", "clean")
+    notes.got.clear()
+    assert lab.run().complete and notes.got == []
+    log = lab.group.folder / extensions.DELIVERED
+    log.write_text("".join(line for line in log.read_text().splitlines(True) if "judged" not in line))
+    assert lab.run().complete and notes.got == [judged]
 
 
 def test_an_extension_that_hangs_blocks_nothing(lab, notes):

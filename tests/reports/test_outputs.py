@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from mlecore.cli import main
 from mlecore.reports.sections import sections
+from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
 from mlecore.reports.text import markdown
 from mlecore.reports.tidy import to_csv, to_frame
@@ -100,6 +101,42 @@ def test_from_a_notebook(two_groups) -> None:
         mlecore.report("nothing", runs=two_groups)
 
 
+def test_groups_from_python(two_groups, monkeypatch: pytest.MonkeyPatch) -> None:
+    import mlecore
+
+    monkeypatch.setenv("MLECORE_RUNS", str(two_groups))
+    one = mlecore.report("good", "bad")
+    assert len(one) == 450 and mlecore.report(["good", "bad"]).equals(one)
+    few = mlecore.report("good", competitions=["leaf-classification"])
+    assert set(few.competition) == {"leaf-classification"} and len(few) == 3
+    with pytest.raises(mlecore.MlecoreError, match="there is no group"):
+        mlecore.report("good", runs="elsewhere")
+
+
+NUMERIC = {
+    "score sample_score gold_threshold silver_threshold bronze_threshold median_threshold position percentile hours "
+    "cost_usd": "float64",
+    "rank teams input_tokens output_tokens": "Int64",
+    "lower_is_better above_median beats_sample": "boolean",
+    "seed suspicions": "int64",
+}
+
+
+@pytest.mark.parametrize("kind", ["nothing known", "all known"])
+def test_numbers_are_in_numeric_columns(graded, two_groups, kind: str) -> None:
+    """The same types for every report: of a run that failed, too, of which there is no number at all."""
+    nothing = summarise([graded(state="failed", made=None, seconds=None, ended=None)])
+    frame = to_frame(nothing if kind == "nothing known" else summarise(read_sources(["good"], [], two_groups)))
+    for names, dtype in NUMERIC.items():
+        assert {name: str(frame[name].dtype) for name in names.split()} == dict.fromkeys(names.split(), dtype)
+    texts = set(frame.columns) - {name for names in NUMERIC for name in names.split()}
+    assert texts == set(
+        "setup title run group competition split column state ended reason data_kind submission why score_text medal "
+        "judged".split()
+    )
+    assert frame.score.mean() > 0 or kind == "nothing known"
+
+
 def test_a_data_frame(graded) -> None:
     frame = to_frame(summarise([graded(medal="gold"), graded(seed=1)]))
     assert list(frame.medal) == ["gold", "none"] and list(frame.seed) == [0, 1]
@@ -139,8 +176,8 @@ def test_seeds_that_lack_a_run(groups, tmp_path) -> None:
     shutil.rmtree(next(folder.glob("*AI4Code--1")))
     names = [word for name in listed for word in ("--competition", name)]
     for more, seeds, said in (
-        ((), "1", "left out; --pad-missing counts it as failed: 1 (1 missing)"),
-        (("--pad-missing",), "2", "padded with failures: 1 (1 missing)"),
+        ((), "1", "seeds that lack a graded run are left out: 1 (1 missing). To count missing"),
+        (("--pad-missing",), "2", "seeds that lack a graded run are padded with failures: 1 (1 missing)."),
     ):
         out = report("g", "--runs", str(tmp_path), "--markdown", *names, *more).output
         assert f"| these | 2 | {seeds} |" in out and said in out.replace("\\", "")

@@ -34,10 +34,29 @@ def test_the_same_experiment_twice_is_more_seeds(graded) -> None:
     assert found == {"0": {"a", "b"}, "0 of two": {"a"}, "1": {"a"}}
 
 
-def test_runs_that_never_were_are_no_seeds(graded) -> None:
-    lost = [graded("a", state="failed", made=None), graded("b", state="planned", made=None)]
-    assert seeds(lost) == {}
-    assert list(seeds([graded("a", state="collected", made=None)])) == ["0"]  # ours to grade again
+def test_missing_runs_belong_to_their_seeds(graded) -> None:
+    lost = [graded("a", state="failed", made=None), graded("b", 1, state="planned", made=None, data_kind=None)]
+    assert {seed: {id: item.outcome.missing for id, item in runs.items()} for seed, runs in seeds(lost).items()} == {
+        "0": {"a": True},
+        "1": {"b": True},
+    }
+    (waiting,) = seeds([graded("a", state="collected", made=None)])["0"].values()
+    assert not waiting.outcome.missing  # ours to grade again
+
+
+def test_a_seed_that_was_planned_twice_is_two_seeds(graded) -> None:
+    """Though one of the two groups has not got to that competition."""
+    items = [graded("a", group="one"), graded("b", group="one", state="failed", made=None), graded("b", group="two")]
+    assert {seed: set(runs) for seed, runs in seeds(items).items()} == {"0": {"a", "b"}, "0 of two": {"b"}}
+
+
+def test_a_run_that_has_not_begun_shares_the_data_of_its_group(graded) -> None:
+    items = [
+        graded("a", data_kind="published", group="one"),
+        graded("a", data_kind="unverified", group="two"),
+        graded("b", data_kind=None, state="planned", made=None, group="two"),
+    ]
+    assert [[item.run.competition for item in setup.runs] for setup in setups(items)] == [["a"], ["a", "b"]]
 
 
 def test_differences_are_named(run) -> None:

@@ -6,71 +6,158 @@ import itertools
 import math
 import random
 import statistics
+from fractions import Fraction
 
 import pytest
 
+from mlecore.reports import sign_flips as module
+from mlecore.reports.sign_flips import sign_flips
 from mlecore.reports.statistics import (
-    bootstrap_difference,
-    bootstrap_mean,
-    bootstrap_rate,
     chance_to_win,
+    holm,
+    mean_interval,
+    paired_difference,
     pass_at_k,
-    permutation_test,
+    rate_interval,
+    wilson,
 )
 
 
-def all_signs(differences: list[float]) -> float:
-    observed = abs(sum(differences))
+def all_signs(differences: list[Fraction], shift: Fraction = Fraction(0)) -> Fraction:
+    """The test's p by its definition, after ``shift`` was subtracted from each difference."""
+    shifted = [difference - shift for difference in differences]
     sums = [
-        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
-        for signs in itertools.product((1, -1), repeat=len(differences))
+        abs(sum(s * d for s, d in zip(signs, shifted, strict=True)))
+        for signs in itertools.product((1, -1), repeat=len(shifted))
     ]
-    return statistics.fmean(value >= observed - 1e-9 for value in sums)
+    return Fraction(sum(value >= abs(sum(shifted)) for value in sums), len(sums))
+
+
+def drawn(draw: random.Random, most: int = 11) -> list[Fraction]:
+    return [Fraction(draw.randrange(-3, 4), 3) for _ in range(draw.randrange(1, most))]
 
 
 def test_the_permutation_test_is_exact() -> None:
     draw = random.Random(0)
     for _ in range(20):
-        differences = [draw.randrange(-3, 4) / 3 for _ in range(draw.randrange(1, 12))]
-        assert permutation_test(differences) == pytest.approx(all_signs(differences), abs=1e-12)
+        differences = drawn(draw)
+        assert sign_flips(differences).p == pytest.approx(float(all_signs(differences)), abs=1e-12)
+
+
+def test_the_interval_holds_what_the_test_does_not_reject() -> None:
+    draw = random.Random(1)
+    tiny = Fraction(1, 10**6)
+    limited = 0
+    for _ in range(20):
+        differences = drawn(draw)
+        found = sign_flips(differences)
+        for end, outward in ((found.low, -tiny), (found.high, tiny)):
+            if math.isinf(end):
+                assert all_signs(differences, 100 * outward / tiny) >= 0.05
+                continue
+            limited += 1
+            at = Fraction(end).limit_denominator(1000)  # the mean of a subset of thirds
+            assert all_signs(differences, at) >= 0.05 > all_signs(differences, at + outward)
+    assert limited > 10
 
 
 def test_known_permutation_tests() -> None:
-    assert permutation_test([1.0] * 5) == 2 / 32
-    assert permutation_test([0.0, 0.0]) == 1.0
-    assert permutation_test([1 / 3, -1 / 3]) == 1.0
-    assert permutation_test([1 / 16] * 75) == pytest.approx(2**-74)
+    one = Fraction(1)
+    five = sign_flips([one] * 5)
+    assert (five.p, five.smallest_p, five.low, five.high) == (2 / 32, 2 / 32, -math.inf, math.inf)
+    assert sign_flips([Fraction(0)] * 2).p == sign_flips([Fraction(0)] * 2).smallest_p == 1.0
+    assert sign_flips([one / 3, -one / 3]).p == 1.0
+    assert sign_flips([one / 16] * 75).p == pytest.approx(2**-74)
+    assert sign_flips([one, one, -one, Fraction(0)]).smallest_p == 2 / 8  # only three of the four tell them apart
 
 
-def test_the_bootstrap_of_a_rate() -> None:
-    draw = random.Random(1)
-    counts = {str(n): (draw.randrange(4), 3) for n in range(75)}
-    found = bootstrap_rate(counts)
-    assert found is not None and found == bootstrap_rate(counts)
-    shares = [100 * wins / runs for wins, runs in counts.values()]
-    within = statistics.fmean(p * (100 - p) / 3 for p in shares)  # the variance that drawing runs adds
-    spread = 1.96 * math.sqrt((statistics.pvariance(shares) + within) / 75)
-    mean = statistics.fmean(shares)
-    assert found[0] == pytest.approx(mean - spread, abs=1.5)
-    assert found[1] == pytest.approx(mean + spread, abs=1.5)
-    assert bootstrap_rate({"a": (1, 3)}) is None
-    assert bootstrap_rate({"a": (3, 3), "b": (1, 1)}) == (100.0, 100.0)
+def test_drawn_subsets_come_near_to_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(2)
+    differences = [Fraction(draw.randrange(-2, 4), 3) for _ in range(40)]
+    exact = sign_flips(differences)
+    monkeypatch.setattr(module, "_LARGEST", 0)
+    near = sign_flips(differences)
+    assert near == sign_flips(differences)
+    assert near.p == pytest.approx(exact.p, abs=0.005)
+    assert (near.low, near.high) == (pytest.approx(exact.low, abs=0.01), pytest.approx(exact.high, abs=0.01))
 
 
-def test_a_difference_is_paired() -> None:
-    """Competitions differ much, the agents on each of them hardly: pairing sees it."""
-    a = {str(n): (100 if n % 2 else 10, 100) for n in range(40)}
-    b = {str(n): (99 if n % 2 else 5, 100) for n in range(40)}
-    found = bootstrap_difference(a, {**b, "only here": (1, 1)})
-    assert found is not None and 0 < found[0] < 3 < found[1] < 6
-    assert bootstrap_difference(a, {"0": (1, 1)}) is None
+def test_many_different_numbers_of_runs_take_no_large_table() -> None:
+    draw = random.Random(3)
+    differences = [Fraction(draw.randrange(n + 1), n) - Fraction(1, 2) for n in range(1, 60)]
+    assert 0 < sign_flips(differences).p <= 1
 
 
-def test_the_bootstrap_of_a_mean() -> None:
-    found = bootstrap_mean([0.0, 1.0] * 50)
-    assert found is not None
-    assert found[0] == pytest.approx(0.4, abs=0.03) and found[1] == pytest.approx(0.6, abs=0.03)
-    assert bootstrap_mean([1.0]) is None
+def test_an_interval_agrees_with_its_test() -> None:
+    """It excludes 0 exactly if p < 0.05, and holds the difference."""
+    draw = random.Random(4)
+    significant = 0
+    for _ in range(150):
+        ids = [str(number) for number in range(draw.randrange(2, 40))]
+        skill = draw.random()
+        a = {id: (draw.choices(range(4), (1, 1, 1, 1 + 3 * skill))[0], 3) for id in ids}
+        b = {id: (draw.choices(range(3), (3, 1, 1))[0], 2) for id in ids}
+        found = paired_difference(a, b)
+        assert found.interval is not None
+        low, high = found.interval
+        assert (low > 0 or high < 0) == (found.p < 0.05)
+        assert low <= found.difference <= high
+        assert found.smallest_p <= found.p
+        significant += found.p < 0.05
+    assert 30 < significant < 140
+
+
+def test_the_row_that_contradicted_itself() -> None:
+    """A bootstrap gave 5.0 to 47.5 beside p = 0.125: the agents differ on four of ten competitions."""
+    shares = [2, 2, 3, 3, 0, 0, 0, 0, 0, 0]  # of 4 runs
+    a = {str(number): (wins, 4) for number, wins in enumerate(shares)}
+    b = {str(number): (0, 4) for number in range(10)}
+    found = paired_difference(a, b)
+    assert (found.difference, found.p, found.smallest_p) == (pytest.approx(25.0), 0.125, 0.125)
+    assert found.interval is not None and found.interval[0] < 0 < found.interval[1]
+
+
+def test_wilson() -> None:
+    """Against the ends that Newcombe published (1998, Statistics in Medicine 17, 857-872, table I)."""
+    for wins, runs, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)):
+        assert wilson(wins / runs, runs) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
+
+
+def test_no_success_is_no_certainty() -> None:
+    nothing = rate_interval({str(number): (0, 1) for number in range(20)})
+    assert nothing == (0.0, pytest.approx(16.11, abs=0.01))
+    everything = rate_interval({str(number): (3, 3) for number in range(20)})
+    assert everything == (pytest.approx(100 - 16.11, abs=0.01), 100.0)
+    assert rate_interval({"a": (1, 3)}) is None
+    alike = paired_difference({str(n): (0, 3) for n in range(20)}, {str(n): (0, 3) for n in range(20)})
+    assert alike.p == 1.0 and alike.interval is not None
+    assert alike.interval == (pytest.approx(-16.11, abs=0.01), pytest.approx(16.11, abs=0.01))
+
+
+def test_runs_of_a_competition_count_as_far_as_they_differ() -> None:
+    """Three runs that always end alike are one trial; three that end as if by chance are nearly three."""
+    alike = rate_interval({str(number): (3 * (number % 2), 3) for number in range(40)})
+    assert alike == tuple(100 * end for end in wilson(0.5, 40))
+    draw = random.Random(5)
+    apart = rate_interval({str(number): (sum(draw.random() < 0.5 for _ in range(3)), 3) for number in range(400)})
+    assert alike is not None and apart is not None
+    assert apart[1] - apart[0] == pytest.approx(100 * 2 * 1.96 * 0.5 / math.sqrt(1200), rel=0.1)
+
+
+def test_the_interval_of_a_mean() -> None:
+    found = mean_interval([0.4, 0.6] * 50, 300)
+    assert found == wilson(0.5, 300)  # they vary less than 300 independent runs would
+    assert mean_interval([1.0], 3) is None
+    values = [0.0, 0.5, 1.0] * 10
+    expected = 0.25 / (statistics.variance(values) / 30)
+    assert mean_interval(values, 60) == wilson(0.5, expected)
+
+
+def test_holm() -> None:
+    """The example of R's p.adjust: a step down, never below the step before."""
+    assert holm([0.01, 0.02, 0.03, 0.04]) == [0.04, 0.06, 0.06, 0.06]
+    assert holm([0.5, 0.001, 0.04]) == [0.5, 0.003, 0.08]
+    assert holm([0.9, 0.8]) == [1.0, 1.0] and holm([]) == []
 
 
 def test_chance_to_win() -> None:
@@ -90,3 +177,22 @@ def test_pass_at_k_of_thousands_of_runs() -> None:
     n, c = 2000, 300
     for k in (1, 7, 299, 300, 301, 1699, 1700, 1701, 2000):
         assert pass_at_k(n, c, k) == pytest.approx(1 - math.comb(n - c, k) / math.comb(n, k), abs=1e-12)
+
+
+@pytest.mark.parametrize("chance", [0.1, 0.5])
+def test_coverage(chance: float) -> None:
+    """Of 1000 simulated reports on ten competitions; benchmarks/coverage.py has more of it."""
+    draw = random.Random(6)
+
+    def counts() -> dict[str, tuple[int, int]]:
+        return {str(n): (sum(draw.random() < hard for _ in range(3)), 3) for n, hard in enumerate(chances)}
+
+    rates = differences = 0
+    for _ in range(1000):
+        chances = [draw.betavariate(chance, 1 - chance) for _ in range(10)]  # two runs of one agree with 0.5
+        a, b = counts(), counts()
+        interval, difference = rate_interval(a), paired_difference(a, b).interval
+        assert interval is not None and difference is not None
+        rates += interval[0] <= 100 * chance <= interval[1]
+        differences += difference[0] <= 0 <= difference[1]
+    assert rates / 1000 > 0.92 and differences / 1000 > 0.94

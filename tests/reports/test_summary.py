@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from mlecore.agents import Usage
+from mlecore.reports.benchmark import split_ids
 from mlecore.reports.graded import Moment, Suspicion
+from mlecore.reports.sections import sections
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
 from mlecore.runs.provenance import PluginUse
@@ -45,6 +48,66 @@ def test_progress_takes_the_file_as_it_stood(graded) -> None:
     assert [instant.any_medal for instant in at] == [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]  # gold stood for 1000 s only
     assert [instant.valid for instant in at] == [100.0, 0.0, 0.0, 0.0, 0.0, 100.0]
     assert at[0].position == pytest.approx((0.6 - 0.5) / (0.9 - 0.5))
+
+
+def test_progress_without_medals_is_towards_the_sample(graded, without_thresholds) -> None:
+    history = (
+        Moment(seconds=1000.0, valid=True, score=0.4, medal=None),
+        Moment(seconds=5000.0, valid=True, score=0.6, medal=None),
+    )
+    made = without_thresholds(0.7)
+    better = graded(data_kind="synthetic", seconds=80_000.0, made=made, history=history)
+    worse = graded(
+        data_kind="synthetic", seed=1, seconds=80_000.0, made=evolve(made, is_lower_better=True), history=history
+    )
+    nothing = evolve(made, sample_score=None, beats_sample=None)
+    without = graded(data_kind="synthetic", seed=2, seconds=80_000.0, made=nothing, history=history)
+    document = summarise([better, worse, without])
+    at = document.setups[0].progress
+    assert {instant.any_medal for instant in at} == {None}
+    assert [round(instant.beats_sample) for instant in at] == [33, 33, 33, 33, 33, 67]  # 1 h: 0.4; 2 h on: 0.6; the end
+    table = next(section for section in sections(document) if section.id == "progress")
+    assert table.header[2] == "BEATS SAMPLE %" and [row[2] for row in table.rows] == ["33.3"] * 5 + ["66.7"]
+
+
+def test_beaten_samples_are_out_of_the_runs_of_the_rate(graded, without_thresholds) -> None:
+    """10 of 40 runs: 21 score no better, 6 are invalid, and 3 have no score of the sample to beat."""
+    invalid = evolve(without_thresholds(0.5), status="invalid", valid_submission=False, score=None, beats_sample=None)
+    undefined = without_thresholds(0.9, sample_score=None, beats_sample=None)
+    reports = [without_thresholds(0.6)] * 10 + [without_thresholds(0.4)] * 21 + [invalid] * 6 + [undefined] * 3
+    (setup,) = summarise([graded(f"c{n}", data_kind="synthetic", made=each) for n, each in enumerate(reports)]).setups
+    assert setup.rates[-1].rates.rates["beats_sample"].mean == 25.0
+    said = next(note for note in setup.notes if "beat the sample" in note)
+    assert said.startswith("10 of 40 runs beat the sample submission (")
+    for part in ("21 score no better", "6 without a valid submission", "3 without a sample score to beat"):
+        assert part in said
+    (setup,) = summarise([graded(data_kind="synthetic", made=undefined)]).setups
+    assert "0 of 1 run beat the sample submission (1 without a sample score to beat)." in setup.notes
+
+
+def test_several_pairs_are_corrected_for_their_number(graded) -> None:
+    def agent(model: str, medals: int):
+        ids = [f"c{number}" for number in range(8)]
+        return [graded(id, model=model, medal="gold" if n < medals else None) for n, id in enumerate(ids)]
+
+    found = summarise([*agent("a", 8), *agent("b", 0), *agent("c", 1)]).comparisons
+    medals = [pair.differences[0] for pair in found]
+    assert [row.p for row in medals] == [2 / 2**8, 2 / 2**7, 1.0]
+    assert [row.p_holm for row in medals] == [3 * 2 / 2**8, 2 * 2 / 2**7, 1.0]
+    assert [row.p_holm for pair in found for row in pair.differences if row.rate == "valid"] == [1.0] * 3
+    (alone,) = summarise([*agent("a", 8), *agent("b", 0)]).comparisons
+    assert alone.differences[0].p_holm is None
+
+
+def test_a_single_seed_has_no_error(graded) -> None:
+    document = summarise([graded("a", medal="gold"), graded("b")], against_published=True)
+    rates = next(section for section in sections(document) if section.id == "rates")
+    assert "50.0" in rates.rows[-1] and not any("±" in cell for row in rates.rows for cell in row)
+    said = " ".join(rates.notes)
+    assert "± is one standard error over seeds" in said and "The interval is over competitions" in said
+    whole = summarise([graded(id) for id in split_ids("all")], against_published=True)
+    (published,) = (section for section in sections(whole) if section.id == "published")
+    assert next(row for row in published.rows if row[0] == "→ A")[2:6] == ("0.00",) * 4
 
 
 def test_flagged_runs_count_once_as_they_are_and_once_as_failures(graded) -> None:
@@ -112,7 +175,7 @@ def test_where_no_medals_are_there_are_none(graded, without_thresholds) -> None:
     assert [rates[kind] for kind in ("any_medal", "gold", "above_median")] == [None] * 3
     assert (rates["beats_sample"].mean, rates["valid"].mean) == (50.0, 100.0)
     assert [(line.medal, line.above_median) for line in setup.runs] == [(None, None)] * 2
-    assert "1 of 2 runs beat the sample submission." in setup.notes
+    assert "1 of 2 runs beat the sample submission (1 score no better)." in setup.notes
 
 
 def test_runs_that_are_not_results_are_named(graded) -> None:
@@ -122,10 +185,13 @@ def test_runs_that_are_not_results_are_named(graded) -> None:
         graded("c", state="failed", reason="no engine", made=None),
     ]
     (setup,) = summarise(items).setups
-    assert setup.rates[0].rates.rates["any_medal"].mean == 50.0  # what could not be graded is no medal yet
+    assert setup.rates[0].rates.rates["any_medal"] is None
     notes = "\n".join(setup.notes)
     assert "Could not be graded yet and count as no medal until then: b--0" in notes
-    assert "Not counted, as they have not been graded: 1 run (c--0)" in notes
+    assert "1 are missing (1 failed) and left out: c--0." in notes and "without a graded run: c." in notes
+    assert summarise(items[:2]).setups[0].rates[0].rates.rates["any_medal"].mean == 50.0  # not graded: no medal yet
+    padded = summarise(items, pad_missing=True).setups[0].rates[0].rates.rates["any_medal"]
+    assert padded.mean == pytest.approx(100 / 3)
     assert [(f.what, f.runs) for f in setup.failures] == [("not graded", ("b--0",)), ("not run", ("c--0",))]
 
 

@@ -121,7 +121,7 @@ def _headline(setups: Sequence[SetupSummary]) -> str:
     axes.set_ylim(len(names) - 0.4, -0.7)
     axes.set_xlim(-2, 104)
     kinds = {RATE_NAMES[setup.goal] for setup in setups}
-    axes.set_xlabel(f"{' or '.join(sorted(kinds))}, % of competitions; bars: 95 % bootstrap interval")
+    axes.set_xlabel(f"{' or '.join(sorted(kinds))}, % of competitions; bars: 95 % interval over competitions")
     axes.grid(axis="x")
     return _svg(figure, "headline", "Rates by split with their intervals")
 
@@ -184,10 +184,9 @@ def _words(setup: SetupSummary, line: RunLine) -> str:
 def _progress(setups: Sequence[SetupSummary]) -> str:
     figure, axes = _figure(2.0)
     for setup in setups:
-        medals = setup.no_medals is None
-        values = [(at.any_medal or 0.0) if medals else at.valid for at in setup.progress]
+        values = [getattr(at, setup.goal) or 0.0 for at in setup.progress]
         hours = [at.seconds / 3600 for at in setup.progress]
-        label = f"{setup.key}, {'any medal' if medals else 'valid'}"
+        label = f"{setup.key}, {RATE_NAMES[setup.goal]}"
         axes.plot(hours, values, "o-", color=_colour(_key_number(setup.key)), markersize=4, label=label)
     axes.set_xlabel("hours since the start")
     axes.set_ylabel("% of runs")
@@ -253,7 +252,9 @@ def _published(document: Document) -> str:
     for own in document.own:
         if "all" in own.rates:
             rate = own.rates["all"]
-            lines.append((rate.mean, rate.sem, _short(f"→ {own.key}: {own.title}", 56), _colour(_key_number(own.key))))
+            lines.append(
+                (rate.mean, rate.sem or 0.0, _short(f"→ {own.key}: {own.title}", 56), _colour(_key_number(own.key)))
+            )
     lines.sort()
     figure, axes = _figure(0.17 * len(lines), labels=3.2)
     for row, (mean, sem, _, colour) in enumerate(lines):
@@ -263,7 +264,7 @@ def _published(document: Document) -> str:
     axes.tick_params(axis="y", labelsize=7, length=0)
     axes.set_ylim(-0.7, len(lines) - 0.3)
     axes.set_xlim(0, 100)
-    axes.set_xlabel("any medal, % of all 75 competitions; bars: ± one standard error")
+    axes.set_xlabel("any medal, % of all 75 competitions; bars: ± one standard error over seeds")
     axes.grid(axis="both")
     return _svg(figure, "published", "The published leaderboard with these runs in it")
 

@@ -20,7 +20,10 @@ def sections(document: Document) -> Iterator[Section]:
     for comparison in document.comparisons:
         yield from comparison_sections(comparison)
     if len(document.comparisons) > 1:
-        note = f"{len(document.comparisons)} pairs were compared; their p-values are not corrected for that."
+        note = (
+            f"{len(document.comparisons)} pairs are compared. HOLM is p corrected for their number by Holm's method, "
+            "rate by rate; intervals and P are those of each pair alone."
+        )
         yield Section(id="comparisons", title="All comparisons", notes=(note,))
     if document.published:
         yield published_entries(document)

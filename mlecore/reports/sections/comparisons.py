@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlecore.reports.beside import Beside
-from mlecore.reports.cells import NONE, RATE_NAMES, interval, number, one_line
+from mlecore.reports.cells import NONE, RATE_NAMES, interval, number, one_line, out_of, p_value
 from mlecore.reports.compare import Comparison
 from mlecore.reports.sections.section import FLAGGED, Section
 from mlecore.reports.statistics import LEVEL
-from mlecore.units import counted
 
 
 def all_beside(found: Beside) -> Section:
@@ -39,13 +38,22 @@ def comparison_sections(found: Comparison) -> Iterator[Section]:
             f"{row.b:.1f}",
             f"{row.difference:+.1f}",
             interval(row.interval),
-            f"{row.p:.4f}" if row.p >= 0.0001 else "< 0.0001",
+            p_value(row.p),
+            p_value(row.smallest_p),
+            *([p_value(row.p_holm)] if row.p_holm is not None else []),
         )
         for row in found.differences
     )
     a, b = found.a.split(":")[0], found.b.split(":")[0]
-    over = counted(found.competitions, "competition")
-    notes = [f"Over what both ran ({over}); p by a paired permutation test over competitions."]
+    over = f"{out_of(found.competitions, found.planned)} {'competition' if found.planned == 1 else 'competitions'}"
+    notes = [f"Over {over} planned for both."]
+    if found.competitions < found.planned:
+        notes.append("The others have no graded run of one or both; --pad-missing counts missing runs as failures.")
+    if rows:
+        notes.append(
+            "P by a paired permutation test over competitions; the interval excludes 0 exactly if P < 0.05. SMALLEST P "
+            "is the least that this test could give on as many competitions as the two differ on."
+        )
     if found.a_wins is not None:
         where = f" ({LEVEL} % interval {interval(found.a_wins_interval, 2)})" if found.a_wins_interval else ""
         notes.append(f"A run of {a} beats one of {b} with a probability of {found.a_wins:.2f}{where}, by score.")
@@ -53,11 +61,12 @@ def comparison_sections(found: Comparison) -> Iterator[Section]:
         differ = "; ".join(f"{name}: {' | '.join(values)}" for name, values in found.differ.items())
         done = "" if rows else " They are not compared; --mix compares them anyway."
         notes.append(f"Not comparable: {differ}.{done}")
-    header = ("RATE", f"{a} %", f"{b} %", "DIFFERENCE", f"{LEVEL} % INTERVAL", "P")
+    header = ["RATE", f"{a} %", f"{b} %", "DIFFERENCE", f"{LEVEL} % INTERVAL", "P", "SMALLEST P"]
+    header += ["HOLM"] * any(row.p_holm is not None for row in found.differences)
     yield Section(
         id="comparison",
         title=one_line(title),
-        header=header if rows else (),
+        header=tuple(header) if rows else (),
         rows=rows,
         notes=tuple(map(one_line, notes)),
     )

@@ -25,7 +25,7 @@ def published_entries(document: Document) -> Section:
         for entry in document.published
     ]
     for own in document.own:
-        shown = [f"{own.rates[s].mean:.2f} ± {own.rates[s].sem:.2f}" if s in own.rates else NONE for s in SPLITS]
+        shown = [own.rates[split].rounded(2) if split in own.rates else NONE for split in SPLITS]
         place = own.rates["all"].mean if "all" in own.rates else -1.0
         lines.append((place, (f"→ {own.key}", own.title, *shown, "", document.created_at[:10], "", "")))
     header = ("AGENT", "MODELS", *(f"{split.upper()} %" for split in SPLITS), "HOURS", "DATE", "KNOWN LEAK", "REPORTS")
@@ -34,7 +34,7 @@ def published_entries(document: Document) -> Section:
         title="Any medal, among the published entries",
         header=header,
         rows=tuple(tuple(map(one_line, cells)) for _, cells in sorted(lines, key=lambda line: -line[0])),
-        notes=(f"Source: {document.published_source}.",),
+        notes=(f"± is one standard error over seeds. Source: {document.published_source}.",),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlecore.reports.benchmark import slice_sources
-from mlecore.reports.cells import NONE, RATE_NAMES, interval, number, one_line, quantity, rate, score, threshold
+from mlecore.reports.cells import NONE, RATE_NAMES, interval, number, one_line, out_of, quantity, rate, score, threshold
 from mlecore.reports.document import RunLine, SetupSummary
 from mlecore.reports.rates import RATES
 from mlecore.reports.sections.section import FLAGGED, Section
@@ -36,7 +36,7 @@ def _all(setup: SetupSummary) -> Iterator[Section]:
             [
                 (
                     str(row.k),
-                    str(row.competitions),
+                    out_of(row.competitions, row.planned),
                     f"{row.share:.1f}",
                     *([number(row.without_flagged, 1)] * len(flagged)),
                 )
@@ -62,12 +62,12 @@ def _all(setup: SetupSummary) -> Iterator[Section]:
             (
                 row.by,
                 row.value,
-                str(row.competitions),
-                str(row.runs),
-                f"{row.goal:.1f}",
+                out_of(row.competitions, row.planned_competitions),
+                out_of(row.runs, row.planned_runs),
+                number(row.goal, 1),
                 *([number(row.goal_without_flagged, 1)] * len(flagged)),
                 interval(row.interval),
-                f"{row.valid:.1f}",
+                number(row.valid, 1),
                 number(row.position, 2),
             )
             for row in setup.slices
@@ -78,18 +78,18 @@ def _all(setup: SetupSummary) -> Iterator[Section]:
         setup,
         "progress",
         "Over time",
-        ("AFTER", "RUNS", "ANY MEDAL %", "VALID %", "POSITION"),
+        ("AFTER", "RUNS", f"{goal.upper()} %", "VALID %", "POSITION"),
         [
             (
                 show_duration(at.seconds),
                 str(at.runs),
-                number(at.any_medal, 1),
+                number(getattr(at, setup.goal), 1),
                 f"{at.valid:.1f}",
                 number(at.position, 2),
             )
             for at in setup.progress
         ],
-        ("What the submissions as they stood then would have earned.",) * bool(setup.progress),
+        ("What the submissions would have earned at that time.",) * bool(setup.progress),
     )
     yield _section(
         setup,
@@ -215,9 +215,17 @@ def _rate_table(setup: SetupSummary) -> Section:
     notes = list(setup.notes)
     if setup.position is not None:
         where = f" ({LEVEL} % interval {interval(setup.position_interval, 2)})" if setup.position_interval else ""
-        notes.append(f"Mean position between the sample submission (0) and gold (1): {setup.position:.2f}{where}.")
+        over = counted(setup.position_competitions, "competition")
+        notes.append(
+            f"Mean position over {over}, between the sample submission (0) and gold (1): {setup.position:.2f}{where}."
+        )
     if rows:
-        notes.insert(0, "Mean ± one standard error over seeds; intervals by bootstrap over competitions and runs.")
+        notes.insert(
+            0,
+            "± is one standard error over seeds: how much the rate on exactly these competitions varies from seed to "
+            "seed; a single seed has none. The interval is over competitions: how much the rate would vary with other "
+            "competitions like these.",
+        )
     return _section(setup, "rates", "Rates", header, rows, notes)
 
 

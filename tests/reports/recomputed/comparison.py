@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from recomputed.bootstrap import drawn_difference, drawn_mean
+from recomputed.intervals import difference_interval, mean_interval
 from recomputed.matching import Rows
 from recomputed.runs import Run, flagged, goal_of, grouped, mean_share, reached
 
@@ -25,10 +25,11 @@ def comparison(a: Sequence[Run], b: Sequence[Run]) -> dict[str, Any]:
     without = (False, True) if doubtful else (False,)
     return {
         "competitions": len(both),
+        "planned": len(both),
         "goal": goal,
         "differences": [difference(kind, of_a, of_b, both, each) for kind in kinds for each in without],
         "a_wins": statistics.fmean(wins.values()),
-        "a_wins_interval": drawn_mean(list(wins.values())) if len(both) > 1 else None,
+        "a_wins_interval": mean_interval(list(wins.values()), sum(min(len(of_a[id]), len(of_b[id])) for id in both)),
         "pairs": Rows(
             ("competition",),
             {
@@ -57,13 +58,15 @@ def difference(
         "a": mean_share(of_a, both, kind, without),
         "b": mean_share(of_b, both, kind, without),
         "difference": float(100 * sum(steps) / len(steps)),
-        "interval": drawn_difference(list(a.values()), list(b.values())) if len(both) > 1 else None,
-        "p": sign_test(steps),
+        "interval": difference_interval(list(a.values()), list(b.values())),
+        "p": sign_test(steps, abs(sum(steps))),
+        "smallest_p": sign_test(steps, sum(map(abs, steps))),
+        "p_holm": None,
     }
 
 
-def sign_test(steps: Sequence[Fraction]) -> float:
-    """Of all 2^n choices of signs, the share whose sum is at least as far from 0: counted with whole numbers."""
+def sign_test(steps: Sequence[Fraction], distance: Fraction | int) -> float:
+    """Of all 2^n choices of signs, the share whose sum is at least so far from 0: counted with whole numbers."""
     ways: dict[Fraction, int] = {Fraction(0): 1}
     for step in steps:
         more: dict[Fraction, int] = defaultdict(int)
@@ -71,7 +74,7 @@ def sign_test(steps: Sequence[Fraction]) -> float:
             more[total + step] += count
             more[total - step] += count
         ways = more
-    far = sum(count for total, count in ways.items() if abs(total) >= abs(sum(steps)))
+    far = sum(count for total, count in ways.items() if abs(total) >= distance)
     return float(Fraction(far, 2 ** len(steps)))
 
 

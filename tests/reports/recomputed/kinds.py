@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recomputed.bootstrap import drawn_share
+from recomputed.intervals import share_interval
 from recomputed.matching import Rows
 from recomputed.runs import Run, flagged, mean_share, packages, positions, reached
 
@@ -25,6 +25,7 @@ def pass_at_k(by_competition: Mapping[str, Sequence[Run]], goal: str) -> list[di
             {
                 "k": k,
                 "competitions": len(counted),
+                "planned": len(counted),
                 "share": best_of(k, counted, goal),
                 "without_flagged": best_of(k, counted, goal, unflagged=True) if doubtful else None,
             }
@@ -61,13 +62,13 @@ def slices(by_competition: Mapping[str, Sequence[Run]], goal: str) -> Rows:
         places = positions(runs)
         rows[by, value] = {
             "competitions": len(ids),
+            "planned_competitions": len(ids),
             "runs": len(runs),
+            "planned_runs": len(runs),
             "goal": mean_share(by_competition, ids, goal),
             "goal_without_flagged": mean_share(by_competition, ids, goal, unflagged=True) if doubtful else None,
             "valid": mean_share(by_competition, ids, "valid"),
-            "interval": drawn_share([[reached(run, goal) for run in by_competition[id]] for id in ids])
-            if len(ids) > 1
-            else None,
+            "interval": share_interval([[reached(run, goal) for run in by_competition[id]] for id in ids]),
             "position": statistics.fmean(places.values()) if places else None,
         }
     return Rows(("by", "value"), rows)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from recomputed.bootstrap import drawn_share
+from recomputed.intervals import share_interval
 from recomputed.runs import KINDS, Run, flagged, goal_of, grouped, of_split, ranked, reached
 
 
@@ -37,7 +37,7 @@ def split_rates(name: str, wanted: Sequence[str], runs: Sequence[Run]) -> dict[s
         rates[kind] = mean_and_error([[reached(run, kind) for run in part] for part in kept])
         clean[kind] = mean_and_error([[reached(run, kind, unflagged=True) for run in part] for part in kept])
         wins = [[reached(run, kind) for run in column] for column in zip(*kept, strict=True)]
-        intervals[kind] = drawn_share(wins) if len(wins) > 1 else None
+        intervals[kind] = share_interval(wins)
     return {
         "rates": {
             "split": name,
@@ -51,11 +51,11 @@ def split_rates(name: str, wanted: Sequence[str], runs: Sequence[Run]) -> dict[s
     }
 
 
-def mean_and_error(seeds: Sequence[Sequence[int]]) -> dict[str, float]:
+def mean_and_error(seeds: Sequence[Sequence[int]]) -> dict[str, float | None]:
     """Of one list of 0 and 1 a seed, in percent: sample standard deviation over the root of their number."""
     shares = [100 * sum(seed) / len(seed) for seed in seeds]
     mean = sum(shares) / len(shares)
     if len(shares) == 1:
-        return {"mean": mean, "sem": 0.0}
+        return {"mean": mean, "sem": None}
     squares = sum((share - mean) ** 2 for share in shares)
     return {"mean": mean, "sem": math.sqrt(squares / (len(shares) - 1)) / math.sqrt(len(shares))}

@@ -58,7 +58,7 @@ def table_rows(expected: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[st
             {
                 (_duration(row["seconds"]),): {
                     "runs": row["runs"],
-                    "any medal %": row["any_medal"],
+                    goal: row[setup["goal"]],
                     "valid %": row["valid"],
                     "position": row["position"],
                 }
@@ -165,7 +165,8 @@ def _comparison(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[str,
                 "b %": row["b"],
                 "difference": row["difference"],
                 "95 % interval": row["interval"],
-                "p": row["p"] if row["p"] >= 0.0001 else "< 0.0001",
+                "p": _p(row["p"]),
+                "smallest p": _p(row["smallest_p"]),
             }
             for row in found["differences"]
         },
@@ -202,8 +203,14 @@ def _published(expected: Mapping[str, Any]) -> dict[tuple[str, ...], Cells]:
     return found
 
 
-def _plus_minus(rate: Mapping[str, float] | None) -> str:
-    return f"{rate['mean']:.2f} ± {rate['sem']:.2f}" if rate else "-"
+def _p(value: float) -> float | str:
+    return value if value >= 0.0001 else "< 0.0001"
+
+
+def _plus_minus(rate: Mapping[str, float | None] | None) -> str:
+    if rate is None:
+        return "-"
+    return f"{rate['mean']:.2f}" + (f" ± {rate['sem']:.2f}" if rate["sem"] is not None else "")
 
 
 def _duration(seconds: float) -> str:

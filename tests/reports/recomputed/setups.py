@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from recomputed.bootstrap import drawn_mean
+from recomputed.intervals import mean_interval
 from recomputed.kinds import pass_at_k, slices
 from recomputed.matching import Rows
 from recomputed.progress import progress
@@ -23,11 +23,20 @@ def setup(runs: Sequence[Run]) -> dict[str, Any]:
     places = positions(runs)
     return {
         "goal": goal,
+        "coverage": {
+            "planned_runs": len(runs),
+            "graded_runs": len(runs),
+            "planned_competitions": len(by_competition),
+            "missing": {},
+            "without_runs": [],
+            "padded": False,
+        },
         "rates": [*all_rates(runs)],
         "pass_at_k": pass_at_k(by_competition, goal),
         "slices": slices(by_competition, goal),
         "position": statistics.fmean(places.values()) if places else None,
-        "position_interval": drawn_mean(list(places.values())) if len(places) > 1 else None,
+        "position_competitions": len(places),
+        "position_interval": mean_interval(list(places.values()), sum(len(by_competition[id]) for id in places)),
         "progress": progress(runs),
         "costs": costs(runs),
         "failures": failures(runs),

@@ -1,7 +1,7 @@
-"""Logs runs to MLflow: one experiment per group, one MLflow run per run, with its settings, score and artefacts.
+"""Logs runs to MLflow: one experiment per group, one MLflow run per run, with its settings, score, findings and files.
 
-MLflow decides where to: by MLFLOW_TRACKING_URI, and what else its client reads from the environment. Without that
-variable nothing is logged. Events may come twice, so a run is looked for by its uid before it is made.
+MLflow decides where to log, by MLFLOW_TRACKING_URI and the other variables that its client reads. Without that variable
+nothing is logged. Events may come twice, so a run is looked up by its uid before it is created.
 """
 
 from __future__ import annotations
@@ -19,17 +19,20 @@ if TYPE_CHECKING:
     from mlflow.tracking import MlflowClient
 
     from mlecore.grading.report import Report
+    from mlecore.runs.findings import Findings
     from mlecore.runs.record import RunRecord
 
 TRACKING = "MLFLOW_TRACKING_URI"
 UID = "mlecore.uid"
+LABEL = "mlecore.label"
 _LARGEST = 64 * 2**20  # bytes of an artefact
-_ENDS = {"finished": "FINISHED", "stopped": "KILLED"}  # all other ends are failures of the process
+_LONGEST = 4000  # characters of a tag's value; MLflow takes 8,000 bytes
+_STATUS = {"finished": "FINISHED", "stopped": "KILLED"}  # by how the process ended; FAILED otherwise
 
 
 @mlecore.hookimpl
 def run_started(run: RunRecord) -> None:
-    """Make the run, or take the one that an earlier attempt made."""
+    """Create the run, or take the one that an earlier attempt created."""
     if not os.environ.get(TRACKING):
         return
     client = _client()
@@ -41,7 +44,7 @@ def run_started(run: RunRecord) -> None:
 
 @mlecore.hookimpl
 def run_finished(run: RunRecord) -> None:
-    """How it ended, what it used, and what it left."""
+    """How it ended, what it used, and which files it left. Its status is final once it is graded."""
     if not os.environ.get(TRACKING):
         return
     client = _client()
@@ -51,12 +54,15 @@ def run_finished(run: RunRecord) -> None:
     client.set_tag(run_id, "mlecore.ended", run.ended or "")
     for path in _artefacts(run):
         client.log_artifact(run_id, str(path), path.parent.relative_to(run.folder).as_posix().strip("."))
-    client.set_terminated(run_id, _ENDS.get(run.ended or "", "FAILED"))
+    client.set_terminated(run_id, _STATUS.get(run.ended or "", "FAILED"))
 
 
 @mlecore.hookimpl
 def run_graded(run: RunRecord, report: Report) -> None:
-    """Score and medals. An invalid submission has no score, only ``valid`` 0."""
+    """Score and medals. An invalid submission has no score, only ``valid`` 0.
+
+    A run with a valid submission is FINISHED, however its process ended; the tag ``mlecore.ended`` says how.
+    """
     if not os.environ.get(TRACKING):
         return
     client = _client()
@@ -68,6 +74,24 @@ def run_graded(run: RunRecord, report: Report) -> None:
         client.set_tag(run_id, "mlecore.medal", report.medal or "none")
     if (path := run.folder / "grade.json").is_file():
         client.log_artifact(run_id, str(path))
+    if report.valid_submission:
+        client.set_tag(run_id, "mlecore.ended", run.ended or "")
+        client.set_terminated(run_id, "FINISHED")
+
+
+@mlecore.hookimpl
+def run_judged(run: RunRecord, findings: Findings) -> None:
+    """What a detector found, as tags: its outcome, and each finding that throws doubt on the run; and its file."""
+    if not os.environ.get(TRACKING):
+        return
+    client = _client()
+    run_id = _run_of(client, run).info.run_id
+    name = f"mlecore.detector.{findings.detector.name}"
+    summaries = [f"{finding.verdict}, {finding.rule}: {finding.summary}" for finding in findings.flagged]
+    client.set_tag(run_id, name, findings.outcome)
+    client.set_tag(run_id, f"{name}.findings", (findings.failed or "\n".join(summaries))[:_LONGEST])
+    if (path := run.folder / "findings" / f"{findings.detector.name}.json").is_file():
+        client.log_artifact(run_id, str(path), "findings")
 
 
 @cache
@@ -78,15 +102,18 @@ def _client() -> MlflowClient:
 
 
 def _run_of(client: MlflowClient, run: RunRecord) -> Run:
-    """The MLflow run with this uid; made where there is none."""
+    """The MLflow run with this uid; created if there is none."""
     experiment = client.get_experiment_by_name(run.group)
     id = experiment.experiment_id if experiment else client.create_experiment(run.group)
     found = client.search_runs([id], f"tags.`{UID}` = '{run.uid}'", max_results=1)
-    return found[0] if found else client.create_run(id, run_name=run.name, tags={UID: run.uid})
+    if found:
+        return found[0]
+    return client.create_run(id, run_name=run.name, tags={UID: run.uid, LABEL: run.label or run.agent.name})
 
 
 def _settings(run: RunRecord) -> Iterator[tuple[str, Any]]:
-    yield from (("agent", run.agent.name), ("agent version", run.agent.version), ("competition", run.competition))
+    yield from (("agent", run.agent.name), ("agent version", run.agent.version), ("label", run.label or run.agent.name))
+    yield "competition", run.competition
     yield from (("edition", run.edition), ("data_kind", run.data_kind), ("seed", run.seed))
     yield from (("backend", run.backend.name), ("time limit", run.limits.time), ("network", run.limits.network))
     if run.model:

@@ -10,8 +10,10 @@ from attrs import evolve
 from mlflow.tracking import MlflowClient
 
 from mlecore.agents import Usage
+from mlecore.detectors import Finding
 from mlecore.grading.report import Report
 from mlecore.registry.loading import load_extensions
+from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import RunRecord
 
@@ -40,6 +42,7 @@ def run(tmp_path: Path) -> RunRecord:
         folder=folder,
         competition="leaf-classification",
         agent=PluginUse(name="baseline", version="1.0", options={"depth": "3"}),
+        label="deep",
         backend=PluginUse(name="vm"),
         state="running",
     )
@@ -82,6 +85,7 @@ def test_the_life_of_a_run(client: MlflowClient, run: RunRecord) -> None:
     extension.run_started(run)
     found = only(client)
     assert found.info.status == "RUNNING" and found.info.run_name == run.name
+    assert (found.data.params["label"], found.data.tags["mlecore.label"]) == ("deep", "deep")
     assert found.data.params["option depth"] == "3" and found.data.params["competition"] == "leaf-classification"
     done = evolve(run, ended="finished", seconds=12.5, usage=Usage(input_tokens=7, cost_usd=0.25))
     extension.run_finished(done)
@@ -106,8 +110,41 @@ def test_events_that_come_twice_make_one_run(client: MlflowClient, run: RunRecor
     for _ in range(2):
         extension.run_started(run)
         extension.run_finished(evolve(run, ended="crashed"))
-        extension.run_graded(run, REPORT)
+        extension.run_graded(run, evolve(REPORT, status="invalid", valid_submission=False, score=None))
     assert only(client).info.status == "FAILED"
+
+
+def test_a_valid_submission_is_no_failure(client: MlflowClient, run: RunRecord) -> None:
+    crashed = evolve(run, ended="crashed")
+    extension.run_started(run)
+    extension.run_finished(crashed)
+    assert only(client).info.status == "FAILED"  # as far as anyone knows yet
+    extension.run_graded(crashed, REPORT)
+    found = only(client)
+    assert found.info.status == "FINISHED"
+    assert (found.data.tags["mlecore.ended"], found.data.tags["mlecore.submission"]) == ("crashed", "graded")
+
+
+def test_findings(client: MlflowClient, run: RunRecord) -> None:
+    copied = Finding(verdict="violation", rule="copied", summary="the same as a public notebook")
+    clean = Finding(verdict="clean", rule="leaks", summary="none used")
+    judged = Findings(
+        run=run.uid,
+        detector=PluginUse(name="dolos"),
+        created_at="2026-01-01T00:00:00+00:00",
+        seconds=1.0,
+        findings=(clean, copied),
+        group="g",
+    )
+    write_findings(run, judged)
+    extension.run_judged(run, judged)
+    extension.run_judged(run, evolve(judged, detector=PluginUse(name="rules"), findings=(), failed="no model"))
+    found = only(client)
+    assert found.data.tags["mlecore.detector.dolos"] == "violation"
+    assert found.data.tags["mlecore.detector.dolos.findings"] == "violation, copied: the same as a public notebook"
+    assert found.data.tags["mlecore.detector.rules"] == "failed"
+    assert found.data.tags["mlecore.detector.rules.findings"] == "no model"
+    assert names(client, found.info.run_id, "findings") == {"findings/dolos.json"}
 
 
 def test_no_medals_are_no_zeros(client: MlflowClient, run: RunRecord) -> None:
