@@ -49,6 +49,8 @@ RULES: tuple[Rule[BackendBench], ...] = (
     Rule(name="stop", says="stopping ends all of a job; output stays", test=ends.stop, needs=("life",)),
     Rule(name="removed", says="removing leaves nothing behind", test=ends.removed, needs=("life",)),
     Rule(name="hostile", says="only regular files of its home are fetched", test=harm.hostile, needs=("life",)),
+    Rule(name="locked", says="a job cannot lock its files against fetching", test=harm.locked, needs=("life",)),
+    Rule(name="init-kept", says="a job cannot have its init killed", test=harm.init_kept, needs=("life",)),
     Rule(name="cut", says="no more is fetched than the limits allow", test=harm.cut, needs=("life",)),
     Rule(name="globs", says="globs match what mlecore.globs says", test=patterns, needs=("life",)),
     Rule(name="apart", says="an isolated job cannot see the controller's files", test=harm.apart, needs=("life",)),
@@ -62,6 +64,7 @@ RULES: tuple[Rule[BackendBench], ...] = (
         test=limits.child,
         needs=("life",),
     ),
+    Rule(name="uncounted", says="a job gets no memory that nobody counts", test=limits.uncounted, needs=("memory",)),
     Rule(
         name="processes",
         says="a job cannot have more processes than it was given",

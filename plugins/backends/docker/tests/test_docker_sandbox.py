@@ -204,7 +204,8 @@ def refused(family):
 out = [fails(prlimit, long(1), long(0), limits, None), fails(ptrace, long(0x4206), long(1), None, None),
     fails(prlimit, long(1 + 2**32), long(0), limits, None),
     fails(write, long(1), None, long(0), None, long(0), long(0)), fails(ring, long(1), (ctypes.c_char * 120)()),
-    closed("/proc/1/mem"), closed("/proc/1/task/1/mem"), closed("/proc/1/oom_score_adj"), refused(40)]
+    closed("/proc/1/mem"), closed("/proc/1/task/1/mem"), closed("/proc/1/oom_score_adj"), closed("/proc/1/oom_adj"),
+    closed("/proc/1/task/1/oom_adj"), refused(40)]
 child = os.fork()
 if not child:
     import time
@@ -217,10 +218,10 @@ print(json.dumps(out))
 
 
 def test_init_cannot_be_taken_over(lab: Lab) -> None:
-    """Nine things that must fail, and four of ordinary programs that must not."""
+    """Eleven things that must fail, and four of ordinary programs that must not."""
     from mle_backend_docker.system_calls import is_ours
 
     if not is_ours(lab.engine):
         pytest.skip("this engine has a profile of system calls that somebody chose, or none")
-    assert lab.ask(TAKE_INIT) == [True] * 9 + [False] * 4
+    assert lab.ask(TAKE_INIT) == [True] * 11 + [False] * 4
     assert lab.backend.describe().details["system_calls"] == "filtered"

@@ -111,6 +111,8 @@ def test_links_and_pipes_are_refused_and_locked_folders_opened(claim: Path, monk
     (home / "logs" / "locked").mkdir()
     (home / "logs" / "locked" / "y").write_bytes(b"y")
     (home / "logs" / "locked").chmod(0)
+    (home / "logs").chmod(0o400)
+    home.chmod(0)
     assert sent(monkeypatch, "logs", "code/passwd") == {
         "logs/plain": b"x",
         "logs/link": "a symbolic link to '/etc/passwd'",
