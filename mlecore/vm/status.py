@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mlecore.backends import JobStatus
+from mlecore.backends import Hardware, JobStatus
 from mlecore.vm.supervise import processes
 from mlecore.vm.supervise.cgroups import Group
 from mlecore.vm.supervise.files import SPEC, STATE, read_json
@@ -39,6 +39,7 @@ def status(folder: Path, boot: str) -> JobStatus:
             infra_failure=bool(state.get("infra_failure")),
             reason=str(state.get("reason", "")),
             seconds=state.get("seconds"),
+            hardware=_hardware(state.get("hardware")),
         )
     if state["boot"] != boot:
         return _lost("the machine was restarted while it ran")
@@ -46,6 +47,10 @@ def status(folder: Path, boot: str) -> JobStatus:
         clean_up_after(folder, state)
         return _lost("its supervisor was killed")
     return JobStatus(phase=state["phase"], reason=str(state.get("reason", "")))
+
+
+def _hardware(measured: dict[str, Any] | None) -> Hardware | None:
+    return Hardware(**{**measured, "gpus": tuple(measured["gpus"])}) if measured else None
 
 
 def is_startable(spec: dict[str, Any] | None, boot: str) -> bool:
