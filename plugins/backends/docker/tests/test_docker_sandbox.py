@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,7 +96,6 @@ out = {
     "pids": read("pids.max", "pids/pids.max"),
     "cpu": read("cpu.max") or read("cpu/cpu.cfs_quota_us") + read("cpu/cpu.cfs_period_us"),
     "shm": os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize,
-    "hardware": json.load(open("/home/.mlecore/hardware.json")),
 }
 print(json.dumps(out))
 """
@@ -106,7 +106,15 @@ print(json.dumps(out))
     assert seen["pids"] == ["64"]
     assert int(seen["cpu"][0]) / int(seen["cpu"][1]) == 0.5
     assert seen["shm"] == size
-    assert (seen["hardware"]["cpus"], seen["hardware"]["memory"]) == (0.5, size)
+
+
+def test_hardware_is_what_the_engine_gave_it_whatever_the_sandbox_says(lab: Lab) -> None:
+    handle = lab.start("echo '{\"cpus\": 9999}' >.mlecore/hardware.json", memory=1 << 28, cpus=0.5)
+    measured = lab.wait(handle).hardware
+    assert measured is not None and (measured.cpus, measured.memory, measured.gpus) == (0.5, 1 << 28, ())
+    assert os.uname().release in measured.kernel
+    whole = lab.wait(lab.start()).hardware
+    assert whole is not None and whole.cpus == lab.engine.info["NCPU"] and whole.memory == lab.engine.info["MemTotal"]
 
 
 BOMB = """
@@ -166,7 +174,7 @@ def test_secrets_reach_the_agent_and_no_record_of_the_engine(lab: Lab, monkeypat
     )
     first, *rest = lab.output(handle).splitlines()
     assert json.loads(first) == value
-    assert rest == ["hardware.json"]
+    assert rest == []
     assert "second line" not in json.dumps(lab.engine.api.inspect_container(handle.name))
 
 
