@@ -120,7 +120,7 @@ class Sender:
                             os.close(inner)
 
     def enter(self, name: str, path: str, folder: int | None) -> int | None:
-        """Open a folder, also one that the agent has locked: what is in one that can only be listed cannot be opened."""
+        """Open a folder, also one that the agent has locked. One that can only be listed gives nothing out, either."""
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
         opened = self.unlocked(name, path, folder, flags, 0o700)
         if opened is not None and not os.fstat(opened).st_mode & stat.S_IXUSR:
