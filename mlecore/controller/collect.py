@@ -156,12 +156,11 @@ def _drop_forged(folder: Path, seconds: float) -> list[str]:
     if not folder.is_dir():
         return []
     names = [path.name for path in folder.iterdir() if path.name != "part"]  # init was about to take one
+    if len(names) > MAX_SNAPSHOTS:
+        files.remove(folder)
+        return [f"{OWN}/snapshots: {len(names)} files, and init keeps {MAX_SNAPSHOTS} at most: none is believed"]
     latest = 1.01 * seconds + _EARLY
     odd = [name for name in names if not (match := _SNAPSHOT.fullmatch(name)) or int(match[1]) > latest]
-    left = len(names) - len(odd)
-    if left > MAX_SNAPSHOTS:
-        files.remove(folder)
-        return [f"{OWN}/snapshots: {left} files, and init keeps {MAX_SNAPSHOTS} at most: none of them is believed"]
     for name in odd:
         files.remove(folder / name)
     return [f"{OWN}/snapshots: {len(odd)} files that init cannot have written"] if odd else []

@@ -106,15 +106,15 @@ def test_rules_against_harm_hold_for_an_ordinary_user(folder: Path) -> None:
         kit = types.ModuleType("mlecore.testing.backends")  # without its models, which need more than the system has
         kit.__path__ = [str(Path(mlecore.testing.__file__).parent / "backends")]
         sys.modules[kit.__name__] = kit
-        from mlecore.testing.backends import harm, limits
+        from mlecore.testing.backends import ends, harm, limits
         from mlecore.testing.backends.harness import BackendBench
         place = Path(sys.argv[1]) / "bench"
         place.mkdir()
         bench = BackendBench(None, {}, place)
         bench.another = lambda: Vm({})
-        for rule in (harm.locked, harm.init_kept, limits.uncounted, harm.hostile):
+        for rule in (harm.locked, harm.init_kept, limits.uncounted, ends.forged, harm.hostile):
             print(rule.__name__, [broken.what for broken in rule(bench)])
         bench.clean_up()
     """
     output = run(folder, textwrap.dedent(_PLACE) + textwrap.dedent(script))
-    assert output == "locked []\ninit_kept []\nuncounted []\nhostile []\n"
+    assert output == "locked []\ninit_kept []\nuncounted []\nforged []\nhostile []\n"

@@ -46,6 +46,7 @@ RULES: tuple[Rule[BackendBench], ...] = (
     Rule(name="variables", says="a job has the variables that every job has", test=variables, needs=("life",)),
     Rule(name="secrets", says="a job gets the secrets that it names, and no others", test=secrets, needs=("life",)),
     Rule(name="time-limit", says="a job ends when its time is up", test=ends.time_limit, needs=("life",)),
+    Rule(name="forged", says="a job cannot forge its end or its hardware", test=ends.forged, needs=("time-limit",)),
     Rule(name="stop", says="stopping ends all of a job; output stays", test=ends.stop, needs=("life",)),
     Rule(name="removed", says="removing leaves nothing behind", test=ends.removed, needs=("life",)),
     Rule(name="hostile", says="only regular files of its home are fetched", test=harm.hostile, needs=("life",)),
