@@ -27,7 +27,7 @@ from attrs import evolve, frozen
 from mlecore.backends import JobStatus
 from mlecore.errors import MlecoreError
 from mlecore.registry import load
-from mlecore.testing.backends import check_backend
+from mlecore.testing.backends import check_backend, harm
 from mlecore.testing.backends.harness import BackendBench
 from mlecore.testing.rules import ConformanceError, Stop
 
@@ -80,7 +80,13 @@ def _time(output: str, status: JobStatus, seconds: float) -> tuple[bool, str]:
 
 
 def _retry(output: str, status: JobStatus, seconds: float) -> tuple[bool, str]:
-    return not status.infra_failure, f"counts as infrastructure: {status.reason}" if status.infra_failure else "held"
+    if status.infra_failure:
+        return False, f"counts as infrastructure: {status.reason}"
+    if "offered" in output:
+        return False, "the kernel ends init first"
+    if status.hardware is not None and status.hardware.cpus == 9999:
+        return False, "its hardware is believed"
+    return True, "held"
 
 
 def _got(output: str, status: JobStatus, seconds: float) -> tuple[bool, str]:
@@ -151,6 +157,9 @@ for _ in range(2000):
     got = got and b"Error" not in bench.output(handle)
     words = f"{fetched.files} files in {seconds:.1f} s, {len(fetched.refused)} refusals said"
     yield Result(area="collecting", name="links, FIFOs, sparse, many, deep", held=got and seconds < 60, words=words)
+    broken = [broken.what for broken in harm.locked(bench)]
+    words = f"NOT held: {broken[0]}" if broken else "held"
+    yield Result(area="collecting", name="modes of 0, home's too", held=not broken, words=words)
 
 
 def relay(bench: BackendBench) -> Iterator[Result]:

@@ -37,6 +37,7 @@ def status(folder: Path, boot: str) -> JobStatus:
             oom=bool(state.get("oom")),
             timed_out=bool(state.get("timed_out")),
             infra_failure=bool(state.get("infra_failure")),
+            in_doubt=bool(state.get("in_doubt")),
             reason=str(state.get("reason", "")),
             seconds=state.get("seconds"),
             hardware=_hardware(state.get("hardware")),
@@ -45,7 +46,8 @@ def status(folder: Path, boot: str) -> JobStatus:
         return _lost("the machine was restarted while it ran")
     if not _supervised(state, boot):
         clean_up_after(folder, state)
-        return _lost("its supervisor was killed")
+        # Perhaps by a kernel short of memory: without a cgroup, nobody counts all that a job has it keep.
+        return _lost("its supervisor was killed", in_doubt=not state.get("cgroup"))
     return JobStatus(phase=state["phase"], reason=str(state.get("reason", "")))
 
 
@@ -62,8 +64,8 @@ def _supervised(state: dict[str, Any], boot: str) -> bool:
     return bool(state["boot"] == boot and processes.alive(int(state["pid"]), str(state["started"])))
 
 
-def _lost(reason: str) -> JobStatus:
-    return JobStatus(phase="exited", infra_failure=True, reason=reason)
+def _lost(reason: str, in_doubt: bool = False) -> JobStatus:
+    return JobStatus(phase="exited", infra_failure=True, in_doubt=in_doubt, reason=reason)
 
 
 def clean_up_after(folder: Path, state: dict[str, Any]) -> None:

@@ -292,7 +292,9 @@ class Supervisor:
         try:
             sync_disk(self.folder)  # the word "exited" must not survive a power loss that what the job left does not
         except OSError as error:
-            last.update(infra_failure=True, reason=f"what it left could not be written to the disk: {error.strerror}")
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)  # of what the job wrote itself, perhaps
+            why = f"what it left could not be written to the disk: {error.strerror}"
+            last.update(infra_failure=True, in_doubt=full, reason=why)
         self._save_end(last)
 
     def _save_end(self, last: dict[str, Any]) -> None:

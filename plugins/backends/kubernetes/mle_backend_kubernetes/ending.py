@@ -89,7 +89,9 @@ def _disrupted(pod: Pod, code: int | None) -> JobStatus:
     if pod.disruption == "TerminationByKubelet" and short and short[1] in pod.unlimited:
         reason = f"evicted: its node ran short of {short[1]}, of which the run had no limit"
         return JobStatus(phase="exited", exit_code=code, oom=short[1] == "memory", reason=reason)
-    return _lost(code, f"the cluster took its pod away ({pod.disruption}): {pod.disruption_message or pod.message}")
+    why = f"the cluster took its pod away ({pod.disruption}): {pod.disruption_message or pod.message}"
+    # A node may run short by the pod's doing all the same: of inodes, of which there is no limit.
+    return evolve(_lost(code, why), in_doubt=pod.disruption == "TerminationByKubelet" and short is not None)
 
 
 def _never_ended(pod: Pod, job: Job | None, stopped: bool) -> JobStatus:

@@ -124,7 +124,7 @@ def test_a_run_without_a_limit_may_have_caused_its_eviction(limits: dict[str, st
     words = "The node was low on resource: memory. Threshold quantity: 100Mi"
     raw = pod(limits=limits, phase="Failed", message=words, **disrupted("TerminationByKubelet"))
     status = of_pod(pod_of(raw), None)
-    assert (status.infra_failure, status.oom) == (infra, oom)
+    assert (status.infra_failure, status.in_doubt, status.oom) == (infra, infra, oom)
 
 
 def test_a_pod_that_somebody_deleted_is_no_agent_s_doing_but_one_that_we_stopped_is_no_failure() -> None:
