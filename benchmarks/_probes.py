@@ -79,6 +79,38 @@ if libc.unshare(0x10000000 | 0x00020000) or libc.mount(b"x", b"/tmp", b"tmpfs", 
     raise SystemExit("refused")
 with open("/tmp/x", "wb") as out:
     for _ in range(SIZE >> 20): out.write(bytes(1 << 20))""",
+        "secret memory (memfd_secret)": """
+import resource
+def take(size):
+    kept = libc.syscall(447, 0)
+    if kept < 0: return False
+    os.ftruncate(kept, size)
+    at = libc.mmap(None, ctypes.c_size_t(size), 3, 1, kept, ctypes.c_long(0))
+    if at == 2**64 - 1: return False
+    ctypes.memset(at, 1, size)
+    return True
+most = min(8 << 20, resource.getrlimit(resource.RLIMIT_MEMLOCK)[0])  # a process's share
+if not take(4096): raise SystemExit("refused")
+for _ in range(SIZE // most):
+    if not os.fork():
+        take(most)
+        time.sleep(60)
+time.sleep(2)""",
+        "huge pages (memfd, mmap, SysV)": """
+size = ctypes.c_size_t(1 << 21)
+libc.shmat.restype = ctypes.c_void_p
+def ways():
+    yield libc.mmap(None, size, 3, 0x40022, -1, ctypes.c_long(0))
+    kept = libc.memfd_create(b"x", 4)
+    if kept >= 0:
+        os.ftruncate(kept, 1 << 21)
+        yield libc.mmap(None, size, 3, 1, kept, ctypes.c_long(0))
+    yield libc.shmat(libc.shmget(0, size, 0o5600), None, 0)
+got = 0
+while got < SIZE >> 21 and (found := [at for at in ways() if at != 2**64 - 1]):
+    for at in found: ctypes.memset(at, 1, 1 << 21)
+    got += len(found)
+if not got: raise SystemExit("refused, or the machine has none")""",
         "buffers of sockets": """
 import resource, socket
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -227,6 +259,18 @@ with contextlib.suppress(OSError):
     for line in open("/proc/1/maps"):
         with contextlib.suppress(OSError): os.pwrite(out, bytes(4096), int(line.split("-")[0], 16))
 work(3)""",
+        "init offered to a kernel short of memory": """
+def score(): return int(open("/proc/1/oom_score").read())
+before = score()
+for name in ("oom_adj", "oom_score_adj", "task/1/oom_adj", "task/1/oom_score_adj"):
+    for value in ("15", "1000"):
+        with contextlib.suppress(OSError): open(f"/proc/1/{name}", "w").write(value)
+print("offered" if score() > before + 100 else "refused")""",
+        "a time limit passed off as a crash": """
+open(".mlecore/exit.json", "w").write('{"exit_code": 1, "timed_out": false, "stopped": true, "seconds": 0.5}')
+open(".mlecore/hardware.json", "w").write('{"cpus": 9999, "gpus": [{"name": "B200"}]}')
+os.chmod(".mlecore", 0o555)
+work(60)""",
         "a report that says so": """
 os.makedirs(".mlecore", exist_ok=True)
 open(".mlecore/exit.json", "w").write('{"exit_code": 137, "stopped": true}')
@@ -238,5 +282,8 @@ os._exit(137)""",
             Probe(area="time", name=name, script=_WORK + text, kind="time", demand=demand)
             for name, text in tries.items()
         ],
-        *[Probe(area="a retry", name=name, script=_WORK + text, kind="retry") for name, text in ends.items()],
+        *[
+            Probe(area="a retry", name=name, script=_WORK + text, kind="retry", demand=demand)
+            for name, text in ends.items()
+        ],
     ]

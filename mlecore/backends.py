@@ -266,6 +266,20 @@ SUBSTITUTES = {ARGV_KILLED: INIT_KILLED, 254: LOST_SIGHT}
 
 
 @frozen(kw_only=True)
+class Hardware:
+    """What a job had, measured outside its sandbox: what the sandbox says of itself, its agent can forge.
+
+    Goes into the record; results on different CPUs and GPUs are not averaged.
+    """
+
+    cpus: float | None = None  # its limit, else all of its machine's
+    cpu: str = ""  # model
+    memory: int | None = None  # bytes; its limit, else all of its machine's
+    gpus: tuple[str, ...] = ()  # model of each GPU that it was given
+    kernel: str = ""  # system, release, architecture
+
+
+@frozen(kw_only=True)
 class JobStatus:
     """What a backend knows about a job. ``gone`` is certain: the backend answers, and has no such job.
 
@@ -274,6 +288,9 @@ class JobStatus:
     others filled the disk. This needs evidence from outside the sandbox: what a job could also cause or forge itself
     counts as the agent's doing. So a report of init that it was asked to end is no evidence: any process of the job
     can send it SIGTERM.
+
+    ``in_doubt``: it is an infrastructure failure as far as can be told, but the job may have caused it. Such an attempt
+    is retried once, and a second one counts against the agent.
     """
 
     phase: Phase
@@ -281,8 +298,10 @@ class JobStatus:
     oom: bool = False  # it exceeded its memory limit and failed; not if it survived a killed child
     timed_out: bool = False  # the backend ended it: time limit and grace were over, and init had not
     infra_failure: bool = False
+    in_doubt: bool = False
     reason: str = ""  # why it is pending, or ended so; for people
     seconds: float | None = None  # that an exited one ran, by the backend's clock; None: it kept no time
+    hardware: Hardware | None = None  # of an exited one; None: it was not measured
 
 
 @frozen(kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -23,16 +24,18 @@ OUTPUT_LIMIT = 256 * 10**6  # bytes of the process's output that are kept
 MOST_CHECKS = 1_000_000  # are counted
 REST_LIMIT = 4 * 10**9  # bytes of logs and code that are kept
 MAX_FILES = 50_000  # of candidates and snapshots, and as many again of logs and code
+MAX_SNAPSHOTS = 100  # that init keeps (copies_most)
+_EARLY = 5.0  # seconds by which init's clock may be ahead of the one outside
+_SNAPSHOT = re.compile(r"(\d{1,9})\.csv")
 _SMALL = 1 << 16
 _REFUSED = 100  # refusals that are listed
 
 
 @frozen(kw_only=True)
 class Exit:
-    """exit.json, as reported by the sandbox; None if it says nothing."""
+    """What is used of exit.json, as reported by the sandbox; None if it says nothing."""
 
     exit_code: int | None = None
-    timed_out: bool = False
     seconds: float | None = None
 
 
@@ -42,10 +45,13 @@ def attempt_folder(record: RunRecord) -> Path:
     return record.folder / "attempts" / str(record.attempt.number)
 
 
-def fetch(backend: Backend, handle: Handle, record: RunRecord, submission_limit: int) -> None:
+def fetch(
+    backend: Backend, handle: Handle, record: RunRecord, submission_limit: int, seconds: float | None = None
+) -> None:
     """Fetch an attempt's files into ``attempts/<k>``: under another name first, renamed when complete. Repeatable.
 
-    Candidates for the submission are fetched separately, so that no log, however large, can displace them.
+    Candidates for the submission are fetched separately, so that no log, however large, can displace them. ``seconds``
+    is for how long it ran, by the backend's clock.
     """
     target = attempt_folder(record)
     if target.is_dir():
@@ -57,9 +63,12 @@ def fetch(backend: Backend, handle: Handle, record: RunRecord, submission_limit:
     result = backend.fetch(handle, [*record.candidates, OWN], partial / "result", room, MAX_FILES)
     rest = backend.fetch(handle, ["logs", "code"], partial / "rest", REST_LIMIT, MAX_FILES)
     cut = _save_output(backend, handle, partial / "output.log")
-    refused = [*result.refused, *rest.refused, *scrub(partial / "result"), *scrub(partial / "rest")]
-    refused += _only_folders(partial / "result", (OWN, f"{OWN}/snapshots"))
-    refused += _only_folders(partial / "rest", ("logs", "code"))
+    odd = [*scrub(partial / "result"), *scrub(partial / "rest")]
+    odd += _only_folders(partial / "result", (OWN, f"{OWN}/snapshots"))
+    odd += _only_folders(partial / "rest", ("logs", "code"))
+    longest = record.limits.time + record.grace if seconds is None else seconds
+    forged = _drop_forged(partial / "result" / OWN / "snapshots", longest)
+    refused = [*forged, *result.refused, *rest.refused, *odd]
     if cut:
         refused.append(f"output: more than {OUTPUT_LIMIT} bytes, cut")
     facts = {
@@ -142,6 +151,21 @@ def lay_out(record: RunRecord) -> RunRecord:
     return evolve(record, collected=collected)
 
 
+def _drop_forged(folder: Path, seconds: float) -> list[str]:
+    """Remove snapshots that init cannot have taken: by another name, after the end, or more than it keeps."""
+    if not folder.is_dir():
+        return []
+    names = [path.name for path in folder.iterdir() if path.name != "part"]  # init was about to take one
+    if len(names) > MAX_SNAPSHOTS:
+        files.remove(folder)
+        return [f"{OWN}/snapshots: {len(names)} files, and init keeps {MAX_SNAPSHOTS} at most: none is believed"]
+    latest = 1.01 * seconds + _EARLY
+    odd = [name for name in names if not (match := _SNAPSHOT.fullmatch(name)) or int(match[1]) > latest]
+    for name in odd:
+        files.remove(folder / name)
+    return [f"{OWN}/snapshots: {len(odd)} files that init cannot have written"] if odd else []
+
+
 def _move(source: Path, target: Path) -> None:
     """Rename, unless that was done; what an interrupted try left is replaced."""
     if source.exists():
@@ -184,14 +208,8 @@ def read_exit(record: RunRecord) -> Exit:
     seconds: Any = data.get("seconds")
     return Exit(
         exit_code=code if type(code) is int and abs(code) < 2**31 else None,
-        timed_out=data.get("timed_out") is True,
         seconds=float(seconds) if type(seconds) in (int, float) and 0 <= seconds < 1e9 else None,
     )
-
-
-def read_hardware(record: RunRecord) -> dict[str, Any]:
-    """What init measured inside."""
-    return _json(attempt_folder(record) / "result" / OWN / "hardware.json") or {}
 
 
 def read_checks(record: RunRecord) -> int:

@@ -41,7 +41,7 @@ class Fail:
 
 @frozen
 class CountAsLost:
-    """What the attempt left cannot be fetched: it counts as lost."""
+    """What the attempt left cannot be fetched: it counts as lost, perhaps by its agent's doing."""
 
 
 @frozen

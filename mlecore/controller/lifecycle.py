@@ -341,7 +341,9 @@ class Lifecycle:
             self.close(record, "failed", why)
         elif isinstance(decision, CountAsLost):
             active.tries = 0
-            self._collect(active, JobStatus(phase="gone", reason=f"what it left cannot be fetched: {why}"))
+            certain = active.status is not None and active.status.infra_failure
+            words = f"what it left cannot be fetched: {why}"
+            self._collect(active, JobStatus(phase="gone", reason=words, in_doubt=not certain))
         elif isinstance(decision, Leave):
             self.active.pop(record.name, None)
             what = "not graded" if active.phase == "grading" else active.phase

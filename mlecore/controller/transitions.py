@@ -14,7 +14,7 @@ from mlecore import files
 from mlecore.agents import FinishedSubmission, Usage
 from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, Image, Job, JobStatus, Sandbox
 from mlecore.controller import collect
-from mlecore.controller.ending import attempt_end, exit_code, time_used
+from mlecore.controller.ending import attempt_end, counted, exit_code, time_used
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.failures import FolderGone
@@ -31,7 +31,7 @@ from mlecore.runs.record import FINISHED, Attempt, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.same import require_same_data
 from mlecore.runs.store import Group, require_group, write_record
-from mlecore.schema import SchemaError
+from mlecore.schema import SchemaError, plain
 
 if TYPE_CHECKING:
     from mlecore.data import Prepared
@@ -186,30 +186,40 @@ class Transitions:
         there = collect.attempt_folder(record).is_dir()
         if not there and status.phase != "gone" and handle:
             collect.fetch(
-                self._experiment.backend, handle, record, self._experiment.submission_limit(record.competition)
+                self._experiment.backend,
+                handle,
+                record,
+                self._experiment.submission_limit(record.competition),
+                status.seconds,
             )
             there = True
         if not there:
             files.remove(files.partial(collect.attempt_folder(record)))  # its job is gone: it will never be complete
-        ended, reason, infra_failure = attempt_end(record, status, cancelled, there)
+        end = counted(attempt_end(record, status, cancelled, there), record)
         reported = collect.read_exit(record) if there else collect.Exit()
-        used, doubt = time_used(status, reported, seconds)
-        reason = "; ".join(filter(None, (reason, doubt)))
+        used, doubt = time_used(record, status, reported, seconds)
+        reason = "; ".join(filter(None, (end.reason, doubt)))
         record = record.with_attempt(
-            ended=ended, reason=reason, infra_failure=infra_failure, seconds=used, exit_code=exit_code(status, reported)
+            ended=end.ended,
+            reason=reason,
+            infra_failure=end.infra_failure,
+            in_doubt=end.in_doubt,
+            seconds=used,
+            exit_code=exit_code(status, reported),
         )
-        record = evolve(record, ended=ended, reason=reason, seconds=used)
+        hardware = plain(status.hardware) if status.hardware else {}
+        record = evolve(record, ended=end.ended, reason=reason, seconds=used, hardware=hardware)
         if there:
-            record = evolve(record, hardware=collect.read_hardware(record), checks=collect.read_checks(record))
+            record = evolve(record, checks=collect.read_checks(record))
         if cancelled:
             record = evolve(record, state="cancelled")
-        elif infra_failure:
+        elif end.infra_failure:
             record = self._after_infra_failure(record)
         else:
             record = evolve(self._with_usage(collect.lay_out(record)), state="collected")
             reasons = filter(None, (reason, collect.refused_candidates(record)))
             record = evolve(record, reason="; ".join(reasons))
-        self._write(record, ended=ended, reason=record.reason)
+        self._write(record, ended=record.ended, reason=record.reason)
         if cancelled:
             requests.remove(self._group.folder, record.name)
         if record.state != "planned":

@@ -13,6 +13,7 @@ from pathlib import Path
 from attrs import frozen
 
 from mlecore.backends import GATEWAY_LOG, Backend, Handle
+from mlecore.controller.collect import MAX_SNAPSHOTS
 from mlecore.controller.display import last_line
 from mlecore.errors import MlecoreError
 from mlecore.leftovers import scratch
@@ -151,7 +152,7 @@ class Watcher:
                 backend.fetch(handle, [str(GATEWAY_LOG)], folder / "log", _MOST_LOG, 1)
                 spent = spent_in([folder / "log" / GATEWAY_LOG])
             fetched = backend.fetch(handle, [_SNAPSHOTS], folder / "snapshots", 0, 1)  # named, and none is copied
-        return spent, fetched.files + sum(map(_how_many, fetched.refused))
+        return spent, min(MAX_SNAPSHOTS, fetched.files + sum(map(_how_many, fetched.refused)))
 
 
 def _how_many(refused: str) -> int:

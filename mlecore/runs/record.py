@@ -75,6 +75,7 @@ class Attempt:
     ended: Ended | None = None  # how it ended
     reason: str = ""  # the same in words
     infra_failure: bool = False  # it ended for the backend's reasons, and does not count against the agent
+    in_doubt: bool = False  # the agent may have caused an infrastructure failure: retried once, then it counts
 
 
 @frozen(kw_only=True)
@@ -161,7 +162,7 @@ class RunRecord(RunSummary):
     created_at: str | None = None  # ISO 8601, UTC
     imported_from: str | None = None  # the benchmark whose record this is, where mlecore did not make the run
     sandbox: Sandbox | None = None  # how the backend keeps jobs apart and to their limits
-    hardware: Mapping[str, Any] = field(factory=dict)  # as reported by the sandbox
+    hardware: Mapping[str, Any] = field(factory=dict)  # measured outside the sandbox, see mlecore.backends.Hardware
     image_digest: str | None = None  # of what the recipe became at the backend
     installed: tuple[str, ...] = ()  # interpreter, platform and packages with their versions, as the recipe resolved
     recipe_digest: str | None = None  # SHA-256 of what the agent asks to have installed

@@ -27,7 +27,7 @@ _ETC = (
 )  # fmt: skip
 _SYS = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 _GPU_SYS = ("/sys/bus/pci", "/sys/class/drm", "/sys/devices", "/sys/module/nvidia")
-_INIT_FILES = ("mem", "oom_score_adj")  # with which an agent could take over init, or offer it to the kernel
+_INIT_FILES = ("mem", "oom_adj", "oom_score_adj")  # with which an agent could take over init, or offer it to the kernel
 _ROOT_LINKS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 
 _LEAKS = 99

@@ -1,7 +1,8 @@
 """Copy files out of a job's home. It is hostile: links, FIFOs, sparse files, and changes in the meantime.
 
 Every folder and file is opened by its name in the folder opened before it, without following links and without
-waiting, and checked after opening.
+waiting, and checked after opening. What the agent has locked (mode 0) is unlocked: as an ordinary user's, a sandbox's
+files are the user's own, and root needs no key.
 """
 
 from __future__ import annotations
@@ -46,15 +47,47 @@ def select(receiver: Selection, home: Path, wanted: Sequence[Glob], outside: Pat
         with contextlib.suppress(FileNotFoundError), (outside / path.name).open("rb") as source:
             receiver.take_outside_log(path, wanted, source)
     try:
-        root = os.open(home, _FOLDER)
+        root = _open(str(home), _FOLDER, None)
     except OSError as error:
-        raise BackendError(f"cannot read {home}: {error.strerror}") from None
+        if not _spoilt(home):
+            raise BackendError(f"cannot read {home}: {error.strerror}") from None
+        receiver.refuse("", f"its home cannot be read: {error.strerror}")
+        return
     walk = _Walk(receiver)
     try:
         for glob in wanted:
             walk.begin(root, glob)
     finally:
         os.close(root)
+
+
+def _spoilt(home: Path) -> bool:
+    """Is it the agent's doing that its home cannot be read? Without a sandbox, it can even replace it."""
+    try:
+        mode = home.lstat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISDIR(mode) or mode & stat.S_IRWXU != stat.S_IRWXU
+
+
+def _open(name: str, flags: int, folder: int | None) -> int:
+    """Open a folder or file, and unlock it first if need be. Raises OSError.
+
+    The inode is held while its mode is changed, so that no link put into its place in the meantime is followed.
+    """
+    needed = stat.S_IRUSR | (stat.S_IXUSR if flags & os.O_DIRECTORY else 0)
+    if os.geteuid() == 0:
+        return os.open(name, flags, dir_fd=folder)
+    held = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        mode = os.fstat(held).st_mode
+        itself = f"/proc/self/fd/{held}"
+        if not stat.S_ISLNK(mode) and mode & needed != needed:
+            with contextlib.suppress(OSError):
+                os.chmod(itself, stat.S_IMODE(mode) | needed)  # noqa: PTH101
+        return os.open(itself, flags & ~os.O_NOFOLLOW)
+    finally:
+        os.close(held)
 
 
 class _Walk:
@@ -134,7 +167,7 @@ class _Walk:
     @contextmanager
     def _opened(self, folder: int, path: PurePosixPath) -> Iterator[int | None]:
         try:
-            inner = os.open(path.name, _FOLDER, dir_fd=folder)
+            inner = _open(path.name, _FOLDER, folder)
         except OSError as error:
             self._receiver.refuse(path, error.strerror or "cannot be opened")
             yield None
@@ -153,7 +186,7 @@ class _Walk:
                 receiver.refuse(path, why)
                 return
         try:
-            descriptor = os.open(path.name, _FILE, dir_fd=folder)
+            descriptor = _open(path.name, _FILE, folder)
         except OSError as error:
             receiver.refuse(path, error.strerror or "cannot be opened")
             return

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+
+from attrs import frozen
 
 _SHARED = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps")
 
 
-def minors(proc: Path = Path("/proc/driver/nvidia/gpus")) -> dict[str, str]:
-    """Id as nvidia-smi counts (by bus) -> number of the device file."""
-    out: dict[str, str] = {}
+@frozen
+class Gpu:
+    """One GPU of this machine."""
+
+    minor: str  # number of its device file
+    model: str
+
+
+def found(proc: Path = Path("/proc/driver/nvidia/gpus")) -> dict[str, Gpu]:
+    """GPUs by id as nvidia-smi counts (by bus)."""
+    out: dict[str, Gpu] = {}
     try:
         folders = sorted(proc.iterdir())
     except OSError:
         return out
     for number, folder in enumerate(folders):
         rows = (line.partition(":") for line in (folder / "information").read_text().splitlines())
-        out[str(number)] = next((value.strip() for key, _, value in rows if key == "Device Minor"), str(number))
+        facts = {key.strip(): value.strip() for key, _, value in rows}
+        out[str(number)] = Gpu(facts.get("Device Minor", str(number)), facts.get("Model", ""))
     return out
 
 
-def binds(gpu: str, known: dict[str, str], dev: Path = Path("/dev")) -> list[str]:
+def binds(gpu: str, known: Mapping[str, Gpu], dev: Path = Path("/dev")) -> list[str]:
     """Options of bubblewrap that show one GPU and what all of them share."""
-    names = (f"nvidia{known.get(gpu, gpu)}", *_SHARED)
+    names = (f"nvidia{known[gpu].minor if gpu in known else gpu}", *_SHARED)
     return [word for name in names if (dev / name).exists() for word in ("--dev-bind", str(dev / name), f"/dev/{name}")]

@@ -86,7 +86,7 @@ class Vm(Backend):
             out.append(Problem(what=error.message, fix=error.fix or ""))
         else:
             folders.sweep(self._root)
-        known = gpus.minors()
+        known = gpus.found()
         for gpu in self._gpus:
             if gpu not in known:
                 have = f"it has {', '.join(known)}" if known else "it has none"

@@ -116,6 +116,7 @@ def _spec(
     room = shutil.disk_usage(folder.parent).free
     disk = demand.disk or room // 2
     group = cgroups.usable()
+    known = gpus.found()
     home = HOME if isolated else PurePosixPath(folder / "home")
     tools = TOOLS if isolated else PurePosixPath(folder / "opt")
     spec: dict[str, Any] = {
@@ -152,12 +153,12 @@ def _spec(
         "gpus": demand.gpus,
         "gpu_ids": list(gpu_ids),
         "gpu_args": {},
+        "gpu_models": {gpu: known[gpu].model if gpu in known else "unknown" for gpu in gpu_ids},
         "cgroup_parent": group[0] if group else None,
     }
     if isolated:
         ref = job.image.ref
         line = bubblewrap.command_line(job, folder, environments.binds(ref, root), environments.files(ref), disk)
-        known = gpus.minors()
         spec.update(
             outer=line.outer,
             outer_last=line.last,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mlecore.backends import JobStatus
+from mlecore.backends import Hardware, JobStatus
 from mlecore.vm.supervise import processes
 from mlecore.vm.supervise.cgroups import Group
 from mlecore.vm.supervise.files import SPEC, STATE, read_json
@@ -37,15 +37,22 @@ def status(folder: Path, boot: str) -> JobStatus:
             oom=bool(state.get("oom")),
             timed_out=bool(state.get("timed_out")),
             infra_failure=bool(state.get("infra_failure")),
+            in_doubt=bool(state.get("in_doubt")),
             reason=str(state.get("reason", "")),
             seconds=state.get("seconds"),
+            hardware=_hardware(state.get("hardware")),
         )
     if state["boot"] != boot:
         return _lost("the machine was restarted while it ran")
     if not _supervised(state, boot):
         clean_up_after(folder, state)
-        return _lost("its supervisor was killed")
+        # Perhaps by a kernel short of memory: without a cgroup, nobody counts all that a job has it keep.
+        return _lost("its supervisor was killed", in_doubt=not state.get("cgroup"))
     return JobStatus(phase=state["phase"], reason=str(state.get("reason", "")))
+
+
+def _hardware(measured: dict[str, Any] | None) -> Hardware | None:
+    return Hardware(**{**measured, "gpus": tuple(measured["gpus"])}) if measured else None
 
 
 def is_startable(spec: dict[str, Any] | None, boot: str) -> bool:
@@ -57,8 +64,8 @@ def _supervised(state: dict[str, Any], boot: str) -> bool:
     return bool(state["boot"] == boot and processes.alive(int(state["pid"]), str(state["started"])))
 
 
-def _lost(reason: str) -> JobStatus:
-    return JobStatus(phase="exited", infra_failure=True, reason=reason)
+def _lost(reason: str, in_doubt: bool = False) -> JobStatus:
+    return JobStatus(phase="exited", infra_failure=True, in_doubt=in_doubt, reason=reason)
 
 
 def clean_up_after(folder: Path, state: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -13,7 +12,8 @@ from attrs import evolve
 from mlecore.agents import FinishedSubmission
 from mlecore.backends import Fetched, Handle, JobStatus
 from mlecore.controller import collect
-from mlecore.controller.ending import attempt_end, exit_code, time_used
+from mlecore.controller.ending import attempt_end, counted, exit_code, time_used
+from mlecore.controller.job import SANDBOX
 from mlecore.globs import Glob
 from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import Attempt, RunRecord
@@ -228,20 +228,38 @@ def test_an_output_log_of_the_agents_own(sandbox, record):
 )
 def test_a_forged_exit_says_nothing(sandbox, record, text):
     sandbox.put(".mlecore/exit.json", text)
-    sandbox.put(".mlecore/hardware.json", text)
     collected(sandbox, record)
     reported = collect.read_exit(record)
-    assert (reported.exit_code, reported.timed_out, reported.seconds) == (None, False, None)
-    json.dumps(collect.read_hardware(record), allow_nan=False, ensure_ascii=False).encode()
+    assert (reported.exit_code, reported.seconds) == (None, None)
 
 
 def test_what_init_says(sandbox, record):
     sandbox.put(".mlecore/exit.json", '{"exit_code": 124, "timed_out": true, "seconds": 12.5}')
-    sandbox.put(".mlecore/hardware.json", '{"cpus": 4, "gpus": []}')
     sandbox.put(".mlecore/snapshots/15.csv")
     done = collected(sandbox, record)
-    assert collect.read_exit(done) == collect.Exit(exit_code=124, timed_out=True, seconds=12.5)
-    assert collect.read_hardware(done) == {"cpus": 4, "gpus": []} and done.collected.snapshots == 1
+    assert collect.read_exit(done) == collect.Exit(exit_code=124, seconds=12.5)
+    assert done.collected.snapshots == 1
+
+
+def test_init_keeps_no_more_snapshots_than_are_believed():
+    assert f"copies_most={collect.MAX_SNAPSHOTS}\n" in (SANDBOX / "init").read_text()
+
+
+def test_snapshots_that_init_cannot_have_taken_are_dropped(sandbox, record):
+    for name in ("15.csv", "30.csv", "4000.csv", "x.csv", "7.txt"):
+        sandbox.put(f".mlecore/snapshots/{name}")
+    collect.fetch(sandbox, HANDLE, record, 10**6, seconds=31.0)
+    done = collect.lay_out(record)
+    assert sorted(path.name for path in (done.folder / "snapshots").iterdir()) == ["15.csv", "30.csv"]
+    assert ".mlecore/snapshots: 3 files that init cannot have written" in done.collected.refused
+
+
+def test_more_snapshots_than_init_keeps_are_none(sandbox, record):
+    for number in range(3009):
+        sandbox.put(f".mlecore/snapshots/{number}.csv")
+    done = collected(sandbox, record)
+    assert done.collected.snapshots == 0 and not (done.folder / "snapshots").exists()
+    assert "3009 files, and init keeps 100 at most" in done.collected.refused[0]
 
 
 def test_finished_files_stay_in_their_folders(record, tmp_path):
@@ -254,16 +272,65 @@ def test_finished_files_stay_in_their_folders(record, tmp_path):
             collect.take_finished_submission(record, FinishedSubmission(submission=None, files={name: file}))
 
 
-@pytest.mark.parametrize("how", [{"exit_code": 137, "timed_out": True}, {"exit_code": 124}])
-def test_a_time_limit_of_which_init_left_no_word(record, how):
-    status = JobStatus(phase="exited", reason="init did not end the job", **how)
-    expected = ("timed_out", "its time limit of 86400 s was up; init did not end the job", False)
-    assert attempt_end(record, status, cancelled=False, fetched=False) == expected
+@pytest.mark.parametrize(
+    ("status", "ended"),
+    [
+        ({"exit_code": 124, "seconds": 60.4}, "timed_out"),
+        ({"exit_code": 124, "seconds": 59.0}, "timed_out"),  # clocks differ, and some count whole seconds
+        ({"exit_code": 124, "seconds": 30.0}, "crashed"),  # the agent's own code
+        ({"exit_code": 124}, "timed_out"),  # nobody kept its time
+        ({"exit_code": 137, "timed_out": True, "seconds": 70.0}, "timed_out"),
+        ({"exit_code": 137, "seconds": 70.0}, "crashed"),
+        ({"exit_code": 247, "seconds": 5.0}, "crashed"),
+        ({"exit_code": 137, "oom": True, "seconds": 5.0}, "oom"),
+        ({"exit_code": 0, "seconds": 60.1}, "finished"),
+    ],
+)
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "",
+        '{"exit_code": 0, "timed_out": false, "stopped": false, "seconds": 1}',
+        '{"exit_code": 1, "timed_out": false, "seconds": 1e8}',
+        '{"exit_code": 124, "timed_out": true, "stopped": true, "seconds": 60}',
+    ],
+)
+def test_no_forged_report_changes_how_it_ended(sandbox, record, status, ended, forged):
+    sandbox.put(".mlecore/exit.json", forged)
+    record = evolve(record, limits=evolve(record.limits, time=60.0))
+    collected(sandbox, record)
+    found = attempt_end(record, JobStatus(phase="exited", **status), cancelled=False, fetched=True)
+    assert (found.ended, found.infra_failure, found.in_doubt) == (ended, False, False)
+
+
+def test_a_time_limit_in_words(record):
+    status = JobStatus(phase="exited", reason="init did not end the job", exit_code=137, timed_out=True)
+    found = attempt_end(record, status, cancelled=False, fetched=False)
+    assert found.reason == "its time limit of 86400 s was up; init did not end the job"
+
+
+def test_a_limit_is_not_up_where_not_enough_time_has_passed_by_any_clock(record):
+    times = {"started_at": "2026-01-01T00:00:00+00:00", "ended_at": "2026-01-01T00:00:09+00:00"}
+    record = evolve(record, limits=evolve(record.limits, time=60.0)).with_attempt(**times)
+    found = attempt_end(record, JobStatus(phase="exited", exit_code=124), cancelled=False, fetched=False)
+    assert (found.ended, found.reason) == ("crashed", "exit code 124 before its time was up")
+
+
+def test_an_end_that_nobody_knows_is_in_doubt_and_counts_the_second_time(record):
+    unknown = JobStatus(phase="exited", reason="its node says nothing")
+    found = attempt_end(record, unknown, cancelled=False, fetched=False)
+    assert (found.ended, found.infra_failure, found.in_doubt) == ("lost", True, True)
+    assert counted(found, record) == found
+    again = evolve(record, attempts=(evolve(record.attempts[0], in_doubt=True), Attempt(number=2, job="k")))
+    second = counted(found, again)
+    assert (second.ended, second.infra_failure, second.in_doubt) == ("crashed", False, True)
+    assert "its node says nothing; whose doing that was is in doubt for the second time" in second.reason
+    assert counted(found, evolve(again, retry_from=1)) == found  # somebody asked for more attempts
 
 
 @pytest.mark.parametrize(
     ("seen", "reported", "code"),
-    [(247, None, 137), (254, 255, 255), (254, 254, 254), (3, 5, 3), (None, 5, 5), (None, None, None)],
+    [(247, None, 137), (247, 247, 247), (247, 0, 137), (254, 255, 255), (254, 254, 254), (3, 5, 3), (None, 5, None)],
 )
 def test_the_agents_exit_code_is_distinguished_from_inits(seen, reported, code):
     status = JobStatus(phase="exited", exit_code=seen)
@@ -274,7 +341,9 @@ def test_the_agents_exit_code_is_distinguished_from_inits(seen, reported, code):
     ("inside", "outside", "used", "doubted"),
     [
         (None, None, 7.0, False),  # what the controller saw
-        (12.5, None, 12.5, False),
+        (12.5, None, 12.5, False),  # it saw the job for a part of that
+        (0.5, None, 7.0, True),
+        (90.0, None, 7.0, True),  # more than from the start to the end
         (None, 13.0, 13.0, False),
         (12.5, 13.0, 12.5, False),
         (0.5, 38.0, 38.0, True),  # a report that was forged
@@ -282,8 +351,9 @@ def test_the_agents_exit_code_is_distinguished_from_inits(seen, reported, code):
         (90.0, 38.0, 38.0, True),
     ],
 )
-def test_the_backends_clock_decides(inside, outside, used, doubted):
+def test_the_clock_outside_decides(record, inside, outside, used, doubted):
+    times = {"started_at": "2026-01-01T00:00:00+00:00", "ended_at": "2026-01-01T00:00:59+00:00"}
     status = JobStatus(phase="exited", seconds=outside)
-    seconds, doubt = time_used(status, collect.Exit(seconds=inside), 7.0)
+    seconds, doubt = time_used(record.with_attempt(**times), status, collect.Exit(seconds=inside), 7.0)
     assert seconds == used
     assert ("reported" in doubt) is doubted

@@ -125,6 +125,32 @@ def test_ten_thousand_files_and_forks(attempt):
     assert record.collected.files > 9000
 
 
+FORGE = """
+cd /home/.mlecore; mkdir -p snapshots
+printf '{"cpus": 9999, "cpu": "\\033[31mfast", "memory": 1e400, "gpus": [{"name": "B200"}]}' >hardware.json
+printf '{"exit_code": 0, "timed_out": false, "seconds": 0.5}' >exit.json
+i=0; while [ $i -lt 3009 ]; do : >snapshots/$i.csv; i=$((i+1)); done
+chmod 0555 . snapshots
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "ended"), [("trap '' TERM; while :; do sleep 1; done", "timed_out"), ("kill -9 $$", "crashed")]
+)
+def test_what_a_sandbox_says_of_itself_is_not_believed(attempt, end, ended):
+    record = attempt(f"{GOOD}{FORGE}{end}\n", time_limit="3s", cpus=1)
+    assert (record.ended, status(record), record.collected.snapshots) == (ended, "graded", 0), record
+    assert record.hardware["cpus"] == 1 and record.hardware["gpus"] == [] and "fast" not in record.hardware["cpu"]
+    if ended == "timed_out":
+        assert record.seconds > 2 and "its sandbox reported 0.5 s" in record.reason
+    assert any("init keeps 100 at most" in words for words in record.collected.refused)
+
+
+def test_a_home_that_is_locked_is_collected(attempt):
+    record = attempt(f"{GOOD}chmod 0 /home/submission/submission.csv /home/submission /home\n")
+    assert (record.state, status(record), len(record.attempts)) == ("graded", "graded", 1), record
+
+
 def test_a_full_memory(attempt):
     script = GOOD + "python3 -c 'x = []\nwhile True: x.append(bytearray(10**7))'\n"
     record = attempt(script, memory="300MB")

@@ -48,6 +48,19 @@ def test_runs_folder_that_vanishes_for_a_while(lab):
     assert all(len(record.attempts) == 1 for record in load_group(lab.group.folder))
 
 
+def test_what_cannot_be_fetched_is_tried_once_more_and_then_counts(lab):
+    """An agent may have caused it, and must not get rid of a bad result so."""
+    lab.make(("worker", {}), execution={"retries": 5})
+    (lab.backend_root / "cannot-fetch").touch()
+    assert lab.run().complete
+    (record,) = load_group(lab.group.folder)
+    assert (record.state, record.ended, len(record.attempts)) == ("graded", "crashed", 2)
+    assert [attempt.infra_failure for attempt in record.attempts] == [True, False]
+    assert all(attempt.in_doubt for attempt in record.attempts)
+    assert "the drawer is locked" in record.reason and "counts as the agent's" in record.reason
+    assert json.loads((record.folder / "grade.json").read_text())["status"] == "none"
+
+
 def test_answers_that_are_away_for_a_while(lab):
     lab.make(("worker", {}))
     private = lab.experiment().inputs["coins"].data.private

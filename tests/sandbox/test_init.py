@@ -82,16 +82,9 @@ def test_the_process_gets_input_and_its_code_comes_back(shell: list[str], home: 
     assert 0 <= report["seconds"] < 5 and report["started_at"] <= report["ended_at"]
 
 
-def test_folders_are_made_and_hardware_noted_before_it_starts(shell: list[str], home: Path) -> None:
-    code, output = run(
-        shell, home, "sh", "-c", "ls; cat .mlecore/hardware.json", MLECORE_CPUS="1.5", MLECORE_MEMORY="1000"
-    )
-    *folders, text = output.splitlines()
-    assert code == 0 and folders == ["code", "logs", "submission"]
-    hardware = json.loads(text)
-    assert (hardware["cpus"], hardware["memory"]) == (1.5, 1000)
-    assert hardware["gpus"] == [] or "name" in hardware["gpus"][0]
-    assert hardware["disk_free"] > 0 and hardware["kernel"].startswith("Linux")
+def test_folders_are_made_before_it_starts(shell: list[str], home: Path) -> None:
+    code, output = run(shell, home, "ls", "-A")
+    assert code == 0 and output.split() == [".mlecore", "code", "logs", "submission"]
 
 
 @pytest.mark.parametrize("argv", [("no-such-program",), ("/etc/passwd",)])
@@ -257,15 +250,14 @@ def test_numbers_with_leading_zeros(sh: list[str], home: Path) -> None:
 
 
 def test_coreutils_are_enough(sh: list[str], home: Path, tmp_path: Path) -> None:
-    """No setsid, no nvidia-smi, no procps."""
-    tools = "nproc grep sed cut tr df uname date stat head mkdir rm mv cat sleep env true timeout sh".split()
+    """No setsid, no procps."""
+    tools = "sed date stat head mkdir rm mv cat sleep env true sh".split()
     (tmp_path / "bin").mkdir()
     for name in tools:
         (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
     code, output = run(sh, home, "sh", "-c", "sleep 60 & echo hi; exec sleep 60", path=str(tmp_path / "bin"),
                        MLECORE_TIME_LIMIT="0.5", MLECORE_GRACE="1")  # fmt: skip
     assert code == 124 and "hi" in output and "not found" not in output
-    assert json.loads((home / ".mlecore/hardware.json").read_text())["cpus"] > 0
 
 
 def as_first(shell: list[str], home: Path, *argv: str, **env: str) -> tuple[int, str]:

@@ -81,8 +81,8 @@ def test_devices_of_one_gpu(tmp_path: Path) -> None:
     for bus, minor in (("0000:01:00.0", 3), ("0000:02:00.0", 1)):
         (tmp_path / "gpus" / bus).mkdir(parents=True)
         (tmp_path / "gpus" / bus / "information").write_text(f"Model: \t\t X\nDevice Minor: \t {minor}\n")
-    known = gpus.minors(tmp_path / "gpus")
-    assert known == {"0": "3", "1": "1"}
+    known = gpus.found(tmp_path / "gpus")
+    assert known == {"0": gpus.Gpu("3", "X"), "1": gpus.Gpu("1", "X")}
     for name in ("nvidia1", "nvidia3", "nvidiactl"):
         (tmp_path / name).touch()
     binds = gpus.binds("0", known, tmp_path)
@@ -90,7 +90,7 @@ def test_devices_of_one_gpu(tmp_path: Path) -> None:
         *("--dev-bind", f"{tmp_path}/nvidia3", "/dev/nvidia3"),
         *("--dev-bind", f"{tmp_path}/nvidiactl", "/dev/nvidiactl"),
     ]
-    assert gpus.minors(tmp_path / "none") == {}
+    assert gpus.found(tmp_path / "none") == {}
 
 
 @pytest.mark.sandbox

@@ -127,6 +127,7 @@ def test_a_killed_supervisor_is_an_infrastructure_failure_and_takes_its_tree_alo
     wait_until(lambda: any_lab.status(handle).phase == "exited")
     status = any_lab.status(handle)
     assert status.infra_failure and status.exit_code is None and "killed" in status.reason
+    assert status.in_doubt == (read_state(handle)["cgroup"] is None)
     wait_until(lambda: not processes.started(first))
     assert processes.marked(spec) == []
 

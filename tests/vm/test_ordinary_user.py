@@ -97,3 +97,24 @@ def test_a_job_of_an_ordinary_user(folder: Path) -> None:
     assert "1000\nid,y\n1,0\n" in output and "not reached" not in output
     assert "/root" in output and "\n3\n" in output  # three labs that it cannot write
     assert "1 the controller's, in a user namespace\noom True\n143\nhttp://127.0.0.1:3128\n\n[]\n" in output
+
+
+def test_rules_against_harm_hold_for_an_ordinary_user(folder: Path) -> None:
+    """Root can read what an agent has locked, and only an ordinary user's files must be unlocked first."""
+    script = """
+        import mlecore.testing, types
+        kit = types.ModuleType("mlecore.testing.backends")  # without its models, which need more than the system has
+        kit.__path__ = [str(Path(mlecore.testing.__file__).parent / "backends")]
+        sys.modules[kit.__name__] = kit
+        from mlecore.testing.backends import ends, harm, limits
+        from mlecore.testing.backends.harness import BackendBench
+        place = Path(sys.argv[1]) / "bench"
+        place.mkdir()
+        bench = BackendBench(None, {}, place)
+        bench.another = lambda: Vm({})
+        for rule in (harm.locked, harm.init_kept, limits.uncounted, ends.forged, harm.hostile):
+            print(rule.__name__, [broken.what for broken in rule(bench)])
+        bench.clean_up()
+    """
+    output = run(folder, textwrap.dedent(_PLACE) + textwrap.dedent(script))
+    assert output == "locked []\ninit_kept []\nuncounted []\nforged []\nhostile []\n"

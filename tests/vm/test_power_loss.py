@@ -101,16 +101,18 @@ def ending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return supervisor.Supervisor(str(tmp_path), str(tmp_path), {"secrets": {}, "gateway": None}, spec)
 
 
-def test_a_disk_that_fails_at_the_end_is_no_fault_of_the_agent(
-    ending: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("number", "in_doubt"), [(errno.EIO, False), (errno.ENOSPC, True)])
+def test_a_disk_that_fails_at_the_end_is_no_fault_of_the_agent_but_perhaps_a_full_one(
+    ending: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, in_doubt: bool
 ) -> None:
     def failing(folder: str) -> None:
-        raise OSError(errno.EIO, "Input/output error", folder)
+        raise OSError(number, os.strerror(number), folder)
 
     monkeypatch.setattr(supervisor, "sync_disk", failing)
     ending._finish(0, 0.0)
     state = json.loads((tmp_path / "state.json").read_text())
-    assert state["infra_failure"] and "could not be written to the disk: Input/output error" in state["reason"]
+    assert state["infra_failure"] and f"could not be written to the disk: {os.strerror(number)}" in state["reason"]
+    assert state["in_doubt"] == in_doubt
 
 
 class Clock:

@@ -106,6 +106,15 @@ def test_arguments_decide(machine: str) -> None:
     assert decide(machine, "clone3") == errno.ENOSYS
 
 
+def test_memory_is_of_kinds_that_are_counted(machine: str) -> None:
+    for huge in (("memfd_create", 0, 0x4), ("mmap", 0, 1 << 21, 3, 0x40022), ("shmget", 0, 1 << 21, 0o5600)):
+        assert decide(machine, *huge) == errno.EPERM
+    assert decide(machine, "memfd_create", 0, 0x1D << 26 | 0x4) == errno.EPERM  # with a size of pages
+    for ordinary in (("memfd_create", 0, 0x3), ("mmap", 0, 4096, 3, 0x22), ("shmget", 0, 4096, 0o1600)):
+        assert decide(machine, *ordinary) == ALLOW
+    assert decide(machine, "mmap", 0, 1 << 30, 3, 0x40_0000_0022) == ALLOW  # the flag's bit in the upper half only
+
+
 def test_unknown_calls_are_not_there(machine: str) -> None:
     assert decide(machine, seccomp.NEWEST + 1) == decide(machine, 0x40000000) == errno.ENOSYS  # the latter is x32
     assert decide(machine, 1, arch=0x40000003) == errno.ENOSYS  # a program of 32 bits

@@ -59,6 +59,30 @@ def test_a_bubblewrap_that_is_killed_is_an_infrastructure_failure(lab: Any, star
     assert status.infra_failure and not status.oom
 
 
+@pytest.fixture
+def tiny_memory() -> Iterator[Path]:
+    """A cgroup in which the kernel kills whatever asks for memory."""
+    here = next((line for line in Path("/proc/self/cgroup").read_text().splitlines() if ":memory:" in line), "")
+    group = Path("/sys/fs/cgroup/memory", here.rpartition(":")[2].lstrip("/"), f"mlecore-test-{os.getpid()}")
+    if os.geteuid() != 0 or not here or not group.parent.is_dir():
+        pytest.skip("needs root and cgroup v1")
+    group.mkdir()
+    (group / "memory.limit_in_bytes").write_text(str(1 << 18))
+    yield group
+    group.rmdir()
+
+
+@pytest.mark.sandbox
+def test_an_init_that_is_killed_for_memory_is_the_agents_doing(
+    lab: Any, started: Callable[..., Handle], tiny_memory: Path
+) -> None:
+    """Only its init is moved: an agent cannot, but it could have the kernel choose it."""
+    handle = started()
+    (tiny_memory / "cgroup.procs").write_text(str(state_of(handle)["init"]))
+    status = lab.wait(handle)
+    assert (status.exit_code, status.oom, status.infra_failure) == (INIT_KILLED, True, False), status
+
+
 def _first_word(pid: int) -> bytes:
     with contextlib.suppress(OSError):
         return Path("/proc", str(pid), "cmdline").read_bytes().partition(b"\0")[0]

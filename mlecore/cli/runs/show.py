@@ -90,7 +90,8 @@ def _show_record(record: RunRecord) -> None:
     for refused in collected.refused if collected else ():
         echo(f"{'refused:':13}{refused}")
     for attempt in record.attempts:
-        how = f"{attempt.ended or 'at work'} {attempt.reason}".strip()
+        doubt = " (in doubt: retried once at most)" if attempt.in_doubt else ""
+        how = f"{attempt.ended or 'at work'}{doubt} {attempt.reason}".strip()
         echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {attempt.started_at}, {how}")
 
 

@@ -38,6 +38,28 @@ def time_limit(bench: BackendBench) -> Iterator[Broken]:
         yield Broken("there is no exit.json that can be read", ".mlecore/exit.json")
 
 
+_FORGED = """
+trap '' TERM
+echo '{"exit_code": 0, "timed_out": false, "stopped": true, "seconds": 0.1}' >.mlecore/exit.json
+echo '{"cpus": 9999, "memory": 1, "gpus": [{"name": "B200"}]}' >.mlecore/hardware.json
+chmod 0555 .mlecore
+while :; do sleep 0.1; done
+"""
+
+
+def forged(bench: BackendBench) -> Iterator[Broken]:
+    """What a job says of its end and its hardware must not change what the backend says."""
+    _, status = bench.run(bench.job(_FORGED, time_limit=2.0))
+    if status.infra_failure:
+        yield Broken("a job that forged its report counts as an infrastructure failure", "status()")
+    if status.exit_code != 124 and not status.timed_out:
+        yield Broken(f"a job that forged its report does not count as out of time: {status}", "status()")
+    if status.seconds is not None and status.seconds < 1.5:
+        yield Broken(f"a job that ran for 2 s ran for {status.seconds} s, it says", "status()")
+    if status.hardware is not None and (status.hardware.cpus == 9999 or status.hardware.gpus):
+        yield Broken(f"it believes what a job says of its hardware: {status.hardware}", "status()")
+
+
 def stop(bench: BackendBench) -> Iterator[Broken]:
     handle = bench.start(bench.job(_STUBBORN))
     bench.wait_output(handle, b"ready")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mlecore.backends import RELAY_LOG
+from mlecore.errors import BackendError
 from mlecore.testing.backends.harness import BackendBench, files
 from mlecore.testing.rules import Broken, Undecided
 
@@ -105,6 +106,56 @@ def read_only(bench: BackendBench) -> Iterator[Broken]:
         yield Broken(f"a job can change its data: {output!r}", "data/")
     if (bench.dataset.public / "train.csv").read_bytes() != b"id,y\n1,2\n":
         yield Broken("a job has changed the data on the controller's disk", "data/")
+
+
+_OFFER = """
+read -r before </proc/1/oom_score
+for name in oom_adj oom_score_adj task/1/oom_adj task/1/oom_score_adj; do
+    for value in 15 1000; do echo $value >/proc/1/$name; done
+done 2>/dev/null
+read -r after </proc/1/oom_score
+echo $before $after
+"""
+
+
+def init_kept(bench: BackendBench) -> Iterator[Broken]:
+    """An init that the kernel ends first, when memory is short, takes its job down with it: a free retry."""
+    if bench.sandbox.isolation is None:
+        raise Undecided("the backend says that it does not isolate jobs")
+    handle, _ = bench.run(bench.job(_OFFER))
+    scores = bench.output(handle).split()
+    if len(scores) != 2:
+        raise Undecided(f"a job does not see the score of its init: {scores}")
+    if abs(int(scores[1]) - int(scores[0])) > 100:
+        yield Broken("a job can offer its init to a kernel that is short of memory", "/proc/1/oom_adj")
+
+
+_LOCKED = """
+printf 'id,y\\n1,2\\n' >submission/submission.csv
+mkdir -p code/a/b/c logs/kept && echo deep >code/a/b/c/deep.py && echo log >logs/kept/a.log && echo top >logs/top.log
+chmod 0 submission/submission.csv code/a/b/c/deep.py code/a/b/c code/a/b logs/kept code submission
+chmod 0444 logs/top.log; chmod 0400 logs
+chmod 0 .mlecore . 2>/dev/null
+"""
+
+
+def locked(bench: BackendBench) -> Iterator[Broken]:
+    """A bad result must not be erased by making it impossible to collect. Twice: watching a run fetches, too."""
+    handle, _ = bench.run(bench.job(_LOCKED))
+    expected = {
+        "submission/submission.csv": b"id,y\n1,2\n",
+        "code/a/b/c/deep.py": b"deep\n",
+        "logs/kept/a.log": b"log\n",
+        "logs/top.log": b"top\n",
+    }
+    for _ in range(2):
+        try:
+            folder, fetched = bench.fetch(handle, "submission/*.csv", "code", "logs")
+        except BackendError as error:
+            yield Broken(f"a job keeps its files from being fetched: {error.message}", "fetch()")
+            return
+        if missing := sorted(expected.keys() - files(folder).keys()):
+            yield Broken(f"files that a job has locked are not fetched: {missing}; {fetched.refused}", "fetch()")
 
 
 _ASK = """

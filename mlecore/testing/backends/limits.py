@@ -93,6 +93,40 @@ def child(bench: BackendBench) -> Iterator[Broken]:
         yield Broken(f"a job that survived a killed child did not end well: {status}", "status()")
 
 
+# Calls for memory that counts as nobody's; prints those that were answered with some.
+_ASK_UNCOUNTED = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.mmap.restype, long = ctypes.c_void_p, ctypes.c_long
+shmget = {"x86_64": 29, "aarch64": 194}[os.uname().machine]
+got = {
+    "memfd_secret": libc.syscall(long(447), long(0)) >= 0,
+    "memfd_create with MFD_HUGETLB": libc.memfd_create(b"x", 4) >= 0,
+    "mmap with MAP_HUGETLB": libc.mmap(None, long(1 << 21), 3, 0x40022, -1, long(0)) != 2**64 - 1,
+    "shmget with SHM_HUGETLB": libc.syscall(long(shmget), long(0), long(1 << 21), long(0o5600)) >= 0,
+}
+ordinary = libc.memfd_create(b"x", 0) >= 0 and libc.mmap(None, long(4096), 3, 0x22, -1, long(0)) != 2**64 - 1
+ordinary = ordinary and libc.syscall(long(shmget), long(0), long(4096), long(0o1600)) >= 0
+print("got:", ", ".join(name for name, answered in got.items() if answered))
+print("ordinary memory:", ordinary)
+"""
+
+
+def uncounted(bench: BackendBench) -> Iterator[Broken]:
+    """A kernel that is short of memory cannot tell whose it is, and ends something else: init, or another job."""
+    _held_to(bench, "memory")
+    if bench.sandbox.isolation is None:
+        raise Undecided("the backend says that it does not isolate jobs")
+    handle, _ = bench.run(bench.job('exec python3 -c "$ASK"', env={"ASK": _ASK_UNCOUNTED}))
+    output = bench.output(handle).decode("utf-8", "replace")
+    if "ordinary memory" not in output:
+        raise Undecided(f"a job cannot run Python here: {output[:200]!r}")
+    if "got: \n" not in output:
+        yield Broken(f"a job gets memory that no limit counts: {output.splitlines()[0]}", "Demand.memory")
+    if "ordinary memory: True" not in output:
+        yield Broken("a job does not get ordinary shared memory", "Demand.memory")
+
+
 def processes(bench: BackendBench) -> Iterator[Broken]:
     yield from _beyond(bench, "processes", _PROCESSES, processes=40)
 

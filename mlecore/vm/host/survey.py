@@ -27,7 +27,7 @@ def survey(root: Path) -> dict[str, Any]:
         "bubblewrap": bubblewrap.version() if shutil.which("bwrap") else None,
         "state": str(root),
         "free": shutil.disk_usage(root).free,
-        "gpus": sorted(gpus.minors()),
+        "gpus": sorted(gpus.found()),
         "ends_at_logout": ends_at_logout(),
         "clock": time.time(),
     }

@@ -31,6 +31,7 @@ _CLASSES = {
         backends.Enforcement,
         backends.Fetched,
         backends.Handle,
+        backends.Hardware,
         backends.Image,
         backends.Job,
         backends.JobStatus,

@@ -26,6 +26,7 @@ class End:
         self.late = False  # it worked beyond its time
         self.memory_kills = 0  # processes that the supervisor killed for their memory
         self.kills = Kills()  # processes that the kernel killed in the job's cgroup
+        self.short_of_memory = False  # the machine was, just before the end: its kernel killed processes
         self.error = ""  # why the way out of the sandbox was not made
         self.terminated = False  # the supervisor was asked to end
         self.stopped = False  # the backend was asked to end the job
@@ -42,6 +43,10 @@ def outcome(end: End) -> dict[str, Any]:
 def _why(end: End) -> dict[str, Any]:
     spec, code = end.spec, end.code
     ended_badly = code not in (0, TIME_UP) and not end.killed
+    short = end.short_of_memory or end.kills.by_limit or end.kills.by_machine
+    if code == INIT_KILLED and spec["outer"] and short and not end.killed:
+        # The kernel takes everything of an agent before init, unless an agent has worked against that.
+        return {"oom": True, "reason": "the machine ran out of memory, and its kernel killed the job's first process"}
     if ended_badly and end.kills.by_machine:
         words = "the machine ran out of memory and its kernel killed processes of the job"
         return {"oom": spec["memory"] is None, "infra_failure": spec["memory"] is not None, "reason": words}

@@ -3,7 +3,8 @@
 The measure is Docker's default profile for containers without capabilities. Where that lists what is allowed, this
 lists what is refused, so that a new program needs no new profile; calls younger than the list are unknown to it and
 get ENOSYS, as if the kernel were older. Beyond Docker's: a job may not touch its first process, which keeps its time,
-and may open sockets only of families that a network namespace keeps apart.
+may open sockets only of families that a network namespace keeps apart, and may not allocate memory that is counted as
+nobody's.
 
 Standard library only: libseccomp is not on every machine, and its Python binding needs it. The backend ``kubernetes``
 uses it in its pods, too.
@@ -52,6 +53,9 @@ _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
     "kexec_load": (246, 104),
     "keyctl": (250, 219),
     "lookup_dcookie": (212, 18),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "mmap": (9, 222),
     "mount": (165, 40),
     "mount_setattr": (442, 442),
     "move_mount": (429, 429),
@@ -75,6 +79,7 @@ _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
     "sethostname": (170, 161),
     "setns": (308, 268),
     "settimeofday": (164, 170),
+    "shmget": (29, 194),
     "socket": (41, 198),
     "socketpair": (53, 199),
     "swapoff": (168, 225),
@@ -98,6 +103,8 @@ _REFUSED = (
     # memory that nobody counts, and would be out of sight of the rules about init below.
     *("setns", "mount", "umount2", "pivot_root", "fsopen", "fsconfig", "fsmount", "fspick"),
     *("move_mount", "open_tree", "open_tree_attr", "mount_setattr"),
+    # Memory that no process is charged with: the kernel, short of memory, cannot tell who has it.
+    "memfd_secret",
     # Other processes' descriptors and kernel objects, and files by number instead of by path.
     *("pidfd_getfd", "kcmp", "open_by_handle_at", "lookup_dcookie"),
     # The machine: modules, kernels, clocks, names, swap, quotas, ports, its log. All want capabilities that no job has.
@@ -114,6 +121,9 @@ _NEWTIME = 0x80
 # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET (which wants a capability). Others reach the hypervisor (AF_VSOCK)
 # or parts of the kernel that know no namespaces (AF_ALG ...).
 _FAMILIES = (1, 2, 10, 16, 17)
+
+# Pages of the machine's pool of huge ones, which count neither as a process's memory nor as a cgroup's.
+_MFD_HUGETLB, _MAP_HUGETLB, _SHM_HUGETLB = 0x4, 0x40000, 0o4000
 
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # types into the terminal that started us
 
@@ -166,6 +176,10 @@ def _rules() -> dict[str, list[_Line]]:
     rules["clone3"] = [_refuse(errno.ENOSYS)]  # its flags lie in memory; C libraries then use clone
     rules["clone"] = _if_bits(_argument(0), _NAMESPACES, errno.EPERM)
     rules["unshare"] = _if_bits(_argument(0), _NAMESPACES | _NEWTIME, errno.EPERM)
+    # As the kernel answers a process that may not use huge pages; allocators then take ordinary ones.
+    rules["memfd_create"] = _if_bits(_argument(1), _MFD_HUGETLB, errno.EPERM)
+    rules["mmap"] = _if_bits(_argument(3), _MAP_HUGETLB, errno.EPERM)
+    rules["shmget"] = _if_bits(_argument(2), _SHM_HUGETLB, errno.EPERM)
     rules["socket"] = rules["socketpair"] = _unless_any(_argument(0), _FAMILIES, errno.EAFNOSUPPORT)
     rules["ioctl"] = _if_any(_argument(1), (_TIOCSTI, _TIOCLINUX), errno.EPERM)
     rules["ptrace"] = _if_any(_argument(1), (_INIT,), errno.EPERM)

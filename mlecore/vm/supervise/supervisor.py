@@ -15,12 +15,14 @@ from . import claims, processes, relaying, slirp, terminal
 from .cgroups import Group
 from .deadline import Deadline
 from .files import OUTPUT, STATE, STOP, sync_disk, write_json
+from .hardware import measured
 from .helpers import Helpers
 from .launch import Started, launch
 from .limits import WatchedLimits
 from .namespaces import is_whole
 from .outcome import End, outcome, report
 from .output import Output
+from .watch import oom_kills
 
 LOOK = 0.25  # seconds between two looks at memory where no cgroup limits it
 TICK = 2.0
@@ -87,6 +89,7 @@ class Supervisor:
             gpus=list(self.gpus),
             cpus=list(self.cpus),
             cgroup=self.group.path if self.group else None,
+            hardware=measured(spec["cpus"], spec["memory"], [spec["gpu_models"][gpu] for gpu in self.gpus]),
         )
         output = Output(child.output, f"{self.folder}/{OUTPUT}")
         if not spec["outer"]:
@@ -167,6 +170,7 @@ class Supervisor:
             poll.register(child.output, select.POLLIN | select.POLLOUT)
         limits = WatchedLimits(spec, self.group is not None)
         said = b""
+        kills_before = kills = oom_kills()
         look_at = time.monotonic()
         while True:
             tick = 0.01 if child.gate >= 0 else LOOK if limits.often or self._hurries() else TICK
@@ -190,12 +194,14 @@ class Supervisor:
             ended, status = os.waitpid(child.pid, os.WNOHANG)
             if ended:
                 limits.close()
+                self.end.short_of_memory = oom_kills() > kills_before
                 self._read_status(said + _read(child.status))
                 return status
             now = time.monotonic()
             if now < look_at and child.gate < 0:  # much output must not mean many looks
                 continue
             look_at = now + (LOOK / 2)
+            kills_before, kills = kills, oom_kills()  # of the look before: a sandbox ends a moment after its init
             self._check_stop_request(now)
             if not spec["outer"]:
                 processes.reap(child.pid)
@@ -286,7 +292,9 @@ class Supervisor:
         try:
             sync_disk(self.folder)  # the word "exited" must not survive a power loss that what the job left does not
         except OSError as error:
-            last.update(infra_failure=True, reason=f"what it left could not be written to the disk: {error.strerror}")
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)  # of what the job wrote itself, perhaps
+            why = f"what it left could not be written to the disk: {error.strerror}"
+            last.update(infra_failure=True, in_doubt=full, reason=why)
         self._save_end(last)
 
     def _save_end(self, last: dict[str, Any]) -> None:

@@ -88,6 +88,15 @@ class Processes:
         return (there.f_blocks - there.f_bfree) * there.f_frsize
 
 
+def oom_kills() -> int:
+    """Processes that the kernel has ended so far for want of memory, on the whole machine."""
+    try:
+        with open("/proc/vmstat") as source:  # noqa: PTH123
+            return next((int(line.split()[1]) for line in source if line.startswith("oom_kill ")), 0)
+    except OSError:
+        return 0
+
+
 def _kilobytes(text: bytes, *names: bytes) -> int:
     rows = (line.split() for line in text.splitlines() if line.endswith(b"kB"))
     return sum(int(row[1]) for row in rows if row[0].rstrip(b":") in names)

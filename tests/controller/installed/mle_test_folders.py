@@ -1,7 +1,7 @@
 """Backend `folders`: jobs are folders; what a process would do follows from the job's environment and the clock.
 
 It outlives every controller, as a real backend does, and fails on demand: while a file `unreachable` lies in its root,
-it does not answer; with `cannot-build`, it cannot build.
+it does not answer; with `cannot-build`, it cannot build; with `cannot-fetch`, it cannot fetch.
 """
 
 import contextlib
@@ -21,6 +21,7 @@ from mlecore.backends import (
     Enforcement,
     Fetched,
     Handle,
+    Hardware,
     Image,
     Job,
     JobStatus,
@@ -82,7 +83,6 @@ class Folders(Backend):
             own.mkdir(parents=True)
             told = {"exit_code": code, "timed_out": work["timed_out"] == "true", "seconds": float(work["seconds"])}
             (own / "exit.json").write_text(json.dumps(told))
-            (own / "hardware.json").write_text('{"cpus": 3}')
             (own / "checks").write_text("...")
             (own / "snapshots").mkdir()
             if "submission/submission.csv" in work["files"]:
@@ -94,6 +94,7 @@ class Folders(Backend):
                 "seconds": float(work["seconds"]),
                 "exit_code": code,
                 "oom": work["oom"] == "true",
+                "timed_out": work["timed_out"] == "true",
                 "infra_failure": attempt <= int(work["faults"]),
             }
             (partial / "job.json").write_text(json.dumps(facts))
@@ -134,6 +135,8 @@ class Folders(Backend):
             phase="exited",
             exit_code=facts["exit_code"],
             oom=facts["oom"],
+            timed_out=facts["timed_out"],
+            hardware=Hardware(cpus=3),
             infra_failure=facts["infra_failure"],
             reason="the lights went out" if facts["infra_failure"] else "",
         )
@@ -143,6 +146,8 @@ class Folders(Backend):
         yield b"working\n"[offset:]
 
     def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
+        if (self.root / "cannot-fetch").exists():
+            raise BackendError("the drawer is locked")
         home = self._reach() / handle.name / "home"
         receiver = Receiver(into, max_bytes, max_files)
         for glob in map(Glob, globs):

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
@@ -27,6 +27,25 @@ def parse_gpus(text: str) -> int | tuple[str, ...]:
     return ids
 
 
+def _listed() -> list[list[str]]:
+    """Index, UUID and model of each GPU of this machine; none where its driver does not answer."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return []
+    query = [program, "--query-gpu=index,uuid,name", "--format=csv,noheader"]
+    try:
+        out = subprocess.run(query, capture_output=True, text=True, timeout=60, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [[word.strip() for word in line.split(",", 2)] for line in out.splitlines() if line.count(",") >= 2]
+
+
+@cache
+def models() -> dict[str, str]:
+    """The model of each GPU of this machine, by its index and by its UUID."""
+    return {id: model for index, uuid, model in _listed() for id in (index, uuid)}
+
+
 class Gpus:
     """The GPUs that runs of this backend may have: all of the machine, or those that the option names.
 
@@ -40,15 +59,7 @@ class Gpus:
     @cached_property
     def here(self) -> tuple[str, ...]:
         """Ids of all GPUs of this machine, as its driver numbers them."""
-        program = shutil.which("nvidia-smi")
-        if program is None:
-            return ()
-        query = [program, "--query-gpu=index,uuid", "--format=csv,noheader"]
-        try:
-            out = subprocess.run(query, capture_output=True, text=True, timeout=60, check=True).stdout
-        except (OSError, subprocess.SubprocessError):
-            return ()
-        return tuple(line.split(",")[0].strip() for line in out.splitlines() if line.strip())
+        return tuple(row[0] for row in _listed())
 
     @property
     def pool(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from attrs import evolve
 from mle_backend_docker import names, stopping
 from mle_backend_docker.backstop import REASON, Backstop, overran
 from mle_backend_docker.engine import Engine
+from mle_backend_docker.hardware import hardware
 from mle_backend_docker.starting import moment
 from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, Handle, JobStatus
 from mlecore.errors import BackendError
@@ -89,7 +90,7 @@ def _status(engine: Engine, handle: Handle, seen: Mapping[str, Any] | None) -> J
                 return JobStatus(phase="running")
             if str(now.get("Status")) in ("created", "configured", "initialized"):
                 return _not_started(engine, inspected)
-            return evolve(_ended(engine, inspected), seconds=_seconds(now))
+            return evolve(_ended(engine, inspected), seconds=_seconds(now), hardware=hardware(engine, inspected))
         except docker.errors.NotFound:
             return gone
 
@@ -120,7 +121,7 @@ def _ended(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
     asked_to_end = stopped or not (report or oom)
     if asked_to_end and _engine_started_after(engine, ended):
         return _lost(code, "the Docker engine (or this machine) stopped while it ran")
-    if overran(inspected) and not timed_out:
+    if overran(inspected) and code != 124:
         return JobStatus(phase="exited", exit_code=code, timed_out=True, reason=REASON)
     signals = _signals(engine, inspected, ended) if asked_to_end else ()
     if str(stopping.SIGNAL) in signals:
@@ -134,7 +135,9 @@ def _ended(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
     if code == LOST_SIGHT:
         return _lost(code, "the engine lost sight of it: this machine or the container's runtime stopped")
     if code == INIT_KILLED:
-        return _lost(code, "its first process or its container's runtime was killed from outside the sandbox")
+        # Or by the kernel, for want of memory on the whole machine, of which the engine says nothing.
+        why = "its first process or its container's runtime was killed from outside the sandbox"
+        return evolve(_lost(code, why), in_doubt=True)
     if stopped:
         reason = "its first process was asked to end, which the engine did not do and any of the job's processes can"
         return JobStatus(phase="exited", exit_code=code, reason=reason)

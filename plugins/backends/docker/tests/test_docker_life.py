@@ -167,6 +167,7 @@ def test_the_ways_jobs_end_are_distinguished(lab: Lab) -> None:
     }
     for name, word in words.items():
         assert word in ended[name].reason
+    assert [name for name, each in ended.items() if each.in_doubt] == ["host"]
     both = backend.status(list(jobs.values()))
     assert both[jobs["running"]].phase == "running" and both[jobs["bad"]] == ended["bad"]
 
@@ -182,8 +183,12 @@ def test_no_agent_can_pass_its_own_end_off_as_an_infrastructure_failure(lab: Lab
         assert not lab.wait(lab.start(script, grace=0.2)).infra_failure, script
 
 
-def test_a_job_whose_init_does_not_end_it_is_ended_from_outside(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    stuck = {"tools": {"init": b"trap '' TERM\nwhile :; do sleep 1; done\n"}, "time_limit": 0.1, "grace": 0.1}
+@pytest.mark.parametrize("forged", ["{}", '{"exit_code": 1, "timed_out": true, "stopped": false}'])
+def test_a_job_whose_init_does_not_end_it_is_ended_from_outside(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, forged: str
+) -> None:
+    init = f"echo '{forged}' >.mlecore/exit.json\ntrap '' TERM\nwhile :; do sleep 1; done\n"
+    stuck = {"tools": {"init": init.encode()}, "time_limit": 0.1, "grace": 0.1}
     late, early = lab.start(**stuck), lab.start(**{**stuck, "time_limit": 1000.0})
     monkeypatch.setattr(backstop, "MORE", 0.3)
     status = lab.wait(late)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,7 +96,6 @@ out = {
     "pids": read("pids.max", "pids/pids.max"),
     "cpu": read("cpu.max") or read("cpu/cpu.cfs_quota_us") + read("cpu/cpu.cfs_period_us"),
     "shm": os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize,
-    "hardware": json.load(open("/home/.mlecore/hardware.json")),
 }
 print(json.dumps(out))
 """
@@ -106,7 +106,15 @@ print(json.dumps(out))
     assert seen["pids"] == ["64"]
     assert int(seen["cpu"][0]) / int(seen["cpu"][1]) == 0.5
     assert seen["shm"] == size
-    assert (seen["hardware"]["cpus"], seen["hardware"]["memory"]) == (0.5, size)
+
+
+def test_hardware_is_what_the_engine_gave_it_whatever_the_sandbox_says(lab: Lab) -> None:
+    handle = lab.start("echo '{\"cpus\": 9999}' >.mlecore/hardware.json", memory=1 << 28, cpus=0.5)
+    measured = lab.wait(handle).hardware
+    assert measured is not None and (measured.cpus, measured.memory, measured.gpus) == (0.5, 1 << 28, ())
+    assert os.uname().release in measured.kernel
+    whole = lab.wait(lab.start()).hardware
+    assert whole is not None and whole.cpus == lab.engine.info["NCPU"] and whole.memory == lab.engine.info["MemTotal"]
 
 
 BOMB = """
@@ -166,7 +174,7 @@ def test_secrets_reach_the_agent_and_no_record_of_the_engine(lab: Lab, monkeypat
     )
     first, *rest = lab.output(handle).splitlines()
     assert json.loads(first) == value
-    assert rest == ["hardware.json"]
+    assert rest == []
     assert "second line" not in json.dumps(lab.engine.api.inspect_container(handle.name))
 
 
@@ -204,7 +212,8 @@ def refused(family):
 out = [fails(prlimit, long(1), long(0), limits, None), fails(ptrace, long(0x4206), long(1), None, None),
     fails(prlimit, long(1 + 2**32), long(0), limits, None),
     fails(write, long(1), None, long(0), None, long(0), long(0)), fails(ring, long(1), (ctypes.c_char * 120)()),
-    closed("/proc/1/mem"), closed("/proc/1/task/1/mem"), closed("/proc/1/oom_score_adj"), refused(40)]
+    closed("/proc/1/mem"), closed("/proc/1/task/1/mem"), closed("/proc/1/oom_score_adj"), closed("/proc/1/oom_adj"),
+    closed("/proc/1/task/1/oom_adj"), refused(40)]
 child = os.fork()
 if not child:
     import time
@@ -217,10 +226,10 @@ print(json.dumps(out))
 
 
 def test_init_cannot_be_taken_over(lab: Lab) -> None:
-    """Nine things that must fail, and four of ordinary programs that must not."""
+    """Eleven things that must fail, and four of ordinary programs that must not."""
     from mle_backend_docker.system_calls import is_ours
 
     if not is_ours(lab.engine):
         pytest.skip("this engine has a profile of system calls that somebody chose, or none")
-    assert lab.ask(TAKE_INIT) == [True] * 9 + [False] * 4
+    assert lab.ask(TAKE_INIT) == [True] * 11 + [False] * 4
     assert lab.backend.describe().details["system_calls"] == "filtered"

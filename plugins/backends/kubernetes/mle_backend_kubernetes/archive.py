@@ -32,7 +32,8 @@ def program() -> bytes:
     """The package ``program`` as one file that Python runs."""
     ours, core = Path(__file__).parent, Path(mlecore.__file__).parent
     files = {f"{ours.name}/program/{path.name}": path for path in sorted((ours / "program").glob("*.py"))}
-    files |= {f"{core.name}/{name}": core / name for name in ("globs.py", "vm/supervise/seccomp.py")}
+    shared = ("globs.py", "vm/supervise/hardware.py", "vm/supervise/seccomp.py")
+    files |= {f"{core.name}/{name}": core / name for name in shared}
     files["__main__.py"] = ours / "program" / "__main__.py"
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:

@@ -10,6 +10,8 @@ import re
 import signal
 from datetime import UTC, datetime, timedelta
 
+from attrs import evolve
+
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.seen import Condition, Job, Pod
 from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, JobStatus
@@ -44,6 +46,12 @@ def of_pod(pod: Pod, job: Job | None) -> JobStatus:
 
 
 def _of_agent(pod: Pod, stopped: bool) -> JobStatus:
+    assert pod.ended is not None
+    seconds = (pod.ended.at - pod.ended.began).total_seconds() if pod.ended.at and pod.ended.began else None
+    return evolve(_how_it_ended(pod, stopped), seconds=seconds)
+
+
+def _how_it_ended(pod: Pod, stopped: bool) -> JobStatus:
     """The agent's container has ended, and its exit code is known."""
     assert pod.ended is not None
     code = pod.ended.code
@@ -62,7 +70,8 @@ def _of_agent(pod: Pod, stopped: bool) -> JobStatus:
     if pod.ended.reason in ("StartError", "ContainerCannotRun"):
         return JobStatus(phase="exited", exit_code=code, reason="init could not start; the image may lack /bin/sh")
     if code == INIT_KILLED:
-        return _lost(code, "its first process was killed from outside the sandbox")
+        # Or by the kernel, for want of memory on its whole node, where the image kept init from being confined.
+        return evolve(_lost(code, "its first process was killed from outside the sandbox"), in_doubt=True)
     if needs_job(pod):
         return _lost(code, "somebody deleted its pod")
     if code == 124:
@@ -80,7 +89,9 @@ def _disrupted(pod: Pod, code: int | None) -> JobStatus:
     if pod.disruption == "TerminationByKubelet" and short and short[1] in pod.unlimited:
         reason = f"evicted: its node ran short of {short[1]}, of which the run had no limit"
         return JobStatus(phase="exited", exit_code=code, oom=short[1] == "memory", reason=reason)
-    return _lost(code, f"the cluster took its pod away ({pod.disruption}): {pod.disruption_message or pod.message}")
+    why = f"the cluster took its pod away ({pod.disruption}): {pod.disruption_message or pod.message}"
+    # A node may run short by the pod's doing all the same: of inodes, of which there is no limit.
+    return evolve(_lost(code, why), in_doubt=pod.disruption == "TerminationByKubelet" and short is not None)
 
 
 def _never_ended(pod: Pod, job: Job | None, stopped: bool) -> JobStatus:
@@ -88,7 +99,7 @@ def _never_ended(pod: Pod, job: Job | None, stopped: bool) -> JobStatus:
     if pod.disruption:
         return _disrupted(pod, None)
     if pod.reason == "Evicted":
-        return JobStatus(phase="exited", reason=pod.message or "evicted for what it wrote")
+        return JobStatus(phase="exited", exit_code=ARGV_KILLED, reason=pod.message or "evicted for what it wrote")
     if pod.reason == "DeadlineExceeded":
         return JobStatus(phase="exited", timed_out=True, reason=_DEADLINE)
     if pod.gone and job is not None:

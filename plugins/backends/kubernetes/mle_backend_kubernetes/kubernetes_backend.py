@@ -50,7 +50,7 @@ class KubernetesBackend(Backend):
         self.tracked = Tracked.of(self.cluster)
         pods = self.tracked.pods
         self.images = Images(self.settings)
-        self._statuses = statuses.Statuses(self.cluster, self.tracked)
+        self._statuses = statuses.Statuses(self.cluster, self.settings, self.tracked)
         self._reader = Reader(self.cluster, self.settings, self.images, self.tracked)
         claims = Claims(self.cluster, self.settings, self.tracked.claims)
         self._probe = Probe(self.cluster, self.settings, self.images, pods)

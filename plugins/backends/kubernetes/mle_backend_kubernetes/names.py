@@ -20,6 +20,7 @@ LOADED = "mlecore.org/loaded"  # annotation of a claim: the digest of the data t
 QUEUE = "kueue.x-k8s.io/queue-name"
 
 AGENT = "agent"  # the container of the agent
+STAGE = "stage"  # the one that fills its volume before it begins
 KEEPER = "keeper"  # the container that gives out files
 
 _NAME = re.compile(r"[a-z]([-a-z0-9]{0,48}[a-z0-9])?")

@@ -191,7 +191,7 @@ def agent_template(
     claim = {"name": "claim", "mountPath": paths.CLAIM}
     files = {"name": "files", "mountPath": paths.FILES, "readOnly": True}
     stage = helper_container(
-        "stage",
+        names.STAGE,
         helper,
         helper_command("stage"),
         [

@@ -47,6 +47,8 @@ class Pod:
     unlimited: tuple[str, ...]  # resources that its agent has no limit of
     terminal: bool  # its agent prints to a terminal, and so to the kubelet
     said: str  # termination message of its first container
+    staged: str  # the same of the container that came before the agent's
+    given: Mapping[str, str]  # limits of the agent's container, by resource
     gone: bool = False  # it was deleted; this is how it was last seen
 
 
@@ -140,8 +142,10 @@ def pod_of(raw: Mapping[str, Any]) -> Pod:
         ended=_ended(agent.get("terminated")),
         waiting=_waiting(status, conditions),
         unlimited=tuple(name for name in ("memory", "ephemeral-storage") if name not in _limits(spec)),
+        given=dict(_limits(spec)),
         terminal=bool(_agent(spec).get("tty")),
         said=_said(status.get("containerStatuses") or ()),
+        staged=_said([each for each in status.get("initContainerStatuses") or () if each["name"] == names.STAGE]),
     )
 
 

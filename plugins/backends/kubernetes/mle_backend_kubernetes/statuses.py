@@ -9,7 +9,9 @@ from attrs import evolve
 
 from mle_backend_kubernetes import ending, names, queue
 from mle_backend_kubernetes.cluster import Cluster
+from mle_backend_kubernetes.hardware import Measured
 from mle_backend_kubernetes.seen import Job, Pod
+from mle_backend_kubernetes.settings import Settings
 from mle_backend_kubernetes.tracked import Tracked
 from mlecore.backends import Handle, JobStatus
 from mlecore.errors import BackendError
@@ -30,8 +32,9 @@ def find(cluster: Cluster, group: str) -> dict[str, Handle]:
 class Statuses:
     """Answers for one backend."""
 
-    def __init__(self, cluster: Cluster, tracked: Tracked) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings, tracked: Tracked) -> None:
         self._cluster = cluster
+        self._measured = Measured(cluster, settings)
         self._tracked = tracked
         self._queued = queue.Queued(cluster)
         self._asked: set[str] = set()  # uids of pods at whose end their Job was asked for
@@ -55,13 +58,17 @@ class Statuses:
         if seen is not None and seen.deleting:
             return GONE
         if pod is not None and not ending.needs_job(pod):
-            return ending.of_pod(pod, None)
+            return self._of_pod(pod, None)
         job = self._job(handle, pod)
         if job is None or job.deleting:
             return GONE
-        status = ending.of_job(job) if pod is None else ending.of_pod(pod, job)
+        status = ending.of_job(job) if pod is None else self._of_pod(pod, job)
         words = self._queued.words(job) if status.phase == "pending" else ""
         return evolve(status, reason=f"{status.reason}: {words}") if words else status
+
+    def _of_pod(self, pod: Pod, job: Job | None) -> JobStatus:
+        status = ending.of_pod(pod, job)
+        return evolve(status, hardware=self._measured.of(pod)) if status.phase == "exited" else status
 
     def _job(self, handle: Handle, pod: Pod | None) -> Job | None:
         """As watched; but asked for, once, at its pod's end: the watch over Jobs may be behind that over pods."""

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import os
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.ending import of_job, of_pod
+from mle_backend_kubernetes.hardware import Measured
 from mle_backend_kubernetes.names import JOB, QUEUE, READY, ROLE, STOPPED
 from mle_backend_kubernetes.seen import Job, job_of, pod_of
+from mle_backend_kubernetes.settings import Settings
+
+from mlecore.backends import ARGV_KILLED, Hardware
+from mlecore.errors import BackendError
+from mlecore.vm.supervise.hardware import measured
 
 LONG_AGO = "2026-01-01T00:00:00Z"
 
@@ -58,7 +67,7 @@ def deleted(raw: dict[str, Any], at: str = "2099-01-01T00:00:00Z") -> dict[str, 
         (pod(ended(137), phase="Failed", reason="DeadlineExceeded"), 137, False, False, True),
         (
             pod(phase="Failed", reason="Evicted", message="Usage of EmptyDir exceeds the limit"),
-            None,
+            ARGV_KILLED,
             False,
             False,
             False,
@@ -74,6 +83,40 @@ def test_a_pod_says_whose_doing_its_end_was(
     assert (status.infra_failure, status.oom, status.timed_out) == (infra, oom, timed_out)
 
 
+def test_a_pod_s_clock_is_the_cluster_s_and_only_a_first_process_killed_by_nobody_known_is_in_doubt() -> None:
+    state = ended(124)
+    state["terminated"]["finishedAt"] = "2026-01-01T00:01:05Z"
+    assert of_pod(pod_of(pod(state)), None).seconds == 65.0
+    doubts = [of_pod(pod_of(pod(ended(137, reason))), None).in_doubt for reason in ("Error", "OOMKilled")]
+    assert doubts == [True, False]
+
+
+def staged(said: str, limits: dict[str, str]) -> Hardware | None:
+    """Of a pod whose stage said this, in a cluster whose nodes we may not read."""
+    statuses = [
+        {"name": "other", "state": {"terminated": {"message": "{}"}}},
+        {"name": "stage", "state": {"terminated": {"message": said}}},
+    ]
+    cluster = Cluster()
+    cluster.get = _forbidden  # type: ignore[method-assign]
+    return Measured(cluster, Settings()).of(pod_of(pod(ended(0), limits, initContainerStatuses=statuses)))
+
+
+def _forbidden(path: str, **query: Any) -> dict[str, Any]:
+    raise BackendError("you may not get nodes")
+
+
+def test_hardware_is_the_pod_s_limits_and_what_was_seen_of_its_node_before_the_agent_began() -> None:
+    said = json.dumps(measured(None, None))
+    node = staged(said, {})
+    assert node is not None and node.cpus == len(os.sched_getaffinity(0)) and node.kernel.startswith("Linux")
+    limited = staged(said, {"cpu": "500m", "memory": "1Ki", "nvidia.com/gpu": "2"})
+    assert limited is not None
+    assert (limited.cpus, limited.memory, limited.gpus) == (0.5, 1024, ("nvidia.com/gpu",) * 2)
+    assert (limited.cpu, limited.kernel) == (node.cpu, node.kernel)
+    assert staged("", {}) is None and staged("[1]", {}) is None
+
+
 @pytest.mark.parametrize(
     ("limits", "infra", "oom"), [({}, False, True), ({"memory": "1Gi", "ephemeral-storage": "1Gi"}, True, False)]
 )
@@ -81,7 +124,7 @@ def test_a_run_without_a_limit_may_have_caused_its_eviction(limits: dict[str, st
     words = "The node was low on resource: memory. Threshold quantity: 100Mi"
     raw = pod(limits=limits, phase="Failed", message=words, **disrupted("TerminationByKubelet"))
     status = of_pod(pod_of(raw), None)
-    assert (status.infra_failure, status.oom) == (infra, oom)
+    assert (status.infra_failure, status.in_doubt, status.oom) == (infra, infra, oom)
 
 
 def test_a_pod_that_somebody_deleted_is_no_agent_s_doing_but_one_that_we_stopped_is_no_failure() -> None:

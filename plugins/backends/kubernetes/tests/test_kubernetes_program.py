@@ -111,6 +111,8 @@ def test_links_and_pipes_are_refused_and_locked_folders_opened(claim: Path, monk
     (home / "logs" / "locked").mkdir()
     (home / "logs" / "locked" / "y").write_bytes(b"y")
     (home / "logs" / "locked").chmod(0)
+    (home / "logs").chmod(0o400)
+    home.chmod(0)
     assert sent(monkeypatch, "logs", "code/passwd") == {
         "logs/plain": b"x",
         "logs/link": "a symbolic link to '/etc/passwd'",
@@ -169,7 +171,7 @@ def test_data_that_broke_off_go_on_and_what_a_crash_spoilt_comes_again(
 def test_where_policies_are_enforced_no_agent_begins_without_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: tuple[float, bool], in_force: bool, code: int
 ) -> None:
-    for name in ("CLAIM", "HOME", "RUN", "TOOLS", "DATA", "FILES", "OUTPUT", "BUNDLE"):
+    for name in ("CLAIM", "HOME", "RUN", "TOOLS", "DATA", "FILES", "OUTPUT", "BUNDLE", "TOLD"):
         monkeypatch.setattr(staging, name, str(tmp_path / Path(getattr(staging, name)).relative_to("/")))
     Path(staging.FILES).mkdir(parents=True)
     with tarfile.open(Path(staging.FILES) / "files.tar.gz", "w:gz"):
@@ -178,5 +180,7 @@ def test_where_policies_are_enforced_no_agent_begins_without_its_own(
     for name, value in {**variables, "KUBERNETES_SERVICE_HOST": "h", "KUBERNETES_SERVICE_PORT": "1"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(staging, "reached", lambda *_: not in_force)
+    Path(staging.TOLD).parent.mkdir()
     assert staging.stage() == code
+    assert Path(staging.TOLD).exists() == (code == 0)
     assert Path(staging.CLAIM, "begun").exists() == (code == 0)

@@ -70,7 +70,7 @@ def test_nobody_waits_for_a_job_that_is_removed_and_it_is_gone(output: str) -> N
     slow = Slow()
     cluster = cast(Cluster, slow)
     tracked, settings = Tracked.of(cluster), Settings.of({"output": output})
-    statuses = Statuses(cluster, tracked)
+    statuses = Statuses(cluster, settings, tracked)
     reader = Reader(cluster, settings, Images(settings), tracked)
     handle = names.handle("run", "u", "c")
     assert statuses.of([handle])[handle].phase == "running"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import socket
 import time
 
+from mle_backend_kubernetes.program.paths import TOLD
+
 
 def reached(host: str, port: int, seconds: float = 1.0) -> bool:
     try:
@@ -29,6 +31,6 @@ def connect(host: str, port: int, seconds: float) -> int:
         else:
             word, failures = "cut off", failures + 1
             time.sleep(0.1)
-    with open("/dev/termination-log", "w") as out:
+    with open(TOLD, "w") as out:
         out.write(word)
     return 0

@@ -44,16 +44,19 @@ class Sender:
         for text in globs:
             glob = Glob(text)
             self.left = MOST_NAMES
-            root = os.open(HOME, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            try:
-                self.lead(glob, root, "", list(glob.prefix.parts))
-            finally:
-                os.close(root)
+            root = self.enter(HOME, "home", None)
+            if root is not None:
+                try:
+                    self.lead(glob, root, "", list(glob.prefix.parts))
+                finally:
+                    os.close(root)
         say({"end": True})
 
     def resume(self, parts: list[str]) -> None:
         """Send the rest of the file that was cut off."""
-        folder = os.open(HOME, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        folder = self.enter(HOME, "home", None)
+        if folder is None:
+            return
         try:
             for part in parts[:-1]:
                 inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
@@ -116,12 +119,16 @@ class Sender:
                         finally:
                             os.close(inner)
 
-    def enter(self, name: str, path: str, folder: int) -> int | None:
-        """Open a folder, also one that the agent has locked."""
+    def enter(self, name: str, path: str, folder: int | None) -> int | None:
+        """Open a folder, also one that the agent has locked. One that can only be listed gives nothing out, either."""
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-        return self.unlocked(name, path, folder, flags, 0o700)
+        opened = self.unlocked(name, path, folder, flags, 0o700)
+        if opened is not None and not os.fstat(opened).st_mode & stat.S_IXUSR:
+            with contextlib.suppress(OSError):
+                os.fchmod(opened, 0o700)
+        return opened
 
-    def unlocked(self, name: str, path: str, folder: int, flags: int, mode: int) -> int | None:
+    def unlocked(self, name: str, path: str, folder: int | None, flags: int, mode: int) -> int | None:
         for attempt in (1, 2):
             try:
                 return os.open(name, flags, dir_fd=folder)

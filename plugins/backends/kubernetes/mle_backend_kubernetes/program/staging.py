@@ -10,8 +10,9 @@ import tarfile
 import time
 
 from mle_backend_kubernetes.program.messages import PIECE, flush, hear, hear_bytes, say
-from mle_backend_kubernetes.program.paths import CLAIM, DATA, FILES, HOME, OUTPUT, RUN, TOOLS
+from mle_backend_kubernetes.program.paths import CLAIM, DATA, FILES, HOME, OUTPUT, RUN, TOLD, TOOLS
 from mle_backend_kubernetes.program.reaching import reached
+from mlecore.vm.supervise.hardware import measured
 
 FOLDERS = (".mlecore", "agent", "code", "data", "logs", "submission")
 BUNDLE = CLAIM + "/files.tar.gz"  # the run's files, if they are too large for a ConfigMap
@@ -58,6 +59,8 @@ def stage() -> int:
             return 5
     for path in (OUTPUT, begun):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o644))
+    with open(TOLD, "w") as out:  # the pod's status has it, where no agent can change it
+        json.dump(measured(None, None), out)
     os.sync()
     return 0
 
