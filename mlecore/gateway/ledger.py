@@ -37,7 +37,7 @@ class Spent(msgspec.Struct):
     calls: int = 0
 
     def add(self, call: Call) -> None:
-        if not call.reached:
+        if not call.reached or call.fault:  # an endpoint that fails uses up no budget
             return
         self.calls += 1
         counted = call.tokens or call.estimate or Tokens()
