@@ -15,6 +15,7 @@ from mlecore.agents import FinishedSubmission, Usage
 from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, Image, Job, JobStatus, Sandbox
 from mlecore.controller import collect
 from mlecore.controller.ending import attempt_end, exit_code, time_used
+from mlecore.controller.endpoint_failures import availability, endpoint_failure
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.failures import FolderGone
@@ -27,7 +28,7 @@ from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.measured import difference, measure, spent_in
 from mlecore.runs.provenance import PluginUse
-from mlecore.runs.record import FINISHED, Attempt, RunRecord
+from mlecore.runs.record import FINISHED, Attempt, Availability, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.same import require_same_data
 from mlecore.runs.store import Group, require_group, write_record
@@ -195,8 +196,20 @@ class Transitions:
         reported = collect.read_exit(record) if there else collect.Exit()
         used, doubt = time_used(status, reported, seconds)
         reason = "; ".join(filter(None, (reason, doubt)))
+        found = self._availability(record, used) if there else None
+        if found and not (cancelled or infra_failure):
+            why = endpoint_failure(found, record.limits.time)
+            infra_failure = bool(why)
+            if not why and found.failed_last:
+                why = "the model's endpoint failed in its last calls"
+            reason = "; ".join(filter(None, (why, reason)))
         record = record.with_attempt(
-            ended=ended, reason=reason, infra_failure=infra_failure, seconds=used, exit_code=exit_code(status, reported)
+            ended=ended,
+            reason=reason,
+            infra_failure=infra_failure,
+            seconds=used,
+            exit_code=exit_code(status, reported),
+            availability=found,
         )
         record = evolve(record, ended=ended, reason=reason, seconds=used)
         if there:
@@ -217,6 +230,15 @@ class Transitions:
         if handle:
             self._remove(handle)
         return record
+
+    def _availability(self, record: RunRecord, used: float | None) -> Availability | None:
+        if record.access is None:
+            return None
+        log = collect.attempt_folder(record) / "rest" / GATEWAY_LOG
+        found = availability(log if log.exists() else record.folder / GATEWAY_LOG, record.access)
+        if found is None or used is None:
+            return found
+        return evolve(found, failing_seconds=min(found.failing_seconds, used))
 
     def _after_infra_failure(self, record: RunRecord) -> RunRecord:
         failures = sum(attempt.infra_failure for attempt in record.attempts if attempt.number > record.retry_from)

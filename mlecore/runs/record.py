@@ -62,6 +62,19 @@ class Limits:
 
 
 @frozen(kw_only=True)
+class Availability:
+    """How an attempt's calls to its models fared, by its gateway's log."""
+
+    tried: int = 0  # calls that were passed on to the endpoint
+    answered: int = 0  # of these
+    failed: int = 0  # through the endpoint's fault, as the gateway confirmed by a call of its own
+    rejected: int = 0  # through the fault of the request
+    failing_seconds: float = 0.0  # during which the agent tried and the endpoint failed
+    last_error: str = ""  # of the endpoint
+    failed_last: bool = False  # the endpoint failed in the last calls
+
+
+@frozen(kw_only=True)
 class Attempt:
     """One job of a run."""
 
@@ -74,7 +87,8 @@ class Attempt:
     exit_code: int | None = None  # of the agent's process
     ended: Ended | None = None  # how it ended
     reason: str = ""  # the same in words
-    infra_failure: bool = False  # it ended for the backend's reasons, and does not count against the agent
+    infra_failure: bool = False  # the backend or the model's endpoint failed: it does not count against the agent
+    availability: Availability | None = None  # of its model, if it had a gateway
 
 
 @frozen(kw_only=True)

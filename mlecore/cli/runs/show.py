@@ -13,7 +13,7 @@ from mlecore.cli.runs._names import one_run
 
 if TYPE_CHECKING:
     from mlecore.backends import Sandbox
-    from mlecore.runs.record import RunRecord
+    from mlecore.runs.record import Availability, RunRecord
 
 
 @click.command("show")
@@ -92,6 +92,16 @@ def _show_record(record: RunRecord) -> None:
     for attempt in record.attempts:
         how = f"{attempt.ended or 'at work'} {attempt.reason}".strip()
         echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {attempt.started_at}, {how}")
+        if attempt.availability and attempt.availability.failed:
+            echo(f"{'':13}{_availability_words(attempt.availability)}")
+
+
+def _availability_words(found: Availability) -> str:
+    from mlecore.units import show_duration
+
+    words = f"the model's endpoint answered {found.answered} of {found.tried} calls and failed in {found.failed}"
+    when = ", at last too" if found.failed_last else ""
+    return f"{words}, for {show_duration(found.failing_seconds)}{when}; last error: {found.last_error}"
 
 
 def _usage_words(record: RunRecord) -> str:
