@@ -156,13 +156,16 @@ def ask(content, stream, path="/chat/completions"):
     except urllib.error.HTTPError:
         return None
 """
-CRASHES = AGENT + """
+CRASHES = (
+    AGENT
+    + """
 os.makedirs("logs", exist_ok=True)
 open("logs/gateway.jsonl", "w").write('{"outcome": "passed", "status": 200}')
 for stream in (False, True):
     if ask("hello", stream) is None:
         sys.exit("the model does not answer")
 """
+)
 FAST = Timing(attempt_delay=0.1, attempt_delay_max=0.1, poll_min=0.05, poll_max=0.2)
 
 

@@ -134,24 +134,6 @@ def test_a_busy_or_slow_model_is_a_warning(check, said, answer, monkeypatch):
     assert said[0].startswith("warning: ") and "start anyway" in said[0]
 
 
-def test_a_model_that_has_another_api_only(check, said):
-    """Such as OpenAI's models of Responses only; and providers whose names are LiteLLM's."""
-    from tests.gateway.conftest import endpoint, write_reply
-
-    asked = []
-
-    def answer(handler, body):
-        asked.append((handler.path, b'"openai/' in body))
-        if handler.path != "/v1/responses" or b'"openai/' in body:
-            write_reply(handler, b'{"error": {"message": "This model is not supported here."}}', 404)
-        else:
-            write_reply(handler, b'{"output": []}')
-
-    with endpoint(answer) as url:
-        check(f"{url}/v1", "openai/o9-pro")
-    assert asked[-1] == ("/v1/responses", False) and said == [f"openai/o9-pro answers at {url}/v1"]
-
-
 def test_the_preflight_of_a_plan(lab, tmp_path, monkeypatch):
     """It asks for agents of which runs begin, unless the plan says otherwise."""
     monkeypatch.setenv("MY_KEY", KEY)

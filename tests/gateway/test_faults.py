@@ -12,10 +12,10 @@ import pytest
 
 from mlecore.gateway import faults
 from mlecore.gateway.ledger import LOG, read_calls
-from mlecore.gateway.probe import kind_of
 from mlecore.gateway.settings import Settings
 from mlecore.testing.models import Answer, Script, scripted_model
-from tests.gateway.conftest import running
+
+from .conftest import running
 
 TOKEN = "mlecore-run-token"
 CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}
@@ -201,30 +201,3 @@ def test_a_call_without_the_endpoints_answer_uses_up_no_budget(gateway):
         statuses.append(front.ask()[0])
         front.calls()  # waits until it is counted
     assert statuses == [503, 503, 503, 200, 429]
-
-
-@pytest.mark.parametrize(
-    ("status", "text", "kind"),
-    [
-        (404, '{"type":"error","error":{"type":"not_found_error","message":"model: claude-x"}}', "model"),
-        (404, '{"error":{"message":"Invalid URL (POST /v1/chat)","type":"invalid_request_error"}}', "path"),
-        (404, '{"detail":"Not Found"}', "path"),
-        (404, '{"error":{"code":"DeploymentNotFound","message":"The API deployment does not exist."}}', "model"),
-        (404, '{"error":{"message":"This model is only supported in v1/responses"}}', "model"),
-        (404, '{"error":{"message":"model \\"x\\" not found, try pulling it first"}}', "model"),
-        (400, '{"object":"error","message":"Invalid model: x","type":"invalid_model"}', "model"),
-        (400, '{"error":{"message":"Model Not Exist"}}', "model"),
-        (400, '{"error":{"message":"x is not a valid model ID","code":400}}', "model"),
-        (400, '{"error":{"message":"\'max_tokens\' is not supported with this model. Use another"}}', "answers"),
-        (400, '{"error":{"message":"max_tokens must be at least 16"}}', "answers"),
-        (429, '{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}', "quota"),
-        (429, '{"error":{"status":"RESOURCE_EXHAUSTED","message":"current quota: 10 PerMinute"}}', "busy"),
-        (403, '{"error":{"message":"Country not supported"}}', "key"),
-        (529, "", "failing"),
-        (301, "", "path"),
-        (200, "<html>Log in</html>", "path"),
-        (200, "{}", "answers"),
-    ],
-)  # fmt: skip
-def test_what_providers_say(status, text, kind):
-    assert kind_of(status, text) == kind
