@@ -21,6 +21,7 @@ from mlecore.controller.extensions import Extensions
 from mlecore.controller.failures import FolderGone
 from mlecore.controller.job import Made, make_job
 from mlecore.controller.provisions import Provisions
+from mlecore.controller.replacing import set_aside, without_result
 from mlecore.errors import BackendError, DataError, GradingError, ImageGone, MlecoreError, NotPrepared, PluginError
 from mlecore.runs import requests
 from mlecore.runs.cancelled import REASON, add_cancelled
@@ -76,6 +77,7 @@ class Transitions:
         inputs = self._experiment.inputs_of(record.competition)
         fresh = record.state == "planned"
         if fresh:
+            set_aside(record)  # a controller may have died before it had done so
             number = self._next_attempt(record)
             attempt = Attempt(number=number, job=f"mle-{record.uid}-{number}")
             record = evolve(record, attempts=(*record.attempts, attempt), ended=None, reason="")
@@ -388,10 +390,13 @@ class Transitions:
             requests.remove(self._group.folder, name)
 
     def plan_again(self, record: RunRecord) -> RunRecord:
-        """From failed or cancelled back to planned, because a retry was requested."""
+        """From failed, cancelled or graded back to planned, because a retry was requested."""
         files.make_folder(record.folder, below=self._group.folder)
-        fresh = evolve(record, state="planned", ended=None, reason="", retry_from=len(record.attempts))
-        record = self._write(fresh)
+        fresh = without_result(record) if record.state == "graded" else record
+        fresh = evolve(fresh, state="planned", ended=None, reason="", retry_from=len(record.attempts))
+        replaced = fresh.forced[-1] if fresh.forced != record.forced else None
+        record = self._write(fresh, **({"replaces": f"{replaced.status} {replaced.score}"} if replaced else {}))
+        set_aside(record)
         requests.remove(self._group.folder, record.name)
         return record
 
@@ -410,9 +415,11 @@ def _read_report(path: Path) -> Report:
 
 
 def _with_earlier_spending(job: Job, record: RunRecord) -> Job:
-    """A budget is the run's: what earlier attempts spent of it is gone."""
+    """A budget is the run's: what earlier attempts spent of it is gone, but for those of a result that was replaced."""
     if job.demand.model is None:
         return job
-    logs = [record.folder / "attempts" / str(attempt.number) / "rest" / GATEWAY_LOG for attempt in record.attempts[:-1]]
+    replaced = record.forced[-1].attempt if record.forced else 0
+    earlier = [str(attempt.number) for attempt in record.attempts[:-1] if attempt.number > replaced]
+    logs = [record.folder / "attempts" / number / "rest" / GATEWAY_LOG for number in earlier]
     model = evolve(job.demand.model, spent=spent_in(logs))
     return evolve(job, demand=evolve(job.demand, model=model))

@@ -8,6 +8,10 @@ from mlecore.data.prepared import NO_MEDALS
 from mlecore.reports.compare import goal_of
 from mlecore.reports.document import SplitSummary
 from mlecore.reports.setups import Setup
+from mlecore.runs.record import Attempt, RunRecord
+
+_NAMED = 5  # runs that a sentence names
+_FEW_FAILED, _MANY_FAILED = 3, 0.1  # more failed calls than this, and a larger share of all, are worth a note
 
 
 def no_medals(setup: Setup) -> str:
@@ -46,6 +50,12 @@ def notes(setup: Setup, rates: Sequence[SplitSummary]) -> Iterable[str]:
     left_out = [item.run.name for item in setup.runs if not item.counts]
     if left_out:
         yield f"Not counted, as they have not been graded: {count_runs(len(left_out))} ({_some(left_out)})."
+    yield from _model_notes(setup)
+    forced = [item.run for item in setup.runs if item.run.forced]
+    if forced:
+        were = ", ".join(f"{run.name} (was {_results(run)})" for run in forced[:_NAMED])
+        more = " ..." if len(forced) > _NAMED else ""
+        yield f"Results were replaced by hand (`runs retry --force`) in {count_runs(len(forced))}: {were}{more}."
     flagged = [item.run.name for item in setup.counted if item.suspicions]
     failed = [item.run.name for item in setup.counted if any(each.outcome == "failed" for each in item.judgements)]
     if failed:
@@ -59,10 +69,37 @@ def notes(setup: Setup, rates: Sequence[SplitSummary]) -> Iterable[str]:
         yield f"Detectors flagged {count}: {_some(flagged)}; each rate is given a second time without."
 
 
+def _model_notes(setup: Setup) -> Iterable[str]:
+    """About runs whose model often did not answer."""
+    rows = []
+    for item in setup.counted:
+        calls = item.run.calls
+        if calls and calls.failed > max(_FEW_FAILED, _MANY_FAILED * calls.calls):
+            rows.append((calls.failed / calls.calls, f"{item.run.name} ({calls.failed} of {calls.calls})"))
+    if rows:
+        rows.sort(reverse=True)
+        names = [f"{name[:-1]}, {share:.0%})" for share, name in rows]
+        yield f"Many calls to the model failed in {count_runs(len(rows))}: {_some(names)}."
+    last = [item.run for item in setup.counted if (at := item.run.attempt) and _failed_last(at)]
+    if last:
+        yield (
+            f"The model's endpoint failed in the last calls of {count_runs(len(last))}: "
+            f"{_some([run.name for run in last])}. Their results count; `mlecore runs retry --force` repeats them."
+        )
+
+
+def _failed_last(attempt: Attempt) -> bool:
+    return attempt.availability is not None and attempt.availability.failed_last
+
+
+def _results(run: RunRecord) -> str:
+    return ", then ".join(" ".join(filter(None, (each.status, each.score))) or "unknown" for each in run.forced)
+
+
 def count_runs(count: int) -> str:
     """Such as "1 run" and "2 runs"."""
     return f"{count} run{'' if count == 1 else 's'}"
 
 
 def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
+    return ", ".join(names[:_NAMED]) + (" ..." if len(names) > _NAMED else "")

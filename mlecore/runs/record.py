@@ -92,6 +92,18 @@ class Attempt:
 
 
 @frozen(kw_only=True)
+class Replaced:
+    """A result in whose place `mlecore runs retry --force` asked for another one."""
+
+    attempt: int  # the number of the attempt that had it
+    at: str  # when it was replaced: ISO 8601, UTC
+    ended: Ended | None = None  # how the agent's process had ended
+    status: str = ""  # of its grade.json: graded, invalid, none
+    score: str = ""  # every digit; empty if it had none
+    kept: str = ""  # the folder with all of it, relative to the run's
+
+
+@frozen(kw_only=True)
 class Collected:
     """What came out of the sandbox, and what was refused."""
 
@@ -172,6 +184,7 @@ class RunRecord(RunSummary):
     endpoint: str | None = None  # URL of the model
     limits: Limits = Limits()  # what the run was given
     retry_from: int = 0  # attempts up to this one no longer count against the retries: somebody asked for more
+    forced: tuple[Replaced, ...] = ()  # results that were replaced by hand, in their order
     created_at: str | None = None  # ISO 8601, UTC
     imported_from: str | None = None  # the benchmark whose record this is, where mlecore did not make the run
     sandbox: Sandbox | None = None  # how the backend keeps jobs apart and to their limits

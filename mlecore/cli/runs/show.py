@@ -89,6 +89,9 @@ def _show_record(record: RunRecord) -> None:
             echo(f"{name + ':':13}{value}")
     for refused in collected.refused if collected else ():
         echo(f"{'refused:':13}{refused}")
+    for replaced in record.forced:
+        result = " ".join(filter(None, (replaced.status, replaced.score))) or "not known"
+        echo(f"{'replaced:':13}by hand at {replaced.at}; the result was: {result}; kept in {replaced.kept}")
     for attempt in record.attempts:
         how = f"{attempt.ended or 'at work'} {attempt.reason}".strip()
         echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {attempt.started_at}, {how}")
