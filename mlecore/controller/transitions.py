@@ -15,7 +15,7 @@ from mlecore.agents import FinishedSubmission, Usage
 from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, Image, Job, JobStatus, Sandbox
 from mlecore.controller import collect
 from mlecore.controller.ending import attempt_end, exit_code, time_used
-from mlecore.controller.endpoint_failures import availability, endpoint_failure
+from mlecore.controller.endpoint_failures import Verdict, availability, judge
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.failures import FolderGone
@@ -29,7 +29,7 @@ from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.measured import difference, measure, spent_in
 from mlecore.runs.provenance import PluginUse
-from mlecore.runs.record import FINISHED, Attempt, Availability, RunRecord
+from mlecore.runs.record import FINISHED, Attempt, Availability, Ended, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.same import require_same_data
 from mlecore.runs.store import Group, require_group, write_record
@@ -199,18 +199,18 @@ class Transitions:
         used, doubt = time_used(status, reported, seconds)
         reason = "; ".join(filter(None, (reason, doubt)))
         found = self._availability(record, used) if there else None
+        verdict = Verdict()
         if found and not (cancelled or infra_failure):
-            why = endpoint_failure(found, record.limits.time)
-            infra_failure = bool(why)
-            if not why and found.failed_last:
-                why = "the model's endpoint failed in its last calls"
-            reason = "; ".join(filter(None, (why, reason)))
+            verdict = self._judge_endpoint(record, found, ended)
+            infra_failure = verdict.repeat
+            reason = "; ".join(filter(None, (verdict.reason, reason)))
         record = record.with_attempt(
             ended=ended,
             reason=reason,
             infra_failure=infra_failure,
             seconds=used,
             exit_code=exit_code(status, reported),
+            in_doubt=verdict.in_doubt,
             availability=found,
         )
         record = evolve(record, ended=ended, reason=reason, seconds=used)
@@ -240,10 +240,17 @@ class Transitions:
         found = availability(log if log.exists() else record.folder / GATEWAY_LOG, record.access)
         if found is None or used is None:
             return found
-        return evolve(found, failing_seconds=min(found.failing_seconds, used))
+        at_end = min(found.failing_at_end, used)
+        return evolve(found, failing_seconds=min(found.failing_seconds, used), failing_at_end=at_end)
+
+    def _judge_endpoint(self, record: RunRecord, found: Availability, ended: Ended) -> Verdict:
+        doubted = any(attempt.in_doubt for attempt in record.attempts[:-1])
+        may_doubt = not doubted and _failures(record) < self._experiment.plan.execution.retries
+        handed_in = collect.choose(collect.attempt_folder(record) / "result", record.candidates) is not None
+        return judge(found, record.limits.time, ended, handed_in=handed_in, may_doubt=may_doubt)
 
     def _after_infra_failure(self, record: RunRecord) -> RunRecord:
-        failures = sum(attempt.infra_failure for attempt in record.attempts if attempt.number > record.retry_from)
+        failures = _failures(record)
         if failures <= self._experiment.plan.execution.retries:
             return evolve(record, state="planned", ended=None)
         return evolve(record, state="failed", reason=f"{record.reason} (attempt {failures}, no retry left)")
@@ -403,6 +410,11 @@ class Transitions:
     def catch_up(self, record: RunRecord) -> None:
         """Deliver what another controller did to extensions."""
         self._extensions.catch_up(record, lambda: _read_report(record.folder / "grade.json"))
+
+
+def _failures(record: RunRecord) -> int:
+    """Infrastructure failures that count against the retries."""
+    return sum(attempt.infra_failure for attempt in record.attempts if attempt.number > record.retry_from)
 
 
 def _read_report(path: Path) -> Report:

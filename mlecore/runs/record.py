@@ -70,8 +70,9 @@ class Availability:
     failed: int = 0  # through the endpoint's fault, as the gateway confirmed by a call of its own
     rejected: int = 0  # through the fault of the request
     failing_seconds: float = 0.0  # during which the agent tried and the endpoint failed
+    failing_at_end: float = 0.0  # of these, up to the last call
+    failed_last: bool = False  # the endpoint failed in the last call
     last_error: str = ""  # of the endpoint
-    failed_last: bool = False  # the endpoint failed in the last calls
 
 
 @frozen(kw_only=True)
@@ -88,6 +89,7 @@ class Attempt:
     ended: Ended | None = None  # how it ended
     reason: str = ""  # the same in words
     infra_failure: bool = False  # the backend or the model's endpoint failed: it does not count against the agent
+    in_doubt: bool = False  # perhaps the endpoint is not to blame, which is assumed once in a run
     availability: Availability | None = None  # of its model, if it had a gateway
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mlecore.controller import endpoint_failures
 from mlecore.controller.api import run_group
-from mlecore.controller.endpoint_failures import availability, endpoint_failure
+from mlecore.controller.endpoint_failures import Verdict, availability, judge
 from mlecore.controller.state import Timing
 from mlecore.gateway.calls import Call, Tokens
 from mlecore.model_access import ModelAccess
 from mlecore.runs.planning import make_plan
-from mlecore.runs.record import RunRecord
+from mlecore.runs.record import Ended, RunRecord
 from mlecore.runs.store import load_group
 from mlecore.testing.models import Answer, Model, Script, scripted_model
 
@@ -45,10 +46,15 @@ class Log:
     def fail(self, at: float, seconds: float = 1.0) -> None:
         self.add(at, seconds, status=503, fault=DOWN)
 
-    def reason(self, limit: float = DAY) -> str:
+    def verdict(self, ended: Ended = "finished", handed_in: bool = True, may_doubt: bool = True) -> Verdict:
         found = availability(self.path, ACCESS)
         assert found is not None
-        return endpoint_failure(found, limit)
+        return judge(found, DAY, ended, handed_in=handed_in, may_doubt=may_doubt)
+
+    def reason(self) -> str:
+        """Why the attempt is repeated."""
+        verdict = self.verdict()
+        return verdict.reason if verdict.repeat else ""
 
 
 @pytest.fixture
@@ -89,6 +95,30 @@ def test_an_agent_that_works_on_without_its_model_keeps_its_result(log):
     log.fail(HOUR)
     log.fail(20 * HOUR)  # what was between, nobody knows
     assert log.reason() == ""
+
+
+@pytest.mark.parametrize(
+    ("ended", "handed_in", "seconds", "may_doubt", "in_doubt"),
+    [
+        ("crashed", True, 100, True, True),  # as an agent does that gives up after some minutes
+        ("finished", False, 100, True, True),
+        ("timed_out", False, 100, True, True),
+        ("finished", True, 100, True, False),
+        ("timed_out", True, 100, True, False),
+        ("oom", False, 100, True, False),
+        ("crashed", True, 30, True, False),
+        ("crashed", True, 100, False, False),
+    ],
+)
+def test_a_bad_end_while_the_endpoint_failed_is_in_doubt(log, ended, handed_in, seconds, may_doubt, in_doubt):
+    log.answer(10)
+    log.fail(HOUR)
+    log.fail(HOUR + seconds)
+    verdict = log.verdict(ended, handed_in, may_doubt)
+    assert (verdict.repeat, verdict.in_doubt) == (in_doubt, in_doubt)
+    assert verdict.reason == f"the model's endpoint failed in its last calls: {DOWN}"
+    log.answer(HOUR + 200)
+    assert log.verdict(ended, handed_in, may_doubt) == Verdict()
 
 
 def test_two_failures_with_an_answer_between_them_are_two_outages(log):
@@ -273,4 +303,19 @@ def test_an_agent_that_had_answers_and_hands_in_keeps_its_result(run):
         record = run(model.url, script)
     assert (record.state, record.ended, len(record.attempts)) == ("graded", "finished", 1)
     assert json.loads((record.folder / "grade.json").read_bytes())["valid_submission"]
-    assert record.attempt.availability.failed_last and record.reason == "the model's endpoint failed in its last calls"
+    assert record.attempt.availability.failed_last
+    assert record.reason == f"the model's endpoint failed in its last calls: {DOWN}"
+
+
+@sandboxed
+def test_a_case_of_doubt_is_repeated_once_and_then_counts(run, monkeypatch):
+    monkeypatch.setattr(endpoint_failures, "LASTING", 0.0)
+    script = AGENT + "ask('hello', True)\nsys.exit(0 if ask('again', True) else 1)"
+    answers = Answer(text="fine", when="hello", times=0), Answer(status=503, text="Overloaded.", times=0)
+    with serving(*answers) as model:
+        record = run(model.url, script, retries=2)
+    assert (record.state, record.ended) == ("graded", "crashed")
+    first, second = record.attempts
+    assert (first.infra_failure, first.in_doubt, first.ended) == (True, True, "crashed")
+    assert (second.infra_failure, second.in_doubt) == (False, False)
+    assert record.reason == f"the model's endpoint failed in its last calls: {DOWN}; exit code 1"
