@@ -313,7 +313,7 @@ def test_a_case_of_doubt_is_repeated_once_and_then_counts(run, monkeypatch):
     script = AGENT + "ask('hello', True)\nsys.exit(0 if ask('again', True) else 1)"
     answers = Answer(text="fine", when="hello", times=0), Answer(status=503, text="Overloaded.", times=0)
     with serving(*answers) as model:
-        record = run(model.url, script, retries=2)
+        record = run(model.url, script, retries=2, gateway={"key": "MY_KEY"})
     assert (record.state, record.ended) == ("graded", "crashed")
     first, second = record.attempts
     assert (first.infra_failure, first.in_doubt, first.ended) == (True, True, "crashed")
