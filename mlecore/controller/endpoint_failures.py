@@ -76,15 +76,15 @@ def availability(log: Path, access: ModelAccess) -> Availability | None:
 def judge(found: Availability, time_limit: float, ended: Ended, *, handed_in: bool, may_doubt: bool = True) -> Verdict:
     """Is the endpoint to blame for how an attempt ended? ``may_doubt``: may a case of doubt be repeated?"""
     if found.failed and not found.answered and not found.rejected:
-        words = f"the model's endpoint answered none of {counted(found.tried, 'call')}: {found.last_error}"
+        words = f"none of {counted(found.tried, 'model call')} was answered: {found.last_error}"
         return Verdict(reason=words, repeat=True)
     if found.failing_seconds > SHARE * time_limit:
         share = found.failing_seconds / time_limit
         lost = f"{show_duration(found.failing_seconds)}, {share:.0%} of the time limit"
-        return Verdict(reason=f"the model's endpoint failed for {lost}: {found.last_error}", repeat=True)
+        return Verdict(reason=f"model calls failed for {lost}: {found.last_error}", repeat=True)
     if not found.failed_last:
         return Verdict()
     ended_badly = ended == "crashed" or (ended in ("finished", "timed_out") and not handed_in)
     in_doubt = may_doubt and ended_badly and found.failing_at_end >= LASTING
-    words = f"the model's endpoint failed in its last calls: {found.last_error}"
+    words = f"its last model calls failed: {found.last_error}"
     return Verdict(reason=words, repeat=in_doubt, in_doubt=in_doubt)

@@ -64,15 +64,15 @@ _MODEL = re.compile(
 
 
 _WORDS: Mapping[Kind, str] = {
-    "answers": "it answers",
-    "busy": "it is busy",
-    "unreachable": "it cannot be reached",
-    "silent": "it does not answer",
-    "failing": "it fails",
-    "key": "it rejects the key",
+    "answers": "the endpoint answers",
+    "busy": "the endpoint is busy",
+    "unreachable": "the endpoint cannot be reached",
+    "silent": "the endpoint does not answer",
+    "failing": "the endpoint fails",
+    "key": "the endpoint rejects the key",
     "quota": "the account's quota is used up",
-    "model": "it does not have the model",
-    "path": "it has no API for models at this URL",
+    "model": "the endpoint does not have the model",
+    "path": "there is no API for models at this URL",
 }
 
 

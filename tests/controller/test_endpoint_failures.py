@@ -23,7 +23,7 @@ from mlecore.testing.models import Answer, Model, Script, scripted_model
 
 HOUR, DAY = 3600.0, 86400.0
 ACCESS = ModelAccess(endpoint="https://models.example.org/v1", models=("m",))
-DOWN = "it fails (status 503: Overloaded.)"
+DOWN = "the endpoint fails (status 503: Overloaded.)"
 
 
 class Log:
@@ -65,7 +65,7 @@ def log(tmp_path: Path) -> Log:
 def test_no_call_was_answered(log):
     log.fail(10)
     log.fail(4 * HOUR)
-    assert log.reason() == f"the model's endpoint answered none of 2 calls: {DOWN}"
+    assert log.reason() == f"none of 2 model calls was answered: {DOWN}"
 
 
 def test_no_calls(log, tmp_path):
@@ -76,7 +76,7 @@ def test_the_endpoint_failed_for_most_of_the_time(log):
     log.answer(10)
     for at in range(100, 30_000, 500):
         log.fail(at, 30.0)
-    assert log.reason() == f"the model's endpoint failed for 8h 12m, 34% of the time limit: {DOWN}"
+    assert log.reason() == f"model calls failed for 8h 12m, 34% of the time limit: {DOWN}"
     log.answer(40_000)
     assert log.reason(), "it was another test, whatever came after"
 
@@ -116,7 +116,7 @@ def test_a_bad_end_while_the_endpoint_failed_is_in_doubt(log, ended, handed_in, 
     log.fail(HOUR + seconds)
     verdict = log.verdict(ended, handed_in, may_doubt)
     assert (verdict.repeat, verdict.in_doubt) == (in_doubt, in_doubt)
-    assert verdict.reason == f"the model's endpoint failed in its last calls: {DOWN}"
+    assert verdict.reason == f"its last model calls failed: {DOWN}"
     log.answer(HOUR + 200)
     assert log.verdict(ended, handed_in, may_doubt) == Verdict()
 
@@ -167,7 +167,7 @@ def test_what_the_gateway_refused_and_its_client_gave_up(log):
 def test_other_paths_are_no_calls_to_a_model(log):
     log.add(0, path="/v1/models", status=200)
     log.fail(1)
-    assert log.reason() == f"the model's endpoint answered none of 1 call: {DOWN}"
+    assert log.reason() == f"none of 1 model call was answered: {DOWN}"
 
 
 # Whole runs
@@ -246,8 +246,12 @@ sandboxed = pytest.mark.sandbox
     ("answer", "key", "words"),
     [
         (Answer(status=503, text="Overloaded.", times=0), KEY, DOWN),
-        (Answer(), "sk-another", "it rejects the key (status 401: Incorrect API key provided.)"),
-        (Answer(status=404, text="The model `scripted` does not exist.", times=0), KEY, "it does not have the model"),
+        (Answer(), "sk-another", "the endpoint rejects the key (status 401: Incorrect API key provided.)"),
+        (
+            Answer(status=404, text="The model `scripted` does not exist.", times=0),
+            KEY,
+            "the endpoint does not have the model",
+        ),
         (Answer(status=429, text="insufficient_quota", times=0), KEY, "the account's quota is used up"),
     ],
 )
@@ -255,7 +259,7 @@ def test_a_run_whose_endpoint_is_down_is_retried_and_failed(run, answer, key, wo
     with serving(answer, key=key) as model:
         record = run(model.url, CRASHES)
     assert record.state == "failed" and len(record.attempts) == 2
-    assert record.reason.startswith("the model's endpoint answered none of 1 call: ") and words in record.reason
+    assert record.reason.startswith("none of 1 model call was answered: ") and words in record.reason
     assert record.reason.endswith("(attempt 2, no retry left)") and not (record.folder / "grade.json").exists()
     for attempt in record.attempts:
         found = attempt.availability
@@ -270,7 +274,7 @@ def test_a_run_whose_endpoint_is_down_is_retried_and_failed(run, answer, key, wo
 @pytest.mark.parametrize("name", ["nowhere", "unknown"])
 def test_a_run_whose_endpoint_cannot_be_connected_to(run, nowhere, name):
     record = run(nowhere if name == "nowhere" else "http://no-such-host.invalid/v1", CRASHES, retries=0)
-    assert record.state == "failed" and "it cannot be reached (Cannot connect to host" in record.reason
+    assert record.state == "failed" and "the endpoint cannot be reached (Cannot connect to host" in record.reason
 
 
 @sandboxed
@@ -281,7 +285,7 @@ def test_a_run_succeeds_once_its_endpoint_is_back(run):
         record = run(model.url, script)
     assert (record.state, record.ended) == ("graded", "finished")
     first, second = record.attempts
-    assert first.infra_failure and first.reason.endswith(f"none of 2 calls: {DOWN}; exit code 1")
+    assert first.infra_failure and first.reason.endswith(f"none of 2 model calls was answered: {DOWN}; exit code 1")
     assert second.availability and (second.availability.tried, second.availability.answered) == (2, 2)
     assert record.calls and (record.calls.calls, record.calls.exhausted) == (2, "2calls")
 
@@ -304,7 +308,7 @@ def test_an_agent_that_had_answers_and_hands_in_keeps_its_result(run):
     assert (record.state, record.ended, len(record.attempts)) == ("graded", "finished", 1)
     assert json.loads((record.folder / "grade.json").read_bytes())["valid_submission"]
     assert record.attempt.availability.failed_last
-    assert record.reason == f"the model's endpoint failed in its last calls: {DOWN}"
+    assert record.reason == f"its last model calls failed: {DOWN}"
 
 
 @sandboxed
@@ -318,4 +322,4 @@ def test_a_case_of_doubt_is_repeated_once_and_then_counts(run, monkeypatch):
     first, second = record.attempts
     assert (first.infra_failure, first.in_doubt, first.ended) == (True, True, "crashed")
     assert (second.infra_failure, second.in_doubt) == (False, False)
-    assert record.reason == f"the model's endpoint failed in its last calls: {DOWN}; exit code 1"
+    assert record.reason == f"its last model calls failed: {DOWN}; exit code 1"

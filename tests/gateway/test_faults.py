@@ -30,7 +30,7 @@ def test_a_server_error_that_a_probe_meets_too(gateway, path, stream):
     front = gateway(DOWN)
     assert front.ask(f"/v1/{path}", {**CHAT, "input": "hello", "stream": stream})[0] == 503
     (call,) = front.calls()
-    assert call.fault == "it fails (status 503: Overloaded.)"
+    assert call.fault == "the endpoint fails (status 503: Overloaded.)"
 
 
 def test_an_endpoint_that_is_gone(gateway):
@@ -39,25 +39,25 @@ def test_an_endpoint_that_is_gone(gateway):
         front = gateway(endpoint=f"http://127.0.0.1:{unused.getsockname()[1]}/v1")
         assert front.ask()[0] == 502
         (call,) = front.calls()
-    assert call.fault.startswith("it cannot be reached (Cannot connect to host 127.0.0.1")
+    assert call.fault.startswith("the endpoint cannot be reached (Cannot connect to host 127.0.0.1")
 
 
 def test_a_name_that_does_not_resolve(gateway):
     front = gateway(endpoint="http://no-such-host.invalid/v1")
     assert front.ask()[0] == 502
-    assert "it cannot be reached" in front.calls()[0].fault
+    assert "the endpoint cannot be reached" in front.calls()[0].fault
 
 
 def test_a_rejected_key(gateway):
     front = gateway(script=Script(key="sk-another"))
     assert front.ask()[0] == 401
-    assert front.calls()[0].fault == "it rejects the key (status 401: Incorrect API key provided.)"
+    assert front.calls()[0].fault == "the endpoint rejects the key (status 401: Incorrect API key provided.)"
 
 
 @pytest.mark.parametrize(
     ("status", "text", "kind"),
     [
-        (404, "The model `scripted` does not exist or you do not have access to it.", "it does not have the model"),
+        (404, "The model `scripted` does not exist or you do not have access to it.", "does not have the model"),
         (429, "You exceeded your current quota, please check your plan and billing details.", "quota is used up"),
         (400, "Your credit balance is too low to access the Anthropic API.", "quota is used up"),
         (402, "Insufficient Balance", "quota is used up"),
@@ -116,7 +116,7 @@ def test_an_api_that_fails_while_another_one_answers(front_of, reply):
         assert front.ask("/v1/responses", asked)[0] == 200
         broken.set()
         assert front.ask("/v1/responses", asked)[0] == 500
-        assert front.calls()[-1].fault == "it fails (status 500)"
+        assert front.calls()[-1].fault == "the endpoint fails (status 500)"
 
 
 def test_nonsense_models_and_paths(gateway):
@@ -145,7 +145,7 @@ def test_a_stream_that_breaks_off(gateway):
     with pytest.raises((http.client.HTTPException, ConnectionError)):
         front.ask(body={**CHAT, "stream": True})
     (call,) = front.calls()
-    assert call.outcome == "cut" and call.fault == "it fails (status 503: Overloaded.)"
+    assert call.outcome == "cut" and call.fault == "the endpoint fails (status 503: Overloaded.)"
 
 
 def test_a_stream_that_ends_in_an_error(front_of, reply):
@@ -168,7 +168,7 @@ def test_a_stream_that_ends_in_an_error(front_of, reply):
         assert front.ask(body={**CHAT, "stream": True})[0] == 200
         (call,) = front.calls()
     assert (call.outcome, call.reason) == ("failed", "the endpoint's answer ended in an error")
-    assert call.fault == "it fails (status 529)" and set(served[1:]) == {"mlecore-probe"}
+    assert call.fault == "the endpoint fails (status 529)" and set(served[1:]) == {"mlecore-probe"}
 
 
 def test_many_failures_take_few_probes(gateway):
@@ -191,7 +191,7 @@ def test_an_endpoint_that_never_answers(monkeypatch, tmp_path):
             time.sleep(1.0)
     (call,) = read_calls(tmp_path / LOG)
     assert (call.outcome, call.reason) == ("cut", "the gateway ended")
-    assert call.fault == "it does not answer (no answer within 0.3 s)"
+    assert call.fault == "the endpoint does not answer (no answer within 0.3 s)"
 
 
 def test_a_call_without_the_endpoints_answer_uses_up_no_budget(gateway):

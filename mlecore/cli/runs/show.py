@@ -102,9 +102,9 @@ def _show_record(record: RunRecord) -> None:
 def _availability_words(found: Availability) -> str:
     from mlecore.units import show_duration
 
-    words = f"the model's endpoint answered {found.answered} of {found.tried} calls and failed in {found.failed}"
-    when = ", at last too" if found.failed_last else ""
-    return f"{words}, for {show_duration(found.failing_seconds)}{when}; last error: {found.last_error}"
+    words = f"{found.tried} model calls, {found.answered} answered, {found.failed} failed because of the endpoint"
+    when = ", the last one too" if found.failed_last else ""
+    return f"{words}{when}, for {show_duration(found.failing_seconds)} in all; last error: {found.last_error}"
 
 
 def _usage_words(record: RunRecord) -> str:
