@@ -123,7 +123,10 @@ def test_an_endpoint_that_only_the_cluster_may_reach(check, nowhere, said):
     with pytest.raises(EndpointError, match="cannot be reached"):
         check(nowhere)
     check(nowhere, here=False)
-    assert said[0].startswith(f"warning: scripted at {nowhere}: the endpoint cannot be reached") and "start anyway" in said[0]
+    assert (
+        said[0].startswith(f"warning: scripted at {nowhere}: the endpoint cannot be reached")
+        and "start anyway" in said[0]
+    )
 
 
 @pytest.mark.parametrize("answer", [Answer(status=429, text="Rate limit reached.", retry_after=1), Answer(delay=9)])

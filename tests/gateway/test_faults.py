@@ -201,3 +201,12 @@ def test_a_call_without_the_endpoints_answer_uses_up_no_budget(gateway):
         statuses.append(front.ask()[0])
         front.calls()  # waits until it is counted
     assert statuses == [503, 503, 503, 200, 429]
+
+
+def test_half_an_answer_that_was_paid_for_uses_up_the_budget(gateway):
+    front = gateway(Answer(text="some words", cut_after=2), DOWN, budgets=("1calls",))
+    with pytest.raises((http.client.HTTPException, ConnectionError)):
+        front.ask(body={**CHAT, "stream": True})
+    (call,) = front.calls()
+    assert call.fault and call.estimate
+    assert front.ask()[0] == 429
