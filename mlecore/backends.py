@@ -427,6 +427,10 @@ class Backend(ABC):
         """Where a job reaches its gateway, seen from inside: ``gateway`` is a name in its hosts file."""
         return f"http://gateway:{GATEWAY_PORT}"
 
+    def reaches_as_here(self, endpoint: str) -> bool:
+        """Does a job's gateway reach this URL if and only if this process does? False: nobody knows."""
+        return False
+
     def home(self, job_name: str) -> PurePosixPath:
         """Where the sandbox tree of a job stands, seen from inside."""
         return HOME

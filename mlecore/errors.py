@@ -62,6 +62,10 @@ class BackendError(MlecoreError):
     """A backend cannot do what was asked; asking again will not help, the fix will."""
 
 
+class EndpointError(MlecoreError):
+    """A model's endpoint cannot serve runs now: it is unreachable, fails, or the account's quota is used up."""
+
+
 class ImageGone(BackendError):
     """What a backend built for an agent was removed. Building it again helps."""
 

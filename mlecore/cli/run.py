@@ -81,6 +81,11 @@ if TYPE_CHECKING:
 @click.option("--plan", type=click.Path(path_type=Path), help="A whole experiment as a TOML file instead.")
 @click.option("--max-parallel", type=int, help="Maximum number of runs at once.")
 @click.option("--retries", type=int, show_default="2", help="New attempts after infrastructure failures.")
+@click.option(
+    "--model-check/--no-model-check",
+    default=None,
+    help="Call each model once before the runs start. [default: model-check]",
+)
 @click.option("--detect/--no-detect", default=None, help="Have detectors judge each run. [default: detect]")
 @click.option("-D", "detectors", multiple=True, metavar="DETECTOR.NAME=VALUE", help="An option of a detector.")
 @synthetic_option

@@ -36,8 +36,8 @@ def answer_requests(
         refusal = ""
         if request == "cancel":
             refusal = _cancel(planned, lifecycle, waiting)
-        elif request == "retry":
-            refusal = _retry(group, planned, lifecycle)
+        elif request is not None:
+            refusal = _retry(group, planned, lifecycle, force=request == "force")
         if refusal:
             reporter.say(f"{planned.name}: {refusal}")
             reporter.note("request refused", planned.name, why=refusal)
@@ -59,18 +59,26 @@ def _cancel(planned: PlannedRun, lifecycle: Lifecycle, waiting: list[RunRecord |
     return "it has ended: there is nothing to cancel"
 
 
-def _retry(group: Group, planned: PlannedRun, lifecycle: Lifecycle) -> str:
-    """Why it cannot be retried; empty if it is being done."""
+def _retry(group: Group, planned: PlannedRun, lifecycle: Lifecycle, force: bool) -> str:
+    """Why it cannot be retried; empty if it is being done, or will be.
+
+    ``force``: also if it has a result, unless it is being graded or detectors are at work: they write into its folder.
+    """
     active = lifecycle.active.get(planned.name)
-    if active and active.phase == "closing":
+    if active and (active.phase == "closing" or (force and active.phase == "grading")):
+        return ""
+    if force and lifecycle.judging:
         return ""
     try:
         check_run(group.folder / planned.name)
         record = _record(group, planned)
     except (DataError, OSError) as error:
         return f"its record cannot be read, so there is nothing to retry: {error}"
-    if active or record.state not in ("failed", "cancelled"):
-        return f"it is {record.state}: only failed and cancelled runs are retried"
+    allowed = ("failed", "cancelled", *(("graded",) if force else ()))
+    if active or record.state not in allowed:
+        return f"it is {record.state}: only {', '.join(allowed)} runs are retried"
+    if record.imported_from:
+        return f"it was imported from {record.imported_from}: mlecore cannot run it"
     lifecycle.retry(record)
     return ""
 

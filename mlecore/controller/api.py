@@ -20,7 +20,7 @@ from mlecore.runs.ownership import require_own
 from mlecore.runs.plan import Plan
 from mlecore.runs.planning import difference
 from mlecore.runs.record import RunRecord
-from mlecore.runs.store import Group, create_group, is_group, load_group, open_group
+from mlecore.runs.store import Group, create_group, is_group, load_group, load_summaries, open_group
 from mlecore.units import counted
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def run(
     exists; without it, a new one is made. Times and sizes are numbers (seconds, bytes) or text ("24h", "16GB").
     ``record.report`` says how a run did (``.score``, ``.medal``), ``record.folder`` holds what it left. ``display`` is
     shown the progress; by default, it is a line on standard error for each change. Raises UsageError, NotPrepared,
-    BackendError before anything starts.
+    BackendError, EndpointError before anything starts.
     """
     wanted = plan_of(plan, arguments)
     done = run_group(
@@ -125,7 +125,7 @@ def _run_group(
         finished: frozenset[str] = frozenset()
         if start_new:
             with scratch() as folder:
-                finished = preflight(experiment, folder, display.say)
+                finished = preflight(experiment, folder, display.say, _still_to_begin(group))
         is_new = group is None
         group = group or _create(runs, name, wanted, tuple(folders), experiment)
         if not with_installed:
@@ -143,6 +143,13 @@ def _run_group(
                 return controller.run(only)
 
         return Done(group, _control(group.folder, control, display))
+
+
+def _still_to_begin(group: Group | None) -> frozenset[str] | None:
+    """Labels of agents of which runs have not begun; None: all, as the group is new."""
+    if group is None:
+        return None
+    return frozenset(run.label for run in load_summaries(group.folder) if run.state == "planned")
 
 
 def _control(folder: Path, control: Callable[[GroupLock], GroupResult], display: Display) -> GroupResult:

@@ -57,7 +57,7 @@ def attempt_end(record: RunRecord, status: JobStatus, cancelled: bool, fetched: 
     return End(ended="crashed", reason=status.reason or f"exit code {code}")
 
 
-def counted(end: End, record: RunRecord) -> End:
+def settle_doubt(end: End, record: RunRecord) -> End:
     """What is in doubt is retried once: a second such end of a run counts against its agent."""
     earlier = (each for each in record.attempts[:-1] if each.number > record.retry_from)
     if not (end.in_doubt and any(each.in_doubt for each in earlier)):

@@ -69,6 +69,11 @@ class Lifecycle:
         """Do runs besides those of the backlog still have something before them?"""
         return bool(self.active or self.delayed or self.closing)
 
+    @property
+    def judging(self) -> bool:
+        """Are detectors at work?"""
+        return self._background.busy("detect") > 0
+
     def watched(self) -> list[ActiveRun]:
         """Runs whose job the backend has."""
         return [active for active in self.active.values() if active.watched]
@@ -231,7 +236,7 @@ class Lifecycle:
             self._stop(active)
 
     def retry(self, record: RunRecord) -> None:
-        """Plan a run again that had failed or was cancelled."""
+        """Plan a run again that has ended."""
         active = self.active[record.name] = ActiveRun(record, "closing")
 
         def planned(fresh: RunRecord) -> None:

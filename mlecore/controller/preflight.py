@@ -1,25 +1,33 @@
-"""Checks before anything starts: what each agent would start, and whether the backend can run it."""
+"""Checks before anything starts: what each agent would start, whether the backend can run it, and its model answers."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Container
 from pathlib import Path
 
 from mlecore.agents import FinishedSubmission
+from mlecore.backends import Demand
 from mlecore.controller.experiment import Experiment, Say
 from mlecore.controller.job import make_job
+from mlecore.controller.model_check import check_models
 from mlecore.errors import BackendError, UsageError
 from mlecore.gateway.budgets import Budget
 from mlecore.model_access import ModelAccess
 
 
-def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None) -> frozenset[str]:
-    """Ask each agent what it would start and the backend whether it can. Raises UsageError and BackendError.
+def preflight(
+    experiment: Experiment, cache: Path, say: Say = lambda text: None, begins: Container[str] | None = None
+) -> frozenset[str]:
+    """Ask each agent what it would start, the backend whether it can, and the models whether they answer.
 
-    Nothing is started, and a backend that is not needed is not asked. Returns the labels of agents that start nothing,
-    as they hand in finished files.
+    Nothing is started, and a backend that is not needed is not asked. ``begins``: labels of agents of which runs still
+    begin, so that their models are needed; None: all. Returns the labels of agents that start nothing, as they hand in
+    finished files. Raises UsageError, BackendError and EndpointError.
     """
-    plan, demands, finished = experiment.plan, [], set()
+    plan, finished = experiment.plan, set()
+    demands: list[Demand] = []
+    models: list[ModelAccess] = []
     inputs = next(iter(experiment.inputs.values()), None)
     if inputs is None:  # nothing can start
         return frozenset()
@@ -33,6 +41,8 @@ def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None)
         demand = made.job.demand
         if demand.model is not None:
             _check_access(demand.model)
+            if begins is None or label in begins:
+                models.append(demand.model)
         for name in demand.secrets:
             named = name in plan.limits.secrets
             if demand.model is not None and not named:
@@ -60,6 +70,8 @@ def preflight(experiment: Experiment, cache: Path, say: Say = lambda text: None)
             f"backend {plan.backend.name}: " + "; ".join(problem.what for problem in fatal),
             fix="\n".join(problem.fix for problem in fatal),
         )
+    if plan.execution.model_check:
+        check_models(models, experiment.backend, say)
     return frozenset(finished)
 
 

@@ -14,12 +14,14 @@ from mlecore import files
 from mlecore.agents import FinishedSubmission, Usage
 from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, Image, Job, JobStatus, Sandbox
 from mlecore.controller import collect
-from mlecore.controller.ending import attempt_end, counted, exit_code, time_used
+from mlecore.controller.ending import attempt_end, exit_code, settle_doubt, time_used
+from mlecore.controller.endpoint_failures import Verdict, availability, judge
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.failures import FolderGone
 from mlecore.controller.job import Made, make_job
 from mlecore.controller.provisions import Provisions
+from mlecore.controller.replacing import set_aside, without_result
 from mlecore.errors import BackendError, DataError, GradingError, ImageGone, MlecoreError, NotPrepared, PluginError
 from mlecore.runs import requests
 from mlecore.runs.cancelled import REASON, add_cancelled
@@ -27,7 +29,7 @@ from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.measured import difference, measure, spent_in
 from mlecore.runs.provenance import PluginUse
-from mlecore.runs.record import FINISHED, Attempt, RunRecord
+from mlecore.runs.record import FINISHED, Attempt, Availability, Ended, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.same import require_same_data
 from mlecore.runs.store import Group, require_group, write_record
@@ -75,6 +77,7 @@ class Transitions:
         inputs = self._experiment.inputs_of(record.competition)
         fresh = record.state == "planned"
         if fresh:
+            set_aside(record)  # a controller may have died before it had done so
             number = self._next_attempt(record)
             attempt = Attempt(number=number, job=f"mle-{record.uid}-{number}")
             record = evolve(record, attempts=(*record.attempts, attempt), ended=None, reason="")
@@ -195,17 +198,23 @@ class Transitions:
             there = True
         if not there:
             files.remove(files.partial(collect.attempt_folder(record)))  # its job is gone: it will never be complete
-        end = counted(attempt_end(record, status, cancelled, there), record)
+        end = settle_doubt(attempt_end(record, status, cancelled, there), record)
         reported = collect.read_exit(record) if there else collect.Exit()
         used, doubt = time_used(record, status, reported, seconds)
-        reason = "; ".join(filter(None, (end.reason, doubt)))
+        found = self._availability(record, used) if there else None
+        verdict = Verdict()
+        if found and not (cancelled or end.infra_failure):
+            verdict = self._judge_endpoint(record, found, end.ended)
+        infra_failure = end.infra_failure or verdict.repeat
+        reason = "; ".join(filter(None, (verdict.reason, end.reason, doubt)))
         record = record.with_attempt(
             ended=end.ended,
             reason=reason,
-            infra_failure=end.infra_failure,
-            in_doubt=end.in_doubt,
+            infra_failure=infra_failure,
+            in_doubt=end.in_doubt or verdict.in_doubt,
             seconds=used,
             exit_code=exit_code(status, reported),
+            availability=found,
         )
         hardware = plain(status.hardware) if status.hardware else {}
         record = evolve(record, ended=end.ended, reason=reason, seconds=used, hardware=hardware)
@@ -213,7 +222,7 @@ class Transitions:
             record = evolve(record, checks=collect.read_checks(record))
         if cancelled:
             record = evolve(record, state="cancelled")
-        elif end.infra_failure:
+        elif infra_failure:
             record = self._after_infra_failure(record)
         else:
             record = evolve(self._with_usage(collect.lay_out(record)), state="collected")
@@ -228,8 +237,24 @@ class Transitions:
             self._remove(handle)
         return record
 
+    def _availability(self, record: RunRecord, used: float | None) -> Availability | None:
+        if record.access is None:
+            return None
+        log = collect.attempt_folder(record) / "rest" / GATEWAY_LOG
+        found = availability(log if log.exists() else record.folder / GATEWAY_LOG, record.access)
+        if found is None or used is None:
+            return found
+        at_end = min(found.failing_at_end, used)
+        return evolve(found, failing_seconds=min(found.failing_seconds, used), failing_at_end=at_end)
+
+    def _judge_endpoint(self, record: RunRecord, found: Availability, ended: Ended) -> Verdict:
+        doubted = any(attempt.in_doubt for attempt in record.attempts[:-1])
+        may_doubt = not doubted and _failures(record) < self._experiment.plan.execution.retries
+        handed_in = collect.choose(collect.attempt_folder(record) / "result", record.candidates) is not None
+        return judge(found, record.limits.time, ended, handed_in=handed_in, may_doubt=may_doubt)
+
     def _after_infra_failure(self, record: RunRecord) -> RunRecord:
-        failures = sum(attempt.infra_failure for attempt in record.attempts if attempt.number > record.retry_from)
+        failures = _failures(record)
         if failures <= self._experiment.plan.execution.retries:
             return evolve(record, state="planned", ended=None)
         return evolve(record, state="failed", reason=f"{record.reason} (attempt {failures}, no retry left)")
@@ -376,16 +401,24 @@ class Transitions:
             requests.remove(self._group.folder, name)
 
     def plan_again(self, record: RunRecord) -> RunRecord:
-        """From failed or cancelled back to planned, because a retry was requested."""
+        """From failed, cancelled or graded back to planned, because a retry was requested."""
         files.make_folder(record.folder, below=self._group.folder)
-        fresh = evolve(record, state="planned", ended=None, reason="", retry_from=len(record.attempts))
-        record = self._write(fresh)
+        fresh = without_result(record) if record.state == "graded" else record
+        fresh = evolve(fresh, state="planned", ended=None, reason="", retry_from=len(record.attempts))
+        replaced = fresh.forced[-1] if fresh.forced != record.forced else None
+        record = self._write(fresh, **({"replaces": f"{replaced.status} {replaced.score}"} if replaced else {}))
+        set_aside(record)
         requests.remove(self._group.folder, record.name)
         return record
 
     def catch_up(self, record: RunRecord) -> None:
         """Deliver what another controller did to extensions."""
         self._extensions.catch_up(record, lambda: _read_report(record.folder / "grade.json"))
+
+
+def _failures(record: RunRecord) -> int:
+    """Infrastructure failures that count against the retries."""
+    return sum(attempt.infra_failure for attempt in record.attempts if attempt.number > record.retry_from)
 
 
 def _read_report(path: Path) -> Report:
@@ -398,9 +431,11 @@ def _read_report(path: Path) -> Report:
 
 
 def _with_earlier_spending(job: Job, record: RunRecord) -> Job:
-    """A budget is the run's: what earlier attempts spent of it is gone."""
+    """A budget is the run's: what earlier attempts spent of it is gone, but for those of a result that was replaced."""
     if job.demand.model is None:
         return job
-    logs = [record.folder / "attempts" / str(attempt.number) / "rest" / GATEWAY_LOG for attempt in record.attempts[:-1]]
+    replaced = record.forced[-1].attempt if record.forced else 0
+    earlier = [str(attempt.number) for attempt in record.attempts[:-1] if attempt.number > replaced]
+    logs = [record.folder / "attempts" / number / "rest" / GATEWAY_LOG for number in earlier]
     model = evolve(job.demand.model, spent=spent_in(logs))
     return evolve(job, demand=evolve(job.demand, model=model))

@@ -53,6 +53,7 @@ class Call(msgspec.Struct, kw_only=True):
     sent: int = 0
     received: int = 0
     times: int = 1  # a line may stand for many refusals
+    fault: str = ""  # why the endpoint is to blame for a call without an answer, in words; empty: it is not
 
     @property
     def reached(self) -> bool:

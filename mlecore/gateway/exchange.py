@@ -18,6 +18,7 @@ from yarl import URL
 from .admission import Admitted
 from .asking import Asked
 from .calls import Call, Tokens, short
+from .faults import Faults
 from .masking import Mask
 from .prices import Prices
 from .reading import Body, Events, Report, Unreadable, decoder
@@ -27,6 +28,7 @@ from .transcripts import RESPONSE, Transcripts
 
 STALL_SECONDS = 60.0  # in total that a client may delay an answer: it holds a place that others wait for
 LONGEST_WAIT = 600.0  # before a retry
+ERROR = 4096  # bytes of an error that are read to judge it
 
 _RETRIED = (429, 500, 502, 503, 504, 529)
 _NOT_RETURNED = frozenset("connection proxy-connection keep-alive te trailer transfer-encoding upgrade".split())
@@ -44,6 +46,7 @@ class Way(Protocol):
     session: aiohttp.ClientSession
     prices: Prices
     transcripts: Transcripts | None
+    faults: Faults
     asks_usage: bool  # until the endpoint says that it does not know the field
 
     def slot(self) -> AbstractAsyncContextManager[float]:
@@ -112,13 +115,19 @@ class Exchange:
                     if _UNKNOWN_FIELD in first:
                         self.way.asks_usage = False
                         return 0.0
+                if answer.status >= 400:  # judged before the agent learns of it, which may end the run
+                    first = first or await answer.content.read(ERROR)
+                    text = _text(first, answer.headers.get("Content-Encoding", ""))
+                    await self.way.faults.judge(self.call, answer.status, text)
                 await self._return(answer, hide, first, sent)
         except (aiohttp.ClientError, OSError) as error:
             what = self.mask.text(str(error) or type(error).__name__)
             if self.response is not None:
+                await self.way.faults.judge(self.call, None)
                 raise Cut(f"the endpoint's answer broke off: {what}") from None
             if self.call.retries < self.way.settings.retries:
                 return _pause(None, self.call.retries)
+            await self.way.faults.judge(self.call, None)
             self._fail(f"the model's endpoint cannot be reached: {what}")
         return 0.0
 
@@ -157,6 +166,11 @@ class Exchange:
             last = self.mask.feed(reader.rest()) + self.mask.rest()
             self._keep(last)
             await self._write(b"" if as_it_came else last)
+        if self.report.error and answer.status < 400:
+            self.call.outcome, self.call.reason = "failed", "the endpoint's answer ended in an error"
+            await self.way.faults.judge(self.call, None)
+        elif answer.status < 400:
+            self.way.faults.answered(self.call)
         if not self.gone:
             assert self.response is not None
             with contextlib.suppress(ConnectionError):
@@ -223,6 +237,13 @@ class Exchange:
             whole = call.outcome == "passed" and len(self.kept) < RESPONSE
             body = self.asked.body
             self.way.transcripts.write(call.number, call.path, body, call.status, bytes(self.kept), not whole)
+
+
+def _text(error: bytes, encoding: str) -> str:
+    """The beginning of an error."""
+    with contextlib.suppress(Unreadable):
+        error = b"".join(decoder(encoding.strip().lower())(error))
+    return error.decode("utf-8", "replace")
 
 
 async def _pieces(first: bytes, answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

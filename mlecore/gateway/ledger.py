@@ -37,10 +37,11 @@ class Spent(msgspec.Struct):
     calls: int = 0
 
     def add(self, call: Call) -> None:
-        if not call.reached:
+        counted = call.tokens or call.estimate
+        if not call.reached or (call.fault and counted is None):  # an endpoint that fails uses up no budget
             return
         self.calls += 1
-        counted = call.tokens or call.estimate or Tokens()
+        counted = counted or Tokens()
         self.tokens += counted.input + counted.output
         self.usd += call.cost_usd or 0.0
 

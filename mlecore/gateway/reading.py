@@ -30,6 +30,7 @@ class _Answer(msgspec.Struct):
     choices: msgspec.Raw = msgspec.Raw()
     type: msgspec.Raw = msgspec.Raw()
     service_tier: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
 
 
 _ANSWER = msgspec.json.Decoder(_Answer)
@@ -44,6 +45,7 @@ class Report:
         self.tier: str | None = None
         self._usage: dict[str, Any] = {}
         self._final = False
+        self.error = False  # instead of an answer, or of the rest of it
         self.pieces = 0  # events of a stream, of which a model makes about one a token
 
     @property
@@ -78,6 +80,7 @@ class Report:
             self.model = model if isinstance(model, str) else self.model
             tier = _plain(inner.service_tier)
             self.tier = tier if isinstance(tier, str) else self.tier
+            self.error |= _begins(inner.error) == b"{"
             usage = _plain(inner.usage) or _plain(inner.usageMetadata)
             if isinstance(usage, dict):
                 self._usage.update({key: value for key, value in usage.items() if value is not None})
@@ -184,7 +187,7 @@ class Events:
         if b"data:" not in event:
             return event
         self._report.pieces += 1
-        if b'"usage' not in event and self._report.model is not None:
+        if b'"usage' not in event and b'"error"' not in event and self._report.model is not None:
             return event
         answer = self._report.read(_data(event))
         if not self._hide or answer is None:

@@ -18,6 +18,7 @@ from .asking import Asked, read_request, spends_nothing
 from .budgets import Budget
 from .calls import Call, Tokens, short
 from .exchange import Cut, Exchange
+from .faults import Faults
 from .ledger import Ledger, LedgerError
 from .prices import Prices
 from .refusals import Refusal
@@ -45,6 +46,7 @@ class Gateway:
         self.transcripts = Transcripts(folder) if settings.transcripts else None
         self.prices = Prices(settings.endpoint, settings.prices)
         self.asks_usage = True
+        self.faults = Faults(settings, session)
         self._budgets = [Budget.parse(text) for text in settings.budgets]
         self._over = 0  # refusals since a budget was used up
         self._held = 0  # bytes of requests
@@ -116,7 +118,8 @@ class Gateway:
             raise Refusal(503, str(error), "api_error", final=False) from None
         exchange = Exchange(self, request, call, asked, admitted)
         try:
-            return await exchange.run()
+            with self.faults.watching(call):
+                return await exchange.run()
         except Cut as cut:
             call.outcome, call.reason = "cut", short(str(cut))
             if request.transport is not None:
@@ -182,7 +185,7 @@ class Server(web.Server):
         return False
 
 
-def _session(settings: Settings) -> aiohttp.ClientSession:
+def open_session(settings: Settings) -> aiohttp.ClientSession:
     """The connection to the endpoint."""
     trusted = ssl.create_default_context()
     if settings.ca:
@@ -200,7 +203,7 @@ def _session(settings: Settings) -> aiohttp.ClientSession:
 @asynccontextmanager
 async def serving(settings: Settings, folder: Path, listen: str) -> AsyncIterator[str]:
     """Serve on ``host:port`` or ``unix:PATH``; the address that it listens on."""
-    async with _session(settings) as session:
+    async with open_session(settings) as session:
         gateway = Gateway(settings, folder, session)
         server = Server(
             gateway.handle, access_log=None, max_line_size=HEADER_LINE, max_field_size=HEADER_LINE, lingering_time=1.0

@@ -10,7 +10,11 @@ from mlecore.reports.compare import goal_of
 from mlecore.reports.document import Coverage, SplitSummary
 from mlecore.reports.graded import Graded
 from mlecore.reports.setups import Setup
+from mlecore.runs.record import Attempt, RunRecord
 from mlecore.units import counted
+
+_NAMED = 5  # runs that a sentence names
+_FEW_FAILED, _MANY_FAILED = 3, 0.1  # more failed calls than this, and a larger share of all, are worth a note
 
 
 def no_medals(setup: Setup) -> str:
@@ -47,6 +51,12 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
             f"Could not be graded yet and count as no medal until then: {_some(ungraded)}; "
             f"`mlecore runs resume {group}` grades them."
         )
+    yield from _model_notes(setup)
+    forced = [item.run for item in setup.runs if item.run.forced]
+    if forced:
+        were = ", ".join(f"{run.name} (was {_results(run)})" for run in forced[:_NAMED])
+        more = " ..." if len(forced) > _NAMED else ""
+        yield f"Results were replaced by hand (`runs retry --force`) in {counted(len(forced), 'run')}: {were}{more}."
     flagged = [item.run.name for item in setup.counted if item.suspicions]
     failed = [item.run.name for item in setup.counted if any(each.outcome == "failed" for each in item.judgements)]
     if failed:
@@ -101,5 +111,32 @@ def _not_compared(item: Graded) -> str:
     return "without a sample score to beat" if item.outcome.valid else "without a valid submission"
 
 
-def _some(names: Sequence[str], most: int = 5) -> str:
+def _some(names: Sequence[str], most: int = _NAMED) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _model_notes(setup: Setup) -> Iterable[str]:
+    """About runs whose model often did not answer."""
+    rows = []
+    for item in setup.counted:
+        calls = item.run.calls
+        if calls and calls.failed > max(_FEW_FAILED, _MANY_FAILED * calls.calls):
+            rows.append((calls.failed / calls.calls, f"{item.run.name} ({calls.failed} of {calls.calls})"))
+    if rows:
+        rows.sort(reverse=True)
+        names = [f"{name[:-1]}, {share:.0%})" for share, name in rows]
+        yield f"Many calls to the model failed in {counted(len(rows), 'run')}: {_some(names)}."
+    last = [item.run for item in setup.counted if (at := item.run.attempt) and _failed_last(at)]
+    if last:
+        yield (
+            f"The model's endpoint failed in the last calls of {counted(len(last), 'run')}: "
+            f"{_some([run.name for run in last])}. Their results count; `mlecore runs retry --force` repeats them."
+        )
+
+
+def _failed_last(attempt: Attempt) -> bool:
+    return attempt.availability is not None and attempt.availability.failed_last
+
+
+def _results(run: RunRecord) -> str:
+    return ", then ".join(" ".join(filter(None, (each.status, each.score))) or "unknown" for each in run.forced)

@@ -17,7 +17,7 @@ _OF_GROUP = {
         "controller.claim",
         "extensions.log",
     ),
-    "folders": (".cache", "builds", "requests", "requests/cancel", "requests/retry"),
+    "folders": (".cache", "builds", "requests", "requests/cancel", "requests/force", "requests/retry"),
 }
 _OF_RUN = {
     "files": ("run.json", ".run.json.previous", "grade.json", "grade_error.json", "snapshots.json"),

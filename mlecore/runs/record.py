@@ -62,6 +62,20 @@ class Limits:
 
 
 @frozen(kw_only=True)
+class Availability:
+    """How an attempt's calls to its models fared, by its gateway's log."""
+
+    tried: int = 0  # calls that were passed on to the endpoint
+    answered: int = 0  # of these
+    failed: int = 0  # through the endpoint's fault, as the gateway confirmed by a call of its own
+    rejected: int = 0  # through the fault of the request
+    failing_seconds: float = 0.0  # during which the agent tried and the endpoint failed
+    failing_at_end: float = 0.0  # of these, up to the last call
+    failed_last: bool = False  # the endpoint failed in the last call
+    last_error: str = ""  # of the endpoint
+
+
+@frozen(kw_only=True)
 class Attempt:
     """One job of a run."""
 
@@ -74,8 +88,21 @@ class Attempt:
     exit_code: int | None = None  # of the agent's process
     ended: Ended | None = None  # how it ended
     reason: str = ""  # the same in words
-    infra_failure: bool = False  # it ended for the backend's reasons, and does not count against the agent
+    infra_failure: bool = False  # the backend or the model's endpoint failed: it does not count against the agent
     in_doubt: bool = False  # the agent may have caused an infrastructure failure: retried once, then it counts
+    availability: Availability | None = None  # of its model, if it had a gateway
+
+
+@frozen(kw_only=True)
+class Replaced:
+    """A result in whose place `mlecore runs retry --force` asked for another one."""
+
+    attempt: int  # the number of the attempt that had it
+    at: str  # when it was replaced: ISO 8601, UTC
+    ended: Ended | None = None  # how the agent's process had ended
+    status: str = ""  # of its grade.json: graded, invalid, none
+    score: str = ""  # every digit; empty if it had none
+    kept: str = ""  # the folder with all of it, relative to the run's
 
 
 @frozen(kw_only=True)
@@ -159,6 +186,7 @@ class RunRecord(RunSummary):
     endpoint: str | None = None  # URL of the model
     limits: Limits = Limits()  # what the run was given
     retry_from: int = 0  # attempts up to this one no longer count against the retries: somebody asked for more
+    forced: tuple[Replaced, ...] = ()  # results that were replaced by hand, in their order
     created_at: str | None = None  # ISO 8601, UTC
     imported_from: str | None = None  # the benchmark whose record this is, where mlecore did not make the run
     sandbox: Sandbox | None = None  # how the backend keeps jobs apart and to their limits

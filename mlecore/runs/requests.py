@@ -1,7 +1,7 @@
 """Requests to the controller of a group, left as files by people who want a run cancelled or retried.
 
-``requests/cancel/RUN`` and ``requests/retry/RUN`` in the group's folder, and ``requests/cancel/all`` for every run that
-has not ended.
+``requests/cancel/RUN``, ``requests/retry/RUN`` and ``requests/force/RUN`` (a retry, even if there is a result) in the
+group's folder, and ``requests/cancel/all`` for every run that has not ended.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from mlecore import files
 
-Request = Literal["cancel", "retry"]
+Request = Literal["cancel", "force", "retry"]  # the first one wins
 ALL = "all"  # in the place of a run's name; those have "--" in them
 _REQUESTS: tuple[Request, ...] = get_args(Request)
 
@@ -24,7 +24,7 @@ def leave(group: Path, run: str, request: Request) -> None:
 
 
 def pending(group: Path) -> dict[str, Request]:
-    """Run -> its request; if there are both, the cancellation."""
+    """Run -> its request; if there are several, the first of their kinds."""
     found: dict[str, Request] = {}
     for request in reversed(_REQUESTS):
         try:

@@ -230,6 +230,9 @@ class Vm(Backend):
     def gateway_url(self, job_name: str) -> str:
         return relaying.GATEWAY_URL
 
+    def reaches_as_here(self, endpoint: str) -> bool:
+        return True
+
     def home(self, job_name: str) -> PurePosixPath:
         return HOME if self._isolated else PurePosixPath(folders.job_folder(self._root, job_name) / "home")
 

@@ -10,7 +10,7 @@ from attrs import evolve
 from mlecore.agents import Launch
 from mlecore.controller.preflight import preflight
 from mlecore.errors import UsageError
-from mlecore.runs.plan import PlannedGateway
+from mlecore.runs.plan import Execution, PlannedGateway
 
 
 @pytest.fixture
@@ -28,7 +28,8 @@ def check(lab, tmp_path, monkeypatch):
 
         planned = evolve(worker.planned, model=model, endpoint="https://api.openai.com/v1")
         limits = evolve(experiment.plan.limits, network="llm", secrets=given)
-        plan = evolve(experiment.plan, limits=limits, gateway=PlannedGateway(**gateway))
+        execution = Execution(model_check=False)
+        plan = evolve(experiment.plan, limits=limits, gateway=PlannedGateway(**gateway), execution=execution)
         agents = {"worker": evolve(worker, planned=planned, plugin=Loaded())}
         preflight(evolve(experiment, plan=plan, agents=agents), tmp_path)
 

@@ -16,9 +16,12 @@ from pathlib import Path
 import pytest
 
 from mlecore import relay
+from mlecore.controller.model_check import check_models
+from mlecore.errors import EndpointError
 from mlecore.gateway.settings import read_settings
 from mlecore.model_access import ModelAccess, gateway, token
 from mlecore.testing.models import Answer, Model, Script, Usage, scripted_model
+from mlecore.vm.machine import Vm
 
 from .conftest import CHAT, Front, running
 
@@ -138,8 +141,12 @@ def test_calls_go_through_the_proxy_and_trust_the_ca(
     status, body = ask(model, tmp_path)
     assert status == 200 and json.loads(body)["choices"][0]["message"]["content"] == "hello"
     assert model[0].served.calls == 1
-    [line] = [json.loads(line) for line in proxy[1].read_text().splitlines()]
-    assert line["verdict"].startswith("allowed") and line["received"] > 0
+    said: list[str] = []
+    access = ModelAccess(endpoint=model[1], key="TEST_WALLS_KEY", models=("scripted",))
+    check_models([access], Vm({}), said.append)  # the same way before the runs start
+    assert said == [f"scripted answers at {model[1]}"] and model[0].served.probes == 1
+    lines = [json.loads(line) for line in proxy[1].read_text().splitlines()]
+    assert all(line["verdict"].startswith("allowed") and line["received"] > 0 for line in lines) and len(lines) == 2
 
 
 def test_without_the_ca_nothing_is_sent(
@@ -150,4 +157,6 @@ def test_without_the_ca_nothing_is_sent(
         monkeypatch.delenv(name, raising=False)
     status, body = ask(model, tmp_path)
     assert status == 502 and b"certificate" in body.lower()
+    with pytest.raises(EndpointError, match="certificate"):
+        check_models([ModelAccess(endpoint=model[1], key="TEST_WALLS_KEY", models=("m",))], Vm({}), print)
     assert model[0].served.calls == 0

@@ -11,8 +11,9 @@ from mlecore.reports.graded import Moment, Suspicion
 from mlecore.reports.sections import sections
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
+from mlecore.runs.measured import ModelCalls
 from mlecore.runs.provenance import PluginUse
-from mlecore.runs.record import Limits
+from mlecore.runs.record import Attempt, Availability, Limits, Replaced
 
 
 @pytest.fixture(scope="module")
@@ -219,3 +220,27 @@ def test_what_is_not_comparable_with_the_published(graded, without_thresholds) -
     assert own.rates == {}
     for what in ("earn no medals", "edition v2", "no seed covers all 75", "time limit 10m"):
         assert what in said
+
+
+def test_runs_whose_model_often_failed_are_named(graded) -> None:
+    items = [
+        graded("a", calls=ModelCalls(calls=40, failed=12)),
+        graded("b", calls=ModelCalls(calls=10_000, failed=900)),  # 9 %
+        graded("c", calls=ModelCalls(calls=5, failed=3)),
+        graded("d", attempts=(Attempt(number=1, job="j", availability=Availability(failed=2, failed_last=True)),)),
+    ]
+    text = " ".join(note for setup in summarise(items).setups for note in setup.notes)
+    name = items[0].run.name
+    assert f"Many calls to the model failed in 1 run: {name} (12 of 40, 30%)." in text
+    assert f"The model's endpoint failed in the last calls of 1 run: {items[3].run.name}." in text
+
+
+def test_results_that_were_replaced_by_hand_are_named(graded) -> None:
+    forced = (
+        Replaced(attempt=1, at="2026-01-01T00:00:00+00:00", status="graded", score="0.25"),
+        Replaced(attempt=2, at="2026-01-02T00:00:00+00:00", status="none"),
+    )
+    item = graded("a", forced=forced)
+    (setup,) = summarise([item, graded("b")]).setups
+    expected = "Results were replaced by hand (`runs retry --force`) in 1 run: "
+    assert f"{expected}{item.run.name} (was graded 0.25, then none)." in setup.notes

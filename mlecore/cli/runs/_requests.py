@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,13 +17,24 @@ from mlecore.units import counted
 if TYPE_CHECKING:
     from mlecore.runs.requests import Request
 
+_VERBS: Mapping[Request, str] = {"cancel": "cancel", "force": "retry", "retry": "retry"}
+_RETRY_GRADED = "To replace its result by that of a new attempt: --force"
+
 
 def ask(
-    names: tuple[str, ...], runs: Path, request: Request, of_group: tuple[str, ...], allowed: tuple[str, ...]
+    names: tuple[str, ...],
+    runs: Path,
+    request: Request,
+    of_group: tuple[str, ...],
+    allowed: tuple[str, ...],
+    *,
+    ended: tuple[str, ...] = (),
+    confirm: Callable[[Sequence[Path]], None] | None = None,
 ) -> None:
     """Leave requests for the controller of each group, or fulfil them here if there is none.
 
-    A group means its runs in a state of ``of_group``; a run that is named must be in one of ``allowed``.
+    A group means its runs in a state of ``of_group`` (that ``ended`` in one of these ways); a run that is named must be
+    in one of ``allowed``. ``confirm`` gets the folders of all runs before anything is done, and may abort.
     """
     from mlecore.runs.store import load_summaries
 
@@ -31,16 +42,23 @@ def ask(
     for name in names:
         folder = runs / name if (runs / name).exists() else Path(name)
         if (folder / "plan.toml").is_file():
-            found = (record.name for record in load_summaries(folder) if record.state in of_group)
+            found = (
+                record.name
+                for record in load_summaries(folder)
+                if record.state in of_group and (not ended or record.ended in ended)
+            )
             wanted.setdefault(folder, _Wanted()).add(found, whole=True)
             continue
         record = one_run(runs, name)
+        show = f"mlecore runs show {name}"
         if record.state not in allowed:
             raise UsageError(
-                f"{name} is {record.state}: there is nothing to {request}, as it is not {' or '.join(allowed)}",
-                fix=f"To see it: mlecore runs show {name}",
+                f"{name} is {record.state}: there is nothing to {_VERBS[request]}, as it is not {' or '.join(allowed)}",
+                fix=_RETRY_GRADED if record.state == "graded" and request == "retry" else f"To see it: {show}",
             )
         wanted.setdefault(record.folder.parent, _Wanted()).add([record.name])
+    if confirm is not None:
+        confirm([folder / run for folder, of in wanted.items() for run in of.runs])
     codes = [_ask_group(folder, of, request, of_group) for folder, of in wanted.items()]
     if code := max(codes):
         raise click.exceptions.Exit(code)
@@ -61,10 +79,8 @@ class _Wanted:
 def _ask_group(folder: Path, wanted: _Wanted, request: Request, of_group: tuple[str, ...]) -> int:
     """The exit code of one group, so that the next ones are asked too."""
     if not wanted.runs:
-        echo(
-            f"{folder.name}: nothing to {request}: no run is {' or '.join(of_group)}{_instead(folder, request)}",
-            err=True,
-        )
+        what = f"no such run is {' or '.join(of_group)}{_instead(folder, request)}"
+        echo(f"{folder.name}: nothing to {_VERBS[request]}: {what}", err=True)
         return 0
     try:
         _hand_over(folder, wanted, request)
@@ -106,6 +122,9 @@ def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
             held = holder(folder) or {}
     if held is not None:
         who = f"process {held.get('pid', '?')} on host {held.get('host', '?')}"
-        echo(f"{folder.name}: asked its controller ({who}) to {request} {counted(len(wanted.runs), 'run')}", err=True)
-    elif request == "retry":
+        echo(
+            f"{folder.name}: asked its controller ({who}) to {_VERBS[request]} {counted(len(wanted.runs), 'run')}",
+            err=True,
+        )
+    elif request != "cancel":
         echo(f"To start them: mlecore runs resume {folder.name}{in_folder(folder.parent)}", err=True)

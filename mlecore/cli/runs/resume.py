@@ -15,11 +15,18 @@ from mlecore.cli.runs._names import group_folder
 @click.argument("name", type=GROUP, metavar="GROUP")
 @click.option("--max-parallel", type=click.IntRange(1), help="Maximum number of runs at once.")
 @click.option("--retries", type=click.IntRange(0), help="New attempts after infrastructure failures.")
+@click.option("--model-check/--no-model-check", default=None, help="Call each model once before runs start.")
 @data_option
 @runs_option
 @json_option
 def command(
-    name: str, max_parallel: int | None, retries: int | None, data: tuple[Path, ...], runs: Path, as_json: bool
+    name: str,
+    max_parallel: int | None,
+    retries: int | None,
+    model_check: bool | None,
+    data: tuple[Path, ...],
+    runs: Path,
+    as_json: bool,
 ) -> None:
     """Resume a group: take over running runs, start those that wait, grade those that are not graded."""
     from mlecore.cli.run import perform
@@ -27,5 +34,5 @@ def command(
     from mlecore.runs.store import open_group
 
     folder = group_folder(runs, name)
-    plan = carried_out(open_group(folder).plan, max_parallel=max_parallel, retries=retries)
+    plan = carried_out(open_group(folder).plan, max_parallel=max_parallel, retries=retries, model_check=model_check)
     perform(plan, folder.name, folder.parent, data, as_json)

@@ -1,19 +1,72 @@
-"""`mlecore runs retry`: plan runs again that failed or were cancelled."""
+"""`mlecore runs retry`: plan runs again that have ended."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from mlecore.cli._names import RUN
-from mlecore.cli._shared import runs_option
+from mlecore.cli._shared import echo, runs_option
 from mlecore.cli.runs._requests import ask
+from mlecore.errors import UsageError
+from mlecore.units import counted
+
+_SHOWN = 10  # runs whose results are listed before they are replaced
 
 
 @click.command("retry")
 @click.argument("names", type=RUN, nargs=-1, required=True, metavar="GROUP | GROUP/RUN...")
+@click.option("--state", multiple=True, help="Of groups, the runs in this state; repeatable. [default: failed]")
+@click.option("--ended", multiple=True, help="Of groups, only runs with this end: crashed, timed_out ...; repeatable.")
+@click.option("--force", is_flag=True, help="Also retry runs that have a result, which is kept aside.")
+@click.option("--yes", is_flag=True, help="Do not ask before results are replaced.")
 @runs_option
-def command(names: tuple[str, ...], runs: Path) -> None:
-    """Plan failed or cancelled runs again; for a group, all failed ones. Graded runs are never retried."""
-    ask(names, runs, "retry", ("failed",), ("failed", "cancelled"))
+def command(
+    names: tuple[str, ...], state: tuple[str, ...], ended: tuple[str, ...], force: bool, yes: bool, runs: Path
+) -> None:
+    """Plan failed or cancelled runs again; for a group, all failed ones.
+
+    Graded runs are retried only with --force; of a group, those that --state and --ended select. The result of such a
+    run is moved to its folder attempts/NUMBER/replaced. Its record and reports say that it was replaced by hand.
+    """
+    from mlecore.runs.record import ENDS
+
+    allowed = ("failed", "cancelled", *(("graded",) if force else ()))
+    for what, given, known in (("state", state, allowed), ("end", ended, ENDS)):
+        if wrong := [word for word in given if word not in known]:
+            raise UsageError(
+                f"no runs with the {what} {wrong[0]!r} can be retried; possible: {', '.join(known)}",
+                fix="To retry runs that have a result: --force" if wrong[0] == "graded" else None,
+            )
+    ask(
+        names,
+        runs,
+        "force" if force else "retry",
+        state or (allowed if force and ended else ("failed",)),
+        allowed,
+        ended=ended,
+        confirm=_confirm if force and not yes else None,
+    )
+
+
+def _confirm(folders: Sequence[Path]) -> None:
+    """Ask before results are replaced."""
+    from mlecore.controller.replacing import result_of
+
+    graded = [(folder, result) for folder in folders if any(result := result_of(folder))]
+    if not graded:
+        return
+    words = "has a result" if len(graded) == 1 else "have results"
+    echo(f"{counted(len(graded), 'run')} {words}:", err=True)
+    for folder, result in graded[:_SHOWN]:
+        echo(f"  {folder.parent.name}/{folder.name}  {' '.join(result)}", err=True)
+    if len(graded) > _SHOWN:
+        echo(f"  ... and {len(graded) - _SHOWN} more", err=True)
+    echo(
+        "A new attempt replaces the result. The old one is kept in the run's folder (attempts/NUMBER/replaced), and "
+        "reports will note that it was replaced by hand.",
+        err=True,
+    )
+    click.confirm(f"Retry {counted(len(folders), 'run')}?", abort=True, err=True)

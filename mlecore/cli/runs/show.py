@@ -13,7 +13,7 @@ from mlecore.cli.runs._names import one_run
 
 if TYPE_CHECKING:
     from mlecore.backends import Sandbox
-    from mlecore.runs.record import RunRecord
+    from mlecore.runs.record import Availability, RunRecord
 
 
 @click.command("show")
@@ -89,10 +89,23 @@ def _show_record(record: RunRecord) -> None:
             echo(f"{name + ':':13}{value}")
     for refused in collected.refused if collected else ():
         echo(f"{'refused:':13}{refused}")
+    for replaced in record.forced:
+        result = " ".join(filter(None, (replaced.status, replaced.score))) or "not known"
+        echo(f"{'replaced:':13}by hand at {replaced.at}; the result was: {result}; kept in {replaced.kept}")
     for attempt in record.attempts:
         doubt = " (in doubt: retried once at most)" if attempt.in_doubt else ""
         how = f"{attempt.ended or 'at work'}{doubt} {attempt.reason}".strip()
         echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {attempt.started_at}, {how}")
+        if attempt.availability and attempt.availability.failed:
+            echo(f"{'':13}{_availability_words(attempt.availability)}")
+
+
+def _availability_words(found: Availability) -> str:
+    from mlecore.units import show_duration
+
+    words = f"{found.tried} model calls, {found.answered} answered, {found.failed} failed because of the endpoint"
+    when = ", the last one too" if found.failed_last else ""
+    return f"{words}{when}, for {show_duration(found.failing_seconds)} in all; last error: {found.last_error}"
 
 
 def _usage_words(record: RunRecord) -> str:

@@ -68,7 +68,7 @@ def scripted_run(
             time_limit=time_limit,
             runs=folder / "runs",
             data=[folder / "data"],
-            **arguments,
+            **{"model_check": False, **arguments},
         )
     return ScriptedRun(record=record, served=model.served, leaks=(*seen, *_files_with(key.encode(), folder)))
 

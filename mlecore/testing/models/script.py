@@ -86,13 +86,22 @@ class Cursor:
     def next(self, last_message: str) -> Answer:
         """The first unused answer that fits; else the last of the script that fits; else the last."""
         with self._lock:
-            fitting = [
-                number
-                for number, answer in enumerate(self._answers)
-                if answer.when is None or re.search(answer.when, last_message)
-            ]
-            for number in fitting:
-                if not self._answers[number].times or self._used[number] < self._answers[number].times:
-                    self._used[number] += 1
-                    return self._answers[number]
-            return self._answers[fitting[-1] if fitting else -1]
+            number = self._find(last_message)
+            self._used[number] += 1
+            return self._answers[number]
+
+    def peek(self, last_message: str) -> Answer:
+        """The same answer, which is not used up."""
+        with self._lock:
+            return self._answers[self._find(last_message)]
+
+    def _find(self, last_message: str) -> int:
+        fitting = [
+            number
+            for number, answer in enumerate(self._answers)
+            if answer.when is None or re.search(answer.when, last_message)
+        ]
+        for number in fitting:
+            if not self._answers[number].times or self._used[number] < self._answers[number].times:
+                return number
+        return fitting[-1] if fitting else len(self._answers) - 1

@@ -1,4 +1,8 @@
-"""The scripted model's server, in its own thread."""
+"""The scripted model's server, in its own thread.
+
+It answers probes (``mlecore.gateway.probe``) as it would answer the next call, and does not count them: tests of agents
+need not know of them.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +43,7 @@ class Served(msgspec.Struct):
     most_at_once: int = 0
     paths: dict[str, int] = {}
     requests: list[dict[str, Any]] = []  # path, headers and body (JSON) of the last requests
+    probes: int = 0  # in no other number
 
     def add(self, usage: Usage) -> None:
         self.input += usage.input
@@ -69,6 +74,9 @@ class Model:
         if path == "/served":
             return web.Response(body=msgspec.json.encode(self.served), content_type="application/json")
         body = await self._read(request)
+        if _is_probe(request):
+            self.served.probes += 1
+            return await self._answer(request, path, body)
         self.served.calls += 1
         self.served.paths[path] = self.served.paths.get(path, 0) + 1
         self.served.requests.append({"path": request.path_qs, "headers": dict(request.headers), "body": body})
@@ -102,7 +110,8 @@ class Model:
             return _json(400, protocol.error(400, "The body is not a JSON object.", "invalid_request_error"))
         if path == "/v1/embeddings":
             tokens = count("".join(words_of(body.get("input"))))
-            self.served.add(Usage(input=tokens, output=0))
+            if not _is_probe(request):
+                self.served.add(Usage(input=tokens, output=0))
             return _json(200, embeddings(body, str(body.get("model")), tokens))
         if path not in _PROTOCOLS and path != _COUNTING:
             return _json(404, protocol.error(404, f"There is no {path}.", "not_found"))
@@ -121,7 +130,7 @@ class Model:
         last: str,
         tokens: int,
     ) -> web.StreamResponse:
-        answer = self._cursor.next(last)
+        answer = self._cursor.peek(last) if _is_probe(request) else self._cursor.next(last)
         await asyncio.sleep(answer.delay)
         if answer.overflow or (self.script.context is not None and tokens > self.script.context):
             limit = self.script.context or tokens - 1
@@ -149,7 +158,8 @@ class Model:
         if answer.cut_after is not None:
             self.served.cut += 1
             return await _half(request, packed)
-        self.served.add(usage)
+        if not _is_probe(request):
+            self.served.add(usage)
         return _json(200, packed)
 
     async def _stream(
@@ -182,6 +192,12 @@ def _api_path(path: str) -> str:
     if parts[1:3] == ["openai", "deployments"] and len(parts) > 4:
         return "/v1/" + "/".join(parts[4:])
     return path
+
+
+def _is_probe(request: web.BaseRequest) -> bool:
+    from mlecore.gateway.probe import USER_AGENT
+
+    return request.headers.get("User-Agent") == USER_AGENT
 
 
 def _has(request: web.BaseRequest, key: str) -> bool:

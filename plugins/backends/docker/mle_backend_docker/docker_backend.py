@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from mle_backend_docker import built, describing, fetching, images, logs, preflight, removing, stopping, watching
 from mle_backend_docker.backstop import Backstop
@@ -96,3 +97,7 @@ class DockerBackend(Backend):
 
     def describe(self) -> Sandbox:
         return describing.describe(self.engine, self.settings)
+
+    def reaches_as_here(self, endpoint: str) -> bool:
+        """The engine is on this machine; only its own name for this machine is unknown outside of containers."""
+        return urlsplit(endpoint).hostname != "host.docker.internal"

@@ -1,0 +1,90 @@
+"""Decides whether an attempt failed because its model could not be reached, from what its gateway logged.
+
+The gateway confirms each failure of the endpoint by a call of its own (mlecore/gateway/faults.py), so nothing that an
+agent sends makes one. Scores play no part: repeating bad results and keeping good ones would favor agents whose
+endpoint is bad. For the same reason a case of doubt is repeated only once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+from mlecore.model_access import ModelAccess
+from mlecore.runs.record import Availability, Ended, moment
+from mlecore.units import counted, show_duration
+
+SHARE = 0.25
+"""Of the time limit. An agent that loses less still shows what it can do; one that loses more has had another test."""
+LONGEST_GAP = 600.0
+"""Seconds between two failed calls that count as a failure: clients that wait before they try again wait for less."""
+LASTING = 60.0
+"""Seconds that a failure at an attempt's end must have lasted to explain it: agents have to bear shorter ones."""
+
+
+@frozen(kw_only=True)
+class Verdict:
+    """What follows for an attempt."""
+
+    reason: str = ""  # in words, for the record; empty if there is nothing to say
+    repeat: bool = False  # it is an infrastructure failure
+    in_doubt: bool = False  # the endpoint failed at its end, and perhaps it ended badly for another reason
+
+
+def availability(log: Path, access: ModelAccess) -> Availability | None:
+    """How a gateway's calls to its models fared; None if there is no log."""
+    from mlecore.gateway.ledger import read_calls
+    from mlecore.gateway.probe import api_of
+
+    if not log.is_file():
+        return None
+    base = urlsplit(access.endpoint).path.rstrip("/")
+    tried = answered = failed = rejected = 0
+    failing, at_end, last_error = 0.0, 0.0, ""
+    works_until = fails_until = 0.0  # when an answer, and a failure after it, was last seen (Unix time); 0: never
+    for call in read_calls(log):
+        if not call.reached or call.method != "POST" or api_of(call.path, base) is None:
+            continue
+        tried += 1
+        begun = moment(call.time)
+        start = begun.timestamp() if begun else 0.0
+        end = start + call.seconds
+        if call.fault:
+            failed, last_error = failed + 1, call.fault
+            gap = min(max(0.0, start - fails_until), LONGEST_GAP) if fails_until else 0.0
+            more = gap + max(0.0, end - max(start, fails_until, works_until))
+            failing, at_end = failing + more, at_end + more
+            fails_until = max(fails_until, end)
+        elif call.outcome != "cut" and call.status != 429:  # a client that hangs up and a rate limit say nothing
+            good = call.outcome == "passed" and call.status is not None and call.status < 400
+            answered, rejected = answered + good, rejected + (not good)
+            works_until, fails_until, at_end = max(works_until, end), 0.0, 0.0
+    return Availability(
+        tried=tried,
+        answered=answered,
+        failed=failed,
+        rejected=rejected,
+        failing_seconds=round(failing, 3),
+        failing_at_end=round(at_end, 3),
+        failed_last=bool(fails_until),
+        last_error=last_error,
+    )
+
+
+def judge(found: Availability, time_limit: float, ended: Ended, *, handed_in: bool, may_doubt: bool = True) -> Verdict:
+    """Is the endpoint to blame for how an attempt ended? ``may_doubt``: may a case of doubt be repeated?"""
+    if found.failed and not found.answered and not found.rejected:
+        words = f"none of {counted(found.tried, 'model call')} was answered: {found.last_error}"
+        return Verdict(reason=words, repeat=True)
+    if found.failing_seconds > SHARE * time_limit:
+        share = found.failing_seconds / time_limit
+        lost = f"{show_duration(found.failing_seconds)}, {share:.0%} of the time limit"
+        return Verdict(reason=f"model calls failed for {lost}: {found.last_error}", repeat=True)
+    if not found.failed_last:
+        return Verdict()
+    ended_badly = ended == "crashed" or (ended in ("finished", "timed_out") and not handed_in)
+    in_doubt = may_doubt and ended_badly and found.failing_at_end >= LASTING
+    words = f"its last model calls failed: {found.last_error}"
+    return Verdict(reason=words, repeat=in_doubt, in_doubt=in_doubt)
