@@ -12,7 +12,7 @@ from attrs import evolve
 from mlecore.agents import FinishedSubmission
 from mlecore.backends import Fetched, Handle, JobStatus
 from mlecore.controller import collect
-from mlecore.controller.ending import attempt_end, counted, exit_code, time_used
+from mlecore.controller.ending import attempt_end, settle_doubt, exit_code, time_used
 from mlecore.controller.job import SANDBOX
 from mlecore.globs import Glob
 from mlecore.runs.provenance import PluginUse
@@ -320,12 +320,12 @@ def test_an_end_that_nobody_knows_is_in_doubt_and_counts_the_second_time(record)
     unknown = JobStatus(phase="exited", reason="its node says nothing")
     found = attempt_end(record, unknown, cancelled=False, fetched=False)
     assert (found.ended, found.infra_failure, found.in_doubt) == ("lost", True, True)
-    assert counted(found, record) == found
+    assert settle_doubt(found, record) == found
     again = evolve(record, attempts=(evolve(record.attempts[0], in_doubt=True), Attempt(number=2, job="k")))
-    second = counted(found, again)
+    second = settle_doubt(found, again)
     assert (second.ended, second.infra_failure, second.in_doubt) == ("crashed", False, True)
     assert "its node says nothing; whose doing that was is in doubt for the second time" in second.reason
-    assert counted(found, evolve(again, retry_from=1)) == found  # somebody asked for more attempts
+    assert settle_doubt(found, evolve(again, retry_from=1)) == found  # somebody asked for more attempts
 
 
 @pytest.mark.parametrize(
