@@ -81,6 +81,12 @@ if TYPE_CHECKING:
 @click.option("--plan", type=click.Path(path_type=Path), help="A whole experiment as a TOML file instead.")
 @click.option("--max-parallel", type=int, help="Maximum number of runs at once.")
 @click.option("--retries", type=int, show_default="2", help="New attempts after infrastructure failures.")
+@click.option(
+    "--verify-data",
+    is_flag=True,
+    default=None,
+    help="Compare the content of all prepared files with their hashes first, not only sizes and times.",
+)
 @click.option("--detect/--no-detect", default=None, help="Have detectors judge each run. [default: detect]")
 @click.option("-D", "detectors", multiple=True, metavar="DETECTOR.NAME=VALUE", help="An option of a detector.")
 @synthetic_option

@@ -57,6 +57,7 @@ class Arguments(TypedDict, total=False):
     synthetic: Annotated[bool | None, "data.synthetic"]
     max_parallel: Annotated[int | None, "execution.max_parallel"]
     retries: Annotated[int | None, "execution.retries"]
+    verify_data: Annotated[bool | None, "execution.verify_data"]
     detect: Annotated[bool | None, "execution.detect"]
     detectors: Annotated[Mapping[str, Mapping[str, str]] | None, "execution.detectors"]
 

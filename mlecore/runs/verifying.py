@@ -75,9 +75,9 @@ def verify_group(folder: Path, exported: Exported | None = None) -> Verdict:
         )
     if not is_own_plan(group):
         wrong.append(f"{PLAN} is not the one that the group was created with")
-    present, absent = [], []
-    for record in load_group(folder, wrong):
-        (present if (record.folder / RECORD).is_file() else absent).append(record)
+    records = load_group(folder, wrong)
+    present = [record for record in records if (record.folder / RECORD).is_file()]
+    absent = [record for record in records if not (record.folder / RECORD).is_file()]
     for record in present:
         wrong += [f"{record.name}: {problem}" for problem in _problems(record, history)]
     cancelled = sum(record.state == "cancelled" for record in absent)
