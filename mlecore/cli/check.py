@@ -26,9 +26,11 @@ def command(
     Reads public data only. Exit code 0: it is; 1: it is not, with the reason.
     """
     from mlecore.competitions import competition
+    from mlecore.data.recheck import require_sample
 
     target = competition(competition_id, edition)
     prepared = target.data(data, synthetic=synthetic)
+    require_sample(target.facts, prepared)
     try:
         warnings = target.check(submission, prepared.public)
     except InvalidSubmission as error:

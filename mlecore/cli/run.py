@@ -86,6 +86,12 @@ if TYPE_CHECKING:
     default=None,
     help="Call each model once before the runs start. [default: model-check]",
 )
+@click.option(
+    "--verify-data",
+    is_flag=True,
+    default=None,
+    help="Compare the content of all prepared files with their hashes first, not only sizes and times.",
+)
 @click.option("--detect/--no-detect", default=None, help="Have detectors judge each run. [default: detect]")
 @click.option("-D", "detectors", multiple=True, metavar="DETECTOR.NAME=VALUE", help="An option of a detector.")
 @synthetic_option

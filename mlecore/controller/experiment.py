@@ -264,9 +264,13 @@ def require_network(agent: str, wanted: Network, given: Network) -> None:
 
 
 def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> Inputs:
-    """A competition's data; synthetic data and data that need no account are made if they are missing."""
+    """A competition's data; synthetic data and data that need no account are prepared if they are missing.
+
+    Raises DataError if the data were changed after they were prepared.
+    """
     from mlecore.competitions import competition
     from mlecore.data import open_prepared
+    from mlecore.data.recheck import require_unchanged
     from mlecore.data.sources import Synthetic, has_synthetic
     from mlecore.submissions.sample import sample_bytes
 
@@ -275,6 +279,7 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
     dirs = DataDirs.of(data)
     try:
         prepared = open_prepared(target, dirs, synthetic=synthetic)
+        require_unchanged(prepared, dirs, everything=plan.execution.verify_data, say=say)
     except NotPrepared:
         if not synthetic and target.facts.kaggle is not None:
             raise

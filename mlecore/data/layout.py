@@ -57,9 +57,10 @@ class DataDirs:
         name = prepared_name(edition, synthetic)
         for folder in self.dirs:
             root = folder / _name(competition, "competition") / name
-            manifest = read_head(root)
+            manifest, kept = read_head(root), self.adopted(root, competition)
+            ours = manifest is None or read_head(kept) == manifest
             if manifest is None and edition == "v1" and not synthetic and _is_mle_bench(root):
-                manifest = read_head(self.adopted(root, competition))
+                manifest = read_head(kept)
                 if manifest is not None and manifest.stamp != stamp(root):
                     manifest = None  # prepared again since then
             elif manifest is None:
@@ -71,15 +72,16 @@ class DataDirs:
                 root=root,
                 leaderboard=None if synthetic else self.leaderboard(competition),
                 manifest=manifest,
+                lists=kept if ours else root,
             )
         return None
 
     def adopted(self, root: Path, competition: str) -> Path:
-        """Where we keep the manifest of data that MLE-bench prepared."""
+        """Where we keep the manifest of data that are not ours to write to, such as those that MLE-bench prepared."""
         import hashlib
 
         key = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
-        return self.folder(competition) / f"mle-bench-{key}"
+        return self.folder(competition) / f"manifest-{key}"
 
     def archive(self, competition: str) -> Path | None:
         """A finished download, in any directory."""

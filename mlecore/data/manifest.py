@@ -1,7 +1,7 @@
 """What a prepared folder holds: every file's size and hash. Written last, so that it marks completeness.
 
 ``manifest.json`` is small: counts, digests, where the data came from. ``manifest.files`` beside it has a line
-``<sha256> <size> <path as JSON>`` for each file, in the order of the paths.
+``<sha256> <size> <modification time in ns> <path as JSON>`` for each file, in the order of the paths.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from attrs import asdict, field, frozen
+from attrs import asdict, evolve, field, frozen
 
 from mlecore import files
 from mlecore.errors import DataError
@@ -90,36 +91,35 @@ class Entry:
     path: str  # "public/train.csv"
     size: int
     sha256: str
-
-
-def scan(root: Path) -> dict[str, int]:
-    """Path and size of every file under ``public/`` and ``private/``, sorted. Raises DataError for links and the like.
-
-    A link could lead out of the folder, and a backend would copy its target.
-    """
-    return dict(sorted((path, status.st_size) for path, status in _walk(root)))
+    mtime_ns: int = -1  # when it was last written to; -1: unknown
 
 
 def entries(root: Path, progress: Progress | None = None, known: Known | None = None) -> list[Entry]:
-    """All files as ``scan`` finds them, with their hashes; those that are ``known`` are not read."""
-    found, unread = [], {}
-    for path, status in _walk(root):
+    """All files, with their hashes; those that are ``known`` are not read."""
+    found, unread, times = [], {}, {}
+    for path, status in walk(root):
         digest = known.sha256(status) if known is not None else None
         if digest is not None:
-            found.append(Entry(path, status.st_size, digest.hex()))
+            found.append(Entry(path, status.st_size, digest.hex(), status.st_mtime_ns))
         else:
-            unread[path] = status.st_size
-    return sorted(found + hash_files(root, unread, progress), key=lambda entry: entry.path)
+            unread[path], times[path] = status.st_size, status.st_mtime_ns
+    found += [evolve(entry, mtime_ns=times[entry.path]) for entry in hash_files(root, unread, progress)]
+    return sorted(found, key=lambda entry: entry.path)
 
 
-def _walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
-    def walk(folder: str, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
+def walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Path and status of every file under ``public/`` and ``private/``. Raises DataError for links and the like.
+
+    A link could lead out of the folder, and a backend would copy its target.
+    """
+
+    def below(folder: str, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
         with os.scandir(folder) as inside:
             for entry in inside:
                 path = f"{prefix}/{entry.name}"
                 status = entry.stat(follow_symlinks=False)
                 if stat.S_ISDIR(status.st_mode):
-                    yield from walk(entry.path, path)
+                    yield from below(entry.path, path)
                 elif stat.S_ISREG(status.st_mode):
                     yield path, status
                 else:
@@ -127,7 +127,7 @@ def _walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
 
     for part in PARTS:
         try:
-            yield from walk(str(root / part), part)
+            yield from below(str(root / part), part)
         except OSError as error:
             raise DataError(f"{error.filename or root / part} cannot be read: {error.strerror}") from None
 
@@ -138,7 +138,7 @@ def hash_files(root: Path, sizes: Mapping[str, int], progress: Progress | None =
     entries: list[Entry] = []
 
     def hashed(paths: list[str]) -> list[str]:
-        return [_sha256(f"{root}/{path}") for path in paths]
+        return [sha256(f"{root}/{path}") for path in paths]
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # hashing and reading release the GIL
         for several in batched(batched(sizes, _AT_ONCE), 64):
@@ -156,10 +156,25 @@ def write(root: Path, entries: Iterable[Entry], into: Path | None = None, **head
     into = into or root
     parts = {part: _summary(entries, part) for part in PARTS}
     manifest = Manifest(public=parts["public"], private=parts["private"], **head)
-    lines = "".join(f"{entry.sha256} {entry.size} {json.dumps(entry.path)}\n" for entry in entries)
-    files.replace(into / FILES, lines.encode("ascii"))
-    files.replace(into / HEAD, (json.dumps(manifest.to_json(), indent=1) + "\n").encode())
+    write_files(into, entries)
+    write_head(into, manifest)
     return manifest
+
+
+def write_head(into: Path, manifest: Manifest) -> None:
+    """manifest.json; last, as it makes the manifest complete."""
+    files.replace(into / HEAD, (json.dumps(manifest.to_json(), indent=1) + "\n").encode())
+
+
+def write_files(into: Path, entries: Iterable[Entry]) -> None:
+    """manifest.files."""
+    lines = "".join(f"{entry.sha256} {line_end(entry.size, entry.mtime_ns, entry.path)}" for entry in entries)
+    files.replace(into / FILES, lines.encode("ascii"))
+
+
+def line_end(size: int, mtime_ns: int, path: str) -> str:
+    """A line of manifest.files without the hash."""
+    return f"{size} {mtime_ns} {json.dumps(path)}\n"
 
 
 def read_head(root: Path) -> Manifest | None:
@@ -184,31 +199,30 @@ def read_files(root: Path) -> Iterator[Entry]:
     path = root / FILES
     try:
         with path.open(encoding="ascii") as lines:
-            for line in lines:
-                digest, size, name = line.split(" ", 2)
-                yield Entry(json.loads(name), int(size), digest)
+            yield from map(_entry, lines)
     except (OSError, ValueError) as error:
         raise DataError(f"{path} cannot be read: {error}", fix="Prepare again with --force") from None
 
 
-def differences(root: Path, expected: Iterable[Entry], progress: Progress | None = None) -> list[str]:
-    """What is missing, extra, or different from the manifest; empty if all is well."""
-    there = scan(root)
-    wanted = {entry.path: entry for entry in expected}
-    out = [f"{path}: is missing" for path in wanted if path not in there]
-    out += [f"{path}: does not belong there" for path in there if path not in wanted]
-    same = {path: size for path, size in there.items() if path in wanted and size == wanted[path].size}
-    out += [
-        f"{path}: has {there[path]} bytes, expected {wanted[path].size}"
-        for path in wanted
-        if path in there and path not in same
-    ]
-    out += [
-        f"{entry.path}: has other content: SHA-256 {entry.sha256}, expected {wanted[entry.path].sha256}"
-        for entry in hash_files(root, same, progress)
-        if entry.sha256 != wanted[entry.path].sha256
-    ]
-    return out
+def _entry(line: str) -> Entry:
+    digest, size, mtime_ns, name = line.split(" ", 3)
+    return Entry(json.loads(name), int(size), digest, int(mtime_ns))
+
+
+def find_files(root: Path, paths: Iterable[str]) -> list[Entry]:
+    """These files of the manifest in ``root``, those that it has; without reading all of it."""
+    path = root / FILES
+    found = []
+    try:
+        with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as lines:
+            for name in paths:
+                at = lines.find(f" {json.dumps(name)}\n".encode())
+                if at >= 0:
+                    lines.seek(lines.rfind(b"\n", 0, at) + 1)
+                    found.append(_entry(lines.readline().decode("ascii")))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read: {error}", fix="Prepare again with --force") from None
+    return found
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -218,7 +232,8 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-def _sha256(path: str) -> str:
+def sha256(path: str) -> str:
+    """Of a file, in hex. Raises DataError."""
     digest = hashlib.sha256()
     try:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a third of the time of Path and file_digest

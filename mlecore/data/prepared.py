@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import frozen
+from attrs import Factory, field, frozen
 
 from mlecore.data.manifest import Manifest
 from mlecore.errors import NotPrepared
@@ -40,6 +40,7 @@ class Prepared:
     root: Path
     leaderboard: Path | None = None  # the scores of Kaggle's whole leaderboard, where they were fetched
     manifest: Manifest | None = None  # None: these files were never hashed
+    lists: Path = field(default=Factory(lambda self: self.root, takes_self=True))  # the folder of the manifest
 
     @property
     def public(self) -> Path:
@@ -85,6 +86,7 @@ class Prepared:
             "root": str(self.root),
             "leaderboard": None if self.leaderboard is None else str(self.leaderboard),
             "manifest": None if self.manifest is None else self.manifest.to_json(),
+            "lists": str(self.lists),
         }
 
     @classmethod
@@ -98,6 +100,7 @@ class Prepared:
             root=Path(values["root"]),
             leaderboard=None if leaderboard is None else Path(leaderboard),
             manifest=None if manifest is None else Manifest.from_json(manifest),
+            lists=Path(values["lists"]),
         )
 
 

@@ -14,6 +14,7 @@ from mlecore.detecting.ready import GivenOptions, choose
 from mlecore.errors import UsageError
 from mlecore.runs.contents import check_group
 from mlecore.runs.findings import Findings
+from mlecore.runs.journal import Journal
 from mlecore.runs.ownership import require_own
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import load_group, open_group
@@ -63,9 +64,12 @@ def detect(
     if not chosen:
         raise UsageError("no detector can judge here", fix="To see them: mlecore plugins list --kind detector")
     found: list[Judged] = []
+    journal = Journal(opened.folder)
     dirs = DataDirs.of(given.paths(data, "a data directory") or opened.info.data)
     with Judges(chosen, dirs, PublicData(dirs)) as judges:
         for number, record in enumerate(wanted, 1):
-            found += [Judged(run=record, found=each) for each in judges.judge(record, members)]
+            for each in judges.judge(record, members):
+                journal.note("judged", record.name, detector=each.detector.name, outcome=each.outcome)
+                found.append(Judged(run=record, found=each))
             progress(number, len(wanted))
     return found

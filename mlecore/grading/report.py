@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from attrs import asdict, field, frozen
 
 from mlecore.data.prepared import DataKind, Prepared
-from mlecore.errors import InvalidSubmission, MlecoreError
+from mlecore.errors import DataError, GradingError, InvalidSubmission, MlecoreError
 from mlecore.facts import Facts, Thresholds
 from mlecore.grading.medals import thresholds_for
 from mlecore.grading.rank import rank_of, read_leaderboard
@@ -139,9 +139,14 @@ def grade(competition: Competition, submission: Path | None, data: Prepared) -> 
     score to compare with, unless grading that too could break the time limit. An invalid or missing submission makes a
     report that says so; GradingError is raised only for what is not the submission's fault.
     """
+    from mlecore.data.recheck import require_grading_data
     from mlecore.runs.provenance import plugin_use
 
     facts = competition.facts
+    try:
+        require_grading_data(facts, data)
+    except DataError as error:
+        raise GradingError(error.message, fix=error.fix) from error
     kind = data.kind(facts)
     thresholds = thresholds_for(facts) if kind == "published" else None
     score: float | None = None

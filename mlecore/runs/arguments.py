@@ -58,6 +58,7 @@ class Arguments(TypedDict, total=False):
     max_parallel: Annotated[int | None, "execution.max_parallel"]
     retries: Annotated[int | None, "execution.retries"]
     model_check: Annotated[bool | None, "execution.model_check"]
+    verify_data: Annotated[bool | None, "execution.verify_data"]
     detect: Annotated[bool | None, "execution.detect"]
     detectors: Annotated[Mapping[str, Mapping[str, str]] | None, "execution.detectors"]
 

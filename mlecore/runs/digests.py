@@ -1,12 +1,14 @@
 """Digests that tell whether a run was changed after it was written.
 
-Each record names the digests (SHA-256) of its submission, its grade.json, the record before it and itself. They show
-what was edited, replaced or torn. If all of them are made again, only grading again shows the change.
+Each record names the digests (SHA-256) of what was collected, its grade.json, the record before it and itself; other
+JSON files have their own digest. They show what was edited, replaced or torn. If all of them are computed again, only
+grading again shows the change.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,20 +21,24 @@ from mlecore.errors import DataError
 from mlecore.runs.record import Digests, RunRecord, RunSummary
 from mlecore.schema import LIMIT
 
+OUTPUT = ("code", "logs", "snapshots")
+"""Folders of a run that hold what its agent left beside the submission."""
+
 _CHUNK = 1 << 18  # bytes
 
 
 def with_digests(record: RunRecord) -> RunRecord:
     """The record as it is to be written, with the digests of its files now and its own."""
     last = record.digests or Digests()
-    submission = grade = None
+    submission, grade, output = None, None, dict[str, str]()
     if record.state in ("collected", "graded"):
+        output = dict(last.output) or _output_digests(record.folder)
         kept = last.submission if record.state == "graded" else None  # what was collected, not what is there later
         submission = kept or _digest(record.submission, record.folder)
     if record.state == "graded":
         grade = _grade_digest(record.folder)
     return with_own_digest(
-        evolve(record, digests=Digests(previous=last.record or None, submission=submission, grade=grade))
+        evolve(record, digests=Digests(previous=last.record or None, submission=submission, grade=grade, output=output))
     )
 
 
@@ -57,6 +63,15 @@ def is_own(content: bytes, digest: str) -> bool:
     return digest == _own(content, digest)
 
 
+def with_digest(values: Mapping[str, Any]) -> bytes:
+    """A JSON file of these values and its own digest, for ``is_own``."""
+
+    def dumped(digest: str) -> bytes:
+        return (json.dumps({**values, "digest": digest}, indent=1, allow_nan=False) + "\n").encode()
+
+    return dumped(_own(dumped(""), ""))
+
+
 def has_its_grade(record: RunSummary) -> bool:
     """Is grade.json the one that was published? False if the record does not say which that was."""
     published = record.digests.grade if record.digests else None
@@ -79,6 +94,39 @@ def problems(record: RunRecord) -> list[str]:
         if digests.submission != _digest(path, record.folder):
             found.append("submission/submission.csv is not the one that was collected")
     return found
+
+
+def changed_output(record: RunRecord, *, exported: bool = False) -> list[str]:
+    """Which folders of a collected run are not as they were collected, in words; reads all of their files.
+
+    ``exported``: a bundle need not have them.
+    """
+    if record.digests is None or record.state not in ("collected", "graded"):
+        return []
+    there, collected = _output_digests(record.folder), record.digests.output
+    return [
+        f"{name}/ is not as it was collected" if name in there else f"{name}/ is missing"
+        for name in OUTPUT
+        if there.get(name) != collected.get(name) and not (exported and name not in there)
+    ]
+
+
+def _output_digests(folder: Path) -> dict[str, str]:
+    return {name: digest for name in OUTPUT if (digest := _tree_digest(folder / name, folder)) is not None}
+
+
+def _tree_digest(tree: Path, folder: Path) -> str | None:
+    """Of the paths and contents of all files; None if there is no such folder."""
+    if tree.is_symlink() or not tree.is_dir():
+        return None
+    digest = hashlib.sha256()
+    for where, folders, names in os.walk(tree):
+        folders.sort()
+        for name in sorted([*names, *(each for each in folders if Path(where, each).is_symlink())]):
+            path = Path(where, name)
+            digest.update(os.fsencode(path.relative_to(tree).as_posix()) + b"\0")
+            digest.update(f"{_digest(path, folder) or 'not a file'}\n".encode())
+    return digest.hexdigest()
 
 
 def _own(content: bytes, digest: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -15,9 +14,10 @@ from mlecore.agents import Usage
 from mlecore.detectors import Detection, Evidence, Finding
 from mlecore.errors import DataError
 from mlecore.runs.contents import check_run
+from mlecore.runs.digests import is_own, with_digest
 from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import RunRecord
-from mlecore.schema import NOT_IN_FILE, SchemaError, plain, read_newer
+from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, structure_newer
 
 FOLDER = "findings"
 _QUOTED = 160  # characters of a quote that are shown
@@ -40,6 +40,7 @@ class Findings:
     usage: Usage | None = None  # of its models
     settings: Mapping[str, Any] = field(factory=dict)  # what it judged with, beside its options
     group: str  # digest of the runs that it saw
+    digest: str = ""  # SHA-256 of this file, with "" in the place of this one
     extra: Mapping[str, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 
     @property
@@ -81,8 +82,13 @@ def write_findings(run: RunRecord, found: Findings) -> Path:
     check_run(run.folder)
     path = run.folder / FOLDER / f"{found.detector.name}.json"
     files.make_folder(path.parent, below=run.folder)
-    files.replace(path, (json.dumps(plain(found), indent=1, allow_nan=False) + "\n").encode())
+    files.replace(path, findings_file(found))
     return path
+
+
+def findings_file(found: Findings) -> bytes:
+    """What findings/<detector>.json holds."""
+    return with_digest(plain(found))
 
 
 def read_findings(run: RunRecord) -> tuple[dict[str, Findings], dict[str, str]]:
@@ -94,10 +100,15 @@ def read_findings(run: RunRecord) -> tuple[dict[str, Findings], dict[str, str]]:
         return found, damaged
     for path in paths:
         try:
-            value = read_newer(Findings, path, below=run.folder.parent)
+            content = files.read_regular(path, LIMIT, below=run.folder.parent)
+            value = structure_newer(Findings, parse_json(content))
             if value.run != run.uid:
-                raise SchemaError(f"{path}: it is about another run")
+                raise SchemaError("it is about another run")
+            if not is_own(content, value.digest):
+                raise SchemaError("it was changed after it was written")
             found[path.stem] = value
+        except SchemaError as error:
+            damaged[path.stem] = f"{path}: {error.message}"
         except (DataError, OSError) as error:
             damaged[path.stem] = str(error)
     return found, damaged

@@ -10,8 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from attrs import field, frozen
+
 from mlecore import files
 from mlecore.errors import DataError
+from mlecore.runs.record import STATES
 
 EVENTS = "events.jsonl"
 _LONGEST = 1 << 20  # bytes of one line
@@ -62,3 +65,26 @@ class Journal:
                     continue
                 if isinstance(found, dict) and all(found.get(key) == value for key, value in wanted.items()):
                     yield found
+
+    def history(self) -> History | None:
+        """What it tells of the group's runs; None if there is no journal."""
+        if not self.path.is_file():
+            return None
+        told = History()
+        for event in self.read():
+            run, what, detector = event.get("run"), event.get("event"), event.get("detector")
+            if isinstance(run, str) and what in STATES:
+                told.begun.add(run)
+            if isinstance(run, str) and what == "starting":  # again: it will be judged anew
+                told.judged.pop(run, None)
+            if isinstance(run, str) and what == "judged" and isinstance(detector, str):
+                told.judged.setdefault(run, set()).add(detector)
+        return told
+
+
+@frozen
+class History:
+    """What a journal tells of the runs of its group, by their names."""
+
+    begun: set[str] = field(factory=set)  # those that have had a record
+    judged: dict[str, set[str]] = field(factory=dict)  # by which detectors

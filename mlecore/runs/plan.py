@@ -100,6 +100,7 @@ class Execution:
     max_parallel: int | None = None  # runs at once; default: as many as the backend has room for
     retries: int = 2  # new attempts after infrastructure failures
     model_check: bool = True  # call each model once before anything starts: key, name and quota are right
+    verify_data: bool = False  # compare the content of all prepared files with their hashes before anything starts
     detect: bool = True  # have the installed detectors judge each run
     detectors: Mapping[str, Options] = field(factory=dict)  # options of detectors, by detector and name
 

@@ -125,6 +125,7 @@ class Digests:
     previous: str | None = None  # of the run.json before it
     submission: str | None = None  # of submission/submission.csv as it was collected
     grade: str | None = None  # of grade.json as it was published
+    output: Mapping[str, str] = field(factory=dict)  # of code/, logs/ and snapshots/ as they were collected, by folder
 
 
 @frozen(kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -14,6 +13,7 @@ from attrs import asdict, frozen
 
 from mlecore import files
 from mlecore.errors import GradingError
+from mlecore.runs.digests import with_digest
 from mlecore.runs.ownership import require_own
 from mlecore.runs.record import RunRecord
 from mlecore.runs.same import require_same_data
@@ -107,8 +107,7 @@ def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:
             require_same_data(record, data)
             points = tuple(_points(record, partial(grader.grade, data=data, plugin=record.grader)))
             history = History(run=record.name, competition=record.competition, seed=record.seed, points=points)
-            content = json.dumps(history.to_json(), indent=1, ensure_ascii=False) + "\n"
-            files.replace(record.folder / HISTORY, content.encode())
+            files.replace(record.folder / HISTORY, with_digest(history.to_json()))
             found.append(history)
     return found
 

@@ -46,6 +46,7 @@ class GroupInfo:
     name: str  # of the group's folder when it was made
     created_at: str  # ISO 8601, UTC
     data: tuple[str, ...] = ()  # data directories, so that resuming finds them
+    plan: str = ""  # SHA-256 of plan.toml
     seal: str = ""  # of who made it, on which machine and in which place; without the right one it is read-only
     plugins: tuple[PluginUse, ...] = ()  # of the competitions, which grade all of its runs
     extra: Mapping[str, Any] = field(factory=dict, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
@@ -96,8 +97,17 @@ def create_group(
     else:
         raise UsageError(f"{runs} has too many groups named {stem}", fix="Name the group: --group NAME")
     uid = secrets.token_hex(8)
-    info = GroupInfo(uid=uid, name=folder.name, created_at=now(), data=data, plugins=plugins, seal=seal(uid, folder))
-    files.replace(folder / PLAN, write_plan(plan).encode())
+    content = write_plan(plan).encode()
+    info = GroupInfo(
+        uid=uid,
+        name=folder.name,
+        created_at=now(),
+        data=data,
+        plan=hashlib.sha256(content).hexdigest(),
+        seal=seal(uid, folder),
+        plugins=plugins,
+    )
+    files.replace(folder / PLAN, content)
     write_info(folder, info)  # last: it makes the folder a group
     return Group(folder=folder, info=info, plan=plan)
 

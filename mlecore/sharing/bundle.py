@@ -23,13 +23,14 @@ from mlecore.errors import DataError, UsageError
 from mlecore.runs.cancelled import CANCELLED
 from mlecore.runs.digests import with_own_digest
 from mlecore.runs.findings import FOLDER as FINDINGS
-from mlecore.runs.findings import Findings, read_findings
+from mlecore.runs.findings import Findings, findings_file, read_findings
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import GROUP, PLAN, RECORD, load_group, open_group
-from mlecore.schema import LIMIT, plain
+from mlecore.runs.verifying import is_own_plan, not_begun
+from mlecore.schema import LIMIT
 
 HEAD = "bundle.json"
 FILES = "bundle.files"
@@ -58,6 +59,7 @@ class Bundle:
     mlecore: str  # the version that made it
     runs: int
     files: tuple[Entry, ...]
+    not_begun: frozenset[str] | None = None  # planned runs that had not begun; None: the group has no journal
 
 
 def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
@@ -78,10 +80,11 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
         def add(path: str, chunks: Iterable[bytes]) -> None:
             entries.append(sink.add(path, _without_keys(path, chunks, keys)))
 
+        plan = _plan_text(_public(group.plan))
         head = {"format": 1, "uid": group.info.uid, "name": group.info.name, "created_at": group.info.created_at}
-        add(GROUP, [_json({**head, "data": []})])  # without this machine's data directories
-        plan = _public(group.plan)
-        add(PLAN, [_plan_text(plan)])
+        head |= {"data": [], "plan": hashlib.sha256(plan).hexdigest() if is_own_plan(group) else ""}
+        add(GROUP, [_json(head)])
+        add(PLAN, [plan])
         if group.cancelled:
             add(CANCELLED, _read(group.folder / CANCELLED))
         for record in records:
@@ -93,14 +96,20 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
                 else:
                     add(f"{record.name}/{name}", _read(path))
             for detector, found in read_findings(record)[0].items():
-                add(f"{record.name}/{FINDINGS}/{detector}.json", [_json(plain(_public_findings(found)))])
+                add(f"{record.name}/{FINDINGS}/{detector}.json", [findings_file(_public_findings(found))])
         bundle = Bundle(
-            group=group.info.name, created_at=now(), mlecore=_version(), runs=len(records), files=tuple(entries)
+            group=group.info.name,
+            created_at=now(),
+            mlecore=_version(),
+            runs=len(records),
+            files=tuple(entries),
+            not_begun=not_begun(group),
         )
         listed = "".join(f"{entry.sha256} {entry.size} {json.dumps(entry.path)}\n" for entry in entries).encode()
         sink.add(FILES, [listed])
         values = {"format": FORMAT, "group": bundle.group, "created_at": bundle.created_at, "mlecore": bundle.mlecore}
         values |= {"runs": bundle.runs, "files": len(entries), "files_sha256": hashlib.sha256(listed).hexdigest()}
+        values["not_begun"] = None if bundle.not_begun is None else sorted(bundle.not_begun)
         sink.add(HEAD, [_json(values)])
     partial.rename(to)
     return bundle
@@ -332,6 +341,7 @@ def read_bundle(source: OpenBundle) -> Bundle:
             mlecore=str(head["mlecore"]),
             runs=int(head["runs"]),
             files=entries,
+            not_begun=None if head.get("not_begun") is None else frozenset(map(str, head["not_begun"])),
         )
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise DataError(f"{source.path}: its lists cannot be read: {type(error).__name__}: {error}") from None

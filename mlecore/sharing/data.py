@@ -7,6 +7,7 @@ Answers are never copied. A pull checks every file against the manifest, also af
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -36,9 +37,7 @@ def push(prepared: Prepared, dirs: DataDirs, url: str, progress: Progress | None
     head = remote.head()
     if head is not None and head.public.digest == prepared.digest:
         return False
-    where = prepared.root if (prepared.root / manifest.FILES).is_file() else None
-    lists = where or dirs.adopted(prepared.root, prepared.competition)
-    entries = [entry for entry in manifest.read_files(lists) if entry.path.startswith("public/")]
+    entries = [entry for entry in manifest.read_files(prepared.lists) if entry.path.startswith("public/")]
     remote.remove(manifest.HEAD)  # the data there are incomplete until it is written again
     total, done = sum(entry.size for entry in entries), 0
     for entry in entries:
@@ -95,7 +94,7 @@ def pull(
             if progress is not None:
                 progress(done, head.public.bytes, "copying")
         wanted = {entry.path for entry in entries}
-        for path in manifest.scan(partial).keys() - wanted:  # left by an interrupted pull of other data
+        for path in {path for path, _ in manifest.walk(partial)} - wanted:  # of an interrupted pull of other data
             files.remove(partial / path)
         files.sync_tree(partial)
         manifest.write(partial, entries, **_facts(head))
@@ -109,11 +108,12 @@ def _facts(head: Manifest) -> dict[str, Any]:
 
 
 def _fetch(remote: _Remote, entry: Entry, partial: Path) -> None:
-    """One file, unless an interrupted pull has copied it already."""
+    """One file, with its time, unless an interrupted pull has copied it already."""
     path = partial / entry.path
     if path.is_file() and path.stat().st_size == entry.size:
         with path.open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() == entry.sha256:
+                _set_time(path, entry)
                 return
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -122,6 +122,13 @@ def _fetch(remote: _Remote, entry: Entry, partial: Path) -> None:
     except DataError:
         files.remove(path)
         raise
+    _set_time(path, entry)
+
+
+def _set_time(path: Path, entry: Entry) -> None:
+    """So that the file is as the manifest says."""
+    if entry.mtime_ns >= 0:
+        os.utime(path, ns=(entry.mtime_ns, entry.mtime_ns))
 
 
 def _copy(source: IO[bytes], target: IO[bytes], entry: Entry) -> None:

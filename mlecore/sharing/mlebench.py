@@ -21,6 +21,7 @@ from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.report import Report
 from mlecore.reports.grading_reports import BENCHMARK, read_reports
+from mlecore.runs.journal import Journal
 from mlecore.runs.planning import parse_plan
 from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import Collected, RunRecord
@@ -83,6 +84,7 @@ def import_group(
             created_at=created,
         )
         _write(record, run, left_out)
+    Journal(group.folder).note("imported", runs=len(found))
     return Imported(
         group=group.name,
         runs=len(found),

@@ -12,7 +12,7 @@ from attrs import evolve
 from mlecore.agents import FinishedSubmission
 from mlecore.backends import Fetched, Handle, JobStatus
 from mlecore.controller import collect
-from mlecore.controller.ending import attempt_end, settle_doubt, exit_code, time_used
+from mlecore.controller.ending import attempt_end, exit_code, settle_doubt, time_used
 from mlecore.controller.job import SANDBOX
 from mlecore.globs import Glob
 from mlecore.runs.provenance import PluginUse

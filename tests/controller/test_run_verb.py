@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from click.testing import CliRunner
 
 from mlecore.cli import main
 from mlecore.controller.display import last_words
+from mlecore.data import DataDirs
 from mlecore.runs.store import open_group
 
 
@@ -135,3 +138,50 @@ def test_the_error_of_a_build_stands_once(lab, verb, monkeypatch):
     monkeypatch.setattr("mle_test_folders.NO_FLOUR", "the recipe has no flour\nline 1 of the log\nline 2 of the log")
     code, output = verb("--group", "unbuilt")
     assert code == 3 and output.count("line 2 of the log") == 1 and output.count("the recipe has no flour") == 2
+
+
+@pytest.fixture
+def prepared(verb, lab, tmp_path):
+    """The prepared data of `coins`, which this test may change."""
+    lab.data = tmp_path / "own-data"
+    assert verb("--group", "first")[0] == 0
+    [found] = DataDirs.of([lab.data]).all()
+    return found.root
+
+
+def test_changed_data_start_nothing(verb, lab, prepared):
+    with (prepared / "public/description.md").open("a") as file:
+        file.write("1,1\n")
+    code, output = verb("--group", "g")
+    assert code == 3 and not (lab.runs / "g").exists(), output
+    assert "coins: the data in" in output and "public/description.md: has" in output, output
+    assert f"mlecore prepare coins --data {lab.data} --force" in output.replace(" --synthetic", ""), output
+    code, output = verb("--group", "first")  # resumed: its finished runs stay as they are
+    assert code == 0, output
+
+
+def test_verify_data_reads_all_files(verb, prepared):
+    path = prepared / "public/description.md"
+    status, content = path.stat(), path.read_bytes()
+    path.write_bytes(content[:-2] + b"~" + content[-1:])
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert verb("--group", "quick")[0] == 0
+    code, output = verb("--group", "g", "--verify-data")
+    assert code == 3 and "public/description.md: has other content" in output, output
+    path.write_bytes(content)
+    code, output = verb("--group", "g", "--verify-data")
+    assert code == 0 and "comparing the content of all of its files" in output, output
+
+
+def test_changed_answers_grade_nothing(lab, prepared):
+    submission = lab.root / "s.csv"
+    submission.write_bytes((prepared / "public/sample.csv").read_bytes())
+    words = [str(submission), "coins", "--data", str(lab.data)]
+    for verb in ("grade", "check"):
+        result = CliRunner().invoke(main, [verb, *words])
+        assert result.exit_code == 0, result.output
+    answers = next(path for path in (prepared / "private").iterdir())
+    answers.write_text(answers.read_text().replace(",1", ",0", 1))
+    result = CliRunner().invoke(main, ["grade", *words])
+    assert result.exit_code == 3 and f"private/{answers.name}: has other content" in result.output, result.output
+    assert CliRunner().invoke(main, ["check", *words]).exit_code == 0

@@ -15,8 +15,12 @@ from click.testing import CliRunner
 
 from mlecore.backends import Handle
 from mlecore.cli import main
+from mlecore.detectors import Finding
 from mlecore.runs import lock, requests
 from mlecore.runs.digests import with_own_digest
+from mlecore.runs.findings import Findings, write_findings
+from mlecore.runs.journal import Journal
+from mlecore.runs.provenance import PluginUse
 from mlecore.runs.store import read_record, write_record
 from mlecore.testing.hostile import in_time
 
@@ -316,6 +320,48 @@ def test_later_changes_are_reported(verb, how, words):
         assert "graded (altered)" in verb("runs", "list", "g")[1]
     if "copy" not in words:
         assert words in verb("report", "g", "--json")[1]
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (lambda run: (run / "logs" / "output.log").write_text("fine"), "logs/ is not as it was collected"),
+        (lambda run: (run / "logs" / "link").symlink_to("/etc/passwd"), "logs/ is not as it was collected"),
+        (lambda run: shutil.rmtree(run / "logs"), "logs/ is missing"),
+        (lambda run: (run / "snapshots.json").write_text('{"points": []}'), "snapshots.json was changed"),
+        (lambda run: shutil.rmtree(run), "had begun, and its record is missing"),
+        (lambda run: edit(run.parent / "plan.toml", "retries = ", "retries = 1"), "plan.toml is not the one"),
+    ],
+)
+def test_verify_covers_all_that_a_result_rests_on(verb, how, words):
+    assert verb("runs", "verify", "g")[0] == 0
+    how(verb.group / RUN)
+    code, output = verb("runs", "verify", "g")
+    assert code == 1 and words in output and f"{OTHER}: " not in output, output
+
+
+def test_changed_and_removed_findings_are_reported(verb):
+    run = read_record(verb.group / RUN)
+    found = Findings(run=run.uid, detector=PluginUse(name="eyes"), created_at="now", seconds=1.0, group="x")
+    path = write_findings(run, evolve(found, findings=(Finding(verdict="violation", rule="r", summary="copied"),)))
+    Journal(verb.group).note("judged", RUN, detector="eyes", outcome="violation")
+    assert verb("runs", "verify", "g")[0] == 0
+    whole = path.read_text()
+    edit(path, '"violation"', '"clean"')
+    code, output = verb("runs", "verify", "g")
+    assert code == 1 and "findings/eyes.json: it was changed after it was written" in output, output
+    path.unlink()
+    code, output = verb("runs", "verify", "g")
+    assert code == 1 and "findings/eyes.json is missing, although eyes judged the run" in output, output
+    path.write_text(whole)
+    assert verb("runs", "verify", "g")[0] == 0
+
+
+def test_planned_runs_without_a_journal_are_undecided(verb):
+    shutil.rmtree(verb.group / RUN)
+    (verb.group / "events.jsonl").unlink()
+    code, output = verb("runs", "verify", "g")
+    assert code == 3 and "1 of 2 planned runs have no record" in output and "no events.jsonl" in output, output
 
 
 def test_each_record_names_the_last_one(verb):

@@ -70,12 +70,15 @@ def test_answers_that_are_away_for_a_while(lab):
         time.sleep(0.3)
         away.rename(private)
 
-    private.rename(away)
     thread = threading.Thread(target=come_back)
-    thread.start()
+
+    def leave(controller) -> None:
+        private.rename(away)
+        thread.start()
+
     kept = {a: getattr(lab.timing, a) for a in ("poll_min", "requests")}
     lab.timing = type(lab.timing)(**kept, step_delay=0.02)
-    assert lab.run().complete
+    assert lab.run(leave).complete
     thread.join()
 
 

@@ -19,6 +19,7 @@ from attrs import evolve
 
 from mlecore import files
 from mlecore.data import DataDirs, manifest, open_prepared
+from mlecore.data.compare import compare
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Archive, Fetch, RawFolder, Synthetic
 from mlecore.errors import DataError, PluginError, UsageError
@@ -39,7 +40,7 @@ def test_synthetic_data_are_made_prepared_and_listed(tiny, dirs: DataDirs) -> No
         name: hashlib.sha256(content).hexdigest() for name, content in there.items()
     }
     assert head.public.files == 4 and head.private.files == 1
-    assert manifest.differences(outcome.prepared.root, entries.values()) == []
+    assert compare(outcome.prepared.root, outcome.prepared.lists).problems == []
 
 
 def test_real_data_that_need_no_account_serve_as_synthetic(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]
@@ -197,7 +198,7 @@ def test_damaged_files_are_found_by_the_manifest(tiny, dirs: DataDirs) -> None: 
     (root / "public/sample.csv").write_text("short")
     (root / "public/more.csv").write_text("")
     (root / "private/test.csv").unlink()
-    found = "\n".join(manifest.differences(root, manifest.read_files(root)))
+    found = "\n".join(compare(root, root).problems)
     assert "public/train.csv: has other content" in found
     assert "public/sample.csv: has 5 bytes" in found
     assert "public/more.csv: does not belong there" in found
@@ -286,7 +287,7 @@ def test_killed_at_any_operation_the_next_call_ends_well(tmp_path: Path, tiny, t
             return None
         except Killed:
             found = prepare(tiny, dirs, Archive(tiny_archive)).prepared
-        recheck = manifest.differences(found.root, manifest.read_files(found.root))
+        recheck = compare(found.root, found.root).problems
         left = {path.name for path in dirs.folder("tiny").iterdir()} - {".lock", "raw", "raw.json"}
         assert recheck == [] and left == {"prepared"}, (n, recheck, left)
         return found.digest

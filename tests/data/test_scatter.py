@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mlecore.data import manifest
+from mlecore.data.compare import compare
 from mlecore.data.layout import DataDirs
 from mlecore.data.preparing import prepare
 from mlecore.data.scatter import scatter_links
@@ -98,10 +99,10 @@ def test_what_was_unpacked_and_linked_is_not_read_again(  # type: ignore[no-unty
     linking, dirs: DataDirs, tiny_archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = []
-    sha256 = manifest._sha256
-    monkeypatch.setattr(manifest, "_sha256", lambda path: (read.append(Path(path).name), sha256(path))[1])
+    sha256 = manifest.sha256
+    monkeypatch.setattr(manifest, "sha256", lambda path: (read.append(Path(path).name), sha256(path))[1])
     prepared = prepare(linking, dirs, Archive(tiny_archive)).prepared
     assert "train.csv" not in read
     assert "description.md" in read
-    assert manifest.differences(prepared.root, manifest.read_files(prepared.root)) == []
+    assert compare(prepared.root, prepared.root).problems == []
     assert "train.csv" in read

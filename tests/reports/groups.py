@@ -14,7 +14,7 @@ from attrs import evolve
 from mlecore.agents import Usage
 from mlecore.grading.report import Report
 from mlecore.reports.benchmark import split_ids
-from mlecore.runs.digests import with_digests
+from mlecore.runs.digests import with_digest, with_digests
 from mlecore.runs.planning import parse_plan
 from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import Collected, RunRecord
@@ -81,7 +81,7 @@ def write_history(record: RunRecord, report: Report, used: float) -> None:
         medal = report.medal if share == 1.0 else None
         seconds = time * used
         points.append({"seconds": seconds, "file": "x", "status": "graded", "score": score, "medal": medal})
-    (record.folder / "snapshots.json").write_text(json.dumps({"points": points}))
+    (record.folder / "snapshots.json").write_bytes(with_digest({"points": points}))
 
 
 def drawn_report(competition: str, draw: random.Random, skill: float, fate: str, medals: bool = True) -> Report:

@@ -8,6 +8,7 @@ import os
 import pytest
 
 from mlecore.reports.graded import read_graded
+from mlecore.runs.digests import with_digest
 
 
 @pytest.fixture
@@ -30,8 +31,8 @@ def test_a_whole_run(folder, report) -> None:
     point = {"seconds": 60, "status": "graded", "score": 0.5, "medal": None}
     found = folder(
         grade_json=json.dumps(report(0.9, "gold").to_json()),
-        findings__dolos_json=json.dumps({**head, "findings": [finding, harmless]}),
-        findings__rules_json=json.dumps({**head, "detector": {"name": "rules"}, "failed": "no answer"}),
+        findings__dolos_json=with_digest({**head, "findings": [finding, harmless]}).decode(),
+        findings__rules_json=with_digest({**head, "detector": {"name": "rules"}, "failed": "no answer"}).decode(),
         snapshots_json=json.dumps({"points": [{**point, "seconds": 90}, point]}),
     )
     assert found.outcome.gold and found.outcome.made

@@ -14,6 +14,7 @@ from recomputed import differences, page_differences, read_group, report
 from mlecore.reports.html import page
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
+from mlecore.runs.digests import with_digest
 
 SOME = (
     "leaf-classification",
@@ -60,7 +61,7 @@ def write_findings(run: Path, verdict: str, confidence: float | None) -> None:
         "group": "g",
     }
     (run / "findings").mkdir()
-    (run / "findings" / "dolos.json").write_text(json.dumps(values))
+    (run / "findings" / "dolos.json").write_bytes(with_digest(values))
 
 
 def test_a_small_report(some) -> None:

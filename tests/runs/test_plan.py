@@ -154,6 +154,7 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         "max_parallel": 2,
         "retries": 1,
         "model_check": False,
+        "verify_data": True,
         "detect": False,
         "detectors": {"d": {"o": "1"}},
     }

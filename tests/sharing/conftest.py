@@ -7,6 +7,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from attrs import evolve
+
+from mlecore.runs.store import read_record, write_record
 
 
 @pytest.fixture(scope="session")
@@ -29,5 +32,6 @@ def group(groups: ModuleType, tmp_path: Path) -> Path:
             path = run / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(f"{name} of {run.name}\n")
+        write_record(evolve(read_record(run), digests=None))
         (run / "logs" / "link").symlink_to("/etc/passwd")
     return folder

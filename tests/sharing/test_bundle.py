@@ -14,8 +14,9 @@ from click.testing import CliRunner
 from mlecore.cli import main
 from mlecore.errors import DataError, UsageError
 from mlecore.runs.findings import Findings, write_findings
+from mlecore.runs.journal import Journal
 from mlecore.runs.provenance import PluginUse
-from mlecore.runs.store import load_group
+from mlecore.runs.store import load_group, write_record
 from mlecore.sharing.bundle import OpenBundle, export_group, problems, read_bundle
 
 
@@ -142,6 +143,66 @@ def test_every_change_is_seen(folder: Path, tmp_path: Path) -> None:
     assert "cannot be read" in change(lambda b: (b / "bundle.json").write_text("[" * 10**5))
 
 
+def edit(path: Path, old: str, new: str) -> None:
+    path.write_text(path.read_text().replace(old, new))
+
+
+def unlist(folder: Path) -> None:
+    """As if the list of hashes had never been there."""
+    (folder / "bundle.json").unlink()
+    (folder / "bundle.files").unlink()
+
+
+def test_an_export_without_its_list_is_undecided(folder: Path) -> None:
+    unlist(folder)
+    result = verify(folder)
+    assert result.exit_code == 3 and "no bundle.json, which `mlecore runs export` writes" in result.output
+    assert "as they were" not in result.output
+    shutil.rmtree(run_of(folder))
+    result = verify(folder)
+    assert result.exit_code == 3 and "1 of 4 planned runs have no record" in result.output, result.output
+
+
+def test_runs_are_compared_with_the_plan(group: Path, tmp_path: Path) -> None:
+    """Of an export: a run that had not begun is accounted for; one that had is missing."""
+    for record in load_group(group):
+        Journal(group).note("starting", record.name)
+    gone = run_of(group)
+    shutil.rmtree(gone)
+    export_group(group, tmp_path / "b")
+    result = verify(tmp_path / "b")
+    assert result.exit_code == 1 and f"{gone.name}: had begun, and its record is missing" in result.output
+    events = group / "events.jsonl"
+    events.write_text("".join(line for line in events.open() if gone.name not in line))
+    export_group(group, tmp_path / "c.zip")
+    result = verify(tmp_path / "c.zip")
+    assert result.exit_code == 0 and "3 runs, 1 planned that had not begun, all" in result.output, result.output
+    events.unlink()
+    export_group(group, tmp_path / "d")
+    result = verify(tmp_path / "d")
+    assert result.exit_code == 3 and "nothing tells whether they had begun" in result.output, result.output
+
+
+def test_changes_before_the_export_are_seen(group: Path, tmp_path: Path) -> None:
+    """Its list has the changed files, but each of them has a digest that is as old as the file."""
+
+    def change(name: str, how) -> str:
+        copy = tmp_path / name / "g"
+        shutil.copytree(group, copy, symlinks=True)
+        how(copy)
+        export_group(copy, tmp_path / name / "b", logs=True)
+        result = verify(tmp_path / name / "b")
+        assert result.exit_code == 1, result.output
+        return result.output
+
+    assert "plan.toml is not the one" in change("plan", lambda g: edit(g / "plan.toml", "retries = ", "retries = 1"))
+    assert "logs/ is not as it was" in change("logs", lambda g: (run_of(g) / "logs" / "agent.log").write_text("fine"))
+    assert "code/ is not as it was" in change("code", lambda g: (run_of(g) / "code" / "other.py").write_text(""))
+    assert "snapshots.json was changed" in change(
+        "history", lambda g: (run_of(g) / "snapshots.json").write_text('{"points": []}')
+    )
+
+
 def test_hostile_lists(folder: Path) -> None:
     import hashlib
 
@@ -188,13 +249,14 @@ def test_grades_are_made_again(groups, tmp_path: Path) -> None:
         graded = CliRunner().invoke(main, words)
         assert graded.exit_code == 0, graded.output
         (record.folder / "grade.json").write_text(graded.output)
-        (record.folder / "run.json").write_bytes(evolve(record, data_digest=None).dumps())
+        write_record(evolve(record, data_digest=None, digests=None))
     export_group(folder, tmp_path / "true.zip")
     result = verify(tmp_path / "true.zip", "--regrade", *data)
     assert result.exit_code == 0 and "graded again: 2 the same" in result.output, result.output
     (first, _) = load_group(folder)
     grade = json.loads((first.folder / "grade.json").read_text())
     (first.folder / "grade.json").write_text(json.dumps({**grade, "score": 1.0, "score_text": "1.0"}))
+    write_record(evolve(first, digests=None))  # all digests are computed again
     export_group(folder, tmp_path / "better.zip")
     result = verify(tmp_path / "better.zip", "--regrade", *data)
     assert result.exit_code == 1 and "score_text: 1.0 then," in result.output, result.output

@@ -95,7 +95,7 @@ def test_damaged_files_are_not_taken(place: Path, tmp_path: Path, change: str) -
 def test_hostile_lists(place: Path, tmp_path: Path) -> None:
     lists = place / PREPARED / "manifest.files"
     for path in ("public/../../../outside", "/etc/passwd", "private/answers.csv"):
-        lists.write_text(f"{'0' * 64} 1 {json.dumps(path)}\n")
+        lists.write_text(f"{'0' * 64} 1 0 {json.dumps(path)}\n")
         result = pull(place, tmp_path / "other")
         assert result.exit_code == 3 and "is not a file of public/" in result.output
     lists.write_text("")

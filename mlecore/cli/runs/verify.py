@@ -1,16 +1,20 @@
-"""`mlecore runs verify`: check a group or a bundle against its digests, and perhaps grade it again."""
+"""`mlecore runs verify`: check that a group or a bundle is whole and unchanged, and perhaps grade it again."""
 
 from __future__ import annotations
 
-import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from mlecore.cli._names import GROUP
 from mlecore.cli._shared import data_option, echo, runs_option
 from mlecore.errors import UsageError
-from mlecore.units import counted
+
+if TYPE_CHECKING:
+    from mlecore.runs.verifying import Exported
 
 
 @click.command("verify")
@@ -19,63 +23,65 @@ from mlecore.units import counted
 @data_option
 @runs_option
 def command(name: str, regrade: bool, data: tuple[Path, ...], runs: Path) -> None:
-    """Check a group, or a bundle (a folder or zip) that `mlecore runs export` wrote, against its digests.
+    """Check that a group, or a bundle (a folder or zip) that `mlecore runs export` wrote, is whole and unchanged.
 
-    Checks every record, submission and grade of a group. Exit code 1 if something is not what it should be, 3 if a run
-    could not be graded again.
+    Compares the runs with the plan, and records, submissions, grades, logs, code, snapshots and findings with their
+    digests. Exit code 1 if something is missing or was changed, 3 if that cannot be decided, such as without the list
+    of hashes that an export has, or if a run could not be graded again.
     """
     from mlecore.runs.store import is_group
+    from mlecore.runs.verifying import verify_group
     from mlecore.sharing.bundle import HEAD
 
-    folder = runs / name if (runs / name).exists() else Path(name)
-    if not folder.exists():
+    path = runs / name if (runs / name).exists() else Path(name)
+    if not path.exists():
         raise UsageError(f"there is no group {name!r} in {runs}, nor a bundle", fix="To see groups: mlecore runs list")
-    if (folder / HEAD).is_file() or not is_group(folder):
-        _verify_bundle(folder, regrade, data)
-        return
-    _verify_group(folder)
-    if regrade:
-        _regrade(folder, data)
+    is_bundle = (path / HEAD).is_file() or not is_group(path)
+    with _bundle(path) if is_bundle else _group(path) as (folder, exported, intact):
+        verdict = verify_group(folder, exported)
+        for line in (*verdict.wrong, *verdict.undecided):
+            echo(line)
+        if verdict.wrong:
+            raise click.exceptions.Exit(1)
+        if not verdict.undecided:
+            echo(f"{folder.name}: {verdict}, {intact}")
+        code = _regrade(folder, data) if regrade else 0
+    raise click.exceptions.Exit(code or (3 if verdict.undecided else 0))
 
 
-def _verify_group(folder: Path) -> None:
-    from mlecore.runs.digests import problems
-    from mlecore.runs.store import load_group
-
-    wrong: list[str] = []
-    records = [record for record in load_group(folder, wrong) if record.attempts]
-    for record in records:
-        found = problems(record) if record.digests else ["its record has no digests, so that changes cannot be seen"]
-        wrong += [f"{folder.name}: {record.name}: {problem}" for problem in found]
-    for line in wrong:
-        echo(line)
-    if wrong:
-        raise click.exceptions.Exit(1)
-    echo(f"{folder.name}: {counted(len(records), 'run')}, all as they were written")
+@contextmanager
+def _group(folder: Path) -> Iterator[tuple[Path, Exported | None, str]]:
+    yield folder, None, "all as they were written"
 
 
-def _verify_bundle(bundle: Path, regrade: bool, data: tuple[Path, ...]) -> None:
+@contextmanager
+def _bundle(path: Path) -> Iterator[tuple[Path, Exported | None, str]]:
+    """A bundle's files in a folder, once they are what its list says."""
+    import tempfile
+
     from mlecore.errors import DataError
+    from mlecore.runs.verifying import Exported
     from mlecore.sharing.bundle import OpenBundle, problems, read_bundle, unpack
 
-    with OpenBundle(bundle) as source:
+    with OpenBundle(path) as source, tempfile.TemporaryDirectory() as temporary:
         try:
             found = read_bundle(source)
             wrong = problems(source, found)
         except DataError as error:
             wrong = [error.message]
+        for line in wrong:
+            echo(line)
         if wrong:
-            for line in wrong:
-                echo(line)
             raise click.exceptions.Exit(1)
-        echo(f"{found.group}: {counted(found.runs, 'run')}, all {len(found.files)} files are as they were exported")
-        if regrade:
-            with tempfile.TemporaryDirectory() as folder:
-                unpack(source, found, Path(folder, found.group))
-                _regrade(Path(folder, found.group), data)
+        folder = path
+        if not path.is_dir():
+            folder = Path(temporary, path.stem)
+            unpack(source, found, folder)
+        yield folder, Exported(not_begun=found.not_begun), f"all {len(found.files)} files are as they were exported"
 
 
-def _regrade(group: Path, data: tuple[Path, ...]) -> None:
+def _regrade(group: Path, data: tuple[Path, ...]) -> int:
+    """The exit code."""
     from mlecore.data.layout import DataDirs
     from mlecore.sharing.regrade import regrade
 
@@ -89,5 +95,4 @@ def _regrade(group: Path, data: tuple[Path, ...]) -> None:
     different = sum(bool(result.different) for result in results)
     same = len(results) - undecided - different
     echo(f"graded again: {same} the same, {different} different, {undecided} undecided")
-    if different or undecided:
-        raise click.exceptions.Exit(1 if different else 3)
+    return 1 if different else 3 if undecided else 0

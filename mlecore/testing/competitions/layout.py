@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlecore.data.manifest import scan
+from mlecore.data.manifest import walk
 from mlecore.errors import DataError
 from mlecore.submissions.sample import sample_bytes
 from mlecore.testing.competitions.harness import Harness
@@ -13,7 +13,7 @@ from mlecore.testing.rules import Broken, Stop
 
 def layout(harness: Harness) -> Iterator[Broken]:
     try:
-        files = scan(harness.prepared)
+        files = sorted(path for path, _ in walk(harness.prepared))
     except DataError as error:
         raise Stop(str(error)) from None
     facts = harness.facts

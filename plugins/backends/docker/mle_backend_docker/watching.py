@@ -2,8 +2,8 @@
 
 The engine keeps an exit code and whether the memory limit was hit. init's exit.json (as reported by the sandbox) says
 whether it was asked to end. That an end was an infrastructure failure is believed only on evidence that no agent can
-make up: the engine started again after the job had ended, it sent the job a signal that we did not ask for (also while
-it stops itself), or init was killed.
+make up: the engine no longer remembers the end of the job, since it keeps its events in memory and has started again,
+it sent the job a signal that we did not ask for (also while it stops itself), or init was killed.
 """
 
 from __future__ import annotations
@@ -105,7 +105,10 @@ def _not_started(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
     state = inspected["State"]
     if error := str(state.get("Error") or ""):
         return JobStatus(phase="exited", exit_code=state.get("ExitCode"), infra_failure=True, reason=error)
-    if _engine_started_after(engine, moment(str(inspected["Created"]))):  # a power loss takes an engine's memory back
+    events = _events(engine, inspected)
+    if _stopped_since(
+        engine, moment(str(inspected["Created"])), "create", events
+    ):  # a power loss takes it back to then
         return _lost(None, "the Docker engine (or this machine) stopped, and knows no more than that it was created")
     return JobStatus(phase="pending", reason="created, not started yet")
 
@@ -119,11 +122,12 @@ def _ended(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
     report = _report(engine, str(inspected["Id"])) or {}
     stopped, timed_out = (report.get(key) is True for key in ("stopped", "timed_out"))
     asked_to_end = stopped or not (report or oom)
-    if asked_to_end and _engine_started_after(engine, ended):
-        return _lost(code, "the Docker engine (or this machine) stopped while it ran")
+    events = _events(engine, inspected) if asked_to_end else ()
+    if asked_to_end and _stopped_since(engine, ended, "die", events):
+        return _lost(code, "the Docker engine (or this machine) stopped while it ran, or no longer knows how it ended")
     if overran(inspected) and code != 124:
         return JobStatus(phase="exited", exit_code=code, timed_out=True, reason=REASON)
-    signals = _signals(engine, inspected, ended) if asked_to_end else ()
+    signals = [str(event["Actor"]["Attributes"].get("signal")) for event in events if event["Action"] == "kill"]
     if str(stopping.SIGNAL) in signals:
         return JobStatus(phase="exited", exit_code=code, reason="stopped by mlecore")
     if signals:
@@ -174,24 +178,32 @@ def _report(engine: Engine, container: str) -> dict[str, Any] | None:
     return report if isinstance(report, dict) else None
 
 
-def _engine_started_after(engine: Engine, ended: datetime) -> bool:
-    """The engine makes its default bridge again each time it starts, unless containers live through its restart."""
-    import docker.errors
-
+def _events(engine: Engine, inspected: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """What the engine remembers to have happened to a container: it keeps its last 256 events, in memory."""
+    since = moment(str(inspected["Created"])).timestamp() - 1
+    # A moment that has passed, by the engine's own clock: else it keeps the answer open until then, and one that stops
+    # never ends it.
+    until = moment(str(engine.api.info()["SystemTime"])).timestamp()
+    filters = {"container": inspected["Id"], "event": ["create", "kill", "die"]}
+    events = engine.api.events(since=f"{since:.6f}", until=f"{until:.6f}", filters=filters, decode=True)
     try:
-        made = str(engine.api.inspect_network("bridge")["Created"])
-    except docker.errors.NotFound:
-        return False
-    return moment(made) > ended
-
-
-def _signals(engine: Engine, inspected: Mapping[str, Any], ended: datetime) -> tuple[str, ...]:
-    """What signals the engine remembers to have sent it, as numbers; it forgets after some hundred events."""
-    since = moment(str(inspected["Created"])).timestamp()
-    filters = {"container": inspected["Id"], "event": ["kill"]}
-    # A moment that has passed: else the engine keeps the answer open until then, and one that stops never ends it.
-    events = engine.api.events(since=int(since), until=int(ended.timestamp()) + 1, filters=filters, decode=True)
-    try:
-        return tuple(str(event["Actor"]["Attributes"].get("signal")) for event in events)
+        return list(events)
     finally:
         events.close()
+
+
+def _stopped_since(engine: Engine, when: datetime, action: str, events: Sequence[Mapping[str, Any]]) -> bool:
+    """Has the engine stopped since ``action`` happened to a container? True also where nothing tells.
+
+    If it remembers that, it has been running since. If not, a busy engine may have forgotten it: then the default
+    bridge tells, which it creates each time it starts, unless it has none or containers live through its restart.
+    """
+    import docker.errors
+
+    if any(event["Action"] == action for event in events):
+        return False
+    try:
+        created = str(engine.api.inspect_network("bridge")["Created"])
+    except docker.errors.NotFound:
+        return True
+    return moment(created) > when

@@ -178,7 +178,7 @@ class OwnEngine:
 
     def __init__(self, folder: Path, data: Path, *flags: str) -> None:
         self.folder, self.data, self.flags = folder, data, flags
-        self.bridge = "mletest0"
+        self.bridge = f"mle{uuid.uuid4().hex[:8]}"
         self.process: subprocess.Popen[bytes] | None = None
         self.host = f"unix://{folder}/sock"
 

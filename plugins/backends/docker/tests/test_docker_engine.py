@@ -43,6 +43,18 @@ def own_lab(own: OwnEngine, tmp_path: Path, lab_on: LabOn) -> Iterator[Lab]:
     lab.clear()
 
 
+@pytest.fixture(params=[(), ("--bridge=none",)], ids=["bridge", "no bridge"])
+def restarted(request: pytest.FixtureRequest, own: OwnEngine, own_lab: Lab) -> Iterator[Lab]:
+    """On an engine with the default bridge and on one without."""
+    own.end()
+    own.flags = request.param
+    own.start()
+    yield own_lab
+    own.end()
+    own.flags = ()
+    own.start()
+
+
 TICKS = "i=0; until [ -e logs/go ]; do echo tick $i; i=$((i+1)); sleep 0.1; done"
 
 
@@ -72,27 +84,48 @@ def test_runs_live_through_a_restart_with_live_restore(own: OwnEngine, own_lab: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_restart_without_live_restore_is_an_infrastructure_failure(own: OwnEngine, own_lab: Lab, number: int) -> None:
-    own.end()
-    own.flags = ()
-    own.start()
-    before = own_lab.start("echo result >submission/submission.csv; exit 3")
-    own_lab.wait(before)
-    handle = own_lab.start(
+def test_a_restart_without_live_restore_is_an_infrastructure_failure(
+    own: OwnEngine, restarted: Lab, number: int
+) -> None:
+    before = restarted.start("echo result >submission/submission.csv; exit 3")
+    restarted.wait(before)
+    handle = restarted.start(
         "trap 'exit 0' TERM; echo half >submission/submission.csv; echo up; while :; do sleep 0.1; done"
     )
-    own_lab.said(handle, "up")
+    restarted.said(handle, "up")
     own.end(number)
     with pytest.raises(BackendUnreachable):
-        own_lab.backend.status([handle])
+        restarted.backend.status([handle])
     own.start()
-    status = own_lab.wait(handle)
+    status = restarted.wait(handle)
     assert status.infra_failure and "engine" in status.reason
     # What had ended before is a result still, and can be fetched.
-    again = own_lab.backend.status([before])[before]
+    again = restarted.backend.status([before])[before]
     assert (again.exit_code, again.infra_failure) == (3, False)
-    assert own_lab.backend.fetch(before, ["submission"], own_lab.folder / "out", 1000, 1000).files == 1
-    assert set(own_lab.backend.find(own_lab.group)) == {before.name, handle.name}
+    assert restarted.backend.fetch(before, ["submission"], restarted.folder / "out", 1000, 1000).files == 1
+    assert set(restarted.backend.find(restarted.group)) == {before.name, handle.name}
+
+
+ENDS_ITSELF = "kill -TERM 1; sleep 30"
+"""A job whose processes ask init to end, as an engine does that stops."""
+
+
+def test_a_job_that_asks_its_init_to_end_is_not_lost(own: OwnEngine, restarted: Lab) -> None:
+    for _ in range(5):
+        handle = restarted.start(ENDS_ITSELF)
+        status = restarted.wait(handle)
+        assert not status.infra_failure and "asked to end" in status.reason, status
+    forget(restarted)
+    again = restarted.backend.status([handle])[handle]
+    assert again.infra_failure == bool(own.flags), again  # without any evidence it is lost
+
+
+def forget(lab: Lab) -> None:
+    """Have the engine do so much that it no longer remembers what it did before."""
+    handle = lab.start("true")
+    lab.wait(handle)
+    for _ in range(300):
+        lab.engine.api.get_archive(handle.name, "/etc/passwd")[0].close()  # type: ignore[attr-defined]
 
 
 def test_an_engine_that_stops_in_order_is_never_the_agents_crash(own: OwnEngine, own_lab: Lab) -> None:

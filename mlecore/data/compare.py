@@ -1,0 +1,99 @@
+"""Compares prepared files with their manifest.
+
+A file with the size and the time of the manifest is taken for unchanged. If only its time differs, its content is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import evolve, frozen
+
+from mlecore.data.manifest import FILES, hash_files, line_end, read_files, walk, write_files
+from mlecore.errors import DataError
+
+if TYPE_CHECKING:
+    from mlecore.backends import Progress
+
+Found = dict[str, tuple[int, int]]  # path -> size in bytes, time in nanoseconds
+
+
+@frozen
+class Comparison:
+    """How files differ from the manifest."""
+
+    problems: list[str]  # what is missing, extra, or has other content
+    times: dict[str, int]  # files that only have another time -> that time in nanoseconds
+
+
+def compare(
+    root: Path,
+    lists: Path,
+    progress: Progress | None = None,
+    *,
+    everything: bool = True,
+    reading: Callable[[int, int], None] = lambda files, size: None,
+) -> Comparison:
+    """Compare the files in ``root`` with the manifest in ``lists``. Raises DataError for what cannot be read.
+
+    ``everything``: read all files, not only those whose time differs. ``reading`` is told how many files will be read,
+    and their bytes.
+    """
+    if everything:
+        there: Found = {path: (status.st_size, status.st_mtime_ns) for path, status in walk(root)}
+        wanted = {entry.path: entry for entry in read_files(lists)}
+    else:
+        there, missing = _suspects(root, lists)
+        suspects = there.keys() | missing
+        wanted = {entry.path: entry for entry in read_files(lists) if entry.path in suspects} if suspects else {}
+    problems = [f"{path}: is missing" for path in wanted if path not in there]
+    problems += [f"{path}: does not belong there" for path in there if path not in wanted]
+    unread = {}
+    for path, (size, _) in there.items():
+        if path in wanted and size == wanted[path].size:
+            unread[path] = size
+        elif path in wanted:
+            problems.append(f"{path}: has {size} bytes, expected {wanted[path].size}")
+    if unread:
+        reading(len(unread), sum(unread.values()))
+    times = {}
+    for entry in hash_files(root, unread, progress):
+        expected, time = wanted[entry.path], there[entry.path][1]
+        if entry.sha256 != expected.sha256:
+            problems.append(f"{entry.path}: has other content: SHA-256 {entry.sha256}, expected {expected.sha256}")
+        elif time != expected.mtime_ns:
+            times[entry.path] = time
+    return Comparison(sorted(problems), times)
+
+
+def _suspects(root: Path, lists: Path) -> tuple[Found, set[str]]:
+    """Files that are not in the manifest with their size and time, and paths of the manifest that were not found so.
+
+    Takes seconds for a million files: lines of the manifest are compared as they are.
+    """
+    path = lists / FILES
+    try:
+        with path.open(encoding="ascii") as lines:
+            expected = {line.partition(" ")[2] for line in lines}
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read: {error}", fix="Prepare again with --force") from None
+    found: Found = {}
+    for name, status in walk(root):
+        line = line_end(status.st_size, status.st_mtime_ns, name)
+        if line in expected:
+            expected.remove(line)
+        else:
+            found[name] = (status.st_size, status.st_mtime_ns)
+    try:
+        return found, {json.loads(line.split(" ", 2)[2]) for line in expected}
+    except (ValueError, IndexError) as error:
+        raise DataError(f"{path} is damaged: {error}", fix="Prepare again with --force") from None
+
+
+def set_times(lists: Path, times: Mapping[str, int], into: Path) -> None:
+    """Write the list of files of ``lists`` into ``into``, with other times of some files. Raises OSError."""
+    entries = read_files(lists)
+    write_files(into, (evolve(each, mtime_ns=times.get(each.path, each.mtime_ns)) for each in entries))

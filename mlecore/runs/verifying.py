@@ -1,0 +1,125 @@
+"""Checks that a group, or what was exported of it, is whole and as it was written."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from attrs import field, frozen
+
+from mlecore import files
+from mlecore.errors import DataError
+from mlecore.runs.digests import changed_output, is_own, problems
+from mlecore.runs.findings import FOLDER, read_findings
+from mlecore.runs.journal import EVENTS, History, Journal
+from mlecore.runs.record import RunRecord
+from mlecore.runs.snapshots import HISTORY
+from mlecore.runs.store import PLAN, RECORD, Group, load_group, open_group
+from mlecore.schema import LIMIT, SchemaError, parse_json
+from mlecore.units import counted
+
+_NAMED = 3  # runs that a message names
+
+
+@frozen(kw_only=True)
+class Verdict:
+    """What was found, in words: ``wrong`` is not as it was written, ``undecided`` cannot be checked."""
+
+    runs: int = 0  # that have a record
+    not_begun: int = 0  # planned ones that have none yet
+    cancelled: int = 0  # before they began
+    wrong: list[str] = field(factory=list)
+    undecided: list[str] = field(factory=list)
+
+    def __str__(self) -> str:
+        parts = [counted(self.runs, "run")]
+        parts += [f"{self.not_begun} planned that had not begun"] if self.not_begun else []
+        parts += [f"{self.cancelled} cancelled before they began"] if self.cancelled else []
+        return ", ".join(parts)
+
+
+@frozen(kw_only=True)
+class Exported:
+    """What a bundle says of the runs that it does not have."""
+
+    not_begun: frozenset[str] | None = None  # when it was exported; None: nobody knew
+
+
+def not_begun(group: Group) -> frozenset[str] | None:
+    """Planned runs that have not begun, by the group's journal; None if it has none."""
+    history = Journal(group.folder).history()
+    if history is None:
+        return None
+    return frozenset(run.name for run in group.plan.runs()) - history.begun - group.cancelled
+
+
+def is_own_plan(group: Group) -> bool:
+    """Is its plan.toml the one that it was created with?"""
+    return group.info.plan == hashlib.sha256((group.folder / PLAN).read_bytes()).hexdigest()
+
+
+def verify_group(folder: Path, exported: Exported | None = None) -> Verdict:
+    """Compare a group's folder with its plan, with its journal and with the digests of its files.
+
+    ``exported``: it is a bundle, whose files were compared with its list. Raises UsageError, DataError if the folder is
+    no group, or its plan cannot be read.
+    """
+    group = open_group(folder)
+    wrong, undecided = [], []
+    history = None if exported else Journal(folder).history()
+    if not exported and history is None:
+        undecided.append(
+            f"there is no bundle.json, which `mlecore runs export` writes, and no {EVENTS}, which is written where a "
+            "group runs: whether files were removed cannot be seen"
+        )
+    if not is_own_plan(group):
+        wrong.append(f"{PLAN} is not the one that the group was created with")
+    records = load_group(folder, wrong)
+    present = [record for record in records if (record.folder / RECORD).is_file()]
+    absent = [record for record in records if not (record.folder / RECORD).is_file()]
+    for record in present:
+        wrong += [f"{record.name}: {problem}" for problem in _problems(record, history)]
+    cancelled = sum(record.state == "cancelled" for record in absent)
+    missing = [record.name for record in absent if record.state != "cancelled"]
+    if exported:
+        waiting: Collection[str] | None = exported.not_begun
+    else:
+        waiting = None if history is None else set(missing) - history.begun
+    if waiting is None and missing:
+        shown = ", ".join(missing[:_NAMED]) + (" ..." if len(missing) > _NAMED else "")
+        undecided.append(
+            f"{len(missing)} of {counted(len(group.plan), 'planned run')} have no record, and nothing tells whether "
+            f"they had begun: {shown}"
+        )
+    elif waiting is not None:
+        wrong += [f"{name}: had begun, and its record is missing" for name in missing if name not in waiting]
+    return Verdict(
+        runs=len(present),
+        not_begun=sum(name in (waiting or ()) for name in missing),
+        cancelled=cancelled,
+        wrong=[f"{group.name}: {line.removeprefix(f'{group.name}: ')}" for line in wrong],
+        undecided=[f"{group.name}: {line}" for line in undecided],
+    )
+
+
+def _problems(record: RunRecord, history: History | None) -> Iterator[str]:
+    if record.digests is None:
+        yield "its record has no digests, so that changes cannot be seen"
+    yield from problems(record)
+    yield from changed_output(record, exported=history is None)
+    found, damaged = read_findings(record)
+    yield from (message.removeprefix(f"{record.folder}/") for message in damaged.values())
+    judged = history.judged.get(record.name, set()) if history else set()
+    if record.state == "graded":
+        for detector in sorted(judged - found.keys() - damaged.keys()):
+            yield f"{FOLDER}/{detector}.json is missing, although {detector} judged the run"
+    try:
+        content = files.read_regular(record.folder / HISTORY, LIMIT, below=record.folder.parent)
+        values = parse_json(content)
+        if not isinstance(values, dict) or not is_own(content, str(values.get("digest"))):
+            yield f"{HISTORY} was changed after it was written"
+    except FileNotFoundError:
+        return
+    except (OSError, DataError, SchemaError) as error:
+        yield f"{HISTORY} cannot be read: {error}"
