@@ -174,21 +174,25 @@ tar --create --dereference --absolute-names --no-recursion --files-from /tmp/lis
 
 
 class OwnEngine:
-    """A dockerd with its own folders, bridge and socket; it leaves this machine's firewall alone."""
+    """A dockerd with its own folders, socket and network namespace: it cannot touch this machine's bridge or firewall.
+
+    Its containers reach each other and the engine, but nothing outside.
+    """
 
     def __init__(self, folder: Path, data: Path, *flags: str) -> None:
         self.folder, self.data, self.flags = folder, data, flags
-        self.bridge = f"mle{uuid.uuid4().hex[:8]}"
         self.process: subprocess.Popen[bytes] | None = None
         self.host = f"unix://{folder}/sock"
+        self.network = f"mle{uuid.uuid4().hex[:8]}"
+        subprocess.run(["ip", "netns", "add", self.network], check=True, capture_output=True)
+        subprocess.run(["ip", "-n", self.network, "link", "set", "lo", "up"], check=True, capture_output=True)
 
     def start(self) -> None:
-        subprocess.run(["ip", "link", "add", self.bridge, "type", "bridge"], capture_output=True)
-        subprocess.run(["ip", "addr", "add", "172.31.251.1/24", "dev", self.bridge], capture_output=True)
         for stale in (self.folder / "pid", self.folder / "exec/containerd/containerd.pid"):
             stale.unlink(missing_ok=True)
-        argv = ["dockerd", "--data-root", str(self.data), "--exec-root", str(self.folder / "exec"), "-H", self.host]
-        argv += ["--pidfile", str(self.folder / "pid"), "--bridge", self.bridge, "--iptables=false"]
+        argv = ["nsenter", f"--net=/run/netns/{self.network}", "dockerd", "-H", self.host]
+        argv += ["--data-root", str(self.data), "--exec-root", str(self.folder / "exec")]
+        argv += ["--pidfile", str(self.folder / "pid"), "--iptables=false"]
         argv += ["--containerd-namespace", "mletest", "--containerd-plugins-namespace", "mletest-plugins", *self.flags]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
@@ -225,7 +229,7 @@ class OwnEngine:
             if ids:
                 subprocess.run(["docker", "-H", self.host, "rm", "-fv", *ids], capture_output=True)
         self.end()
-        subprocess.run(["ip", "link", "del", self.bridge], capture_output=True)
+        subprocess.run(["ip", "netns", "del", self.network], capture_output=True)
         subprocess.run(["umount", "-l", self.data], capture_output=True)  # live-restore leaves it mounted on itself
 
 
