@@ -74,9 +74,9 @@ def _retry(group: Group, planned: PlannedRun, lifecycle: Lifecycle, force: bool)
         record = _record(group, planned)
     except (DataError, OSError) as error:
         return f"its record cannot be read, so there is nothing to retry: {error}"
-    allowed = ("failed", "cancelled", *(("graded",) if force else ()))
-    if active or record.state not in allowed:
-        return f"it is {record.state}: only {', '.join(allowed)} runs are retried"
+    if active or record.state not in ("failed", "cancelled", *(("graded",) if force else ())):
+        others = "failed, cancelled and graded" if force else "failed and cancelled"
+        return f"it is {record.state}: only {others} runs are retried"
     if record.imported_from:
         return f"it was imported from {record.imported_from}: mlecore cannot run it"
     lifecycle.retry(record)
