@@ -122,7 +122,7 @@ def test_damaged_answers_are_our_fault(tmp_path: Path, answers: pd.DataFrame) ->
     path = tmp_path / "submission.csv"
     answers.to_csv(path, index=False)
     result = CliRunner().invoke(main, ["grade", str(path), ID, "--data", str(data)])
-    assert result.exit_code == 3 and "lack" in result.output
+    assert result.exit_code == 3 and "private/test.csv: has 14 bytes" in result.output
 
 
 def test_a_batch(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path) -> None:
