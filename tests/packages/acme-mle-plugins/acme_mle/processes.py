@@ -183,6 +183,7 @@ class Processes(Backend):
         home = self._folder(handle.name) / "home"
         if not home.is_dir():
             raise BackendError(f"there is no job {handle.name}")
+        subprocess.run(["chmod", "-R", "u+rX", home], capture_output=True, check=False)  # a job may have locked it
         for glob in wanted:
             for above, folders, names, opened in os.fwalk(home):  # enters no links
                 where = PurePosixPath(above).relative_to(home)
