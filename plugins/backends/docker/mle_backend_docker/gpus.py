@@ -12,6 +12,7 @@ from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.locks import locked
 from mlecore.backends import Demand, Job, Problem
+from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
 
 TOOLKIT = "Install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure`, and restart the engine."
@@ -45,10 +46,12 @@ class Gpus:
             return ()
         query = [program, "--query-gpu=index,uuid", "--format=csv,noheader"]
         try:
-            out = subprocess.run(query, capture_output=True, text=True, timeout=60, check=True).stdout
+            done = subprocess.run(
+                query, env=child_environment(), capture_output=True, text=True, timeout=60, check=True
+            )
         except (OSError, subprocess.SubprocessError):
             return ()
-        return tuple(line.split(",")[0].strip() for line in out.splitlines() if line.strip())
+        return tuple(line.split(",")[0].strip() for line in done.stdout.splitlines() if line.strip())
 
     @property
     def pool(self) -> tuple[str, ...]:
