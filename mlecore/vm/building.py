@@ -77,9 +77,23 @@ def environment(settings: tuple[str, ...]) -> dict[str, str]:
     names = (*settings, *PROXIES, "NETRC") if settings else ()
     env = child_environment(*names, *(npm_variables(given) if settings == NPM else ()), source=given)
     env = {name: value for name, value in env.items() if name not in _MLECORES and not name.startswith(_PUBLISHING)}
+    env = {**_user_settings(settings, env), **env}
     if settings != PIP or "UV_INDEX_URL" in env:  # its older name for the same
         return env
     return {uv: env[pip] for pip, uv in _TO_UV.items() if pip in env} | env
+
+
+def _user_settings(settings: tuple[str, ...], env: Mapping[str, str]) -> dict[str, str]:
+    """Variables for the installers' files of settings in the user's home, which a sandbox does not show."""
+    home = Path(env.get("HOME") or Path.home())
+    config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+    if settings == NPM and "npm_config_userconfig" not in env:
+        usual = {"NPM_CONFIG_USERCONFIG": home / ".npmrc"}
+    elif settings == PIP:
+        usual = {"PIP_CONFIG_FILE": config / "pip" / "pip.conf", "UV_CONFIG_FILE": config / "uv" / "uv.toml"}
+    else:
+        usual = {}
+    return {name: str(path) for name, path in usual.items() if path.is_file()}
 
 
 def _in_sandbox(step: Step, given: bytes, root: Path, out: int) -> int:
@@ -88,6 +102,8 @@ def _in_sandbox(step: Step, given: bytes, root: Path, out: int) -> int:
     user = bubblewrap.sandbox_user(step.writes.name) if step.runs_code else None
     with folders.new(root, "build") as scratch, contextlib.ExitStack() as stack:
         network = build_network.Network(scratch, (*env.values(), *step.lines) if step.network else None)
+        if not network.own:
+            os.write(out, b"without slirp4netns: it can reach what listens on this machine's 127.0.0.1\n")
         for name in ("home", "tmp", "cache"):
             (scratch / name).mkdir()
         (scratch / "home" / ".netrc").write_text(network.logins(env.get("NETRC")) if step.settings else "")
