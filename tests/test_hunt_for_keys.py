@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from mlecore.registry.opening import open_backend
 from mlecore.runs.store import load_group
 from mlecore.testing.models import Answer, Script, Usage, scripted_model
 from mlecore.testing.package_index import MODULE, NAME, package_index
@@ -84,7 +83,8 @@ class Watch:
             for pid in _pids():
                 if pid in self._before or pid in self.controllers:
                     continue
-                environment, words = _read(pid, "environ"), _read(pid, "cmdline").replace("\0", " ")
+                words = _read(pid, "cmdline").replace("\0", " ")
+                environment = _read(pid, "environ") if words else ""
                 self.looked += 1
                 for canary in {part for part in environment.replace("@", "\0").split("\0") if TAG in part}:
                     name = canary.partition(f"-{TAG}")[0].rpartition("canary-")[2]
@@ -140,8 +140,17 @@ def call(watch: Watch, env: Mapping[str, str], folder: Path, *words: str) -> str
     return output
 
 
-def allowed(canary: str, command: str) -> bool:
-    return any(word in command for word in ALLOWED.get(canary, ()))
+def others(watch: Watch) -> dict[str, list[str]]:
+    """Which canaries processes had that may not have them."""
+    found = {
+        canary: [
+            words
+            for pid, words in processes
+            if pid not in watch.controllers and not any(known in words for known in ALLOWED.get(canary, ()))
+        ]
+        for canary, processes in watch.seen.items()
+    }
+    return {canary: commands for canary, commands in found.items() if commands}
 
 
 def with_canary(folder: Path) -> list[str]:
@@ -197,26 +206,35 @@ def test_the_keys_of_a_model_stay_with_its_gateway(backend: str, tmp_path: Path)
     if backend == "vm":
         assert f"{MODULE}==1.0" in str(record.dumps())
     assert watch.looked > 100
-    wrong = {
-        canary: words
-        for canary, lines in watch.seen.items()
-        if (words := [line for pid, line in lines if pid not in watch.controllers and not allowed(canary, line)])
-    }
-    assert wrong == {}
+    assert others(watch) == {}
     assert watch.seen.get("canary-judge"), "it watched closely enough to see the one that may have its key"
     assert TAG not in said.replace(str(tmp_path), "")
     assert with_canary(tmp_path) == []
     if backend == "docker":
-        assert in_images(record.image or "") == []
+        assert in_images(record.image_digest or "") == []
 
 
-def in_images(image: str) -> list[str]:
-    """Images of mlecore that have a canary in their history, settings or layers."""
-    engine = open_backend("docker", {}).backend._engine  # type: ignore[attr-defined]
+@pytest.mark.sandbox
+@pytest.mark.network
+def test_installing_and_running_the_baseline_shows_no_process_a_key(tmp_path: Path) -> None:
+    env = canaries(MLECORE_VM_STATE=str(tmp_path / "state"))
+    run = ["run", "--agent", "baseline", "--competition", "optical-digits", "--no-detect", "--group", "hunted"]
+    with package_index(f"canary-index-{TAG}") as index, watching() as watch:
+        call(watch, {**env, "PIP_EXTRA_INDEX_URL": index}, tmp_path, *run, "--runs", "runs", "--data", "data")
+    (record,) = load_group(tmp_path / "runs" / "hunted")
+    assert record.state == "graded" and record.ended == "finished"
+    assert others(watch) == {}
+    assert watch.seen.get("canary-index"), "it watched closely enough to see the installer"
+    assert with_canary(tmp_path) == []
+
+
+def in_images(digest: str) -> list[str]:
+    """Images of mlecore that have a canary in their history or settings, or of this digest in their layers."""
+    from mle_backend_docker.engine import Engine
+
+    engine = Engine()
     own = [each["Id"] for each in engine.api.images(filters={"label": "org.mlecore.owner"})]
-    found = []
-    for each in own:
-        said = json.dumps([engine.api.history(each), engine.api.inspect_image(each)])
-        if TAG in said:
-            found.append(each)
-    return found
+    assert digest in own
+    said = {each: json.dumps([engine.api.history(each), engine.api.inspect_image(each)]) for each in own}
+    layers = b"".join(engine.api.get_image(digest))
+    return [each for each, text in said.items() if TAG in text] + ([digest] if TAG.encode() in layers else [])
