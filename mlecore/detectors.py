@@ -19,7 +19,8 @@ class Detector:
 
     summary: str
     options: tuple[Option, ...] = ()
-    secrets: tuple[str, ...] = ()  # variables that must be set
+    secrets: tuple[str, ...] = ()  # environment variables that must be set
+    variables: tuple[str, ...] = ()  # others that it may read; KAGGLE_* stands for all that begin so. See detectors.md
     programs: tuple[str, ...] = ()  # that must be on PATH
     compares: bool = False  # it compares runs: those of a group are judged once more when the group is complete
     seconds: float = 600.0  # that judging one run may take; then it is ended and reported as failed

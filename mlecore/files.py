@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from mlecore.child_environment import child_environment
 from mlecore.errors import DataError
 
 Fault = Callable[[str, Path], None]
@@ -232,8 +233,10 @@ def remove(path: Path) -> None:
     try:
         shutil.rmtree(path)
     except (OSError, RecursionError):  # these two cannot handle closed folders or depth
-        subprocess.run(["chmod", "-R", "u+rwX", "--", path], capture_output=True, check=False)
-        done = subprocess.run(["rm", "-rf", "--", path], capture_output=True, errors="replace", check=False)
+        subprocess.run(["chmod", "-R", "u+rwX", "--", path], env=child_environment(), capture_output=True, check=False)
+        done = subprocess.run(
+            ["rm", "-rf", "--", path], env=child_environment(), capture_output=True, errors="replace", check=False
+        )
         if done.returncode != 0:
             raise OSError(errno.EIO, done.stderr.strip()[-300:], str(path)) from None
 

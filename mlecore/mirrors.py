@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,6 +29,15 @@ def mirrors_elsewhere(given: Mapping[str, str]) -> dict[str, str]:
     """Variables for pip, uv and npm on another machine, where the files that some of them name are not."""
     found = {name: value for name, value in mirrors(given).items() if name not in FILES}
     return found | {name: given[name] for name in _UV if given.get(name)}
+
+
+def npm_variables(given: Mapping[str, str]) -> tuple[str, ...]:
+    """The variables that the .npmrc refers to as ``${NAME}``, such as the one with the token of a registry."""
+    file = next((given[name] for name in NPMRC if given.get(name)), None)
+    try:
+        return tuple(re.findall(r"\$\{(\w+)\}", Path(file).read_text())) if file else ()
+    except (OSError, ValueError):
+        return ()
 
 
 def _options(given: Mapping[str, str]) -> dict[str, str]:

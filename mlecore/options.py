@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,7 +13,8 @@ from attrs import frozen
 from mlecore.errors import UsageError
 from mlecore.schema import SchemaError, Written, read_toml
 
-OptionType = Literal["text", "integer", "number", "boolean"]
+OptionType = Literal["text", "integer", "number", "boolean", "variable"]
+"""``variable``: the name of an environment variable, such as one with a key; a detector's process is given it."""
 
 _BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
 
@@ -41,6 +43,8 @@ class Option:
             return f"must be a{'n' if self.type == 'integer' else ''} {self.type}"
         if self.type == "boolean" and value.lower() not in _BOOLEANS:
             return "must be true or false"
+        if self.type == "variable" and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+            return "must be the name of an environment variable"
         return None
 
 

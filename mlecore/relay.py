@@ -288,7 +288,7 @@ async def relay(
     Beyond ``connections``, a new one takes the place of the oldest that was never answered: clients that connect and
     say nothing keep nobody out.
 
-    ``to``: only forward, to this Unix socket, where the relay listens.
+    ``to``: only forward, to this Unix socket or ``host:port``, where the relay listens.
     """
     active: dict[asyncio.Future[None], Connection] = {}
 
@@ -314,7 +314,7 @@ async def relay(
             await connection.serve()
             return
         try:
-            upstream = await asyncio.open_unix_connection(to)
+            upstream = await _open(to)
             await connection._tunnel(upstream)
             upstream[1].close()
         finally:
@@ -337,6 +337,13 @@ async def relay(
         for task in list(active):
             task.cancel()
         await asyncio.gather(*active, return_exceptions=True)
+
+
+async def _open(to: str) -> Stream:
+    host, _, port = to.rpartition(":")
+    if host and port.isdigit():
+        return await asyncio.open_connection(host.strip("[]"), int(port))
+    return await asyncio.open_unix_connection(to)
 
 
 async def _main(options: argparse.Namespace, patterns: list[Pattern], out: IO[str]) -> None:
@@ -368,7 +375,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--listen", required=True, metavar="HOST:PORT|unix:PATH")
     parser.add_argument("--allow", action="append", default=[], metavar="HOST[:PORT]", help="may be given many times")
     parser.add_argument("--log", metavar="FILE", help="where the JSON lines go; standard output by default")
-    parser.add_argument("--to", metavar="SOCKET", help="only forward, to the Unix socket of a relay")
+    parser.add_argument("--to", metavar="SOCKET|HOST:PORT", help="only forward, such as to the Unix socket of a relay")
     parser.add_argument(
         "--forward", action="append", default=[], type=_forward, metavar="HOST:PORT=SOCKET",
         help="listen there, too, and only forward to this Unix socket; may be given many times",

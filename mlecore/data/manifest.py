@@ -36,6 +36,18 @@ _BLOCK = 1 << 18
 _AT_ONCE = 64  # files that a thread hashes in one go: a hand-over costs as much as a small file
 
 
+def create_folders(root: Path) -> None:
+    """The folders of a prepared folder that are not there yet."""
+    for part in PARTS:
+        (root / part).mkdir(parents=True, exist_ok=True)
+    close(root)
+
+
+def close(root: Path) -> None:
+    """Let only the user enter the folder with the answers, whatever the umask and whoever created it."""
+    (root / "private").chmod(0o700)
+
+
 @frozen(kw_only=True)
 class Part:
     """All files of ``public/`` or of ``private/`` in three figures."""

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from attrs import asdict, evolve, frozen
 
+from mlecore.child_environment import PROXIES, child_environment
 from mlecore.data.layout import DataDirs
 from mlecore.data.lock import lock
 from mlecore.data.preparing import Preparation
-from mlecore.data.sources import Kaggle, Source, usual
+from mlecore.data.sources import Kaggle, Source, Synthetic, usual
 from mlecore.errors import MlecoreError, PluginError
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ def _in_process(item: Wanted, dirs: DataDirs, observer: Observer) -> Preparation
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
+            env=child_environment(*(() if isinstance(source, Synthetic) else PROXIES)),  # it may download
             encoding="utf-8",
         ) as worker,
     ):

@@ -130,9 +130,9 @@ def _prepare(
 
 
 def _build(competition: Competition, raw: Path, partial: Path) -> None:
-    for part in manifest.PARTS:
-        (partial / part).mkdir(parents=True)
+    manifest.create_folders(partial)
     competition.prepare(raw, partial / "public", partial / "private")
+    manifest.close(partial)
     facts = competition.facts
     for name in (facts.answers, facts.sample, facts.gold_submission):
         if name is not None and not (partial / name.partition("!")[0]).is_file():

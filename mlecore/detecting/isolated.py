@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from mlecore.child_environment import child_environment
 from mlecore.data.layout import DataDirs
 from mlecore.detecting.ready import ReadyDetector
 from mlecore.detecting.view import through
@@ -66,7 +67,7 @@ class IsolatedDetector:
         see_through = through(self._data, run.folder.parent)
         if self._process is None or self._process.poll() is not None or self._through != see_through:
             self.close()
-            self._process, self._through = _start(see_through, self.detector.detector.memory_gb), see_through
+            self._process, self._through = _start(see_through, self.detector), see_through
         joined = [other.folder for other in group if other.folder not in self._joined]
         self._joined.update(joined)
         request = {
@@ -105,11 +106,13 @@ class IsolatedDetector:
             return f"its result is no detection: {error.message}"
 
 
-def _start(through: tuple[str, ...], memory_gb: float) -> subprocess.Popen[bytes]:
+def _start(through: tuple[str, ...], detector: ReadyDetector) -> subprocess.Popen[bytes]:
+    memory = str(int(detector.detector.memory_gb * 2**30))
     return subprocess.Popen(
-        [*through, sys.executable, "-m", "mlecore.detecting.worker", str(int(memory_gb * 2**30))],
+        [*through, sys.executable, "-m", "mlecore.detecting.worker", memory],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        env=child_environment(*detector.variables),
         start_new_session=True,  # Ctrl-C is for the caller, which ends it with all that it has started
     )
 

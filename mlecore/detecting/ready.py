@@ -30,6 +30,13 @@ class ReadyDetector:
     def name(self) -> str:
         return self.use.name
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Environment variables that its process gets besides the usual ones, see ``child_environment``."""
+        named = [option.name for option in self.detector.options if option.type == "variable"]
+        chosen = [self.use.options[name] for name in named if name in self.use.options]
+        return (*self.detector.secrets, *self.detector.variables, *chosen)
+
 
 def ready(name: str, options: Mapping[str, str]) -> ReadyDetector:
     """The detector ``name``. Raises UsageError if something is missing that it needs, PluginError."""

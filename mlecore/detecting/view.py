@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
+from mlecore.child_environment import child_environment
 from mlecore.data.layout import DataDirs
 
 _DATA = ("prepared*", "synthetic", "raw", "sources", "*.zip")  # one of them is in a competition's folder
@@ -29,7 +30,9 @@ def unavailable() -> str | None:
     """Why detectors see what the user sees, answers too; None if they do not."""
     if shutil.which("bwrap") is None:
         return "bubblewrap (bwrap) is not installed"
-    done = subprocess.run([*_base(), "--", "true"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*_base(), "--", "true"], env=child_environment(), capture_output=True, text=True, check=False
+    )
     return f"bubblewrap does not work here: {done.stderr.strip()[-200:]}" if done.returncode else None
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from mlecore.child_environment import child_environment
 from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError
 from mlecore.grading.report import Report
@@ -84,6 +85,7 @@ def _start() -> subprocess.Popen[str]:
         [sys.executable, "-m", "mlecore.grading.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        env=child_environment(),
         text=True,
         start_new_session=True,  # Ctrl-C is for the controller, which lets a grading finish
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mlecore import files
+from mlecore.child_environment import child_environment
 from mlecore.errors import DataError, MlecoreError
 
 BEAT = 5.0  # seconds between heartbeats
@@ -233,7 +234,7 @@ def _began(pid: int) -> str:
         if Path("/proc/self/stat").exists():
             return ""
     words = ["ps", "-o", "lstart=", "-p", str(pid)]
-    return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+    return subprocess.run(words, env=child_environment(), capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _alive(holder: dict[str, Any]) -> bool:

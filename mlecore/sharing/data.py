@@ -84,8 +84,7 @@ def pull(
     target = dirs.target(competition, edition, synthetic)
     with lock(dirs.folder(competition), f"pulling {remote}"):
         partial = files.partial(target)
-        for part in manifest.PARTS:
-            (partial / part).mkdir(parents=True, exist_ok=True)
+        manifest.create_folders(partial)
         room.require(partial, head.public.bytes, f"the data of {competition}")
         done = 0
         for entry in entries:

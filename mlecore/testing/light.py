@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from mlecore.child_environment import child_environment
 from mlecore.registry import Plugin
 from mlecore.testing.rules import Broken
 
@@ -24,7 +25,7 @@ def light(plugin: Plugin) -> Iterator[Broken]:
     path = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(
         [sys.executable, "-c", _SCRIPT, *(name for name, _ in plugin.modules)],
-        env={**os.environ, "PYTHONPATH": path},
+        env={**child_environment(), "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,

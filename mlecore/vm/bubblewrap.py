@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from attrs import frozen
 
 from mlecore.backends import Demand, Job, Problem
+from mlecore.child_environment import child_environment
 from mlecore.vm.supervise import slirp
 
 AGENT = 1000  # uid of the agent inside, if it has a user namespace
@@ -66,14 +67,7 @@ def command_line(
 ) -> CommandLine:
     """What to start; ``binds`` are shown read-only under their own paths, ``extra`` under others."""
     user, demand = sandbox_user(job.name), job.demand
-    args = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "mlecore"]
-    args += ["--die-with-parent", "--as-pid-1", "--new-session"]
-    if user is None:
-        args += ["--unshare-user", "--uid", str(AGENT), "--gid", str(AGENT)]
-    else:
-        args += ["--cap-drop", "ALL"]
-        for name in ("SETUID", "SETGID", "SETPCAP"):
-            args += ["--cap-add", f"CAP_{name}"]
+    args = [*_namespaces(user), "--as-pid-1"]
     shared = demand.network == "open" and not open_network(demand)
     if not shared:
         args.append("--unshare-net")
@@ -99,14 +93,50 @@ def command_line(
     for target, source in extra.items():
         args += [*_above(Path(target), made), "--ro-bind", str(source), str(target)]
     args += ["--chdir", "/home"]
-    prelude = []
-    if user is not None:
-        prelude = [_helper("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
-        prelude += ["--bounding-set=-all", "--no-new-privs", "--pdeathsig=KILL"]
+    prelude = _becoming(user)
     prelude += [_helper("prlimit"), f"--nproc={demand.processes}", "--core=0"]
     if file_size:
         prelude.append(f"--fsize={file_size}")
     return CommandLine(outer=[program(), *args], last=["--remount-ro", "/"], prelude=prelude)
+
+
+def build_line(
+    folder: Path, cache: Path, target: Path, reads: Iterable[Path], user: int | None, own_network: bool
+) -> CommandLine:
+    """For a step of a build: it writes to ``target`` and ``cache``, and sees ``reads`` under their own paths.
+
+    ``folder`` has its home, its temporary files and its names; ``user`` is the user that it becomes, None: ours.
+    """
+    args = [*_namespaces(user), *(["--unshare-net"] if own_network else [])]
+    made: set[Path] = {Path("/")}
+    args += _system(made, True, ("pip.conf", "uv", "npmrc"))
+    args += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"]
+    for inside, outside in (("/tmp", folder / "tmp"), ("/home", folder / "home"), ("/cache", cache)):
+        args += ["--bind", str(outside), inside]
+    for name in ("passwd", "group", "hostname", *(("resolv.conf",) if own_network else ())):
+        args += ["--ro-bind", str(folder / "etc" / name), f"/etc/{name}"]
+    for path in sorted(set(reads)):
+        if not any(path.is_relative_to(shown) for shown in ("/usr", *(f"/etc/{name}" for name in _ETC))):
+            args += [*_above(path, made), "--ro-bind", str(path), str(path)]
+    args += [*_above(target, made), "--bind", str(target), str(target), "--chdir", "/home"]
+    return CommandLine(outer=[program(), *args], last=["--remount-ro", "/"], prelude=_becoming(user))
+
+
+def _namespaces(user: int | None) -> list[str]:
+    args = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "mlecore"]
+    args += ["--die-with-parent", "--new-session"]
+    if os.geteuid() != 0:
+        return [*args, "--unshare-user", "--uid", str(AGENT), "--gid", str(AGENT)]
+    needed = ("SETUID", "SETGID", "SETPCAP") if user is not None else ()  # to become that user
+    return [*args, "--cap-drop", "ALL", *(word for name in needed for word in ("--cap-add", f"CAP_{name}"))]
+
+
+def _becoming(user: int | None) -> list[str]:
+    """What drops privileges, before a command."""
+    if user is None:
+        return []
+    prelude = [_helper("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
+    return [*prelude, "--bounding-set=-all", "--no-new-privs", "--pdeathsig=KILL"]
 
 
 def open_network(demand: Demand) -> bool:
@@ -114,7 +144,7 @@ def open_network(demand: Demand) -> bool:
     return demand.network == "open" and slirp.is_there()
 
 
-def _system(made: set[Path], network: bool) -> list[str]:
+def _system(made: set[Path], network: bool, more: Iterable[str] = ()) -> list[str]:
     """The machine's own programs and libraries, read-only."""
     args = ["--ro-bind", "/usr", "/usr"]
     made.add(Path("/usr"))
@@ -125,7 +155,7 @@ def _system(made: set[Path], network: bool) -> list[str]:
         elif path.is_dir():
             args += ["--ro-bind", str(path), str(path)]
     args += _above(Path("/etc/x"), made)
-    for name in _ETC + (("hosts", "resolv.conf") if network else ()):
+    for name in _ETC + (("hosts", "resolv.conf") if network else ()) + tuple(more):
         path = Path("/etc", name)
         if path.exists():  # resolv.conf and localtime are links to files that are not in the sandbox
             args += ["--ro-bind", str(path.resolve()), str(path)]
@@ -161,7 +191,7 @@ def write_etc(folder: Path, user: int | None) -> None:
 @cache
 def _can_size() -> bool:
     """Versions before 0.7 cannot limit it; the supervisor counts it as the job's memory in any case."""
-    return "--size" in subprocess.run([program(), "--help"], capture_output=True, text=True, check=False).stdout
+    return "--size" in _run([program(), "--help"]).stdout
 
 
 def _helper(name: str) -> str:
@@ -173,8 +203,12 @@ def program() -> str:
     return shutil.which("bwrap") or "bwrap"
 
 
+def _run(argv: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(argv, env=child_environment(), capture_output=True, text=True, timeout=20, check=False)
+
+
 def version() -> str:
-    done = subprocess.run([program(), "--version"], capture_output=True, text=True, check=False)
+    done = _run([program(), "--version"])
     return done.stdout.strip() or "bubblewrap"
 
 
@@ -192,7 +226,7 @@ def problem() -> Problem | None:
         argv += ["--unshare-user"]
     argv += [*_system({Path("/")}, False), "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", _PROBE]
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+        done = _run(argv)
     except (OSError, subprocess.TimeoutExpired) as error:
         return Problem(what=f"bubblewrap does not work here: {error}", fix=NO_BWRAP)
     if done.returncode == 0:

@@ -10,10 +10,8 @@ from pathlib import Path
 
 from mlecore.backends import Built
 from mlecore.vm import folders
-from mlecore.vm.environments import locked
+from mlecore.vm.environments import locked, manifest
 from mlecore.vm.supervise.files import SPEC, read_json
-
-_MADE = "made.json"
 
 
 def built(root: Path) -> list[Built]:
@@ -24,12 +22,12 @@ def built(root: Path) -> list[Built]:
             ref=str(folder),
             name=folder.name[:12],
             size=_size(folder),
-            created=(folder / _MADE).stat().st_mtime,
+            created=manifest(folder).stat().st_mtime,
             about=_about(folder),
             used=str(folder) in used,
         )
         for folder in _folders(root)
-        if (folder / _MADE).is_file()
+        if manifest(folder).is_file()
     ]
     return sorted(found, key=lambda each: -each.created)
 
@@ -39,7 +37,7 @@ def discard(root: Path, chosen: Sequence[Built]) -> tuple[list[Built], int]:
     wanted = {each.ref: each for each in chosen}
     removed, freed = [], 0
     for folder in _folders(root):
-        if str(folder) in wanted or not (folder / _MADE).is_file():  # or its build was interrupted
+        if str(folder) in wanted or not manifest(folder).is_file():  # or its build was interrupted
             size = _discard(folder, root)
             if size is not None:
                 removed += [wanted[str(folder)]] if str(folder) in wanted else []
@@ -54,7 +52,7 @@ def _discard(folder: Path, root: Path) -> int | None:
             if str(folder) in _used(root):
                 return None
             size = _size(folder)
-            (folder / _MADE).unlink(missing_ok=True)  # first: half an environment is none
+            manifest(folder).unlink(missing_ok=True)  # first: half an environment is none
             folders.erase(folder)
             return size
     except BlockingIOError:
@@ -79,5 +77,5 @@ def _size(folder: Path) -> int:
 
 def _about(folder: Path) -> str:
     """Its interpreter and what was asked for; an older version of mlecore noted less."""
-    made = read_json(str(folder / _MADE)) or {}
+    made = read_json(str(manifest(folder))) or {}
     return ", ".join([*made.get("installed", ())[:1], *made.get("asked", ()), *made.get("files", ())])

@@ -20,24 +20,19 @@ from uuid import uuid4
 
 from mlecore.agents import Recipe
 from mlecore.backends import Image
+from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError
-from mlecore.mirrors import mirrors
+from mlecore.files import remove, replace
 from mlecore.vm import folders
+from mlecore.vm.installing import LOCK, Installer, find_uv, node_folders, node_prefix, npm_packages, read_installed
 from mlecore.vm.pythons import Python, find_python, fits, own_python
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _FIXED = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/dev", "/sys", "/home", "/tmp", "/opt/mlecore")
-_MIRRORS = {
-    "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
-    "PIP_EXTRA_INDEX_URL": "UV_INDEX",
-    "PIP_TRUSTED_HOST": "UV_INSECURE_HOST",
-    "PIP_CERT": "SSL_CERT_FILE",
-}
-_END = 2000  # characters of a failed build's log that its error shows
 
 
-def build(recipe: Recipe, root: Path, log: Path) -> Image:
-    """See ``Backend.build``."""
+def build(recipe: Recipe, root: Path, log: Path, isolated: bool = True) -> Image:
+    """See ``Backend.build``. ``isolated``: installers run in sandboxes."""
     if recipe.image is not None:
         raise BackendError(f"backend vm starts no images ({recipe.image})", fix="Use the backend docker.")
     if missing := missing_programs(recipe):
@@ -49,23 +44,24 @@ def build(recipe: Recipe, root: Path, log: Path) -> Image:
         if not path.startswith("/") or any(PurePosixPath(path).is_relative_to(fixed) for fixed in _FIXED):
             raise BackendError(f"backend vm cannot put a file at {path}", fix="Use the backend docker.")
     _plain_python(root)
-    python = own_python(base_python()) if fits(recipe.python) else find_python(recipe.python or "", _uv())
+    python = own_python(base_python()) if fits(recipe.python) else find_python(recipe.python or "", find_uv())
     if not (recipe.pip or recipe.pip_alone or recipe.npm or recipe.files or recipe.python):
         return Image(ref="", digest=_digest(_machine(python)), installed=_machine(python))
     key = _digest((recipe.digest(), python.program, *_machine(python)))
     target = root / "envs" / key
     folders.make_private(target.parent)
     with locked(target, fcntl.LOCK_EX):
-        if not (target / "made.json").exists():
+        if not is_complete(target):
+            manifest(target).unlink(missing_ok=True)
             folders.erase(target)  # of an interrupted build
             target.mkdir()
             target.chmod(0o755)  # whatever our umask is; below, too
             try:
-                _make(recipe, python, target, log)
+                _make(recipe, python, target, root, log, isolated)
             except BaseException:
                 folders.erase(target)
                 raise
-    made = json.loads((target / "made.json").read_text())
+    made = json.loads(manifest(target).read_text())
     return Image(ref=str(target), digest=made["digest"], installed=tuple(made["installed"]))
 
 
@@ -92,16 +88,15 @@ def _installed(target: Path) -> dict[str, str]:
     for path in sorted(target.glob("lib/python*/site-packages/*.dist-info/RECORD")):
         # what installed it, from where
         own = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json")
-        rows = (line.rpartition(",")[0] for line in path.read_text(encoding="utf-8").splitlines())
+        rows = (line.rpartition(",")[0] for line in read_installed(target, path).splitlines())
         kept = [row for row in rows if not row.startswith("..") and ".pyc," not in row]  # scripts contain their folder
         kept = [
             row for row in kept if not row.partition(",")[0].startswith(tuple(f"{path.parent.name}/{n}" for n in own))
         ]
         name, _, version = path.parent.name.removesuffix(".dist-info").rpartition("-")
         out[f"{name}=={version}"] = _digest(sorted(kept))
-    lock = target / "node_modules/.package-lock.json"
-    if lock.exists():
-        for where, package in sorted(json.loads(lock.read_text())["packages"].items()):
+    if os.path.lexists(target / LOCK):
+        for where, package in sorted(npm_packages(target).items()):
             out[f"{where.removeprefix('node_modules/')}@{package.get('version')}"] = str(package.get("integrity"))
     return out
 
@@ -112,7 +107,7 @@ def missing_programs(recipe: Recipe) -> list[str]:
     missing = [name for name in recipe.programs if shutil.which(name, path=path) is None and shutil.which(name) is None]
     if recipe.apt and shutil.which("dpkg-query"):
         argv = ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *recipe.apt]
-        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        done = subprocess.run(argv, env=child_environment(), capture_output=True, text=True, check=False)
         there = {line.split()[0] for line in done.stdout.splitlines() if line.endswith(" installed")}
         missing += [name for name in recipe.apt if name not in there]
     if recipe.npm and node_prefix() is None:
@@ -120,17 +115,12 @@ def missing_programs(recipe: Recipe) -> list[str]:
     return list(dict.fromkeys(missing))
 
 
-def _make(recipe: Recipe, python: Python, target: Path, log: Path) -> None:
-    """At its final path, since environments know theirs; ``made.json`` is written last and marks it complete."""
+def _make(recipe: Recipe, python: Python, target: Path, root: Path, log: Path, isolated: bool) -> None:
+    """At its final path, since environments know theirs; its manifest is written last and marks it complete."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as out:
-        if recipe.pip or recipe.pip_alone or recipe.python:
-            for argv, lines in _pip_steps(recipe, python, target):
-                _step(argv, out.fileno(), log, lines)
-            _compile(target, out.fileno())
-        if recipe.npm:
-            argv = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(target), *recipe.npm]
-            _step(argv, out.fileno(), log)
+        Installer(python, target, root, log, out, isolated).install(recipe)
+    remove(target / "files")  # a package may have put something else there
     for number, path in enumerate(sorted(recipe.files)):
         content = recipe.files[path]
         file = target / "files" / str(number)
@@ -138,7 +128,6 @@ def _make(recipe: Recipe, python: Python, target: Path, log: Path) -> None:
         file.parent.chmod(0o755)
         file.write_bytes(content)
         file.chmod(0o755 if content.startswith(b"#!") else 0o644)
-    marker = target / f".{uuid4().hex}"
     packages = _installed(target)
     files = [(path, hashlib.sha256(recipe.files[path]).hexdigest()) for path in sorted(recipe.files)]
     made = {
@@ -149,77 +138,22 @@ def _make(recipe: Recipe, python: Python, target: Path, log: Path) -> None:
         "installed": [*_machine(python), *packages],
         "digest": _digest((_machine(python), packages, files)),
     }
-    marker.write_text(json.dumps(made))
-    marker.replace(target / "made.json")
+    replace(manifest(target), json.dumps(made).encode())
 
 
-def _pip_steps(recipe: Recipe, python: Python, target: Path) -> Iterator[tuple[list[str], Sequence[str]]]:
-    """The commands that make an environment with the recipe's packages, each with the lines that it reads."""
-    uv, inside = _uv(), str(target / "bin" / "python")
-    if uv is not None:
-        yield [uv, "venv", "--quiet", "--allow-existing", "--python", python.program, str(target)], ()
-        install = [uv, "pip", "install", "--python", inside]
-    else:
-        yield [python.program, "-m", "venv", str(target)], ()
-        install = [inside, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"]
-    if recipe.pip:
-        yield [*install, "-r", "/dev/stdin"], recipe.pip
-    if recipe.pip_alone:
-        yield [*install, "--no-deps", "-r", "/dev/stdin"], recipe.pip_alone
+def is_complete(target: Path) -> bool:
+    """Was an environment built to its end, and is it still there?"""
+    return target.is_dir() and manifest(target).is_file()
 
 
-def _compile(target: Path, out: int) -> None:
-    """Compile all but the packages' own tests, half of their code, which no run imports.
-
-    Now, because the environment is read-only in the sandbox, where every run would compile it again. Files that this
-    version of Python cannot compile, such as templates, are skipped.
-    """
-    argv = [str(target / "bin" / "python"), "-m", "compileall", "-q", "-j", "0", "-x", r"/site-packages/.*/tests/"]
-    _run([*argv, str(target / "lib")], out)
-
-
-def _step(argv: Sequence[str], out: int, log: Path, lines: Sequence[str] = ()) -> None:
-    if _run(argv, out, lines) != 0:
-        end = log.read_text(encoding="utf-8", errors="replace")[-_END:]
-        raise BackendError(f"the environment could not be built; its log ({log}) ends with:\n{end}")
-
-
-def _run(argv: Sequence[str], out: int, lines: Sequence[str] = ()) -> int:
-    """The exit code of a program that reads lines and writes to ``out``. Raises BackendError if it cannot start."""
-    given = "".join(f"{line}\n" for line in lines).encode()
-    os.write(out, f"$ {' '.join(argv)}\n".encode() + given)
-    env = _environment(os.environ)
-    try:
-        return subprocess.run(
-            argv, input=given, stdout=out, stderr=subprocess.STDOUT, env=env, check=False, umask=0o022
-        ).returncode
-    except OSError as error:
-        raise BackendError(f"cannot run {argv[0]}: {error}") from None
-
-
-def _environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Variables of what installs: pip's settings of mirrors count for uv too, unless uv has its own."""
-    env = {**mirrors(given), **given}
-    env = {key: value for key, value in env.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
-    if "UV_INDEX_URL" in env:  # its older name for the same
-        return env
-    return {uv: env[pip] for pip, uv in _MIRRORS.items() if pip in env} | env
-
-
-def _uv() -> str | None:
-    beside = [Path(sys.executable).parent, Path(sys.prefix).parent / ".tools" / "bin"]
-    return shutil.which("uv") or next((str(path / "uv") for path in beside if (path / "uv").exists()), None)
+def manifest(target: Path) -> Path:
+    """What is in an environment. It lies beside its folder, where no package can write it."""
+    return target.with_name(f"{target.name}.json")
 
 
 def base_python() -> str:
     """The interpreter that environments are made with: the one that runs mlecore, outside its own environment."""
     return str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
-
-
-def node_prefix() -> Path | None:
-    """Where Node.js lies."""
-    found = shutil.which("npm")
-    return None if found is None else Path(found).resolve().parents[1]
 
 
 def _plain_python(root: Path) -> Path:
@@ -250,12 +184,9 @@ def binds(ref: str, root: Path) -> list[Path]:
     out = [Path(sys.base_prefix).resolve(), _plain_folder(root)]
     if ref:
         out.append(Path(ref))
-        made = json.loads((Path(ref) / "made.json").read_text())
+        made = json.loads(manifest(Path(ref)).read_text())
         out += [prefix for prefix in (Path(made["prefix"]),) if prefix not in out]
-        prefix = node_prefix() if made["npm"] else None
-        if prefix is not None:
-            node = Path(shutil.which("node") or "/usr/bin/node").resolve().parents[1]
-            out += [path for path in (prefix, node) if not path.is_relative_to("/usr")]
+        out += node_folders() if made["npm"] else []
     return out
 
 
@@ -263,7 +194,7 @@ def files(ref: str) -> Mapping[PurePosixPath, Path]:
     """The recipe's files: where they belong -> where they lie."""
     if not ref:
         return {}
-    made = json.loads((Path(ref) / "made.json").read_text())
+    made = json.loads(manifest(Path(ref)).read_text())
     return {PurePosixPath(path): Path(ref) / "files" / str(number) for number, path in enumerate(made["files"])}
 
 

@@ -140,7 +140,9 @@ class Vm(Backend):
         folders.make_private(self._root)
         if recipe.files and not self._isolated:
             raise BackendError("without a sandbox, a recipe's files cannot be at their paths")
-        return environments.build(recipe, self._root, log)
+        if self._sandbox_problem:
+            raise BackendError(self._sandbox_problem.what, fix=self._sandbox_problem.fix)
+        return environments.build(recipe, self._root, log, self._isolated)
 
     def built(self) -> Sequence[Built]:
         return built.built(self._root)

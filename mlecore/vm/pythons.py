@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError
 
 _ASK = """
@@ -66,7 +67,7 @@ def _programs(wanted: str, uv: str | None) -> Iterator[str]:
             yield found
     if uv is not None:
         argv = [uv, "python", "find", "--no-project", "--no-python-downloads", wanted]
-        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        done = subprocess.run(argv, env=child_environment("UV_*"), capture_output=True, text=True, check=False)
         if done.returncode == 0:
             yield done.stdout.strip()
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
@@ -77,7 +78,7 @@ def _look_at(program: str) -> Python | None:
     """What a program is; None if it does not start, as links of version managers may not."""
     try:
         argv = [program, "-I", "-c", _ASK]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=True)
+        done = subprocess.run(argv, env=child_environment(), capture_output=True, text=True, timeout=20, check=True)
         version, path, prefix = done.stdout.splitlines()
     except (OSError, ValueError, subprocess.SubprocessError):
         return None

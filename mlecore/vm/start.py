@@ -17,6 +17,7 @@ from typing import Any
 import mlecore
 from mlecore.agents import HOME
 from mlecore.backends import TOOLS, Handle, Job, environment, secret_values
+from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError, ImageGone
 from mlecore.model_access import Process, gateway
 from mlecore.vm import bubblewrap, environments, folders, gpus
@@ -62,7 +63,7 @@ def _environment_kept(ref: str) -> Iterator[None]:
     if not Path(ref).parent.is_dir():
         raise gone
     with environments.locked(Path(ref), fcntl.LOCK_SH):
-        if not (Path(ref) / "made.json").is_file():
+        if not environments.is_complete(Path(ref)):
             raise gone
         yield
 
@@ -209,7 +210,7 @@ def supervise(folder: Path, root: Path, given: Mapping[str, object] = _NOTHING) 
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
-            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
+            env={"PATH": child_environment().get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
             cwd="/",
             start_new_session=True,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,6 +42,29 @@ def test_synthetic_data_are_made_prepared_and_listed(tiny, dirs: DataDirs) -> No
     }
     assert head.public.files == 4 and head.private.files == 1
     assert compare(outcome.prepared.root, outcome.prepared.lists).problems == []
+
+
+@pytest.mark.parametrize("source", [Synthetic(), Fetch()], ids=["synthetic", "real"])
+@pytest.mark.parametrize("careless", [False, True], ids=["filled", "made anew"])
+def test_only_the_user_can_enter_the_folder_of_the_answers(tiny, dirs: DataDirs, source, careless) -> None:  # type: ignore[no-untyped-def]
+    """Whatever a plugin does with the folder that it was given."""
+    tiny.hooks, fill = ("make_raw", "fetch"), tiny.prepare
+
+    def prepare_anew(raw: Path, public: Path, private: Path) -> None:
+        fill(raw, public, private)
+        if careless:
+            private.rename(private.with_name("old"))
+            shutil.copytree(private.with_name("old"), private)
+            private.chmod(0o777)
+            shutil.rmtree(private.with_name("old"))
+
+    tiny.prepare = prepare_anew
+    before = os.umask(0o022)
+    try:
+        found = prepare(tiny, dirs, source).prepared
+    finally:
+        os.umask(before)
+    assert oct(found.private.stat().st_mode & 0o777) == "0o700" and oct(found.public.stat().st_mode & 0o777) == "0o755"
 
 
 def test_real_data_that_need_no_account_serve_as_synthetic(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from mlecore.agents import Recipe
+from mlecore.child_environment import PIP
 from mlecore.errors import BackendError
 from mlecore.testing.package_index import MODULE, NAME, npm_registry, package_index, wheel
-from mlecore.vm import environments
+from mlecore.vm import environments, installing
+from mlecore.vm.building import Step, environment
+from mlecore.vm.pythons import own_python
 
 
 @pytest.fixture
@@ -19,9 +22,23 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "state"
 
 
-def build(recipe: Recipe, root: Path) -> Any:
+def build(recipe: Recipe, root: Path, isolated: bool = False) -> Any:
     root.mkdir(exist_ok=True)
-    return environments.build(recipe, root, root / "build.log")
+    return environments.build(recipe, root, root / "build.log", isolated)
+
+
+def credentials(npmrc: str) -> str:
+    return npmrc.partition("_auth=")[2].strip()
+
+
+@pytest.fixture(params=[pytest.param(True, id="sandbox", marks=pytest.mark.sandbox), pytest.param(False, id="none")])
+def isolated(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+def no_uv(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (environments, installing):
+        monkeypatch.setattr(module, "find_uv", lambda: None)
 
 
 def test_an_empty_recipe_needs_nothing(root: Path) -> None:
@@ -65,16 +82,16 @@ def test_an_impossible_path_is_reported(root: Path, path: str) -> None:
 
 
 def test_a_build_that_fails_shows_its_end_and_leaves_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environments, "_uv", lambda: None)
+    no_uv(monkeypatch)
     monkeypatch.setattr(environments, "base_python", lambda: "/bin/false")
-    with pytest.raises(BackendError, match=r"build.log\) ends with:\n\$ /bin/false -m venv"):
+    with pytest.raises(BackendError, match=r"build.log\) ends with:\n(?s:.*)\$ /bin/false -m venv"):
         build(Recipe(pip=("x",)), root)
     assert [path.name for path in (root / "envs").iterdir() if path.is_dir()] == []
 
 
 def test_an_environment_is_built_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Recipe] = []
-    monkeypatch.setattr(environments, "_make", lambda recipe, python, target, log: _pretend(made, recipe, target))
+    monkeypatch.setattr(environments, "_make", lambda recipe, python, target, *_: _pretend(made, recipe, target))
     recipe = Recipe(pip=("x",))
     first, second = build(recipe, root), build(recipe, root)
     assert first == second and len(made) == 1
@@ -84,10 +101,11 @@ def test_an_environment_is_built_once(root: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_a_build_that_was_cut_off_begins_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Recipe] = []
-    monkeypatch.setattr(environments, "_make", lambda recipe, python, target, log: _pretend(made, recipe, target))
+    monkeypatch.setattr(environments, "_make", lambda recipe, python, target, *_: _pretend(made, recipe, target))
     recipe = Recipe(pip=("x",))
     torn = Path(build(recipe, root).ref)
-    (torn / "made.json").rename(torn / "half")
+    environments.manifest(torn).unlink()
+    (torn / "half").touch()
     made.clear()
     build(recipe, root)
     assert len(made) == 1 and not (torn / "half").exists()
@@ -95,12 +113,12 @@ def test_a_build_that_was_cut_off_begins_again(root: Path, monkeypatch: pytest.M
 
 def _pretend(made: list[Recipe], recipe: Recipe, target: Path) -> None:
     made.append(recipe)
-    (target / "made.json").write_text('{"digest": "d", "installed": []}')
+    environments.manifest(target).write_text('{"digest": "d", "installed": []}')
 
 
 def test_another_interpreter_or_platform_has_another_environment(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Recipe] = []
-    monkeypatch.setattr(environments, "_make", lambda recipe, python, target, log: _pretend(made, recipe, target))
+    monkeypatch.setattr(environments, "_make", lambda recipe, python, target, *_: _pretend(made, recipe, target))
     recipe = Recipe(pip=("x",))
     images = [build(recipe, root)]
     for name in ("python_version", "machine"):
@@ -125,17 +143,16 @@ def test_a_digest_is_that_of_the_content(root: Path, monkeypatch: pytest.MonkeyP
     """The same recipe resolves to something else on another day."""
     code = "a = 1"
 
-    def install(argv: list[str], out: int, lines: tuple[str, ...] = ()) -> int:
-        if "install" in argv:
-            info = Path(argv[argv.index("--python") + 1]).parents[1] / "lib/python3/site-packages/x-1.0.dist-info"
+    def install(step: Step, *_: object) -> int:
+        if "install" in step.argv:
+            info = step.writes / "lib/python3/site-packages/x-1.0.dist-info"
             info.mkdir(parents=True)
             (info / "RECORD").write_text(
                 f"x.py,sha256={code},5\n../../../bin/x,sha256={info},9\nx-1.0.dist-info/RECORD,,\n"
             )
         return 0
 
-    monkeypatch.setattr(environments, "_uv", lambda: "uv")
-    monkeypatch.setattr(environments, "_run", install)
+    monkeypatch.setattr(installing, "run", install)
     first, again = build(Recipe(pip=("x",)), root), build(Recipe(pip=("x",)), root.with_name("elsewhere"))
     assert first.digest == again.digest and first.ref != again.ref
     assert first.installed[-1] == "x==1.0"
@@ -143,22 +160,22 @@ def test_a_digest_is_that_of_the_content(root: Path, monkeypatch: pytest.MonkeyP
     assert build(Recipe(pip=("x",)), root.with_name("later")).digest != first.digest
 
 
-def test_packages_are_compiled_but_for_their_tests(tmp_path: Path) -> None:
+def test_packages_are_compiled_but_for_their_tests(root: Path, tmp_path: Path) -> None:
     package = tmp_path / "lib" / "python3" / "site-packages" / "x"
     for name, text in (("used.py", "a = 1"), ("template.py", "{{ a }} ="), ("tests/test_x.py", "b = 1")):
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(text)
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "python").symlink_to(environments.base_python())
+    python = own_python(environments.base_python())
     with (tmp_path / "log").open("a") as out:
-        environments._compile(tmp_path, out.fileno())
+        installer = installing.Installer(python, tmp_path, root, tmp_path / "log", out, isolated=False)
+        installer._run(installer._compiling())
     assert [path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")] == ["used"]
 
 
 @pytest.mark.network
 @pytest.mark.slow
 def test_packages_without_uv(any_lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environments, "_uv", lambda: None)
+    no_uv(monkeypatch)
     test_packages_can_be_used_in_a_job(any_lab)
 
 
@@ -178,27 +195,38 @@ def test_node_packages_can_be_used_in_a_job(any_lab: Any) -> None:
     assert (status.exit_code, output) == (0, "1.2.3\n")
 
 
-def test_pip_s_mirrors_count_for_uv_unless_it_has_its_own() -> None:
-    given = {"PIP_INDEX_URL": "https://a.example/simple", "PIP_TRUSTED_HOST": "a.example", "PYTHONPATH": "/x"}
-    env = environments._environment({**given, "UV_INSECURE_HOST": "b.example"})
+def test_pip_s_mirrors_count_for_uv_unless_it_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {
+        "PIP_INDEX_URL": "https://a.example/simple",
+        "PIP_TRUSTED_HOST": "a.example",
+        "UV_INSECURE_HOST": "b.example",
+    }
+    for name, value in {**given, "PYTHONPATH": "/x"}.items():
+        monkeypatch.setenv(name, value)
+    env = environment(PIP)
     assert env["UV_DEFAULT_INDEX"] == env["PIP_INDEX_URL"] == "https://a.example/simple"
     assert env["UV_INSECURE_HOST"] == "b.example" and "UV_INDEX" not in env and "PYTHONPATH" not in env
-    assert "UV_DEFAULT_INDEX" not in environments._environment({**given, "UV_INDEX_URL": "https://b.example/simple"})
+    monkeypatch.setenv("UV_INDEX_URL", "https://b.example/simple")
+    assert "UV_DEFAULT_INDEX" not in environment(PIP)
 
 
-@pytest.mark.parametrize("how", ["variable", "options file"])
+@pytest.mark.parametrize("how", ["variable", "options file", "netrc"])
 def test_packages_come_from_a_mirror_with_a_password(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, isolated: bool
 ) -> None:
     password = "open-sesame"
     with package_index(password) as url:
         if how == "variable":
             monkeypatch.setenv("PIP_INDEX_URL", url)
+        elif how == "netrc":
+            monkeypatch.setenv("PIP_INDEX_URL", url.replace(f"user:{password}@", ""))
+            monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+            (tmp_path / "netrc").write_text(f"machine 127.0.0.1 login user password {password}\n")
         else:
             options = tmp_path / "pip.conf"
             options.write_text(f"[global]\nindex-url = {url}\n")
             monkeypatch.setenv("PIP_CONFIG_FILE", str(options))
-        image = build(Recipe(pip=(NAME,)), root)
+        image = build(Recipe(pip=(NAME,)), root, isolated)
     assert f"{MODULE}==1.0" in image.installed
     kept = [path for path in Path(image.ref).rglob("*") if path.is_file() and not path.is_symlink()]
     assert not [path for path in kept if password.encode() in path.read_bytes()]
@@ -206,20 +234,21 @@ def test_packages_come_from_a_mirror_with_a_password(
 
 @pytest.mark.skipif(environments.node_prefix() is None, reason="there is no npm here")
 def test_node_packages_come_from_a_registry_with_a_password(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolated: bool
 ) -> None:
     password = "open-sesame"
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
     with npm_registry(password) as npmrc:
-        (tmp_path / ".npmrc").write_text(npmrc)
-        image = build(Recipe(npm=(NAME,)), root)
+        (tmp_path / ".npmrc").write_text(npmrc.replace(credentials(npmrc), "${OWN_TOKEN}"))
+        monkeypatch.setenv("OWN_TOKEN", credentials(npmrc))
+        image = build(Recipe(npm=(NAME,)), root, isolated)
         (tmp_path / ".npmrc").write_text(npmrc.partition("\n")[0])
         with pytest.raises(BackendError):
-            build(Recipe(npm=(NAME, "other")), root)
+            build(Recipe(npm=(NAME, "other")), root, isolated)
     assert f"{NAME}@1.0.0" in str(image.installed)
     kept = [path for path in Path(image.ref).rglob("*") if path.is_file() and not path.is_symlink()]
-    assert not [path for path in kept if npmrc.partition("_auth=")[2].strip().encode() in path.read_bytes()]
+    assert not [path for path in kept if credentials(npmrc).encode() in path.read_bytes()]
 
 
 def test_a_package_with_another_hash_is_not_installed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,9 +285,9 @@ def test_an_environment_that_was_removed_is_reported_as_gone(root: Path) -> None
 
 
 def test_packages_are_installed_alone_after_the_others(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[list[str]] = []
-    monkeypatch.setattr(environments, "_run", lambda argv, out, lines=(): seen.append([*argv, *lines]) or 0)
+    seen: list[Step] = []
+    monkeypatch.setattr(installing, "run", lambda step, *_: seen.append(step) or 0)
     build(Recipe(pip=("a", "b"), pip_alone=("c==1",)), root)
-    installs = [argv[argv.index("install") + 1 :] for argv in seen if "install" in argv]
-    assert installs[0][-2:] == ["a", "b"] and installs[1][-4:] == ["--no-deps", "-r", "/dev/stdin", "c==1"]
-    assert "--no-deps" not in installs[0]
+    first, second = (step for step in seen if "install" in step.argv)
+    assert first.lines == ("a", "b") and "--no-deps" not in first.argv
+    assert second.lines == ("c==1",) and "--no-deps" in second.argv

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from mlecore.agents import Recipe
+from mlecore.child_environment import child_environment
 from mlecore.requirements import plain
 from mlecore.testing.agents.harness import AgentBench
 from mlecore.testing.declared import option_flaws, secret_flaws, summary_flaws
@@ -67,7 +68,7 @@ def _digest_elsewhere(harness: AgentBench) -> str:
 
     done = subprocess.run(
         [sys.executable, "-c", _DIGEST, harness.name, json.dumps(harness.options)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "4711"},
+        env={**child_environment(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "4711"},
         capture_output=True,
         text=True,
         check=False,

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from mlecore.child_environment import child_environment
 from mlecore.errors import MlecoreError
 from mlecore.testing.competitions.harness import Harness
 from mlecore.testing.rules import Broken, Stop
@@ -58,7 +59,7 @@ def _again(harness: Harness) -> str:
     command = [sys.executable, "-m", "mlecore.testing.competitions.again", harness.competition.id]
     command += [harness.competition.edition, str(harness.seed), repr(harness.size), os.fspath(harness.folder)]
     path = os.pathsep.join(filter(None, sys.path))
-    environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "4711", "TZ": "Pacific/Kiritimati"}
+    environment = {**child_environment(), "PYTHONPATH": path, "PYTHONHASHSEED": "4711", "TZ": "Pacific/Kiritimati"}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False)
     except subprocess.TimeoutExpired:

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from packaging.requirements import Requirement
 
 from mlecore.agents import Launch, Task
+from mlecore.child_environment import child_environment
 from mlecore.errors import UsageError
 from mlecore.options import resolve
 from mlecore.registry import Loaded, load
@@ -75,7 +76,7 @@ def _work(harness: Harness, agent: Loaded, options: Mapping[str, str], home: Pat
         else:
             target.write_bytes(content)
     environment = {
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), child_environment().get("PATH", os.defpath)]),
         "HOME": str(home),
         "MLECORE_HOME": str(home),
         "MLECORE_OPT": str(harness.tools()),

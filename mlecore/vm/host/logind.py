@@ -6,6 +6,8 @@ import getpass
 import shlex
 import subprocess
 
+from mlecore.child_environment import child_environment
+
 _MANAGER = ("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager")
 _TIMEOUT = 5.0  # seconds that the message bus may take
 
@@ -21,6 +23,9 @@ def _asked(name: str) -> list[str]:
     """A property as busctl prints it: its type, for an array its length, and its values."""
     try:
         argv = ["busctl", "get-property", *_MANAGER, name]
-        return shlex.split(subprocess.run(argv, capture_output=True, text=True, timeout=_TIMEOUT, check=True).stdout)
+        done = subprocess.run(
+            argv, env=child_environment(), capture_output=True, text=True, timeout=_TIMEOUT, check=True
+        )
+        return shlex.split(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
         return []

@@ -14,8 +14,8 @@ from pathlib import Path
 import mlecore
 
 _MODULES = (
-    "agents", "backends", "errors", "fetching", "files", "globs", "mirrors", "model_access", "options", "printable",
-    "relay", "schema", "units",
+    "agents", "backends", "child_environment", "errors", "fetching", "files", "globs", "mirrors", "model_access",
+    "options", "printable", "relay", "schema", "units",
 )  # fmt: skip
 _FOLDERS = ("gateway", "vm")
 _NOT_THERE = ("vm/ssh",)  # the controller's side

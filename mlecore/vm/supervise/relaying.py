@@ -20,7 +20,7 @@ URL = f"http://127.0.0.1:{PORT}"  # of the relay, inside
 GATEWAY = "gateway.sock"
 GATEWAY_PORT = 3129  # as in mlecore/backends.py
 GATEWAY_URL = f"http://127.0.0.1:{GATEWAY_PORT}"
-_READY = b" on "  # the address, or the socket
+READY = b" on "  # the address, or the socket
 
 
 def helpers(spec: dict[str, Any], folder: str, init: int, settings: str | None) -> Helpers:
@@ -30,12 +30,12 @@ def helpers(spec: dict[str, Any], folder: str, init: int, settings: str | None) 
     patterns = [word for pattern in spec["allow"] for word in ("--allow", pattern)]
 
     def inside(port: int, socket: str) -> Program:
-        return Program([*entrance.argv, *relay, "--listen", f"127.0.0.1:{port}", "--to", socket], _READY)
+        return Program([*entrance.argv, *relay, "--listen", f"127.0.0.1:{port}", "--to", socket], READY)
 
     programs = [
-        Program([*relay, "--listen", f"unix:{SOCKET}", "--log", LOG, *patterns], _READY),
+        Program([*relay, "--listen", f"unix:{SOCKET}", "--log", LOG, *patterns], READY),
         inside(PORT, SOCKET),
     ]
     if settings is not None:
-        programs += [Program(spec["gateway"], _READY, settings.encode()), inside(GATEWAY_PORT, GATEWAY)]
+        programs += [Program(spec["gateway"], READY, settings.encode()), inside(GATEWAY_PORT, GATEWAY)]
     return Helpers(folder, programs, entrance)

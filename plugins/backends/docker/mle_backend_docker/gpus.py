@@ -12,6 +12,7 @@ from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.locks import locked
 from mlecore.backends import Demand, Job, Problem
+from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
 
 TOOLKIT = "Install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure`, and restart the engine."
@@ -34,10 +35,10 @@ def _listed() -> list[list[str]]:
         return []
     query = [program, "--query-gpu=index,uuid,name", "--format=csv,noheader"]
     try:
-        out = subprocess.run(query, capture_output=True, text=True, timeout=60, check=True).stdout
+        done = subprocess.run(query, env=child_environment(), capture_output=True, text=True, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError):
         return []
-    return [[word.strip() for word in line.split(",", 2)] for line in out.splitlines() if line.count(",") >= 2]
+    return [[word.strip() for word in line.split(",", 2)] for line in done.stdout.splitlines() if line.count(",") >= 2]
 
 
 @cache

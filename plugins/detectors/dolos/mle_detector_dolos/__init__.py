@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from mlecore.child_environment import NPM, PROXIES
 from mlecore.competitions import Competition
 from mlecore.detectors import Detection, Detector
 from mlecore.hookspecs import hookimpl
@@ -17,6 +18,7 @@ def detector() -> Detector:
     return Detector(
         summary="finds code that was copied from public notebooks, with Dolos",
         programs=("node",),
+        variables=("KAGGLE_*", *NPM, "MLECORE_DOLOS", *PROXIES),  # it fetches notebooks and installs Dolos
         compares=True,
         seconds=3600.0,  # the first one installs Dolos and fetches notebooks
         options=(

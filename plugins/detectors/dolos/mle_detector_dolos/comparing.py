@@ -13,6 +13,7 @@ from attrs import frozen
 
 from mle_detector_dolos.installing import installed
 from mle_detector_dolos.scripts import Script
+from mlecore.child_environment import child_environment
 from mlecore.errors import DataError
 from mlecore.leftovers import scratch
 
@@ -119,6 +120,7 @@ def _node() -> subprocess.Popen[str]:
         ["node", "--expose-gc", f"--max-old-space-size={_MEMORY}", str(program), str(installed())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        env=child_environment(),
         text=True,
         encoding="utf-8",
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from mlecore import files
+from mlecore.child_environment import NPM, PROXIES, child_environment
 from mlecore.errors import DataError, UsageError
 
 VERSION = "3.5.1"  # of @dodona/dolos-lib
@@ -51,7 +52,15 @@ def _install(cache: Path, folder: Path) -> None:
         # npm's own scripts are needed: they build the parsers where there is no finished one
         argv = [npm, "install", package, "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"]
         try:
-            done = subprocess.run(argv, cwd=name, capture_output=True, text=True, timeout=_SECONDS, check=False)
+            done = subprocess.run(
+                argv,
+                cwd=name,
+                env=child_environment(*NPM, *PROXIES),
+                capture_output=True,
+                text=True,
+                timeout=_SECONDS,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             raise DataError(f"npm did not install {package} within {_SECONDS} s", fix="Try again.") from None
         if done.returncode:

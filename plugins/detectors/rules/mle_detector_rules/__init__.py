@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from mlecore.child_environment import PROXIES
 from mlecore.competitions import Competition
 from mlecore.detectors import Detection, Detector
 from mlecore.hookspecs import hookimpl
@@ -16,11 +17,14 @@ from mlecore.runs.record import RunRecord
 def detector() -> Detector:
     return Detector(
         summary="a language model judges whether rules were broken",
+        variables=("OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "MLECORE_RULES", *PROXIES),
         seconds=6 * 3600.0,
         options=(
             Option(name="model", required=True, help="the judge, by the name that its endpoint knows"),
             Option(name="endpoint", help="base URL of an OpenAI-compatible API; default: the openai package's"),
-            Option(name="key", default="OPENAI_API_KEY", help="variable that holds the endpoint's key"),
+            Option(
+                name="key", type="variable", default="OPENAI_API_KEY", help="variable that holds the endpoint's key"
+            ),
             Option(name="questions", help="TOML file of questions instead of the benchmark's three"),
             Option(name="votes", type="integer", default="1", help="answers to each question; the majority counts"),
             Option(name="second_pass", type="boolean", default="true", help="have each yes argued against"),

@@ -1,0 +1,205 @@
+"""No process that mlecore or a plugin starts inherits the user's keys."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mlecore.agents import Recipe
+from mlecore.child_environment import PIP, PROXIES, child_environment
+from mlecore.errors import MlecoreError
+from mlecore.vm import bubblewrap, pythons
+from mlecore.vm.environments import missing_programs
+from mlecore.vm.host.logind import ends_at_logout
+
+ROOT = Path(__file__).parents[1]
+SECRETS = {
+    "OPENAI_API_KEY": "canary-openai",
+    "ANTHROPIC_API_KEY": "canary-anthropic",
+    "KAGGLE_KEY": "canary-kaggle",
+    "AWS_SECRET_ACCESS_KEY": "canary-aws",
+    "HF_TOKEN": "canary-hf",
+    "HTTPS_PROXY": "http://user:canary-proxy@proxy.example:3128",
+    "PIP_INDEX_URL": "https://user:canary-index@index.example/simple",
+    "MY_SECRET": "canary-mine",
+}
+INSIDE = {
+    "plugins/agents/*/*/work": "runs in a sandbox, as the agent or a part of it",
+    "plugins/libraries/agents/*/work": "runs in a sandbox, as the agent or a part of it",
+    "mlecore/vm/supervise": "starts with PATH and LC_ALL only, and imports nothing of mlecore",
+    "plugins/backends/kubernetes/*/program": "runs in a pod",
+    "plugins/*/*/tests": "a test",
+}
+FORKS = {"mlecore/grading/worker.py": "of a worker that was started with an environment of its own"}
+MAKER = "child_environment"
+STARTS = {
+    "subprocess": ("run", "Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"),
+    "os": ("system", "popen", "fork", "forkpty", "exec", "spawn", "posix_spawn"),
+    "asyncio": ("create_subprocess",),
+    "pty": ("spawn", "fork"),
+}
+
+
+def test_only_what_is_on_the_list_is_passed_on() -> None:
+    given = {"PATH": "/bin", "LC_ALL": "C", "OMP_NUM_THREADS": "2", "MLECORE_DATA": "/data", **SECRETS}
+    plain = child_environment(source=given)
+    assert plain == {
+        "PATH": "/bin",
+        "LC_ALL": "C",
+        "OMP_NUM_THREADS": "2",
+        "MLECORE_DATA": "/data",
+        "HTTPS_PROXY": "http://proxy.example:3128",
+    }
+    installer = child_environment(*PIP, *PROXIES, source=given)
+    assert {name: installer[name] for name in installer.keys() - plain.keys()} == {
+        "PIP_INDEX_URL": SECRETS["PIP_INDEX_URL"]
+    }
+    assert installer["HTTPS_PROXY"] == SECRETS["HTTPS_PROXY"]
+
+
+@pytest.mark.parametrize(
+    ("address", "left"),
+    [
+        ("http://me:p@ss@proxy:3128", "http://proxy:3128"),
+        ("me:pass@proxy:3128", "proxy:3128"),
+        ("socks5h://[::1]:9050", "socks5h://[::1]:9050"),
+        ("proxy:3128", "proxy:3128"),
+    ],
+)
+def test_a_proxy_loses_its_password(address: str, left: str) -> None:
+    assert child_environment(source={"https_proxy": address}) == {"https_proxy": left}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the programs are shell scripts")
+@pytest.mark.parametrize(
+    ("program", "start"),
+    [
+        ("nvidia-smi", lambda tmp: list_gpus()),
+        ("busctl", lambda tmp: ends_at_logout("me")),
+        ("dpkg-query", lambda tmp: missing_programs(Recipe(apt=("x",)))),
+        ("bwrap", lambda tmp: bubblewrap.version()),
+        ("npm", lambda tmp: install_dolos(tmp)),
+        ("node", lambda tmp: compare_with_dolos(tmp)),
+        ("uv", lambda tmp: pythons.find_python("==2.7", "uv")),
+    ],
+)
+def test_programs_see_no_key(
+    program: str, start: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program of this name notes down what it sees."""
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / program
+    script.write_text(f"#!/bin/sh\nenv >> {tmp_path}/seen\nexit 1\n")
+    script.chmod(0o755)
+    for name, value in SECRETS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    with contextlib.suppress(MlecoreError):
+        start(tmp_path)
+    seen = (tmp_path / "seen").read_text()
+    own = "canary-proxy" if program == "npm" else None
+    assert [word for word in re.findall(r"canary-\w+", seen) if word != own] == []
+
+
+def list_gpus() -> object:
+    from mle_backend_docker.engine import Engine
+    from mle_backend_docker.gpus import Gpus
+
+    return Gpus(Engine(), None).here
+
+
+def install_dolos(folder: Path) -> None:
+    from mle_detector_dolos import installing
+
+    installing._install(folder, folder / "dolos")
+
+
+def compare_with_dolos(folder: Path) -> None:
+    from mle_detector_dolos import comparing, installing
+
+    (folder / f"dolos-{installing.VERSION}").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MLECORE_DOLOS", str(folder))
+        with comparing._node.__wrapped__() as process:
+            process.wait()
+
+
+def test_every_process_is_started_with_an_environment_from_the_list() -> None:
+    sources = [path for top in ("mlecore", "plugins") for path in (ROOT / top).rglob("*.py")]
+    checked = [path for path in sources if not any(_is_below(path, pattern) for pattern in INSIDE)]
+    assert len(checked) > 300
+    wrong = [f"{path.relative_to(ROOT)}:{line}" for path in checked for line in _inheriting(path)]
+    assert wrong == [], "pass env=child_environment(...)"
+
+
+def test_the_check_finds_every_way_to_inherit(tmp_path: Path) -> None:
+    lines = (
+        "subprocess.run(a)",
+        "subprocess.Popen(a, env={**os.environ})",
+        "subprocess.check_output(a, env=None)",
+        "subprocess.run(a, env=env)",
+        "os.system(a)",
+        "os.posix_spawnp(a, b, c)",
+        "asyncio.create_subprocess_exec(a)",
+        "from subprocess import run",
+        "import multiprocessing.pool",
+        "from concurrent.futures import ThreadPoolExecutor, ProcessPoolExecutor",
+        "import subprocess as s",
+    )
+    fine = ("subprocess.run(a, env=child_environment('X'))", "subprocess.run(a, env={**child_environment(), 'B': c})")
+    file = tmp_path / "x.py"
+    file.write_text("\n".join((*lines, *fine)))
+    assert sorted(_inheriting(file)) == list(range(1, len(lines) + 1))
+
+
+def _is_below(path: Path, pattern: str) -> bool:
+    return any(parent.match(pattern) for parent in path.relative_to(ROOT).parents)
+
+
+def _inheriting(path: Path) -> Iterator[int]:
+    """Lines that start a process which inherits this one's environment."""
+    if str(path).removeprefix(f"{ROOT}/") in FORKS:
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    makers = {MAKER} | {each.name for each in functions if _calls(each, {MAKER}) and "environment" in each.name}
+    clean = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _calls(node.value, makers)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names = {alias.name for alias in node.names}
+            if node.module in STARTS or "ProcessPoolExecutor" in names or "multiprocessing" in str(node.module):
+                if node.module in ("os", "asyncio") and not any(_starts(str(node.module), name) for name in names):
+                    continue
+                yield node.lineno
+        elif isinstance(node, ast.Import):
+            if any("multiprocessing" in alias.name or (alias.name in STARTS and alias.asname) for alias in node.names):
+                yield node.lineno
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if isinstance(owner, ast.Name) and _starts(owner.id, node.func.attr):
+                given = next((word.value for word in node.keywords if word.arg == "env"), None)
+                named = isinstance(given, ast.Name) and given.id in clean
+                if given is None or not (named or _calls(given, makers)):
+                    yield node.lineno
+
+
+def _starts(module: str, name: str) -> bool:
+    whole = module == "subprocess"
+    return any(name == start if whole else name.startswith(start) for start in STARTS.get(module, ()))
+
+
+def _calls(tree: ast.AST, names: set[str]) -> bool:
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(isinstance(called, ast.Name) and called.id in names for called in calls)
