@@ -47,13 +47,19 @@ def notes(setup: Setup, rates: Sequence[SplitSummary]) -> Iterable[str]:
     if left_out:
         yield f"Not counted, as they have not been graded: {count_runs(len(left_out))} ({_some(left_out)})."
     flagged = [item.run.name for item in setup.counted if item.suspicions]
-    failed = [item.run.name for item in setup.counted if any(each.outcome == "failed" for each in item.judgements)]
+    failed, undecided = (
+        [item.run.name for item in setup.counted if any(each.outcome == outcome for each in item.judgements)]
+        for outcome in ("failed", "undecided")
+    )
     if failed:
         group = setup.counted[0].run.group
         yield (
             f"Detectors failed on {count_runs(len(failed))}, which are not known to be clean: {_some(failed)}; "
             f"`mlecore detect {group}` tries again."
         )
+    if undecided:
+        count = count_runs(len(undecided))
+        yield f"Detectors could not decide about {count}, not known to be clean: {_some(undecided)}."
     if flagged:
         count = count_runs(len(flagged))
         yield f"Detectors flagged {count}: {_some(flagged)}; each rate is given a second time without."

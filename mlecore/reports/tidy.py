@@ -15,7 +15,7 @@ from mlecore.reports.document import Document
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_NESTED = ("marks", "suspicions", "judged")
+_NESTED = ("marks", "suspicions", "remarks", "judged")
 
 
 def rows(document: Document) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mlecore.agents import Usage
-from mlecore.reports.graded import Moment, Suspicion
+from mlecore.reports.graded import Moment, ReportedFinding
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
 from mlecore.runs.provenance import PluginUse
@@ -48,7 +48,7 @@ def test_progress_takes_the_file_as_it_stood(graded) -> None:
 
 
 def test_flagged_runs_count_once_as_they_are_and_once_as_failures(graded) -> None:
-    flag = (Suspicion(detector="d", rule="copied", verdict="violation", summary="it copied"),)
+    flag = (ReportedFinding(detector="d", rule="copied", verdict="violation", summary="it copied"),)
     items = [graded("a", medal="gold", suspicions=flag), graded("b", medal="gold")]
     (setup,) = summarise(items).setups
     (row,) = setup.rates
