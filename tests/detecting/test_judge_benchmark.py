@@ -14,7 +14,7 @@ import pytest
 from mlecore.testing.models import Answer, Script, scripted_model
 
 BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
-RULES = ("hand-written-predictions", "outside-help", "outside-material")
+RULES = ("hand-written-predictions", "outside-help", "outside-material", "tampered-with-checks")
 
 
 @pytest.fixture(scope="module")
