@@ -29,7 +29,7 @@ def harness() -> ModuleType:
 
 def test_the_logs(harness: ModuleType) -> None:
     logs = harness.read_logs(BENCHMARKS / "judge_logs")
-    assert len(logs) >= 60 and len({log.text for log in logs}) == len(logs)
+    assert len(logs) >= 73 and len({log.text for log in logs}) == len(logs)
     assert {log.file for log in logs} == {path.name for path in (BENCHMARKS / "judge_logs").glob("*.log")}
     kinds = Counter(log.kind for log in logs)
     assert set(kinds) == {"clean", "near-miss", "violating", "subtle"} and min(kinds.values()) >= 5
