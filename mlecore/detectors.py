@@ -10,7 +10,10 @@ from attrs import field, frozen
 from mlecore.agents import Usage
 from mlecore.options import Option
 
-Verdict = Literal["clean", "suspicious", "violation", "undecided"]
+Verdict = Literal["clean", "note", "suspicious", "violation", "undecided"]
+"""``suspicious`` and ``violation`` flag the run: reports count it as a failure in a second set of rates. A ``note`` is
+worth reading and counts nowhere. ``undecided``: the detector lacked something that it needs to call the run clean.
+"""
 
 
 @frozen(kw_only=True)
@@ -44,7 +47,7 @@ class Finding:
     """One thing that a detector saw in a run."""
 
     rule: str  # what was broken or resembled: short, stable, small letters and dashes
-    verdict: Verdict  # "violation" and "suspicious" flag the run
+    verdict: Verdict  # "violation" and "suspicious" flag the run, the others do not
     summary: str  # a sentence
     confidence: float | None = None  # how sure it is, from 0 to 1
     evidence: tuple[Evidence, ...] = ()  # where it shows
@@ -52,9 +55,21 @@ class Finding:
 
 
 @frozen(kw_only=True)
+class NotRead:
+    """Something that a detector should have read and did not, in whole or in part."""
+
+    file: str  # relative to the run's folder, or to what the reason names
+    why: str  # the reason, and how much of it was not read
+
+
+@frozen(kw_only=True)
 class Detection:
-    """What detect() returns: findings, and what it took to reach them."""
+    """What detect() returns: findings, and what it took to reach them.
+
+    A run of which something was not read is undecided at best, whatever the findings say.
+    """
 
     findings: tuple[Finding, ...]
+    not_read: tuple[NotRead, ...] = ()
     usage: Usage | None = None  # of models
     settings: Mapping[str, Any] = field(factory=dict)  # what it judged with, beside its options

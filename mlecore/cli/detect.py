@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from mlecore.detecting.group import Judged
     from mlecore.runs.findings import Findings
 
+_SHOWN = 5  # places of a finding, and files that were not read
+
 
 @click.command("detect")
 @click.argument("name", type=RUN, metavar="GROUP | GROUP/RUN")
@@ -52,7 +54,7 @@ def command(
 
     What they find is written to findings/<detector>.json in each run's folder, and `mlecore report` shows it. Options
     that the group's plan has for a detector are its defaults. Exit code 1 if a run is suspicious or breaks a rule; 3 if
-    none is, but a detector failed or could not decide.
+    none is, but a detector failed, could not decide or did not read everything. Notes change nothing.
     """
     from mlecore.detecting.group import detect
     from mlecore.options import pairs_by_plugin
@@ -124,4 +126,8 @@ def _lines(found: Findings) -> Iterator[str]:
         if finding.verdict != "clean":
             sure = "" if finding.confidence is None else f" ({finding.confidence:.0%} sure)"
             yield f"{finding.verdict}{sure}: {finding.rule}: {finding.summary}"
-            yield from (f"  {place(evidence)}" for evidence in finding.evidence[:5])
+            yield from (f"  {place(evidence)}" for evidence in finding.evidence[:_SHOWN])
+    for each in found.not_read[:_SHOWN]:
+        yield f"not read: {each.file}: {each.why}"
+    if len(found.not_read) > _SHOWN:
+        yield f"not read: {len(found.not_read) - _SHOWN} more, which the findings file names"

@@ -79,6 +79,8 @@ class Detection:
                 self._reporter.note("judged", run.name, detector=name, outcome=outcome)
                 if outcome == "failed":
                     self._reporter.say(f"{run.name}: detector {name} failed: {each.failed}")
+                elif each.undecided:
+                    self._say_once(f"{run.name}: detector {name} could not decide: {each.undecided}")
                 for finding in each.flagged:
                     self._say_once(f"{run.name}: detector {name}: {finding.verdict}: {finding.summary}")
 

@@ -11,19 +11,18 @@ from uuid import uuid4
 
 from attrs import frozen
 
-from mlecore.agents import HOME, FinishedSubmission, Launch, Task
+from mlecore.agents import FinishedSubmission, Launch, Task
 from mlecore.backends import Demand, Image, Job
 from mlecore.controller.forbidden import refuse_answers
 from mlecore.errors import PluginError
 from mlecore.globs import Glob
 from mlecore.model_access import KEYS, ModelAccess, base_url, usual_key
 from mlecore.runs.provenance import file_digest
-from mlecore.sandbox.instructions import Instructions, hardware_words, instructions
+from mlecore.sandbox.instructions import hardware_words, instructions_for
 
 if TYPE_CHECKING:
     from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
     from mlecore.runs.plan import Plan, PlannedAgent
-    from mlecore.runs.record import Limits
 
 SANDBOX = Path(__file__).parent.parent / "sandbox"
 UNSET = Image(ref="", digest="")
@@ -101,7 +100,7 @@ def make_job(
         job=job,
         launch=launch,
         launch_digest=files_digest(launch.files),
-        instructions_digest=hashlib.sha256(_instructions(limits, HOME).text.encode()).hexdigest(),
+        instructions_digest=hashlib.sha256(instructions_for(limits).text.encode()).hexdigest(),
     )
 
 
@@ -111,7 +110,7 @@ def make_task(experiment: Experiment, loaded_agent: LoadedAgent, inputs: Inputs,
     limits = experiment.plan.limits_of(planned)
     access = model_access(experiment.plan, planned)
     home = experiment.backend.home(job_name)
-    texts = _instructions(limits, home)
+    texts = instructions_for(limits, home)
     return Task(
         competition=facts.id,
         title=facts.title,
@@ -129,11 +128,6 @@ def make_task(experiment: Experiment, loaded_agent: LoadedAgent, inputs: Inputs,
         endpoint=base_url(access, experiment.backend.gateway_url(job_name)) if access else planned.endpoint,
         home=home,
     )
-
-
-def _instructions(limits: Limits, home: PurePosixPath) -> Instructions:
-    hardware = hardware_words(limits.cpus, limits.memory, limits.gpus, limits.disk)
-    return instructions(time_limit=limits.time, hardware=hardware, network=limits.network, home=home)
 
 
 def _check(loaded_agent: LoadedAgent, launch: object) -> None:

@@ -12,7 +12,7 @@ from mlecore.reports.beside import Beside
 from mlecore.reports.compare import Comparison
 from mlecore.reports.costs import Cost
 from mlecore.reports.failures import Failure
-from mlecore.reports.graded import Suspicion
+from mlecore.reports.graded import ReportedFinding
 from mlecore.reports.judged import DetectorUse
 from mlecore.reports.progress import Instant
 from mlecore.reports.published import Entry
@@ -56,8 +56,9 @@ class RunLine:
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None
-    suspicions: tuple[Suspicion, ...]
-    judged: Mapping[str, str]  # detector -> "violation", "suspicious", "failed", "undecided" or "clean"
+    suspicions: tuple[ReportedFinding, ...]  # that flag the run
+    remarks: tuple[ReportedFinding, ...]  # notes, and what detectors could not decide
+    judged: Mapping[str, str]  # detector -> "violation", "suspicious", "failed", "undecided", "note" or "clean"
 
 
 @frozen(kw_only=True)

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from mlecore.agents import Usage
 from mlecore.data.prepared import NO_MEDALS
-from mlecore.detectors import Evidence
+from mlecore.detectors import Evidence, Finding
 from mlecore.grading.report import Report
 from mlecore.reports.rates import Outcome
 from mlecore.runs.digests import problems
@@ -21,12 +21,12 @@ from mlecore.schema import SchemaError, read_json
 
 
 @frozen(kw_only=True)
-class Suspicion:
-    """A finding that throws doubt on a run."""
+class ReportedFinding:
+    """A finding that is not clean."""
 
     detector: str
-    rule: str
-    verdict: str  # "suspicious" or "violation"
+    rule: str  # several, with commas, if a detector could not decide about them
+    verdict: str  # "violation", "suspicious", "undecided" or "note"
     summary: str
     confidence: float | None = None  # from 0 to 1
     evidence: tuple[Evidence, ...] = ()  # where it shows
@@ -39,7 +39,7 @@ class Judgement:
     detector: str
     version: str
     outcome: DetectorOutcome
-    why: str = ""  # it failed, or could not decide
+    why: str = ""  # why it failed, or could not decide
     usage: Usage | None = None
 
 
@@ -59,7 +59,8 @@ class Graded:
 
     run: RunRecord
     report: Report | None
-    suspicions: tuple[Suspicion, ...] = ()
+    suspicions: tuple[ReportedFinding, ...] = ()  # violations and suspicious findings: each of them flags the run
+    remarks: tuple[ReportedFinding, ...] = ()  # notes, and what detectors could not decide: they flag nothing
     judgements: tuple[Judgement, ...] = ()  # of detectors, by name
     history: tuple[Moment, ...] = ()  # in order of time; empty if no snapshot has been graded
 
@@ -110,27 +111,47 @@ def read_graded(run: RunRecord) -> Graded:
         run=run,
         report=run.report,
         suspicions=(*_altered(run), *_suspicions(found)),
+        remarks=tuple(_remarks(found)),
         judgements=tuple(_judgements(found, damaged)),
         history=_history(folder / HISTORY),
     )
 
 
-def _altered(run: RunRecord) -> Iterator[Suspicion]:
+def _altered(run: RunRecord) -> Iterator[ReportedFinding]:
     for problem in problems(run):
-        yield Suspicion(detector="digests", rule="changed afterwards", verdict="violation", summary=problem)
+        yield ReportedFinding(detector="digests", rule="changed afterwards", verdict="violation", summary=problem)
 
 
-def _suspicions(found: Mapping[str, Findings]) -> Iterator[Suspicion]:
+def _suspicions(found: Mapping[str, Findings]) -> Iterator[ReportedFinding]:
     for detector, findings in found.items():
-        for finding in findings.flagged:
-            yield Suspicion(
+        yield from (_reported(detector, finding) for finding in findings.flagged)
+
+
+def _remarks(found: Mapping[str, Findings]) -> Iterator[ReportedFinding]:
+    """Each note, and one line for all that a detector could not decide, as its rules share the reason."""
+    for detector, findings in found.items():
+        yield from (_reported(detector, finding) for finding in findings.findings if finding.verdict == "note")
+        if findings.undecided:
+            open_ = [finding for finding in findings.findings if finding.verdict == "undecided"]
+            reasons = dict.fromkeys((findings.undecided, findings.skipped))
+            yield ReportedFinding(
                 detector=detector,
-                rule=finding.rule,
-                verdict=finding.verdict,
-                summary=finding.summary,
-                confidence=finding.confidence,
-                evidence=finding.evidence,
+                rule=", ".join(finding.rule for finding in open_),
+                verdict="undecided",
+                summary="; ".join(filter(None, reasons)),
+                evidence=tuple(place for finding in open_ for place in finding.evidence),
             )
+
+
+def _reported(detector: str, finding: Finding) -> ReportedFinding:
+    return ReportedFinding(
+        detector=detector,
+        rule=finding.rule,
+        verdict=finding.verdict,
+        summary=finding.summary,
+        confidence=finding.confidence,
+        evidence=finding.evidence,
+    )
 
 
 def _judgements(found: Mapping[str, Findings], damaged: Mapping[str, str]) -> Iterator[Judgement]:
@@ -139,10 +160,12 @@ def _judgements(found: Mapping[str, Findings], damaged: Mapping[str, str]) -> It
             yield Judgement(detector=detector, version="", outcome="failed", why=damaged[detector])
             continue
         each = found[detector]
-        undecided = (finding.summary for finding in each.findings if finding.verdict == "undecided")
-        why = each.failed or next(undecided, "")
         yield Judgement(
-            detector=detector, version=each.detector.version, outcome=each.outcome, why=why, usage=each.usage
+            detector=detector,
+            version=each.detector.version,
+            outcome=each.outcome,
+            why=each.failed or each.undecided,
+            usage=each.usage,
         )
 
 

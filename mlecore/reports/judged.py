@@ -17,10 +17,10 @@ class DetectorUse:
     detector: str
     versions: tuple[str, ...]
     runs: int  # of the setup, judged or not
-    outcomes: Mapping[str, int]  # runs by "violation", "suspicious", "failed", "undecided", "clean"
+    outcomes: Mapping[str, int]  # runs by "violation", "suspicious", "failed", "undecided", "note", "clean"
     tokens: int | None  # of its models, where it says so
     cost_usd: float | None  # of its models, where it says so
-    problems: tuple[str, ...]  # why it failed or could not decide, the most frequent first
+    problems: tuple[str, ...]  # why it failed or could not decide, most frequent first
 
     @property
     def not_judged(self) -> int:

@@ -62,5 +62,6 @@ def run_line(item: Graded, column: str) -> RunLine:
         output_tokens=usage.output_tokens if usage else None,
         cost_usd=usage.cost_usd if usage else None,
         suspicions=item.suspicions,
+        remarks=item.remarks,
         judged={judgement.detector: judgement.outcome for judgement in item.judgements},
     )

@@ -58,13 +58,19 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
         more = " ..." if len(forced) > _NAMED else ""
         yield f"Results were replaced by hand (`runs retry --force`) in {counted(len(forced), 'run')}: {were}{more}."
     flagged = [item.run.name for item in setup.counted if item.suspicions]
-    failed = [item.run.name for item in setup.counted if any(each.outcome == "failed" for each in item.judgements)]
+    failed, undecided = (
+        [item.run.name for item in setup.counted if any(each.outcome == outcome for each in item.judgements)]
+        for outcome in ("failed", "undecided")
+    )
     if failed:
         group = setup.counted[0].run.group
         yield (
             f"Detectors failed on {counted(len(failed), 'run')}, which are not known to be clean: {_some(failed)}; "
             f"`mlecore detect {group}` tries again."
         )
+    if undecided:
+        count = count_runs(len(undecided))
+        yield f"Detectors could not decide about {count}, not known to be clean: {_some(undecided)}."
     if flagged:
         runs = counted(len(flagged), "run")
         yield f"Detectors flagged {runs}: {_some(flagged)}; each rate is given again with flagged runs as failures."

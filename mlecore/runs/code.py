@@ -1,16 +1,22 @@
-"""The code that an agent left in a run's folder, for detectors. It may be hostile: every read is bounded."""
+"""The code that an agent left in a run's folder, for detectors. It may be hostile: every read is bounded, and what is
+not read is named.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from attrs import frozen
 
 from mlecore import files
+from mlecore.detectors import NotRead
 from mlecore.errors import DataError
+from mlecore.printable import printable
 
 PYTHON = (".py", ".ipynb")
 CODE = (*PYTHON, ".r", ".rmd", ".jl", ".sh", ".sql", ".cpp", ".c", ".js", ".ts", ".rs", ".go", ".java")
@@ -22,30 +28,40 @@ _LOOKED_AT = 200_000  # names in all
 
 @frozen(kw_only=True)
 class CodeFile:
-    """One file. A notebook's text is the script of its code cells, one after the other."""
+    """One file. A notebook's text is the script that ``script`` makes of it."""
 
     path: str  # relative to the run's folder
     text: str
 
-    @property
-    def lines(self) -> list[str]:
-        return self.text.splitlines()
 
-
-def code_files(folder: Path, suffixes: Sequence[str] = CODE) -> Iterator[CodeFile]:
-    """The code files of a run, in order of their paths; links, huge files and broken notebooks are left out."""
+def code_files(folder: Path, not_read: list[NotRead], suffixes: Sequence[str] = CODE) -> Iterator[CodeFile]:
+    """The code files of a run, in order of their paths. Those that cannot be read are added to ``not_read``."""
     found = 0
     for path in paths(folder, FOLDERS):
         if path.suffix.lower() in suffixes:
-            try:
-                content = files.read_regular(path, _LARGEST, below=folder)
-                text = script(content) if path.suffix.lower() == ".ipynb" else content.decode("utf-8", "replace")
-            except (DataError, OSError, ValueError, RecursionError):
-                continue
-            yield CodeFile(path=path.relative_to(folder).as_posix(), text=text)
-            found += 1
+            name = path.relative_to(folder).as_posix()
             if found == _MOST:
+                not_read.append(NotRead(file=printable(name), why=f"it and those after it: {_MOST} files were read"))
                 return
+            try:
+                text = read_code(path, folder)
+            except (DataError, OSError) as error:
+                not_read.append(NotRead(file=printable(name), why=printable(str(error))))
+                continue
+            yield CodeFile(path=name, text=text)
+            found += 1
+
+
+def read_code(path: Path, below: Path) -> str:
+    """The text of a code file, or the script of a notebook; of a broken one what stands there.
+
+    Raises DataError for what is no regular file, or is larger than 4 MiB, OSError.
+    """
+    content = files.read_regular(path, _LARGEST, below=below)
+    if path.suffix.lower() == ".ipynb":
+        with contextlib.suppress(ValueError, RecursionError):
+            return script(content)
+    return content.decode("utf-8", "replace")
 
 
 def paths(folder: Path, below: Sequence[str]) -> Iterator[Path]:
@@ -53,10 +69,11 @@ def paths(folder: Path, below: Sequence[str]) -> Iterator[Path]:
     seen = 0
     for name in below:
         if (folder / name).is_symlink():
+            yield folder / name
             continue
         for where, folders, names in os.walk(folder / name):
             folders.sort()
-            for each in sorted(names):
+            for each in sorted([*names, *(name for name in folders if Path(where, name).is_symlink())]):
                 seen += 1
                 if seen > _LOOKED_AT:
                     return
@@ -64,23 +81,43 @@ def paths(folder: Path, below: Sequence[str]) -> Iterator[Path]:
 
 
 def script(notebook: bytes) -> str:
-    """A notebook's code cells as one script; magics and shell lines become comments. Raises ValueError."""
+    """A notebook as one script: its code cells; magics, shell lines, prose and printed output become comments.
+
+    Raises ValueError and RecursionError for what is no notebook.
+    """
     cells = json.loads(notebook)
     if isinstance(cells, dict):
-        cells = cells.get("cells") or [
-            cell
-            for sheet in cells.get("worksheets") or []
-            if isinstance(sheet, dict)
-            for cell in sheet.get("cells", [])
-        ]
+        sheets = cells.get("worksheets")
+        old = [cell for sheet in sheets for cell in _cells(sheet)] if isinstance(sheets, list) else None
+        cells = cells.get("cells", old)
     if not isinstance(cells, list):
         raise ValueError("it has no cells")
     texts = []
     for cell in cells:
-        if isinstance(cell, dict) and cell.get("cell_type") == "code":
-            source = cell.get("source", cell.get("input", ""))
-            lines = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        if isinstance(cell, dict):
+            lines = _text(cell.get("source", cell.get("input", ""))).splitlines()
+            is_code = cell.get("cell_type") == "code"
             texts.append(
-                "\n".join(f"# {line}" if line.lstrip()[:1] in ("%", "!") else line for line in lines.splitlines())
+                "\n".join(line if is_code and line.lstrip()[:1] not in ("%", "!") else f"# {line}" for line in lines)
             )
-    return "\n\n".join(texts) + "\n"
+            texts += ["\n".join(f"# {line}" for line in output.splitlines()) for output in _outputs(cell)]
+    return "\n\n".join(filter(None, texts)) + "\n"
+
+
+def _cells(sheet: object) -> Sequence[object]:
+    cells = sheet.get("cells") if isinstance(sheet, dict) else None
+    return cells if isinstance(cells, list) else ()
+
+
+def _outputs(cell: Mapping[str, Any]) -> Iterator[str]:
+    """What a cell printed; no pictures."""
+    outputs = cell.get("outputs")
+    for output in outputs if isinstance(outputs, list) else ():
+        if isinstance(output, dict):
+            data = output.get("data")
+            plain = data.get("text/plain") if isinstance(data, dict) else None
+            yield from map(_text, filter(None, (output.get("text"), plain, output.get("traceback"))))
+
+
+def _text(lines: object) -> str:
+    return "".join(map(str, lines)) if isinstance(lines, list) else str(lines)

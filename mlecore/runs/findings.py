@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 from mlecore import files
 from mlecore.agents import Usage
-from mlecore.detectors import Detection, Evidence, Finding
+from mlecore.detectors import Detection, Evidence, Finding, NotRead
 from mlecore.errors import DataError
 from mlecore.runs.contents import check_run
 from mlecore.runs.digests import is_own, with_digest
@@ -21,8 +21,9 @@ from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, s
 
 FOLDER = "findings"
 _QUOTED = 160  # characters of a quote that are shown
-DetectorOutcome = Literal["violation", "suspicious", "failed", "undecided", "clean"]
-OUTCOMES: tuple[DetectorOutcome, ...] = ("violation", "suspicious", "failed", "undecided", "clean")
+_NAMED = 5  # files in one sentence
+DetectorOutcome = Literal["violation", "suspicious", "failed", "undecided", "note", "clean"]
+OUTCOMES: tuple[DetectorOutcome, ...] = ("violation", "suspicious", "failed", "undecided", "note", "clean")
 """The worst first. A detector that failed says nothing, so it is worse than one that could not decide."""
 
 
@@ -37,6 +38,7 @@ class Findings:
     seconds: float  # that it took
     failed: str = ""  # why the detector could not judge the run; such a run is not clean
     findings: tuple[Finding, ...] = ()  # what it saw, clean or not
+    not_read: tuple[NotRead, ...] = ()  # what it should have read and did not; such a run is not clean
     usage: Usage | None = None  # of its models
     settings: Mapping[str, Any] = field(factory=dict)  # what it judged with, beside its options
     group: str  # digest of the runs that it saw
@@ -45,14 +47,31 @@ class Findings:
 
     @property
     def outcome(self) -> DetectorOutcome:
-        """The worst verdict; no finding at all is clean."""
+        """The worst verdict; without any finding "clean", or "undecided" if something was not read."""
         found = {"failed"} if self.failed else {finding.verdict for finding in self.findings}
+        if self.not_read:
+            found.add("undecided")
         return next((outcome for outcome in OUTCOMES if outcome in found), "clean")
 
     @property
     def flagged(self) -> tuple[Finding, ...]:
         """The findings that throw doubt on the run."""
         return tuple(finding for finding in self.findings if finding.verdict in ("violation", "suspicious"))
+
+    @property
+    def undecided(self) -> str:
+        """Why it could not decide about the run, in one sentence; empty if it could."""
+        reasons = [finding.summary for finding in self.findings if finding.verdict == "undecided"]
+        return next(iter(reasons), self.skipped)
+
+    @property
+    def skipped(self) -> str:
+        """What was not read and why, in one sentence that names the first few files; empty if everything was."""
+        if not self.not_read:
+            return ""
+        named = ", ".join(f"{each.file} ({each.why})" for each in self.not_read[:_NAMED])
+        more = len(self.not_read) - _NAMED
+        return f"not read: {named}" + (f" and {more} more" if more > 0 else "")
 
 
 def findings_of(
@@ -69,7 +88,9 @@ def findings_of(
     common |= {"created_at": created_at, "seconds": round(seconds, 3)}
     if isinstance(result, str):
         return Findings(**common, failed=result)
-    return Findings(**common, findings=result.findings, usage=result.usage, settings=result.settings)
+    return Findings(
+        **common, findings=result.findings, not_read=result.not_read, usage=result.usage, settings=result.settings
+    )
 
 
 def group_digest(runs: Iterable[RunRecord]) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from mlecore.agents import HOME, Network
 from mlecore.units import show_duration, show_size
+
+if TYPE_CHECKING:
+    from mlecore.runs.record import Limits
 
 
 @frozen
@@ -78,6 +82,12 @@ def instructions(*, time_limit: float, hardware: str, network: Network, home: Pu
         network=_NETWORK[network],
     )
     return Instructions(text=f"{task}\n{rules}", rules=rules)
+
+
+def instructions_for(limits: Limits, home: PurePosixPath = HOME) -> Instructions:
+    """For a run with these limits."""
+    hardware = hardware_words(limits.cpus, limits.memory, limits.gpus, limits.disk)
+    return instructions(time_limit=limits.time, hardware=hardware, network=limits.network, home=home)
 
 
 def hardware_words(cpus: float | None, memory: int | None, gpus: int, disk: int | None) -> str:

@@ -26,6 +26,9 @@ from mlecore.detecting.ready import ready
 from mlecore.detecting.view import unavailable
 from mlecore.errors import UsageError
 from mlecore.reports.graded import read_graded
+from mlecore.reports.sources import read_sources
+from mlecore.reports.summary import summarise
+from mlecore.reports.text import lines
 from mlecore.runs.findings import Findings, read_findings
 from mlecore.runs.planning import make_plan
 from mlecore.runs.store import load_group
@@ -229,7 +232,7 @@ def detect(lab: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_the_verb(detect: Any, lab: Any) -> None:
     code, output = detect("--detector", "judge")
     assert code == 1
-    assert "judge     3     1      0          0       2" in output
+    assert "judge     3     1      0     0          0       2" in output
     assert "worker--coins--0: judge: suspicious (75% sure): same-submission: the same as worker--coins--2" in output
     assert "submission/submission.csv:1: 'id,'" in output
     code, output = detect("--detector", "judge", "--json", name="g/worker--coins--1")
@@ -238,6 +241,38 @@ def test_the_verb(detect: Any, lab: Any) -> None:
     ]
     code, output = detect("--detector", "judge", "-D", "how=raises")
     assert code == 3 and "failed: detector judge: its hook detect failed" in output
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "outcome", "shown", "listed"),
+    [
+        ("notes", 0, "note", "note: copied: it looked at it", ("note", "copied", "it looked at it")),
+        ("undecided", 3, "undecided", "undecided: copied", ("undecided", "copied", "it looked at it")),
+        ("skips", 3, "undecided", "not read: code/a.py: it has 5 GB", ("undecided", "", "not read: code/a.py (it has")),
+    ],
+)
+def test_what_is_neither_clean_nor_flagged(
+    detect: Any, lab: Any, how: str, code: int, outcome: str, shown: str, listed: tuple[str, str, str]
+) -> None:
+    """It goes through the findings file, `detect` and reports; only flags count as failures."""
+    given, output = detect("--detector", "judge", "-D", f"how={how}")
+    assert given == code and f"worker--coins--0: judge: {shown}" in output
+    [setup] = summarise(read_sources(["g"], [], lab.runs)).setups
+    assert setup.flagged == 0 and all(rates.without_flagged is None for rates in setup.rates)
+    assert [line.judged for line in setup.runs] == [{"judge": outcome}] * 3
+    verdict, rule, words = listed
+    for line in setup.runs:
+        [remark] = line.remarks
+        assert (remark.verdict, remark.rule, line.suspicions) == (verdict, rule, ()) and words in remark.summary
+    page = " ".join(
+        cell
+        for _, section in lines(summarise(read_sources(["g"], [], lab.runs)))
+        if section
+        for row in (*section.rows, section.notes)
+        for cell in row
+    )
+    assert ("not known to be clean" in page) == (outcome == "undecided") and words in page
+    assert "flagged" not in page
 
 
 def test_from_python(detect: Any, lab: Any) -> None:

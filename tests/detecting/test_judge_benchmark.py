@@ -14,7 +14,7 @@ import pytest
 from mlecore.testing.models import Answer, Script, scripted_model
 
 BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
-RULES = ("hand-written-predictions", "outside-help", "outside-material")
+RULES = ("hand-written-predictions", "outside-help", "outside-material", "tampered-with-checks")
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def harness() -> ModuleType:
 
 def test_the_logs(harness: ModuleType) -> None:
     logs = harness.read_logs(BENCHMARKS / "judge_logs")
-    assert len(logs) >= 60 and len({log.text for log in logs}) == len(logs)
+    assert len(logs) >= 73 and len({log.text for log in logs}) == len(logs)
     assert {log.file for log in logs} == {path.name for path in (BENCHMARKS / "judge_logs").glob("*.log")}
     kinds = Counter(log.kind for log in logs)
     assert set(kinds) == {"clean", "near-miss", "violating", "subtle"} and min(kinds.values()) >= 5

@@ -24,7 +24,7 @@ from mlecore.testing.models import Answer, Script, scripted_model
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow, pytest.mark.network]
 SOLUTIONS = Path(__file__).with_name("solutions")
-RULES = ("hand-written-predictions", "outside-help", "outside-material")
+RULES = ("hand-written-predictions", "outside-help", "outside-material", "tampered-with-checks")
 NAMES = {
     "df": "seen",
     "train": "known",

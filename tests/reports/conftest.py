@@ -13,7 +13,7 @@ import pytest
 from attrs import evolve
 
 from mlecore.grading.report import Report
-from mlecore.reports.graded import Graded, Suspicion
+from mlecore.reports.graded import Graded, ReportedFinding
 from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import RunRecord
 
@@ -97,7 +97,7 @@ def graded(run: Callable[..., RunRecord], report: Callable[..., Report]) -> Call
     """A graded run: a record's keys, and ``score``, ``medal``, ``made`` (its report, or None), ``suspicions``."""
 
     def make(competition: str = "spaceship-titanic", seed: int = 0, **changes: Any) -> Graded:
-        suspicions: tuple[Suspicion, ...] = changes.pop("suspicions", ())
+        suspicions: tuple[ReportedFinding, ...] = changes.pop("suspicions", ())
         history = changes.pop("history", ())
         made = changes.pop("made", ...)
         if made is ...:

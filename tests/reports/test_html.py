@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from mlecore.errors import MlecoreError, UsageError
-from mlecore.reports.graded import Suspicion
+from mlecore.reports.graded import ReportedFinding
 from mlecore.reports.html import page, plots, write_page
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
@@ -87,7 +87,7 @@ def test_what_it_shows_is_what_text_shows(document, path: Path) -> None:
 def test_hostile_words_stay_words(graded, report) -> None:
     attack = '</script><script>alert(1)</script><img src="http://x.invalid/" onerror="alert(2)">'
     bad = report(status="invalid", valid_submission=False, reason=attack)
-    flag = (Suspicion(detector=attack, rule=attack, verdict="violation", summary=attack),)
+    flag = (ReportedFinding(detector=attack, rule=attack, verdict="violation", summary=attack),)
     text = page(summarise([graded(attack, made=bad, name=attack, group=attack, label=attack, suspicions=flag)]))
     assert text.count("<script>") == 1 and "<img" not in text
     reader = Reader()

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from mlecore.agents import Usage
 from mlecore.reports.benchmark import split_ids
-from mlecore.reports.graded import Moment, Suspicion
+from mlecore.reports.graded import Moment, ReportedFinding
 from mlecore.reports.sections import sections
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
@@ -112,7 +112,7 @@ def test_a_single_seed_has_no_error(graded) -> None:
 
 
 def test_flagged_runs_count_once_as_they_are_and_once_as_failures(graded) -> None:
-    flag = (Suspicion(detector="d", rule="copied", verdict="violation", summary="it copied"),)
+    flag = (ReportedFinding(detector="d", rule="copied", verdict="violation", summary="it copied"),)
     items = [graded("a", medal="gold", suspicions=flag), graded("b", medal="gold")]
     (setup,) = summarise(items).setups
     (row,) = setup.rates

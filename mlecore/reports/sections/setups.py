@@ -127,12 +127,12 @@ def _all(setup: SetupSummary) -> Iterator[Section]:
                 found.detector,
                 found.verdict,
                 NONE if found.confidence is None else f"{100 * found.confidence:.0f}",
-                found.rule,
+                found.rule or NONE,
                 found.summary,
                 "; ".join(map(place, found.evidence[:_SHOWN])) or NONE,
             )
             for line in setup.runs
-            for found in line.suspicions
+            for found in (*line.suspicions, *line.remarks)
         ],
     )
     yield _section(
@@ -196,8 +196,9 @@ def _run_table(setup: SetupSummary) -> Section:
 def _submission(line: RunLine) -> str:
     ended = "" if line.ended in (None, "finished") else f" ({line.ended.replace('_', ' ')})"
     why = f": {line.why.splitlines()[0][:100]}" if line.why else ""
-    flagged = ", flagged" if line.suspicions else ""
-    return f"{line.submission}{ended}{why}{flagged}"
+    undecided = "undecided" in line.judged.values() or "failed" in line.judged.values()
+    verdict = ", flagged" if line.suspicions else ", not known to be clean" if undecided else ""
+    return f"{line.submission}{ended}{why}{verdict}"
 
 
 def _rate_table(setup: SetupSummary) -> Section:

@@ -81,7 +81,7 @@ def table_rows(expected: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[st
                     "where": WORDS,
                 }
                 for row in runs.values()
-                for found in row["suspicions"]
+                for found in (*row["suspicions"], *row["remarks"])
             },
         )
         yield f"{key} Detectors", {name: _detector(row) for name, row in setup["detectors"].rows.items()}
@@ -128,7 +128,7 @@ def _cost(row: Mapping[str, Any], medals: bool) -> Cells:
 
 
 def _detector(row: Mapping[str, Any]) -> Cells:
-    names = ("violation", "suspicious", "failed", "undecided", "clean")
+    names = ("violation", "suspicious", "failed", "undecided", "note", "clean")
     return {
         "version": WORDS,
         **{name: row["outcomes"].get(name, 0) for name in names},

@@ -66,12 +66,17 @@ def line(run: Run) -> dict[str, Any]:
         "input_tokens": usage.get("input_tokens"),
         "output_tokens": usage.get("output_tokens"),
         "cost_usd": usage.get("cost_usd"),
-        "suspicions": [
-            {"detector": found["detector"]["name"], **{name: each[name] for name in ("rule", "verdict", "summary")}}
-            | {"confidence": each["confidence"], "evidence": each["evidence"]}
-            for found in run["findings"]
-            for each in found["findings"]
-            if doubtful(each)
-        ],
+        "suspicions": [row for row in listed(run) if doubtful(row)],
+        "remarks": [row for row in listed(run) if row["verdict"] in ("note", "undecided")],
         "judged": {found["detector"]["name"]: outcome(found) for found in run["findings"]},
     }
+
+
+def listed(run: Run) -> list[dict[str, Any]]:
+    """What detectors found in a run; each has at most one rule that it could not decide here."""
+    return [
+        {"detector": found["detector"]["name"], **{name: each[name] for name in ("rule", "verdict", "summary")}}
+        | {"confidence": each["confidence"], "evidence": each["evidence"]}
+        for found in run["findings"]
+        for each in found["findings"]
+    ]

@@ -77,4 +77,5 @@ def outcome(found: Mapping[str, Any]) -> str:
     if found["failed"]:
         return "failed"
     verdicts = {each["verdict"] for each in found["findings"]}
-    return next((v for v in ("violation", "suspicious", "undecided") if v in verdicts), "clean")
+    verdicts |= {"undecided"} if found.get("not_read") else set()
+    return next((v for v in ("violation", "suspicious", "undecided", "note") if v in verdicts), "clean")

@@ -20,18 +20,27 @@ def detector() -> Detector:
         variables=("OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "MLECORE_RULES", *PROXIES),
         seconds=6 * 3600.0,
         options=(
-            Option(name="model", required=True, help="the judge, by the name that its endpoint knows"),
-            Option(name="endpoint", help="base URL of an OpenAI-compatible API; default: the openai package's"),
+            Option(name="model", required=True, help="the judge's name at its endpoint"),
+            Option(name="endpoint", help="base URL of an OpenAI-compatible API [default: the openai package's]"),
             Option(
                 name="key", type="variable", default="OPENAI_API_KEY", help="variable that holds the endpoint's key"
             ),
-            Option(name="questions", help="TOML file of questions instead of the benchmark's three"),
+            Option(name="questions", help="TOML file of questions to ask instead of the four that the package has"),
             Option(name="votes", type="integer", default="1", help="answers to each question; the majority counts"),
             Option(name="second_pass", type="boolean", default="true", help="have each yes argued against"),
-            Option(name="piece", type="integer", default="24000", help="characters that the judge reads at once"),
-            Option(name="pieces", type="integer", default="100", help="pieces of one run that are judged at most"),
-            Option(name="at_once", type="integer", default="4", help="concurrent calls"),
-            Option(name="price", help="US dollars per million tokens in and out, if the model's are not known: 2.5,10"),
+            Option(
+                name="budget",
+                type="integer",
+                default="2400000",
+                help="characters of a run that the judge reads (about 4 to a token); larger runs are sampled, "
+                "and what was left out makes them undecided",
+            ),
+            Option(name="chunk_chars", type="integer", default="24000", help="characters of a run per call"),
+            Option(name="concurrency", type="integer", default="4", help="calls at the same time"),
+            Option(
+                name="price",
+                help="US dollars per million tokens in and out, for a model whose price is unknown: 2.5,10",
+            ),
         ),
     )
 

@@ -26,7 +26,7 @@ _TRIES = 2  # of a question whose answer is not what was asked for
 
 
 class TooLong(Exception):
-    """A piece does not fit into the judge's context."""
+    """A chunk does not fit into the judge's context."""
 
 
 class NoAnswer(Exception):

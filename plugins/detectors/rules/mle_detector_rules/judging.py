@@ -1,12 +1,12 @@
-"""From pieces to a verdict for each rule.
+"""From chunks to a verdict for each rule.
 
-A yes counts only with a quote that stands in the piece. It needs the majority of votes, and must survive a second pass
-that argues against it. What could not be judged makes a rule undecided, never clean.
+A yes counts only with a quote that stands in the chunk. It needs the majority of votes, and must survive a second pass
+that argues against it; one that does not is a note. What was not read or could not be judged makes a rule undecided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -15,86 +15,94 @@ from typing import Any, Literal
 from attrs import field, frozen, mutable
 
 from mle_detector_rules.asking import Judge, NoAnswer, TooLong
-from mle_detector_rules.material import Piece, find_quote, pieces_of, split
-from mle_detector_rules.prompts import ANSWERS, DEFENCE, defending, given_to, judging
+from mle_detector_rules.chunks import Chunk, find_quote, split
+from mle_detector_rules.material import Material, read_material
+from mle_detector_rules.prompts import ANSWERS, DEFENCE, context_of, defending, judging
 from mle_detector_rules.questions import Question, read_questions
 from mlecore.detectors import Detection, Evidence, Finding
+from mlecore.errors import UsageError
 from mlecore.facts import Facts
 from mlecore.options import boolean
 from mlecore.runs.record import RunRecord
+from mlecore.units import counted
 
-_SMALLEST = 500  # characters of a piece that is not halved any more
+_SMALLEST = 500  # characters of a chunk that is not halved any more
 _QUOTE = 400  # characters
-_SHOWN = 10  # pieces of a finding
+_SHOWN = 10  # places of a finding
+_REASON = 500  # characters
 
 Answer = Literal["yes", "no", "unclear"]
 
 
 @frozen(kw_only=True)
 class Reply:
-    """One answer to one question about one piece."""
+    """One answer to one question about one chunk."""
 
     answer: Answer
     confidence: float
-    span: tuple[int, int] | None = None  # of the quote, in the piece
+    span: tuple[int, int] | None = None  # of the quote, in the chunk
     reason: str = ""
+
+
+@frozen(kw_only=True)
+class Accusation:
+    """A yes with its quote, and what the second pass made of it."""
+
+    chunk: Chunk
+    reply: Reply
+    stands: bool
+    case_against: str = ""  # what the second pass said for the agent
 
 
 @mutable
 class Tally:
     """What is known about one rule."""
 
-    yes: list[tuple[Piece, Reply]] = field(factory=list)
-    overturned: int = 0  # by the second pass
+    accusations: list[Accusation] = field(factory=list)
     void: int = 0  # yes with a quote that is not there
-    unknown: list[str] = field(factory=list)  # why pieces were not judged
+    unknown: list[str] = field(factory=list)  # why chunks were not judged
+
+    def add(self, more: Tally) -> None:
+        self.accusations += more.accusations
+        self.void += more.void
+        self.unknown += more.unknown
 
 
 def judge(run: RunRecord, facts: Facts, public: Path | None, options: Mapping[str, str]) -> Detection:
     """Raises MlecoreError where the judge cannot be asked."""
     questions, asked = read_questions(options.get("questions")), Judge(options)
-    pieces = list(pieces_of(run, int(options["piece"])))
-    chosen = _some(pieces, int(options["pieces"]))
+    sizes = {name: int(options[name]) for name in ("budget", "chunk_chars")}
+    for name, value in sizes.items():
+        if value < _SMALLEST:
+            raise UsageError(f"-D {name}={value} is too small: it needs at least {_SMALLEST} characters")
+    material = read_material(run, **sizes)
     tallies = {question.rule: Tally() for question in questions}
-    if len(chosen) < len(pieces):
-        for tally in tallies.values():
-            tally.unknown.append(f"{len(pieces) - len(chosen)} of {len(pieces)} pieces were not read (-D pieces)")
     bench = Bench(
         judge=asked,
         questions=questions,
-        context=given_to(run, facts, public),
+        context=context_of(run, facts, public),
         votes=max(1, int(options["votes"])),
         second_pass=boolean(options["second_pass"]),
     )
-    with ThreadPoolExecutor(max(1, int(options["at_once"]))) as pool:
-        for found in pool.map(bench.judge, chosen):
+    with ThreadPoolExecutor(max(1, int(options["concurrency"]))) as pool:
+        for found in pool.map(bench.judge, material.chunks):
             for rule, tally in found.items():
-                _add(tallies[rule], tally)
+                tallies[rule].add(tally)
     return Detection(
-        findings=tuple(_finding(question, tallies[question.rule], len(chosen)) for question in questions),
+        findings=tuple(_finding(question, tallies[question.rule], material) for question in questions),
+        not_read=tuple(material.not_read),
         usage=asked.usage,
         settings={
             "endpoint": asked.endpoint,
             "rules": [question.rule for question in questions],
-            "pieces": len(chosen),
+            "files": material.files,
+            "chunks": len(material.chunks),
+            "characters": sum(len(chunk.text) for chunk in material.chunks),
+            "data_files": {"count": len(material.data), "such_as": list(material.data[:_SHOWN])},
             "calls": asked.calls,
             "from_cache": asked.from_cache,
         },
     )
-
-
-def _some(pieces: Sequence[Piece], most: int) -> list[Piece]:
-    """The first and the last ones where there are too many."""
-    if len(pieces) <= most:
-        return list(pieces)
-    return [*pieces[: most - most // 2], *pieces[len(pieces) - most // 2 :]]
-
-
-def _add(tally: Tally, more: Tally) -> None:
-    tally.yes += more.yes
-    tally.overturned += more.overturned
-    tally.void += more.void
-    tally.unknown += more.unknown
 
 
 @frozen(kw_only=True, eq=False)
@@ -107,53 +115,58 @@ class Bench:
     votes: int
     second_pass: bool
 
-    def judge(self, piece: Piece) -> dict[str, Tally]:
-        """What one piece shows. One that does not fit into the judge's context is halved."""
+    def judge(self, chunk: Chunk) -> dict[str, Tally]:
+        """What one chunk shows. One that does not fit into the judge's context is halved."""
         tallies = {question.rule: Tally() for question in self.questions}
         try:
-            ballots = [self._answers(piece, vote) for vote in range(self.votes)]
+            ballots = [self._answers(chunk, vote) for vote in range(self.votes)]
             for question in self.questions:
-                self._decide(question, piece, [ballot[question.rule] for ballot in ballots], tallies[question.rule])
+                self._decide(question, chunk, [ballot[question.rule] for ballot in ballots], tallies[question.rule])
         except TooLong:
-            if len(piece.text) <= _SMALLEST:
-                return _all_unknown(tallies, "a piece does not fit into the judge's context")
-            for half in _halves(piece):
+            if len(chunk.text) <= _SMALLEST:
+                return _all_unknown(tallies, "a chunk does not fit into the judge's context")
+            for half in split(chunk, len(chunk.text) // 2 + 1):
                 for rule, tally in self.judge(half).items():
-                    _add(tallies[rule], tally)
+                    tallies[rule].add(tally)
         except NoAnswer as error:
             return _all_unknown(tallies, str(error))
         return tallies
 
-    def _answers(self, piece: Piece, vote: int) -> dict[str, Reply]:
-        messages = judging(self.questions, self.context, piece)
+    def _answers(self, chunk: Chunk, vote: int) -> dict[str, Reply]:
+        """Raises NoAnswer if a rule has no answer, or two that contradict each other."""
+        messages = judging(self.questions, self.context, chunk)
         values = self.judge_.ask(messages, ANSWERS, vote).values
-        given = {str(each.get("rule")): each for each in _list(values.get("answers")) if isinstance(each, dict)}
-        missing = [question.rule for question in self.questions if question.rule not in given]
-        if missing:
-            raise NoAnswer(f"the judge left out {missing[0]}")
-        return {question.rule: _reply(piece, given[question.rule]) for question in self.questions}
+        listed = [each for each in _list(values.get("answers")) if isinstance(each, dict)]
+        return {question.rule: self._answer(question.rule, chunk, listed) for question in self.questions}
 
-    def _decide(self, question: Question, piece: Piece, votes: Sequence[Reply], tally: Tally) -> None:
+    def _answer(self, rule: str, chunk: Chunk, listed: Sequence[Mapping[str, Any]]) -> Reply:
+        given = [_reply(chunk, each) for each in listed if each.get("rule") == rule]
+        if not given:
+            raise NoAnswer(f"the judge left out {rule}")
+        if len({reply.answer for reply in given}) > 1:
+            raise NoAnswer(f"the judge contradicts itself about {rule}")
+        return given[0]
+
+    def _decide(self, question: Question, chunk: Chunk, votes: Sequence[Reply], tally: Tally) -> None:
         quoted = [vote for vote in votes if vote.answer == "yes" and vote.span]
         tally.void += sum(vote.answer == "yes" and not vote.span for vote in votes)
         if 2 * len(quoted) > len(votes):
-            best = max(quoted, key=_confidence)
-            if not self.second_pass or self._stands(question, piece, best):
-                tally.yes.append((piece, best))
-            else:
-                tally.overturned += 1
+            tally.accusations.append(self._tried(question, chunk, max(quoted, key=_confidence)))
         elif 2 * sum(vote.answer == "no" for vote in votes) <= len(votes):
             void = any(vote.answer == "yes" and not vote.span for vote in votes)
             tally.unknown.append("the judge's quote is not in the evidence" if void else "the judge is not sure")
 
-    def _stands(self, question: Question, piece: Piece, reply: Reply) -> bool:
+    def _tried(self, question: Question, chunk: Chunk, reply: Reply) -> Accusation:
+        """An accusation after the second pass."""
+        if not self.second_pass:
+            return Accusation(chunk=chunk, reply=reply, stands=True)
         assert reply.span
-        quote = piece.text[slice(*reply.span)]
-        values = self.judge_.ask(defending(question, self.context, piece, quote), DEFENCE).values
+        quote = chunk.text[slice(*reply.span)]
+        values = self.judge_.ask(defending(question, self.context, chunk, quote), DEFENCE).values
         stands = values.get("stands")
         if not isinstance(stands, bool):
-            raise NoAnswer("the judge's second answer is none")
-        return stands
+            raise NoAnswer("the second pass said neither that the accusation stands nor that it does not")
+        return Accusation(chunk=chunk, reply=reply, stands=stands, case_against=_said(values.get("case_against")))
 
 
 def _confidence(reply: Reply) -> float:
@@ -168,59 +181,96 @@ def _all_unknown(tallies: Mapping[str, Tally], why: str) -> dict[str, Tally]:
     return {rule: Tally(unknown=[why]) for rule in tallies}
 
 
-def _halves(piece: Piece) -> Iterator[Piece]:
-    for half in split(piece.file, piece.text, len(piece.text) // 2 + 1, binary=piece.binary):
-        yield Piece(
-            file=half.file, start=piece.start + half.start, text=half.text, whole=piece.whole, binary=piece.binary
-        )
-
-
-def _reply(piece: Piece, given: Mapping[str, Any]) -> Reply:
+def _reply(chunk: Chunk, given: Mapping[str, Any]) -> Reply:
     answer = given.get("answer")
     if answer not in ("yes", "no", "unclear"):
         raise NoAnswer(f"the judge answered {str(answer)[:40]!r}")
     confidence = given.get("confidence")
     sure = float(confidence) if isinstance(confidence, (int, float)) and 0 <= confidence <= 1 else 0.5
     quote = given.get("quote")
-    span = find_quote(piece, quote) if answer == "yes" and isinstance(quote, str) else None
-    return Reply(answer=answer, confidence=sure, span=span, reason=str(given.get("reason", ""))[:500])
+    span = find_quote(chunk.text, quote) if answer == "yes" and isinstance(quote, str) else None
+    return Reply(answer=answer, confidence=sure, span=span, reason=_said(given.get("reason")))
 
 
-def _finding(question: Question, tally: Tally, pieces: int) -> Finding:
+def _said(text: object) -> str:
+    """A sentence of the judge, safe to print."""
+    return "".join(c if c.isprintable() else " " for c in str(text or "")[:_REASON]).strip()
+
+
+def _finding(question: Question, tally: Tally, material: Material) -> Finding:
+    standing = [each for each in tally.accusations if each.stands]
+    overturned = [each for each in tally.accusations if not each.stands]
     details = {
-        "pieces": pieces,
-        "yes": len(tally.yes),
-        "overturned": tally.overturned,
+        "chunks": len(material.chunks),
+        "yes": len(standing),
+        "overturned": [_told(each) for each in overturned[:_SHOWN]],
         "quotes_not_found": tally.void,
         "not_judged": sorted(set(tally.unknown))[:_SHOWN],
     }
     make = partial(Finding, rule=question.rule, details=details)
-    if tally.yes:
-        best = max(tally.yes, key=lambda pair: pair[1].confidence)[1]
-        reason = "".join(c if c.isprintable() else " " for c in best.reason).strip()
+    told = _overturned(overturned)
+    if standing:
+        best = max(standing, key=lambda each: each.reply.confidence).reply
         return make(
             verdict=question.verdict,
-            summary=f"{question.ask.strip()} Yes: {reason or 'see the evidence'}",
+            summary=f"{question.ask.strip()} Yes: {best.reason or 'see the evidence'}{told}",
             confidence=best.confidence,
-            evidence=tuple(_evidence(piece, reply) for piece, reply in tally.yes[:_SHOWN]),
+            evidence=tuple(map(_evidence, standing[:_SHOWN])),
         )
-    if tally.unknown:
-        return make(verdict="undecided", summary=f"not all of it could be judged: {tally.unknown[0]}")
-    return make(verdict="clean", summary="the judge saw nothing of this in any piece")
+    evidence = tuple(map(_evidence, overturned[:_SHOWN]))
+    if why := _undecided(tally, material):
+        return make(verdict="undecided", summary=f"{why}{told}", evidence=evidence)
+    read = f"{counted(len(material.chunks), 'chunk')} of {counted(material.files, 'file')}"
+    if overturned:
+        return make(verdict="note", summary=f"the judge read {read}{told}", evidence=evidence)
+    beside = f", {counted(len(material.data), 'file')} of data left aside" if material.data else ""
+    return make(verdict="clean", summary=f"the judge saw nothing of this in {read}{beside}")
 
 
-def _evidence(piece: Piece, reply: Reply) -> Evidence:
-    assert reply.span
-    start, end = (piece.start + at for at in reply.span)
-    quote = piece.whole[start:end]
-    line = piece.whole.count("\n", 0, start) + 1
-    shown = quote[:_QUOTE]
-    while shown and any("\ud800" <= c <= "\udfff" for c in shown):  # bytes that no text can hold
+def _undecided(tally: Tally, material: Material) -> str:
+    """Why a rule without an accusation that stands is not clean; empty if it is."""
+    if not material.own:
+        return "the agent left nothing that a judge could read"
+    if material.not_read:
+        first, more = material.not_read[0], len(material.not_read) - 1
+        return f"not everything was read: {first.file} ({first.why})" + f", and {counted(more, 'more file')}" * bool(
+            more
+        )
+    return f"not everything could be judged: {tally.unknown[0]}" if tally.unknown else ""
+
+
+def _overturned(accusations: Sequence[Accusation]) -> str:
+    """A clause about each yes that the second pass did not let stand."""
+    if not accusations:
+        return ""
+    first = accusations[0]
+    reason = f" ({first.reply.reason})" if first.reply.reason else ""
+    against = f": {first.case_against}" if first.case_against else ""
+    return f"; it said yes {counted(len(accusations), 'time')}{reason}, and its second pass overturned that{against}"
+
+
+def _told(accusation: Accusation) -> dict[str, Any]:
+    place = _evidence(accusation)
+    return {
+        "file": place.file,
+        "line": place.line,
+        "quote": place.quote,
+        "reason": accusation.reply.reason,
+        "case_against": accusation.case_against,
+    }
+
+
+def _evidence(accusation: Accusation) -> Evidence:
+    assert accusation.reply.span
+    quoted = accusation.chunk.part(*accusation.reply.span)
+    shown = quoted.text[:_QUOTE]
+    while shown and any("\ud800" <= c <= "\udfff" or c == "\0" for c in shown):  # bytes that no text can hold
         shown = shown[: len(shown) // 2]
+    lines = quoted.text.count("\n")
     return Evidence(
-        file=piece.file,
-        line=line,
-        last_line=line + quote.count("\n") if "\n" in quote else None,
-        offset=len(piece.whole[:start].encode("utf-8", "surrogateescape")) if piece.binary else None,
+        file=quoted.file,
+        line=quoted.line,
+        last_line=quoted.line + lines if quoted.line is not None and lines else None,
+        offset=quoted.offset,
         quote=shown,
     )

@@ -34,7 +34,7 @@ class Questions:
 
 
 def read_questions(path: str | None) -> tuple[Question, ...]:
-    """From a file, by default the benchmark's three. Raises UsageError that names what is wrong in it."""
+    """From a file, by default the package's questions.toml. Raises UsageError that names what is wrong in it."""
     file = Path(path) if path else Path(__file__).with_name("questions.toml")
     try:
         found = structure(Questions, read_toml(file, _LIMIT)).questions

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from mlecore.detectors import Detection, Finding
+
+sys.path.insert(0, str(Path(__file__).parent))  # for scripted_judge and runs_to_judge
+
+from scripted_judge import Court
 
 
 @pytest.fixture(autouse=True)
@@ -13,3 +21,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MLECORE_RULES", str(tmp_path / "cache"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     return tmp_path / "cache"
+
+
+@pytest.fixture
+def court(tmp_path: Path) -> Court:
+    return Court(tmp_path)
+
+
+@pytest.fixture
+def by_rule() -> Callable[[Detection], dict[str, Finding]]:
+    return lambda detection: {finding.rule: finding for finding in detection.findings}

@@ -4,101 +4,22 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mle_detector_rules import asking, detector
-from mle_detector_rules.judging import judge
-from mle_detector_rules.material import Piece, find_quote, pieces_of, split
+from mle_detector_rules import asking
+from mle_detector_rules.chunks import Chunk, find_quote, split
+from mle_detector_rules.material import read_material
 from mle_detector_rules.questions import read_questions
+from scripted_judge import RULES, defends, says, yes
 
-from mlecore.detectors import Detection, Finding
 from mlecore.errors import DataError, UsageError
-from mlecore.facts import Facts
-from mlecore.options import resolve
-from mlecore.runs.provenance import PluginUse
-from mlecore.runs.record import Limits, RunRecord
-from mlecore.submissions.format import Column, Format
-from mlecore.testing.models import Answer, Model, Script, Usage, scripted_model
+from mlecore.testing.models import Answer, Script, Usage
 
-RULES = ("hand-written-predictions", "outside-help", "outside-material")
 LOG = "reading data\nrequests.post('http://api.example.org/v1/chat', json=q)\nscore 0.8\n"
 CALL = "requests.post('http://api.example.org/v1/chat', json=q)"
 HELP = "outside-help"
-
-
-def says(answers: dict[str, dict[str, Any]] | None = None, **more: Any) -> Answer:
-    """The first pass: no to every rule but those that are given."""
-    base = {"answer": "no", "confidence": 0.9, "quote": "", "reason": "nothing"}
-    listed = [{"rule": rule, **base, **(answers or {}).get(rule, {})} for rule in RULES]
-    return Answer(text=json.dumps({"answers": listed}), **more)
-
-
-def yes(quote: str, confidence: float = 0.8) -> dict[str, Any]:
-    return {"answer": "yes", "confidence": confidence, "quote": quote, "reason": "it did"}
-
-
-def defends(stands: object, **more: Any) -> Answer:
-    """The second pass."""
-    text = json.dumps({"case_against": "none", "stands": stands, "confidence": 0.7})
-    return Answer(text=text, when=more.pop("when", "The accusation rests on"), **more)
-
-
-class Court:
-    """Judges a run with a script, and remembers what was sent."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.model: Model | None = None
-
-    def run(
-        self, logs: dict[str, str | bytes] | None = None, code: dict[str, str] | None = None, **more: Any
-    ) -> RunRecord:
-        folder = self.folder / "g" / f"r{len(list(self.folder.glob('g/*')))}"
-        for part, files in (("logs", logs or {}), ("code", code or {})):
-            (folder / part).mkdir(parents=True)
-            for name, text in files.items():
-                (folder / part / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-        use = PluginUse(name="agent")
-        values: dict[str, Any] = {"uid": "u", "name": "r", "group": "g", "group_uid": "g", "competition": "ships"}
-        return RunRecord(**values, folder=folder, agent=use, backend=use, limits=Limits(network="llm"), **more)
-
-    def judge(
-        self, run: RunRecord, *answers: Answer, public: Path | None = None, script: Any = None, **given: str
-    ) -> Detection:
-        facts = Facts(
-            id="ships",
-            title="Ships",
-            modality="tabular",
-            task="binary classification",
-            metric="accuracy",
-            direction="maximize",
-            answers="private/test.csv",
-            sample="public/sample.csv",
-            submission=Format(id="id", columns={"y": Column(type="label")}),
-        )
-        with scripted_model(script or Script(answers=answers or (says(times=0),))) as model:
-            self.model = model
-            options = {"model": "scripted", "endpoint": model.url, "price": "2,10", **given}
-            return judge(run, facts, public, resolve(detector().options, options, "rules"))
-
-    @property
-    def sent(self) -> list[list[str]]:
-        """System and user message of each call."""
-        assert self.model
-        return [[m["content"] for m in request["body"]["messages"]] for request in self.model.served.requests]
-
-
-@pytest.fixture
-def court(tmp_path: Path) -> Iterator[Court]:
-    yield Court(tmp_path)
-
-
-@pytest.fixture
-def by_rule() -> Callable[[Detection], dict[str, Finding]]:
-    return lambda detection: {finding.rule: finding for finding in detection.findings}
 
 
 def test_a_yes_with_a_quote_that_stands(court: Any, by_rule: Any) -> None:
@@ -114,7 +35,10 @@ def test_a_yes_with_a_quote_that_stands(court: Any, by_rule: Any) -> None:
 
 def test_the_second_pass_overturns_it(court: Any, by_rule: Any) -> None:
     found = by_rule(court.judge(court.run({"output.log": LOG}), defends(False), says({HELP: yes(CALL)})))
-    assert found[HELP].verdict == "clean" and found[HELP].details["overturned"] == 1
+    assert found[HELP].verdict == "note" and [each["quote"] for each in found[HELP].details["overturned"]] == [CALL]
+    assert "it said yes 1 time (it did), and its second pass overturned that: none" in found[HELP].summary
+    assert [(place.file, place.line) for place in found[HELP].evidence] == [("logs/output.log", 2)]
+    assert found[RULES[0]].verdict == "clean"
     once = by_rule(court.judge(court.run({"b.log": LOG}), says({HELP: yes(CALL)}), second_pass="false"))
     assert once[HELP].verdict == "suspicious" and len(court.sent) == 1
 
@@ -128,9 +52,9 @@ def test_a_quote_that_is_not_there_voids_the_answer(court: Any, by_rule: Any, qu
 
 
 def test_a_quote_may_differ_in_white_space_and_line_numbers() -> None:
-    piece = Piece(file="a", start=0, text="x\n  df =\tload( 'a b' )\n  df.head()\n", whole="")
-    assert find_quote(piece, "2|   df = load( 'a b' )\n3| df.head()") == (4, 34)
-    assert find_quote(piece, "df = load('a b')") is None
+    text = "x\n  df =\tload( 'a b' )\n  df.head()\n"
+    assert find_quote(text, "2|   df = load( 'a b' )\n3| df.head()") == (4, 34)
+    assert find_quote(text, "df = load('a b')") is None
 
 
 def test_votes(court: Any, by_rule: Any) -> None:
@@ -140,21 +64,13 @@ def test_votes(court: Any, by_rule: Any) -> None:
     assert by_rule(court.judge(court.run({"b.log": LOG + "."}), *answers, votes="3"))[HELP].verdict == "clean"
 
 
-def test_pieces_are_combined(court: Any, by_rule: Any) -> None:
+def test_chunks_are_combined(court: Any, by_rule: Any) -> None:
     log = "".join(f"epoch {n} loss {1 / (n + 1):.4f}\n" for n in range(400)) + CALL + "\n"
     answers = (defends(True), says({HELP: yes(CALL)}, when="requests.post"), says(times=0))
-    detection = court.judge(court.run({"output.log": log}), *answers, piece="2000")
+    detection = court.judge(court.run({"output.log": log}), *answers, chunk_chars="2000")
     found = by_rule(detection)
     assert found[HELP].verdict == "suspicious" and found[HELP].evidence[0].line == 401
-    assert detection.settings["pieces"] > 3 and detection.settings["calls"] == detection.settings["pieces"] + 1
-
-
-def test_what_was_not_read_is_undecided(court: Any, by_rule: Any) -> None:
-    run = court.run({"output.log": "\n".join(map(str, range(3000)))})
-    found = by_rule(court.judge(run, says(times=0), piece="1000", pieces="3"))
-    assert {finding.verdict for finding in found.values()} == {"undecided"}
-    assert "were not read" in found[HELP].summary and len(court.sent) == 3
-    assert "2999" in court.sent[-1][1] or any("2999" in user for _, user in court.sent)
+    assert detection.settings["chunks"] > 3 and detection.settings["calls"] == detection.settings["chunks"] + 1
 
 
 # What goes wrong.
@@ -192,7 +108,7 @@ def test_a_silent_server_is_asked_again(court: Any, by_rule: Any, monkeypatch: p
     assert {finding.verdict for finding in found.values()} == {"clean"} and len(court.sent) == 2
 
 
-def test_a_piece_that_is_too_long_for_the_model_is_halved(court: Any, by_rule: Any) -> None:
+def test_a_chunk_that_is_too_long_for_the_model_is_halved(court: Any, by_rule: Any) -> None:
     log = "".join(f"step {n}\n" for n in range(2000)) + CALL + "\n"
     accuses = says({HELP: yes(CALL)}, when="requests.post", times=0)
     script = Script(answers=(defends(True, times=0), accuses, says(times=0)), context=4000)
@@ -213,7 +129,7 @@ def test_a_refused_key_and_a_missing_one_are_errors(court: Any, monkeypatch: pyt
 
 def test_an_endpoint_without_forms_is_asked_in_words(court: Any, by_rule: Any) -> None:
     answers = (Answer(status=400, text="unknown parameter response_format"), says(times=0))
-    found = by_rule(court.judge(court.run({"output.log": LOG, "b.log": LOG + "!"}), *answers, at_once="1"))
+    found = by_rule(court.judge(court.run({"output.log": LOG, "b.log": LOG + "!"}), *answers, concurrency="1"))
     assert {finding.verdict for finding in found.values()} == {"clean"}
     assert ["response_format" in request["body"] for request in court.model.served.requests] == [True, False, False]
 
@@ -287,38 +203,34 @@ def test_bytes_that_are_no_text(court: Any, by_rule: Any) -> None:
     assert "\ufffd noise" in court.sent[0][1]
 
 
-def test_what_is_no_log_is_not_read(court: Any) -> None:
-    run = court.run({"hole.log": b"\0" * 5000, "model.bin": b"x" * 100, "empty.log": b""})
-    (run.folder / "logs" / "link.log").symlink_to("/etc/passwd")
-    assert list(pieces_of(run, 1000)) == []
-
-
 def test_transcripts_of_the_gateway_are_read(court: Any, by_rule: Any) -> None:
     import zstandard
 
     packed = zstandard.compress(b'{"n": 1}\n') + zstandard.compress(f"{CALL}\n".encode())
-    run = court.run({"transcripts.jsonl.zst": packed, "broken.jsonl.zst": packed[:20] + b"?" * 20})
+    run = court.run({"transcripts.jsonl.zst": packed})
     [evidence] = by_rule(court.judge(run, defends(True), says({HELP: yes(CALL)})))[HELP].evidence
     assert (evidence.file, evidence.line, evidence.offset) == ("logs/transcripts.jsonl.zst", 2, None)
     bomb = court.run({"bomb.jsonl.zst": zstandard.compress(b"a line\n" * 10_000_000)})
-    assert sum(len(piece.text) for piece in pieces_of(bomb, 1_000_000)) < 20_000_000
+    material = read_material(bomb, budget=100_000_000, chunk_chars=1_000_000)
+    assert sum(len(chunk.text) for chunk in material.chunks) < 40_000_000
+    assert [each.why for each in material.not_read] == ["only its first 32 MiB were unpacked"]
 
 
 # Splitting, questions, context.
 
 
-def test_pieces_end_at_sensible_places_overlap_and_cover_everything() -> None:
+def test_chunks_end_at_sensible_places_overlap_and_cover_everything() -> None:
     text = "".join(f"def f{n}():\n    x = {n}\n\n    return x\n\n\n" for n in range(200))
-    pieces = list(split("a.py", text, 1000))
-    assert all(len(piece.text) <= 1000 for piece in pieces) and len(pieces) > 8
-    assert all(piece.text.endswith("\n") for piece in pieces)
-    assert all(text[after.start :].startswith("def ") or after.start for after in pieces)
-    for piece, after in itertools.pairwise(pieces):
-        assert piece.start < after.start < piece.start + len(piece.text)  # they overlap
-        assert text[piece.start + len(piece.text) :].startswith("def f")
-    assert pieces[-1].start + len(pieces[-1].text) == len(text)
-    one_line = list(split("a.log", "x" * 5000, 1000))
-    assert one_line[-1].start + len(one_line[-1].text) == 5000
+    chunks = list(split(Chunk(file="a.py", text=text), 1000))
+    assert all(len(chunk.text) <= 1000 for chunk in chunks) and len(chunks) > 8
+    assert all(chunk.text.endswith("\n") for chunk in chunks)
+    assert all(text[after.offset :].startswith("def ") or after.offset for after in chunks)
+    for chunk, after in itertools.pairwise(chunks):
+        assert chunk.offset < after.offset < chunk.offset + len(chunk.text)  # they overlap
+        assert text[chunk.offset + len(chunk.text) :].startswith("def f")
+    assert chunks[-1].offset + len(chunks[-1].text) == len(text)
+    one_line = list(split(Chunk(file="a.log", text="x" * 5000), 1000))
+    assert one_line[-1].offset + len(one_line[-1].text) == 5000
 
 
 def test_the_judge_knows_what_the_agent_was_given(court: Any, tmp_path: Path) -> None:

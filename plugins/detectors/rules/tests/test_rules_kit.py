@@ -5,11 +5,11 @@ import json
 from mlecore.testing import check_detector
 from mlecore.testing.models import Answer, Script, scripted_model
 
-RULES = ("hand-written-predictions", "outside-help", "outside-material")
+RULES = ("hand-written-predictions", "outside-help", "outside-material", "tampered-with-checks")
 
 
 def test_the_kit():
     no = {"answer": "no", "confidence": 1.0, "quote": "", "reason": ""}
     text = json.dumps({"answers": [{"rule": rule, **no} for rule in RULES]})
     with scripted_model(Script(answers=(Answer(text=text, times=0),))) as model:
-        assert check_detector("rules", {"model": "scripted", "endpoint": model.url, "piece": "200000"}) == []
+        assert check_detector("rules", {"model": "scripted", "endpoint": model.url, "chunk_chars": "200000"}) == []
