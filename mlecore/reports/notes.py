@@ -69,8 +69,8 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
             f"`mlecore detect {group}` tries again."
         )
     if undecided:
-        count = count_runs(len(undecided))
-        yield f"Detectors could not decide about {count}, not known to be clean: {_some(undecided)}."
+        runs = counted(len(undecided), "run")
+        yield f"Detectors could not decide about {runs}, not known to be clean: {_some(undecided)}."
     if flagged:
         runs = counted(len(flagged), "run")
         yield f"Detectors flagged {runs}: {_some(flagged)}; each rate is given again with flagged runs as failures."
