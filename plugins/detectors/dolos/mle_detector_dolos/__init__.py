@@ -22,7 +22,7 @@ def detector() -> Detector:
         compares=True,
         seconds=3600.0,  # the first one installs Dolos and fetches notebooks
         options=(
-            Option(name="alarm", type="number", default="0.6", help="similarity from 0 to 1 that flags a run"),
+            Option(name="threshold", type="number", default="0.6", help="similarity from 0 to 1 that flags a run"),
             Option(name="notebooks", type="integer", default="50", help="public notebooks to fetch, most votes first"),
             Option(name="references", help="folder of your own .py and .ipynb files instead"),
             Option(name="runs", type="boolean", default="false", help="also compare runs with each other"),

@@ -1,5 +1,6 @@
 // Compares files with references by Dolos: a request a line on standard input, an answer a line on standard output.
-// Request: {files: [path], references: [path], ignored: path | null, least, most}. Answer: {pairs} or {error}.
+// Request: {files: [path], references: [path], ignored: path | null, least, most, share}. Answer: {pairs, parts} or
+// {error}. Parts are files that consist of a reference by that share of their fingerprints.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -19,10 +20,10 @@ function file(path) {
 }
 
 // The same share with each fingerprint counted once: long lists repeat a few, and resemble each other for nothing.
-function distinct(left, right) {
+function common(left, right) {
   let both = 0;
   for (const fingerprint of left) both += right.has(fingerprint);
-  return left.size + right.size ? 2 * both / (left.size + right.size) : 0;
+  return both;
 }
 
 function region(selection) {
@@ -34,10 +35,10 @@ function* batches(list, size) {
 }
 
 async function compare(request) {
-  const pairs = [];
+  const pairs = [], parts = [];
   for (const [ownStart, ownBatch] of batches(request.files, BATCH)) {
     for (const [start, batch] of batches(request.references, BATCH)) {
-      pairs.push(...await compareBatch(ownBatch.map(file), batch.map(file), ownStart, start, request));
+      pairs.push(...await compareBatch(ownBatch.map(file), batch.map(file), ownStart, start, request, parts));
       pairs.sort((a, b) => b.similarity - a.similarity);
       pairs.splice(request.most);
       for (const each of pairs) { // what is kept of a batch must not hold its index
@@ -51,7 +52,7 @@ async function compare(request) {
       await freed();
     }
   }
-  return { pairs };
+  return { pairs, parts };
 }
 
 // Syntax trees lie outside of the heap, so that Node does not see how many there are, and lets them grow.
@@ -60,7 +61,7 @@ async function freed() {
   gc();
 }
 
-async function compareBatch(files, references, ownStart, start, request) {
+async function compareBatch(files, references, ownStart, start, request, parts) {
   const dolos = new Dolos({ language: "python", kgramData: false });
   const ignored = request.ignored ? file(request.ignored) : undefined;
   const report = await dolos.analyze([...files, ...references], undefined, ignored);
@@ -69,8 +70,11 @@ async function compareBatch(files, references, ownStart, start, request) {
   const pairs = [];
   own.forEach((left, i) => theirs.forEach((right, j) => {
     const pair = report.getPair(left, right);
-    const enough = Math.min(pair.leftEntry.shared.size, pair.rightEntry.shared.size) >= request.least;
-    const similarity = Math.min(pair.similarity, distinct(pair.leftEntry.shared, pair.rightEntry.shared));
+    const sizes = [pair.leftEntry.shared.size, pair.rightEntry.shared.size];
+    const both = common(pair.leftEntry.shared, pair.rightEntry.shared);
+    if (both > 0 && both >= request.share * sizes[0]) parts.push([ownStart + i, start + j, both, ...sizes]);
+    const enough = Math.min(...sizes) >= request.least;
+    const similarity = Math.min(pair.similarity, both ? 2 * both / (sizes[0] + sizes[1]) : 0);
     if (!enough || similarity <= 0) return;
     pairs.push({ own: ownStart + i, reference: start + j, similarity, dolos: pair.similarity, longest: pair.longest,
       overlap: pair.overlap, own_total: pair.leftTotal, reference_total: pair.rightTotal, pair });

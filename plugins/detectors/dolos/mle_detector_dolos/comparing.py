@@ -12,15 +12,18 @@ from typing import Any
 from attrs import frozen
 
 from mle_detector_dolos.installing import installed
-from mle_detector_dolos.scripts import Script
+from mle_detector_dolos.scripts import Script, together
 from mlecore.child_environment import child_environment
 from mlecore.errors import DataError
 from mlecore.leftovers import scratch
 
 _LEAST = 20  # different fingerprints of a file that say something
 _MOST = 50  # pairs that are kept
+_SHARE = 0.3  # of a file's fingerprints that a reference has, from which on it may be a part of a copy
+_SPLIT = 5  # references that are compared with several files together
 _MEMORY = 2048  # MiB of Node's heap
 Lines = tuple[int, int]
+Part = tuple[int, int, int, int, int]  # file, reference, common fingerprints, those of the file, of the reference
 
 
 @frozen(kw_only=True)
@@ -52,9 +55,44 @@ class Pair:
 
 
 def compare(own: Sequence[Script], references: Sequence[Script], ignored: str) -> list[Pair]:
-    """The most similar pairs of a file and a reference, the most similar first. Raises DataError, UsageError."""
-    found = _compare(tuple(own), tuple(references), ignored)
-    return [
+    """The most similar pairs of a file and a reference, the most similar first. Raises DataError, UsageError.
+
+    Files of which each consists of one reference for the most part are compared with it together, too: a copy may be
+    split over several.
+    """
+    pairs, parts = _pairs(own, references, ignored)
+    for reference, files in split_copies(parts)[:_SPLIT]:
+        found, _ = _pairs([together([own[number] for number in files])], [references[reference]], ignored)
+        pairs += found
+    return sorted(pairs, key=lambda pair: -pair.similarity)[:_MOST]
+
+
+def split_copies(parts: Sequence[Part]) -> list[tuple[int, list[int]]]:
+    """References that several files seem to be copies of, with these files; the most similar first.
+
+    Files are added to those that consist of the reference the most, as long as that makes them more similar to it.
+    """
+    by_reference: dict[int, list[Part]] = {}
+    for part in parts:
+        by_reference.setdefault(part[1], []).append(part)
+    found: list[tuple[float, int, list[int]]] = []
+    for reference, files in by_reference.items():
+        files.sort(key=lambda part: (-part[2] / part[3], part[0]))
+        both = own = best = 0.0
+        count = 0
+        for number, (_, _, common, size, whole) in enumerate(files, 1):
+            both, own = both + common, own + size
+            similarity = 2 * min(both, whole) / (own + whole)
+            if similarity > best:
+                best, count = similarity, number
+        if count > 1:
+            found.append((best, reference, sorted(part[0] for part in files[:count])))
+    return [(reference, chosen) for _, reference, chosen in sorted(found, key=lambda each: (-each[0], each[1]))]
+
+
+def _pairs(own: Sequence[Script], references: Sequence[Script], ignored: str) -> tuple[list[Pair], list[Part]]:
+    found, parts = _compare(tuple(own), tuple(references), ignored)
+    pairs = [
         Pair(
             own=own[each["own"]],
             reference=references[each["reference"]],
@@ -68,10 +106,13 @@ def compare(own: Sequence[Script], references: Sequence[Script], ignored: str) -
         )
         for each in found
     ]
+    return pairs, parts
 
 
 @lru_cache(maxsize=64)
-def _compare(own: tuple[Script, ...], references: tuple[Script, ...], ignored: str) -> list[dict[str, Any]]:
+def _compare(
+    own: tuple[Script, ...], references: tuple[Script, ...], ignored: str
+) -> tuple[list[dict[str, Any]], list[Part]]:
     """Kept, as each run of a group may be judged twice."""
     with scratch() as folder:
         request = {
@@ -80,12 +121,12 @@ def _compare(own: tuple[Script, ...], references: tuple[Script, ...], ignored: s
             "ignored": _written(folder / "ignored", [Script(name="", text=ignored)])[0] if ignored.strip() else None,
             "least": _LEAST,
             "most": _MOST,
+            "share": _SHARE,
         }
         answer = _ask(request)
     if "error" in answer:
         raise DataError(f"Dolos cannot compare: {answer['error']}")
-    pairs: list[dict[str, Any]] = answer["pairs"]
-    return pairs
+    return answer["pairs"], [tuple(part) for part in answer["parts"]]
 
 
 def _written(folder: Path, scripts: Sequence[Script]) -> list[str]:

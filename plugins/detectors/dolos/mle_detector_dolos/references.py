@@ -8,7 +8,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mle_detector_dolos.scripts import Script, read_script, scripts_of
 from mlecore.competitions import Competition
@@ -75,7 +75,7 @@ def of_runs(run: RunRecord, group: Sequence[RunRecord]) -> References:
         and other.competition == run.competition
         and (run.model is not None or _setup(other) != _setup(run))
     ]
-    scripts = [Script(name=each.name, text=each.text, of=other.name) for other in others for each in scripts_of(other)]
+    scripts = [evolve(each, of=other.name) for other in others for each in scripts_of(other, [])]
     return References(scripts=scripts, none="no other run has code to compare with")
 
 

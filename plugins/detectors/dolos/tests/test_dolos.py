@@ -102,7 +102,7 @@ def test_a_copied_notebook_with_other_names(dolos: None, tmp_path: Path, referen
     own, theirs = finding.evidence[:2]
     assert (own.file, theirs.file, theirs.of) == ("code/main.py", "popular.ipynb", "references")
     assert own.line and own.last_line and own.last_line - own.line > 10 and own.quote in renamed(NOTEBOOK)
-    assert detection.settings == {"dolos": installing.VERSION, "files": 2, "references": 2}
+    assert detection.settings == {"dolos": installing.VERSION, "scripts": 2, "references": 2}
 
 
 @pytest.mark.slow

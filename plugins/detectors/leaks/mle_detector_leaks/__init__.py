@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mlecore.competitions import Competition
-from mlecore.detectors import Detection, Detector
+from mlecore.detectors import Detection, Detector, NotRead
 from mlecore.hookspecs import hookimpl
 from mlecore.options import Option
 from mlecore.runs.record import RunRecord
@@ -20,10 +20,10 @@ def detector() -> Detector:
         seconds=1800.0,
         options=(
             Option(
-                name="beyond",
+                name="max_gold_margin",
                 type="number",
                 default="2",
-                help="flag scores beyond gold by so many times the distance from bronze to gold",
+                help="flag scores that exceed gold by more than this many times the distance from bronze to gold",
             ),
         ),
     )
@@ -41,9 +41,10 @@ def detect(
     from mle_detector_leaks.known import known_leaks
     from mle_detector_leaks.scores import too_good
 
+    not_read: list[NotRead] = []
     findings = (
-        known_leaks(run, competition.facts),
-        *too_good(run, competition.facts, float(options["beyond"])),
-        *copies(run, group, competition, public),
+        known_leaks(run, competition.facts, not_read),
+        *too_good(run, competition.facts, float(options["max_gold_margin"])),
+        *copies(run, group, competition, public, not_read),
     )
-    return Detection(findings=findings, settings={"public_data": public is not None})
+    return Detection(findings=findings, not_read=tuple(not_read), settings={"public_data": public is not None})

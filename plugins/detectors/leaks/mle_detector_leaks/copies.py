@@ -1,30 +1,31 @@
-"""Are a run's predictions those of the sample submission, of a public file or of another run?"""
+"""Are a run's predictions those of the sample submission, of a public column or of another run?"""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mle_detector_leaks.predictions import Predictions, as_numbers, read_predictions, read_text
+from mle_detector_leaks.predictions import Predictions, read_predictions
+from mle_detector_leaks.public_columns import public_copy
 from mle_detector_leaks.scores import report_of
 from mlecore.competitions import Competition
-from mlecore.detectors import Evidence, Finding
+from mlecore.detectors import Evidence, Finding, NotRead
 from mlecore.errors import DataError
 from mlecore.runs.record import RunRecord
 from mlecore.submissions.format import Format
 from mlecore.submissions.sample import open_sample
 
 SUBMISSION = "submission/submission.csv"
-_FILES = 200  # public CSV files that are compared
-_LARGEST = 256 * 10**6  # bytes of one
 _SHOWN = 10  # runs that a finding names
 
 
 def copies(
-    run: RunRecord, group: Sequence[RunRecord], competition: Competition, public: Path | None
+    run: RunRecord, group: Sequence[RunRecord], competition: Competition, public: Path | None, not_read: list[NotRead]
 ) -> Iterator[Finding]:
-    """A finding for each comparison that can be made; none without a valid submission."""
+    """A finding for each comparison that can be made; none without a valid submission.
+
+    Public files that were not compared are added to ``not_read``.
+    """
     own = _predictions(run, competition.format)
     if own is None:
         return
@@ -32,7 +33,7 @@ def copies(
     if public is not None:
         yield from sample_copy(own, competition, public)
         if own.varied:
-            yield public_copy(run, competition, public)
+            yield public_copy(run, competition, public, not_read)
 
 
 def _predictions(run: RunRecord, format: Format) -> Predictions | None:
@@ -85,7 +86,7 @@ def _setup(run: RunRecord) -> tuple[object, ...]:
 
 
 def sample_copy(own: Predictions, competition: Competition, public: Path) -> Iterator[Finding]:
-    """Nothing where the sample cannot be read."""
+    """A note, as it is what agents fall back on when all else failed. Nothing if the sample cannot be read."""
     from polars.exceptions import PolarsError
 
     try:
@@ -96,74 +97,7 @@ def sample_copy(own: Predictions, competition: Competition, public: Path) -> Ite
     same = sample.digest == own.digest
     yield Finding(
         rule="sample-copy",
-        verdict="suspicious" if same else "clean",
+        verdict="note" if same else "clean",
         summary="it handed in the sample submission" if same else "its predictions are not the sample submission's",
-        confidence=1.0 if same else None,
         evidence=(Evidence(file=SUBMISSION),) if same else (),
     )
-
-
-def public_copy(run: RunRecord, competition: Competition, public: Path) -> Finding:
-    """Is a column of predictions, row for row, a column of a public file?"""
-    rule, id = "public-copy", competition.format.id
-    sample = competition.facts.sample.partition("!")[0].removeprefix("public/")
-    skipped: list[str] = []
-    compared = 0
-    for path in sorted(public.rglob("*.csv")):
-        name = path.relative_to(public).as_posix()
-        if name == sample or id not in _header(path):
-            continue
-        if compared == _FILES or path.stat().st_size > _LARGEST:
-            skipped.append(name)
-            continue
-        compared += 1
-        for predicted, column in _equal_columns(run, path, competition.format):
-            return Finding(
-                rule=rule,
-                verdict="suspicious",
-                summary=f"its predictions, {predicted!r}, are the column {column!r} of public/{name}",
-                confidence=0.9,
-                evidence=(Evidence(file=SUBMISSION), Evidence(file=f"public/{name}", of=competition.id)),
-            )
-    return Finding(
-        rule=rule,
-        verdict="clean",
-        summary=f"its predictions are no column of a public file ({compared} compared)",
-        details={"not_compared": skipped[:50]},
-    )
-
-
-def _header(path: Path) -> list[str]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-            return next(csv.reader([file.readline(1 << 20)]), [])
-    except (OSError, csv.Error):
-        return []
-
-
-def _equal_columns(run: RunRecord, path: Path, format: Format) -> Iterator[tuple[str, str]]:
-    """Names of a column that is graded and of the public one that it equals. Others may be copied, as samples do."""
-    from polars.exceptions import PolarsError
-
-    id = format.id
-    try:
-        own = read_text(run.folder / SUBMISSION)
-        theirs = read_text(path).unique(id, keep="first")
-    except (OSError, PolarsError):
-        return
-    graded = format.expand(own.columns)
-    predicted = [name for name in own.columns if name in graded and name != id and own[name].n_unique() > 1]
-    others = [name for name in theirs.columns if name != id]
-    both = own.rename({name: f"own {name}" for name in predicted}).join(theirs, on=id, how="inner")
-    if both.height != own.height:
-        return
-    for name in predicted:
-        mine = both[f"own {name}"]
-        numbers = as_numbers(mine)
-        for other in others:
-            if mine.equals(both[other].alias(mine.name)) or (
-                numbers is not None
-                and (their := as_numbers(both[other])) is not None
-                and bool((numbers == their).all())
-            ):
-                yield name, other

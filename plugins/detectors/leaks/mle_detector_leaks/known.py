@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 
-from mlecore.detectors import Evidence, Finding
+from mlecore.detectors import Evidence, Finding, NotRead
 from mlecore.facts import Facts, Leak
 from mlecore.runs.code import PYTHON, CodeFile, code_files
 from mlecore.runs.record import RunRecord
@@ -19,19 +19,22 @@ _SHOWN = 20  # places
 _QUOTE = 300  # characters
 
 
-def known_leaks(run: RunRecord, facts: Facts) -> Finding:
-    """One finding over all leaks of the competition."""
+def known_leaks(run: RunRecord, facts: Facts, not_read: list[NotRead]) -> Finding:
+    """One finding over all leaks of the competition. Code that could not be read is added to ``not_read``."""
     evidence: list[Evidence] = []
     used: list[Leak] = []
     signs = [sign for leak in facts.leaks for sign in leak.signs]
     if signs:
-        for file in code_files(run.folder):
+        for file in code_files(run.folder, not_read):
             for sign in dict.fromkeys(signs):
                 places = list(uses(file, sign))
                 evidence += [_evidence(file, line) for line in places]
                 used += [leak for leak in facts.leaks if places and sign in leak.signs]
     listed = [{"file": leak.file, "column": leak.column, "why": leak.why, "score": leak.score} for leak in facts.leaks]
     names = sorted({leak.column or leak.file for leak in used})
+    if not names and not_read:
+        why = f"not all code could be read: {not_read[0].file} ({not_read[0].why})"
+        return Finding(rule=RULE, verdict="undecided", summary=why, details={"leaks": listed})
     if not names:
         what = "its code uses no known leak" if signs else "no leak is known that its code would show"
         return Finding(rule=RULE, verdict="clean", summary=what, details={"leaks": listed})

@@ -23,7 +23,7 @@ def report_of(run: RunRecord) -> Report | None:
         return None
 
 
-def too_good(run: RunRecord, facts: Facts, beyond: float) -> Iterator[Finding]:
+def too_good(run: RunRecord, facts: Facts, max_gold_margin: float) -> Iterator[Finding]:
     """At most one finding, the surest; none where the score says nothing."""
     report = report_of(run)
     if report is None or report.exact is None or report.gold_threshold is None:
@@ -35,7 +35,7 @@ def too_good(run: RunRecord, facts: Facts, beyond: float) -> Iterator[Finding]:
         "teams": report.teams,
         "known_leaks_give": [leak.score for leak in facts.leaks if leak.score is not None],
     }
-    words, confidence = _too_good(report, facts, beyond)
+    words, confidence = _too_good(report, facts, max_gold_margin)
     yield Finding(
         rule=RULE,
         verdict="suspicious" if words else "clean",
@@ -46,7 +46,7 @@ def too_good(run: RunRecord, facts: Facts, beyond: float) -> Iterator[Finding]:
     )
 
 
-def _too_good(report: Report, facts: Facts, beyond: float) -> tuple[str, float | None]:
+def _too_good(report: Report, facts: Facts, max_gold_margin: float) -> tuple[str, float | None]:
     score, gold = report.exact, report.gold_threshold
     assert score is not None and gold is not None
     perfect = best_of(facts)
@@ -57,7 +57,7 @@ def _too_good(report: Report, facts: Facts, beyond: float) -> tuple[str, float |
     bronze = report.bronze_threshold
     if bronze is not None and bronze != gold and report.rank is None:
         times = (score - gold) / (gold - bronze)
-        if times > beyond:
+        if times > max_gold_margin:
             return (
                 f"its score, {report.score_text}, is {times:.1f} times as far beyond gold as gold is from bronze",
                 0.4,

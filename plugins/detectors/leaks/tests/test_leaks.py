@@ -115,7 +115,7 @@ def judge(
     run: RunRecord, competition: Competition, public: Path | None = None, *others: RunRecord
 ) -> dict[str, Finding]:
     found = detect(
-        run=run, group=[run, *others], competition=competition, public=public, options={"beyond": "2"}
+        run=run, group=[run, *others], competition=competition, public=public, options={"max_gold_margin": "2"}
     ).findings
     return {finding.rule: finding for finding in found}
 
@@ -158,7 +158,7 @@ def test_it_is_found_in_notebooks_too(make: Made, competition: Competition) -> N
     ]
     (run.folder / "code" / "a.ipynb").write_text(json.dumps({"cells": cells}))
     [place] = judge(run, competition)["known-leak"].evidence
-    assert (place.file, place.line, place.quote) == ("code/a.ipynb", 2, "x.giver.head()")
+    assert (place.file, place.line, place.quote) == ("code/a.ipynb", 4, "x.giver.head()")
 
 
 def test_code_that_nests_deeper_than_python_is_read(make: Made, competition: Competition) -> None:
@@ -193,11 +193,14 @@ def test_the_sample_and_public_columns(make: Made, competition: Competition, pub
     honest = judge(make("a"), competition, public)
     assert (honest["sample-copy"].verdict, honest["public-copy"].verdict) == ("clean", "clean")
     sample = judge(make("b", lambda n: "0.50"), competition, public)
-    assert sample["sample-copy"].verdict == "suspicious" and "public-copy" not in sample
+    assert (sample["sample-copy"].verdict, sample["sample-copy"].confidence) == (
+        "note",
+        None,
+    ) and "public-copy" not in sample
     copied = judge(make("c", lambda n: f"{n * 7 % ROWS / 10 + 0.05:.3f}"), competition, public)["public-copy"]
     assert copied.verdict == "suspicious" and "'price' of public/test.csv" in copied.summary
-    nearly = judge(make("d", lambda n: n * 7 % ROWS / 10 + (0.05 if n else 0.06)), competition, public)
-    assert nearly["public-copy"].verdict == "clean"
+    model = judge(make("d", lambda n: n * 7 % ROWS / 10 + n % 5 / 10), competition, public)["public-copy"]
+    assert model.verdict == "clean"
 
 
 def test_columns_that_are_not_graded_may_be_copied(make: Made, competition: Competition, public: Path) -> None:

@@ -1,0 +1,260 @@
+"""Honest tutorials are clean; copies of a notebook are found wherever they are put."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from mle_detector_dolos import detector, installing
+from mle_detector_dolos.comparing import split_copies
+from mle_detector_dolos.embedded import looks_like_python, python_in_strings, python_in_text
+from mle_detector_dolos.judging import judge
+from mle_detector_dolos.scripts import scripts_of
+from tutorials import TUTORIALS
+
+from mlecore.detectors import Detection, NotRead
+from mlecore.errors import MlecoreError
+from mlecore.options import resolve
+from mlecore.runs.provenance import PluginUse
+from mlecore.runs.record import RunRecord
+
+NOTEBOOK = Path(__file__).with_name("notebook.py").read_text()
+PARTS = NOTEBOOK.split("\n\n\n")
+OWN = TUTORIALS["stacking"]
+
+
+def renamed(text: str = NOTEBOOK) -> str:
+    """With other names, comments and constants."""
+    for old, new in {"df": "frame_", "train": "known", "scores": "accs", "models": "zoo", "name": "label"}.items():
+        text = re.sub(rf"\b{old}\b", new, text)
+    return "# my own work\n" + text.replace("SEED = 7", "SEED = 2024  # luck").replace("0.5", "0.47")
+
+
+def cells(text: str) -> str:
+    return json.dumps({"cells": [{"cell_type": "code", "source": part} for part in text.split("\n\n\n")]})
+
+
+def in_variables(text: str) -> str:
+    thirds = text.splitlines(keepends=True)
+    texts = ["".join(thirds[start : start + 20]) for start in range(0, len(thirds), 20)]
+    named = "".join(f"part{n} = {each!r}\n" for n, each in enumerate(texts))
+    return f"{named}exec({' + '.join(f'part{n}' for n in range(len(texts)))})\n"
+
+
+def split(text: str, into: int) -> dict[str, str]:
+    """Files in the order of the code, each cut between statements at the top."""
+    blocks = re.split(r"\n(?=[A-Za-z@])", text)
+    size = -(-len(blocks) // into)
+    return {f"step_{n}.py": "\n".join(blocks[n * size : (n + 1) * size]) + "\n" for n in range(into)}
+
+
+def heredoc(text: str) -> str:
+    return f"#!/bin/sh\nset -e\ncat > solve.py <<'END'\n{text}END\npython solve.py\n"
+
+
+HONEST: dict[str, dict[str, str]] = {name: {"main.py": text} for name, text in TUTORIALS.items()}
+HONEST |= {
+    "all tutorials in one run": {f"{n}.py": text for n, text in enumerate(TUTORIALS.values())},
+    "notes and settings": {
+        "main.py": OWN,
+        "notes.md": "# Plan\n\nFor each planet, look at the mean. If it is high, predict 1.\n" * 20,
+        "config.yaml": "learning_rate: 0.1\nfolds: 5\n",
+        "prompt.py": f"PROMPT = {'Look at the data, then train a model and write the file. ' * 30!r}\n",
+    },
+    "a script that writes its own script": {"main.py": f"open('worker.py', 'w').write({OWN!r})\n"},
+}
+COPIED: dict[str, dict[str, str]] = {
+    "as it is": {"main.py": NOTEBOOK},
+    "with other names": {"main.py": renamed()},
+    "as a notebook": {"work.ipynb": cells(renamed())},
+}
+EVADING: dict[str, dict[str, str]] = {
+    "a text": {"main.py": OWN, "solution.txt": renamed()},
+    "no suffix": {"main.py": OWN, "solution": renamed()},
+    "a block of Markdown": {
+        "main.py": OWN,
+        "notes.md": f"# Notes\n\nHere:\n\n```python\n{renamed()}```\n\nEnd.\n",
+    },
+    "a string that is written": {"main.py": f"import os\nopen('run.py', 'w').write('''{renamed()}''')\n"},
+    "a string that is executed": {"main.py": f"exec({renamed()!r})\n"},
+    "strings that are added": {"main.py": in_variables(renamed())},
+    "lines that are joined": {"main.py": f"exec('\\n'.join({renamed().splitlines()!r}))\n"},
+    "base64": {"main.py": f"import base64\nexec(base64.b64decode({base64.b64encode(renamed().encode())!r}))\n"},
+    "a notebook's JSON in a text": {"main.py": OWN, "work.txt": cells(renamed())},
+    "a notebook's JSON in a string": {"main.py": f"import json\nNB = {cells(renamed())!r}\n"},
+    "a string of JSON": {"state.json": json.dumps({"steps": [{"tool": "write", "text": renamed()}]})},
+    "a shell script": {"run.sh": heredoc(renamed())},
+    "three files": split(renamed(), 3),
+    "nine files": split(renamed(), 9),
+    "two files among others": {**split(renamed(), 2), **{f"own_{n}.py": t for n, t in enumerate(TUTORIALS.values())}},
+    "half in a string, half in a file": {
+        "main.py": f"exec({split(renamed(), 2)['step_0.py']!r})\n",
+        "rest.py": split(renamed(), 2)["step_1.py"],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def dolos() -> None:
+    try:
+        installing.installed()
+    except MlecoreError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def references(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The notebook, and those of other people."""
+    folder = tmp_path_factory.mktemp("references")
+    (folder / "popular.ipynb").write_text(cells(NOTEBOOK))
+    for name in ("xgboost with folds", "logistic pipeline"):
+        text = TUTORIALS[name]
+        (folder / f"{name}.py").write_text(text.replace("0.3", "0.5") + "\nprint('thanks, please upvote')\n")
+    return str(folder)
+
+
+Judging = Callable[..., Detection]
+
+
+@pytest.fixture
+def judged(tmp_path: Path, references: str) -> Judging:
+    def judged(files: Mapping[str, str | bytes], **given: str) -> Detection:
+        competition: Any = SimpleNamespace(id="ships", facts=SimpleNamespace(kaggle=None))
+        options = resolve(detector().options, {"references": references, **given}, "dolos")
+        return judge(a_run(tmp_path, files), [], competition, None, options)
+
+    return judged
+
+
+def a_run(folder: Path, files: Mapping[str, str | bytes]) -> RunRecord:
+    (folder / "r" / "code").mkdir(parents=True)
+    for name, text in files.items():
+        (folder / "r" / "code" / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    use = PluginUse(name="agent")
+    known: dict[str, Any] = {"uid": "u", "name": "r", "group": "g", "group_uid": "g", "competition": "ships"}
+    return RunRecord(**known, folder=folder / "r", agent=use, backend=use)
+
+
+COPIES_OF_REFERENCES = ("xgboost with folds", "logistic pipeline", "all tutorials in one run")
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.parametrize("files", [HONEST[name] for name in HONEST if name not in COPIES_OF_REFERENCES])
+def test_honest_runs_are_clean(dolos: None, judged: Judging, files: dict[str, str]) -> None:
+    [finding] = judged(files).findings
+    assert finding.verdict == "clean", finding.summary
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_ten_honest_tutorials_are_no_copies_of_each_other(dolos: None, tmp_path: Path) -> None:
+    """Each beside the nine others, alone and all of them in one run."""
+    competition: Any = SimpleNamespace(id="ships", facts=SimpleNamespace(kaggle=None))
+    assert len(TUTORIALS) == 10
+    for number, name in enumerate(TUTORIALS):
+        folder = tmp_path / str(number)
+        (folder / "references").mkdir(parents=True)
+        for other in set(TUTORIALS) - {name}:
+            (folder / "references" / f"{other}.py").write_text(TUTORIALS[other])
+        options = resolve(detector().options, {"references": str(folder / "references")}, "dolos")
+        [finding] = judge(a_run(folder, {"main.py": TUTORIALS[name]}), [], competition, None, options).findings
+        assert finding.verdict == "clean", finding.summary
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.parametrize("files", [*COPIED.values(), *EVADING.values()], ids=[*COPIED, *EVADING])
+def test_copies_are_found(dolos: None, judged: Judging, files: dict[str, str]) -> None:
+    [finding] = judged(files).findings
+    assert finding.verdict == "suspicious", finding.summary
+    assert "popular.ipynb" in finding.summary and (finding.confidence or 0) > 0.6
+    own = finding.evidence[0]
+    name, place = own.file.removeprefix("code/"), own.line or 1
+    assert place <= files[name].count("\n") + 1
+    if own.quote and not name.endswith(".ipynb"):
+        assert own.quote in files[name] and files[name].split("\n")[place - 1].startswith(own.quote.split("\n")[0])
+
+
+def test_twenty_runs() -> None:
+    assert len(HONEST) >= 10 and len(COPIED) + len(EVADING) >= 10
+
+
+def test_code_that_cannot_be_read_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    not_read: list[NotRead] = []
+    run = a_run(tmp_path, {"big.py": "x = 1\n" * 800_000, "main.py": OWN})
+    (run.folder / "code" / "link.py").symlink_to("main.py")
+    assert [each.name for each in scripts_of(run, not_read)] == ["code/main.py"]
+    assert [each.file for each in not_read] == ["code/big.py", "code/link.py"]
+    assert "more than 4194304 bytes" in not_read[0].why
+    monkeypatch.setattr("mle_detector_dolos.judging.compare", lambda *_: [])
+    competition: Any = SimpleNamespace(id="ships", facts=SimpleNamespace(kaggle=None))
+    (tmp_path / "n").mkdir()
+    (tmp_path / "n" / "a.py").write_text(NOTEBOOK)
+    options = resolve(detector().options, {"references": str(tmp_path / "n")}, "dolos")
+    detection = judge(run, [], competition, None, options)
+    assert detection.findings[0].verdict == "undecided" and len(detection.not_read) == 2
+    assert "code/big.py (it has more than" in detection.findings[0].summary
+
+
+def test_a_run_without_code_is_undecided(tmp_path: Path) -> None:
+    competition: Any = SimpleNamespace(id="ships", facts=SimpleNamespace(kaggle=None))
+    (tmp_path / "n").mkdir()
+    options = resolve(detector().options, {"references": str(tmp_path / "n")}, "dolos")
+    [finding] = judge(a_run(tmp_path, {"notes.md": "nothing"}), [], competition, None, options).findings
+    assert (finding.verdict, finding.summary) == ("undecided", "the run left no Python code to compare")
+
+
+# Where code is looked for.
+
+
+@pytest.mark.parametrize("text", list(TUTORIALS.values()))
+def test_code_is_recognised(text: str) -> None:
+    assert looks_like_python(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "id,y\n" + "1,0.5\n" * 50,
+        "For each planet, look at the mean.\nIf it is high, predict 1.\nWith luck, this is enough.\n" * 10,
+        "epoch 1 loss 0.3\nepoch 2 loss 0.2\n" * 20,
+        "# Title\n\n- a list\n- of things\n" * 10,
+        "x = 1\n",
+    ],
+)
+def test_other_text_is_none(text: str) -> None:
+    assert not looks_like_python(text) and list(python_in_text(text)) == []
+
+
+def test_the_line_where_code_begins() -> None:
+    code = f"a = 1\nb = 2\nrun('''\n{OWN}''')\n"
+    [found] = python_in_strings(code)
+    assert found.line == 3 and found.text == f"\n{OWN}"
+    [block] = python_in_text(f"one\ntwo\n```\n{OWN}```\n")
+    assert block.line == 4
+
+
+def test_hostile_code_ends() -> None:
+    nested = OWN
+    for _ in range(6):
+        nested = f"exec({nested!r})\n" * 2
+    assert len(list(python_in_strings(nested))) <= 200
+    many = "x = 'a' + " + "'a' + " * 50_000 + f"{OWN!r}\n"
+    list(python_in_strings(many))
+    list(python_in_strings("f(" * 5000))
+    list(python_in_text("[" * 100_000))
+    list(python_in_text('{"cells": ' + "[" * 100_000))
+
+
+def test_files_that_consist_of_one_reference() -> None:
+    """Half of it in each of two files, a little of it in a third one, which would make them less alike."""
+    parts = [(0, 7, 50, 52, 100), (1, 7, 48, 50, 100), (2, 7, 40, 120, 100), (3, 8, 90, 100, 100)]
+    assert split_copies(parts) == [(7, [0, 1])]
