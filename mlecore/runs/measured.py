@@ -127,7 +127,7 @@ def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] 
                 each.reasoning += call.tokens.reasoning
                 each.unpriced += call.cost_usd is None
                 each.costs += [] if call.cost_usd is None else [call.cost_usd]
-        over = [limit.text for limit in limits if limit.spent(usd=spent.usd, tokens=spent.tokens, calls=spent.calls)]
+        over = [limit.text for limit in limits if limit.part_of(spent) >= limit.amount]
         if over and exhausted is None:
             exhausted = over[0], call.time
     return ModelCalls(
