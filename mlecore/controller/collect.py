@@ -6,7 +6,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,7 +16,9 @@ from mlecore import files
 from mlecore.agents import FinishedSubmission
 from mlecore.backends import Backend, Handle
 from mlecore.globs import Glob
+from mlecore.printable import printable
 from mlecore.runs.record import Collected, RunRecord
+from mlecore.runs.secrets import Search, TooManyPlaces, search
 
 OWN = ".mlecore"  # what init wrote, relative to the sandbox's home
 OUTPUT_LIMIT = 256 * 10**6  # bytes of the process's output that are kept
@@ -60,6 +62,8 @@ def fetch(backend: Backend, handle: Handle, record: RunRecord, submission_limit:
     refused = [*result.refused, *rest.refused, *scrub(partial / "result"), *scrub(partial / "rest")]
     refused += _only_folders(partial / "result", (OWN, f"{OWN}/snapshots"))
     refused += _only_folders(partial / "rest", ("logs", "code"))
+    look, unsearched = search(record.folder, record.secrets)
+    secrets = list(_mask(partial, look, refused))
     if cut:
         refused.append(f"output: more than {OUTPUT_LIMIT} bytes, cut")
     facts = {
@@ -67,6 +71,8 @@ def fetch(backend: Backend, handle: Handle, record: RunRecord, submission_limit:
         "bytes": result.bytes + rest.bytes,
         "refused": refused[:_REFUSED],
         "complete": result.complete and rest.complete and not cut,
+        "secrets": secrets[:_REFUSED],
+        "unsearched": unsearched,
     }
     files.replace(partial / "fetched.json", json.dumps(facts).encode())
     files.sync_tree(partial)
@@ -100,6 +106,29 @@ def scrub(folder: Path) -> list[str]:
                 path.unlink()
                 found.append(f"{path.relative_to(folder)}: not a regular file")
     return found
+
+
+def _mask(partial: Path, look: Search, refused: list[str]) -> Iterator[str]:
+    """Mask secrets in everything but submissions; "path: names" of the files that hold some.
+
+    A file that cannot be searched, or whose name holds a secret, is removed.
+    """
+    for where, _, names in os.walk(partial) if look else ():
+        for name in names:
+            path = Path(where, name)
+            shown = path.relative_to(partial)
+            kept = shown.parts[0] == "result" and (shown.parts[1] != OWN or "snapshots" in shown.parts[:-1])
+            shown = Path(*shown.parts[1:]) if len(shown.parts) > 1 else Path("logs", name)
+            try:
+                if any(look.in_bytes(os.fsencode(shown))):
+                    path.unlink()
+                    refused.append("a file whose name holds a secret")
+                elif found := look.names_in(path) if kept else look.mask(path):
+                    yield f"{printable(str(shown))}: {', '.join(found)}{' (not masked)' if kept else ''}"
+            except TooManyPlaces as error:
+                if not kept:
+                    path.unlink()
+                refused.append(f"{printable(str(shown))}: {error.message}")
 
 
 def _only_folders(root: Path, names: Sequence[str]) -> list[str]:
@@ -136,6 +165,8 @@ def lay_out(record: RunRecord) -> RunRecord:
         bytes=int(facts.get("bytes", 0)),
         refused=tuple(map(str, facts.get("refused", ()))),
         complete=bool(facts.get("complete", True)),
+        secrets=tuple(map(str, facts.get("secrets", ()))),
+        unsearched=tuple(map(str, facts.get("unsearched", ()))),
         candidate=candidate,
         snapshots=len(list(snapshots.glob("*.csv"))) if snapshots.is_dir() else 0,
     )

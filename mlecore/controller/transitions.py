@@ -30,6 +30,7 @@ from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import FINISHED, Attempt, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.same import require_same_data
+from mlecore.runs.secrets import remember
 from mlecore.runs.store import Group, require_group, write_record
 from mlecore.schema import SchemaError
 
@@ -102,6 +103,7 @@ class Transitions:
 
     def launch(self, record: RunRecord, job: Job) -> RunRecord:
         """From starting to running. A job of this name that was started before is taken over."""
+        remember(record.folder, record.secrets)
         try:
             handle = self._experiment.backend.start(job)
         except ImageGone:
@@ -155,6 +157,7 @@ class Transitions:
                 launch_digest=made.launch_digest,
                 candidates=made.launch.candidates,
                 grace=made.launch.grace,
+                given_secrets=made.job.demand.secrets,
                 access=made.job.demand.model,
             ),
             attempt=record.attempts[-1].number,
