@@ -44,9 +44,12 @@ class ModelAccess:
     key: str | None = None  # the variable of the controller that holds the real key; None: there is none
     models: tuple[str, ...] = ()  # that may be called
     any_model: bool = False  # others too
+    allow: tuple[str, ...] = ()  # "POST /v1/images/*": calls forwarded beside those of the model
+    server_tools: bool = False  # may the provider run tools, and keep conversations?
     budgets: tuple[str, ...] = ()  # "5usd", "2Mtok", "500calls"
     spent: Mapping[str, float] = field(factory=dict)  # of these by earlier attempts of the run: usd, tokens, calls
-    prices: Mapping[str, Mapping[str, float]] = field(factory=dict)  # model -> input, output ... USD per million tokens
+    # model -> input, output ... USD per million tokens; tool of the provider -> use: USD each
+    prices: Mapping[str, Mapping[str, float]] = field(factory=dict)
     retries: int = 0  # of calls that the endpoint answered with 429 or 5xx
     max_calls: int | None = None  # at once, over all jobs of this endpoint here
     transcripts: bool = False  # are requests and responses kept?
@@ -94,9 +97,12 @@ def _settings(access: ModelAccess, job_name: str, slots: str | None) -> bytes:
         "key": _key(access),
         "models": access.models,
         "any_model": access.any_model,
+        "allow": access.allow,
+        "server_tools": access.server_tools,
         "budgets": access.budgets,
         "spent": dict(access.spent),
-        "prices": {model: dict(price) for model, price in access.prices.items()},
+        "prices": {name: dict(price) for name, price in access.prices.items() if "use" not in price},
+        "fees": {name: price["use"] for name, price in access.prices.items() if "use" in price},
         "retries": access.retries,
         "max_calls": access.max_calls,
         "slots": slots,

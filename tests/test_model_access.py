@@ -87,3 +87,17 @@ def test_gateway_runs_from_the_recipe_alone(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [str(root / "mlecore" / "gateway" / "server.py"), "False"]
     assert KEY not in json.dumps(recipe().pip)
+
+
+def test_rules_and_prices_of_tools_reach_the_gateway(key):
+    prices = {"m": {"input": 1.0, "output": 2.0}, "web_search": {"use": 0.01}}
+    access = ModelAccess(
+        endpoint="https://api.example.com/v1",
+        key="EXAMPLE_KEY",
+        allow=("POST /v1/images/*",),
+        server_tools=True,
+        prices=prices,
+    )
+    settings = read_settings(gateway(access, "j", listen="", folder="").settings)
+    assert (settings.allow, settings.server_tools) == (("POST /v1/images/*",), True)
+    assert list(settings.prices) == ["m"] and settings.fees == {"web_search": 0.01}

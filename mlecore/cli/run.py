@@ -61,10 +61,23 @@ if TYPE_CHECKING:
 @click.option(
     "--price",
     multiple=True,
-    metavar="MODEL=IN,OUT",
-    help="US dollars per million tokens in and out, if genai-prices knows none; repeatable.",
+    metavar="MODEL=IN,OUT|TOOL=USE",
+    help="US dollars per million tokens in and out, or per use of a tool of the provider (web_search=0.01), if"
+    " genai-prices knows none; repeatable.",
 )
 @click.option("--any-model", is_flag=True, default=None, help="Also allow calls to other models, and list them.")
+@click.option(
+    "--gateway-allow",
+    multiple=True,
+    metavar="'METHOD PATH'",
+    help="Also forward calls like 'POST /v1/images/*', beside those of the model; repeatable.",
+)
+@click.option(
+    "--server-tools",
+    is_flag=True,
+    default=None,
+    help="Allow tools that the model's provider runs (web search, code), and conversations that it stores.",
+)
 @click.option("--gateway-retries", type=int, show_default="0", help="Retries of a call that got 429 or 5xx.")
 @click.option("--max-calls", type=int, help="Concurrent calls of the model, over all runs on the backend's machine.")
 @click.option("--transcripts", is_flag=True, default=None, help="Keep the requests to the model, and its answers.")
@@ -133,12 +146,16 @@ def command(
 
 
 def _price(text: str) -> tuple[str, dict[str, float]]:
-    model, _, amounts = text.rpartition("=")
+    name, _, amounts = text.rpartition("=")
     try:
-        into, out = map(float, amounts.split(","))
-    except ValueError:
-        raise UsageError(f"--price {text!r} is none; write it like --price my-model=2.5,10") from None
-    return model, {"input": into, "output": out}
+        price = tuple(map(float, amounts.split(",")))
+        names = {1: ("use",), 2: ("input", "output")}[len(price)]
+    except (ValueError, KeyError):
+        raise UsageError(
+            f"invalid --price {text!r}",
+            fix="Write --price my-model=2.5,10 for a model, --price web_search=0.01 for a tool.",
+        ) from None
+    return name, dict(zip(names, price, strict=True))
 
 
 def _is_given(context: click.Context, name: str) -> bool:

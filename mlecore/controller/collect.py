@@ -7,7 +7,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,7 +17,9 @@ from mlecore import files
 from mlecore.agents import FinishedSubmission
 from mlecore.backends import Backend, Handle
 from mlecore.globs import Glob
+from mlecore.printable import printable
 from mlecore.runs.record import Collected, RunRecord
+from mlecore.runs.secrets import Search, TooManyPlaces, search
 
 OWN = ".mlecore"  # what init wrote, relative to the sandbox's home
 OUTPUT_LIMIT = 256 * 10**6  # bytes of the process's output that are kept
@@ -69,6 +71,8 @@ def fetch(
     longest = record.limits.time + record.grace if seconds is None else seconds
     forged = _drop_forged(partial / "result" / OWN / "snapshots", longest)
     refused = [*forged, *result.refused, *rest.refused, *odd]
+    look, unsearched = search(record.folder, record.secrets)
+    secrets = list(_mask(partial, look, refused))
     if cut:
         refused.append(f"output: more than {OUTPUT_LIMIT} bytes, cut")
     facts = {
@@ -76,6 +80,8 @@ def fetch(
         "bytes": result.bytes + rest.bytes,
         "refused": refused[:_REFUSED],
         "complete": result.complete and rest.complete and not cut,
+        "secrets": secrets[:_REFUSED],
+        "unsearched": unsearched,
     }
     files.replace(partial / "fetched.json", json.dumps(facts).encode())
     files.sync_tree(partial)
@@ -109,6 +115,29 @@ def scrub(folder: Path) -> list[str]:
                 path.unlink()
                 found.append(f"{path.relative_to(folder)}: not a regular file")
     return found
+
+
+def _mask(partial: Path, look: Search, refused: list[str]) -> Iterator[str]:
+    """Mask secrets in everything but submissions; "path: names" of the files that hold some.
+
+    A file that cannot be searched, or whose name holds a secret, is removed.
+    """
+    for where, _, names in os.walk(partial) if look else ():
+        for name in names:
+            path = Path(where, name)
+            shown = path.relative_to(partial)
+            kept = shown.parts[0] == "result" and (shown.parts[1] != OWN or "snapshots" in shown.parts[:-1])
+            shown = Path(*shown.parts[1:]) if len(shown.parts) > 1 else Path("logs", name)
+            try:
+                if any(look.in_bytes(os.fsencode(shown))):
+                    path.unlink()
+                    refused.append("a file whose name holds a secret")
+                elif found := look.names_in(path) if kept else look.mask(path):
+                    yield f"{printable(str(shown))}: {', '.join(found)}{' (not masked)' if kept else ''}"
+            except TooManyPlaces as error:
+                if not kept:
+                    path.unlink()
+                refused.append(f"{printable(str(shown))}: {error.message}")
 
 
 def _only_folders(root: Path, names: Sequence[str]) -> list[str]:
@@ -145,6 +174,8 @@ def lay_out(record: RunRecord) -> RunRecord:
         bytes=int(facts.get("bytes", 0)),
         refused=tuple(map(str, facts.get("refused", ()))),
         complete=bool(facts.get("complete", True)),
+        secrets=tuple(map(str, facts.get("secrets", ()))),
+        unsearched=tuple(map(str, facts.get("unsearched", ()))),
         candidate=candidate,
         snapshots=len(list(snapshots.glob("*.csv"))) if snapshots.is_dir() else 0,
     )

@@ -91,7 +91,9 @@ def _check_access(access: ModelAccess) -> None:
             f"no model is named that may be called at {access.endpoint}", fix="Name it (--model), or give --any-model."
         )
     if any(Budget.parse(text).unit == "usd" for text in access.budgets):
-        prices = Prices(access.endpoint, {model: Price(**price) for model, price in access.prices.items()})
+        prices = Prices(
+            access.endpoint, {name: Price(**price) for name, price in access.prices.items() if "use" not in price}
+        )
         for model in access.models:
             if prices.cost((model,), Tokens()) is None:
                 raise UsageError(

@@ -32,6 +32,7 @@ from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import FINISHED, Attempt, Availability, Ended, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.same import require_same_data
+from mlecore.runs.secrets import remember
 from mlecore.runs.store import Group, require_group, write_record
 from mlecore.schema import SchemaError, plain
 
@@ -105,6 +106,7 @@ class Transitions:
 
     def launch(self, record: RunRecord, job: Job) -> RunRecord:
         """From starting to running. A job of this name that was started before is taken over."""
+        remember(record.folder, record.secrets)
         try:
             handle = self._experiment.backend.start(job)
         except ImageGone:
@@ -158,6 +160,7 @@ class Transitions:
                 launch_digest=made.launch_digest,
                 candidates=made.launch.candidates,
                 grace=made.launch.grace,
+                given_secrets=made.job.demand.secrets,
                 access=made.job.demand.model,
             ),
             attempt=record.attempts[-1].number,

@@ -1,4 +1,4 @@
-"""What a request asks for: the models that it names, and whether its answer is a stream that can report its usage.
+"""What a request asks for: the models that it names, what it may cost, and what the provider is to do past the sandbox.
 
 A JSON body is sent on as it was read here, field by field, so that no server gets a repeated field, which it might read
 differently.
@@ -6,68 +6,114 @@ differently.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from urllib.parse import unquote
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
+from . import server_tools
+from .calls import Tokens
 from .refusals import Refusal
+from .routes import READS, Route
 
-_IN_PATH = re.compile(r"/(?:deployments|models|engines)/(.+?)(?=[:/][^/]*$|/)")  # Azure, Gemini, the oldest of OpenAI
-_SPENDS_NOTHING = re.compile(
-    r".*/(?:files|uploads|uploads/[^/]+/(?:parts|complete|cancel)|responses/[^/]+/cancel|tokenize|detokenize)"
-)
-_COUNTS_ONLY = re.compile(r".*(?:/count_tokens|:countTokens|/input_tokens)")
-_REPORTS_IF_ASKED = re.compile(r".*/(?:chat/)?completions")
-_READS = ("GET", "HEAD", "OPTIONS", "DELETE")
+LONGEST_ANSWER = 128 * 1024  # tokens; more than any known model writes at once
+_TOOL_USES = 10  # of the provider's tools, where the request sets no limit
+_PIECE = 256 * 1024
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_READ = ("model", "models", "fallbacks", "stream", "stream_options", "include")  # here; others in server_tools
+
+Body = Mapping[str, msgspec.Raw] | bytes
 
 
 class Asked(msgspec.Struct, kw_only=True):
     """One request, read."""
 
+    body: Body = b""  # the fields of a JSON object, or what is none
     models: tuple[str, ...] = ()  # that it names, in its body or its path
     spends: bool = True  # does a good answer cost tokens?
     stream: bool = False
-    background: bool = False  # the work continues after the answer
-    readable: bool = True  # is the body what the gateway can read a model from?
-    body: bytes = b""
-    with_usage: bytes | None = None  # the same body, with a request for a usage report added
+    server_tools: tuple[str, ...] = ()  # what the provider is to do past the sandbox
+    server_tool_uses: int = 0  # at most, or as the gateway assumes
+    reserve: Tokens = msgspec.field(default_factory=Tokens)  # the most that it may cost
+    additions: Mapping[str, bytes] = {}  # fields that the gateway would add -> their JSON
+
+    @property
+    def background(self) -> bool:
+        """Does the work continue after the answer?"""
+        return "background" in self.server_tools
 
 
-def read_request(method: str, path: str, body: bytes, json: bool) -> Asked:
-    """Raises Refusal for what the endpoint could read differently."""
-    plain = unquote(path)
-    named = [] if method in _READS else [found[1] for found in _IN_PATH.finditer(plain)][:1]
-    asked = Asked(
-        models=tuple(named),
-        spends=method not in _READS and not _SPENDS_NOTHING.fullmatch(plain) and not _COUNTS_ONLY.fullmatch(plain),
-        body=body,
-    )
-    if not body:
+def read_request(route: Route, method: str, body: bytes | bytearray, json: bool, server_tools_allowed: bool) -> Asked:
+    """Raises Refusal for what the endpoint could read differently, and for what this run may not use."""
+    named = [route.model] if route.model else []
+    asked = Asked(models=tuple(named), spends=route.spends, body=b"")
+    if not body or (method in READS and not route.by_rule):
         return asked
     fields = _fields(body)
     if fields is None:
-        if json:
+        if json or not route.by_rule:
             raise Refusal(400, "the body is not a JSON object")
-        asked.readable = False
-        return asked
-    _no_twins(fields)
-    asked.body = msgspec.json.encode(fields)
-    asked.models = tuple(dict.fromkeys([*_text(fields.get("model")), *_text(fields.get("models")), *named]))
-    asked.stream = _value(fields.get("stream")) is True
-    asked.background = bool(_value(fields.get("background")))
-    if asked.stream and _REPORTS_IF_ASKED.fullmatch(plain):
-        options = _value(fields.get("stream_options"))
-        options = options if isinstance(options, dict) else {}
-        if options.get("include_usage") is not True:
-            options = {**options, "include_usage": True}
-            asked.with_usage = msgspec.json.encode({**fields, "stream_options": options})
+        asked.body = bytes(body)
+    else:
+        _no_twins(fields)
+        asked.body = fields
+        asked.models = tuple(dict.fromkeys([*_models(fields), *named]))
+        asked.stream = _value(fields.get("stream")) is True
+        if not route.by_rule:
+            asked.server_tools = server_tools.requested(route.protocol, fields)
+            if asked.server_tools and not server_tools_allowed:
+                raise Refusal(400, server_tools.words(asked.server_tools))
+        asked.additions = dict(_additions(route, fields, asked.stream, server_tools_allowed))
+    if asked.spends:
+        asked.reserve = Tokens(input=len(body), output=_longest_answer(route, fields or {}))
+        asked.server_tool_uses = _uses(fields or {}, len(asked.server_tools))
     return asked
 
 
-def _fields(body: bytes) -> dict[str, msgspec.Raw] | None:
+def pieces(body: Body) -> Iterator[bytes | memoryview]:
+    """A body as it is sent, in pieces that are not copied."""
+    if isinstance(body, bytes):
+        yield body
+        return
+    before = b"{"
+    for name, raw in body.items():
+        yield before + msgspec.json.encode(name) + b":"
+        whole = memoryview(raw)
+        for start in range(0, len(whole), _PIECE):
+            yield whole[start : start + _PIECE]
+        before = b","
+    yield b"}" if body else b"{}"
+
+
+def with_additions(body: Body, additions: Mapping[str, bytes]) -> Body:
+    """The same body with more fields, or others in their place."""
+    if isinstance(body, bytes):
+        return body
+    return {**body, **{name: msgspec.Raw(value) for name, value in additions.items()}}
+
+
+def _additions(
+    route: Route, fields: Mapping[str, msgspec.Raw], stream: bool, server_tools_allowed: bool
+) -> Iterator[tuple[str, bytes]]:
+    """So that a stream reports its usage, and the provider keeps no response, which is what Responses do by default.
+
+    A response that is not kept is only of use in the next request if its reasoning comes along, encrypted.
+    """
+    if stream and route.protocol in ("chat", "completions"):
+        options = _value(fields.get("stream_options"))
+        options = options if isinstance(options, dict) else {}
+        if options.get("include_usage") is not True:
+            yield "stream_options", msgspec.json.encode({**options, "include_usage": True})
+    responds = route.protocol == "responses" and route.spends
+    if responds and not server_tools_allowed and _value(fields.get("store")) is None:
+        yield "store", b"false"
+        include = _value(fields.get("include"))
+        include = include if isinstance(include, list) else []
+        if "reasoning.encrypted_content" not in include:
+            yield "include", msgspec.json.encode([*include, "reasoning.encrypted_content"])
+
+
+def _fields(body: bytes | bytearray) -> dict[str, msgspec.Raw] | None:
     try:
         return _FIELDS.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -76,25 +122,56 @@ def _fields(body: bytes) -> dict[str, msgspec.Raw] | None:
 
 def _no_twins(fields: Mapping[str, msgspec.Raw]) -> None:
     """``Model`` beside ``model``: some servers take one, some the other."""
-    for name in ("model", "models", "stream", "stream_options", "background"):
-        if any(field != name and field.casefold() == name for field in fields):
+    read = {name.casefold(): name for name in (*_READ, *server_tools.FIELDS)}
+    for field in fields:
+        if (name := read.get(field.casefold())) is not None and field != name:
             raise Refusal(400, f"a field is written otherwise than {name!r}")
 
 
-def _value(raw: msgspec.Raw | None) -> object:
+def _value(raw: msgspec.Raw | None) -> Any:
     """Of a small field; the body has been read once, so it is JSON."""
     return None if raw is None else msgspec.json.decode(raw)
 
 
-def _text(raw: msgspec.Raw | None) -> list[str]:
-    value = _value(raw)
-    values = value if isinstance(value, list) else [value]
-    names = [item for item in values if isinstance(item, str) and item]
-    if any(item for item in values if not isinstance(item, str)):
-        raise Refusal(400, "the model's name is not text")
+def _models(fields: Mapping[str, msgspec.Raw]) -> list[str]:
+    """Every model that may answer, fallbacks too."""
+    fallbacks = _value(fields.get("fallbacks"))  # Messages: a list of tables, or the word "default"
+    listed = fallbacks if isinstance(fallbacks, list) else [fallbacks] if fallbacks else []
+    others = [item.get("model") if isinstance(item, dict) else item for item in listed]
+    names = []
+    for value in (_value(fields.get("model")), _value(fields.get("models")), others):
+        for item in value if isinstance(value, list) else [value]:
+            if item and not isinstance(item, str):
+                raise Refusal(400, "the model's name is not text")
+            names += [item] if item else []
     return names
 
 
-def spends_nothing(method: str, path: str) -> bool:
-    """May it pass although it names no model?"""
-    return method in _READS or bool(_SPENDS_NOTHING.fullmatch(unquote(path)))
+def _longest_answer(route: Route, fields: Mapping[str, msgspec.Raw]) -> int:
+    """Tokens: what the request allows, for each of the answers that it asks for."""
+    if route.protocol == "embeddings":
+        return 0
+    config = _value(fields.get("generationConfig")) or _value(fields.get("generation_config"))
+    tables = [fields, config if isinstance(config, dict) else {}]
+    limits, answers = [], [1]
+    for table in tables:
+        for name in ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"):
+            limits += _counts(table.get(name))
+        for name in ("n", "best_of", "candidateCount", "candidate_count"):
+            answers += _counts(table.get(name))
+    prompts = _value(fields.get("prompt")) if route.protocol == "completions" else None
+    return max(limits, default=LONGEST_ANSWER) * max(answers) * (len(prompts) if isinstance(prompts, list) else 1)
+
+
+def _counts(value: object) -> list[int]:
+    value = _value(value) if isinstance(value, msgspec.Raw) else value
+    return [value] if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else []
+
+
+def _uses(fields: Mapping[str, msgspec.Raw], tools: int) -> int:
+    """How often the provider may use its tools."""
+    if tools and (limit := _counts(fields.get("max_tool_calls"))):
+        return limit[0]
+    given = _value(fields.get("tools")) if tools else None
+    limits = [limit for tool in given or () if isinstance(tool, dict) for limit in _counts(tool.get("max_uses"))]
+    return sum(limits) + _TOOL_USES * max(0, tools - len(limits))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from .ledger import Spent
 
 Unit = Literal["usd", "tok", "calls"]
 _TIMES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
@@ -27,6 +30,6 @@ class Budget(NamedTuple):
         unit: Unit = "usd" if counted is None else "tok" if counted.lower().startswith("tok") else "calls"
         return cls(float(number) * _TIMES[(times or "").lower()], unit, text.strip())
 
-    def spent(self, *, usd: float, tokens: int, calls: int) -> bool:
-        """Is it used up by this much?"""
-        return {"usd": usd, "tok": tokens, "calls": calls}[self.unit] >= self.amount
+    def part_of(self, spent: Spent) -> float:
+        """What counts towards it."""
+        return {"usd": spent.usd, "tok": spent.tokens, "calls": spent.calls}[self.unit]

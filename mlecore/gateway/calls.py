@@ -43,12 +43,15 @@ class Call(msgspec.Struct, kw_only=True):
     usage: Literal["counted", "none", "unknown"] = "none"
     tokens: Tokens | None = None  # where usage is counted
     estimate: Tokens | None = None  # where it is unknown: what budgets count instead, and no sum
-    cost_usd: float | None = None  # of tokens, or of the estimate
+    cost_usd: float | None = None  # of tokens, or of the estimate, and of the provider's tools
     priced_by: str | None = None
     unplanned: bool = False  # the plan does not name the model
+    # what the provider was allowed to do past the sandbox -> how often it did; None: the response does not say
+    server_tools: dict[str, int | None] = {}
+    fees_usd: float | None = None  # of these, in the cost; None: it is not known, or there were none
     first_byte: float | None = None  # from the request's last byte to the response's first
     seconds: float = 0.0
-    waited: float = 0.0  # of them for other runs' calls to end (max_calls) and before retries
+    waited: float = 0.0  # of them for other calls to end (max_calls, budgets) and before retries
     retries: int = 0
     sent: int = 0
     received: int = 0

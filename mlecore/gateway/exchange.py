@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager
 from email.utils import parsedate_to_datetime
 from typing import Protocol
@@ -16,13 +16,18 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from .admission import Admitted
-from .asking import Asked
+from .asking import Asked, pieces, with_additions
 from .calls import Call, Tokens, short
 from .faults import Faults
+from .ledger import Ledger, LedgerError, Spent
 from .masking import Mask
+from .memory import Memory
 from .prices import Prices
 from .reading import Body, Events, Report, Unreadable, decoder
 from .refusals import Refusal
+from .reservations import Reservations
+from .routes import Protocol as Api
+from .server_tools import is_tool, unlisted
 from .settings import Settings
 from .transcripts import RESPONSE, Transcripts
 
@@ -32,7 +37,8 @@ ERROR = 4096  # bytes of an error that are read to judge it
 
 _RETRIED = (429, 500, 502, 503, 504, 529)
 _NOT_RETURNED = frozenset("connection proxy-connection keep-alive te trailer transfer-encoding upgrade".split())
-_UNKNOWN_FIELD = b"stream_options"
+_UNKNOWN = {"stream_options": b"stream_options", "include": b"ncrypted"}  # addition -> its sign in an error
+_AT_ONCE = 1024 * 1024  # bytes of a request that are sent in one piece
 
 
 class Cut(Exception):
@@ -45,16 +51,19 @@ class Way(Protocol):
     settings: Settings
     session: aiohttp.ClientSession
     prices: Prices
+    ledger: Ledger
+    reservations: Reservations
+    memory: Memory
     transcripts: Transcripts | None
     faults: Faults
-    asks_usage: bool  # until the endpoint says that it does not know the field
+    unknown: set[tuple[str, tuple[str, ...]]]  # (addition, models) that the endpoint has rejected
 
     def slot(self) -> AbstractAsyncContextManager[float]:
         """A place among the concurrent calls; yields the seconds that it was waited for."""
 
 
 class Exchange:
-    """One call. ``run`` answers the agent; ``count`` then completes the call's line."""
+    """One call. ``run`` answers the agent; ``end`` then writes the call's line."""
 
     def __init__(self, way: Way, request: web.BaseRequest, call: Call, asked: Asked, admitted: Admitted) -> None:
         base = way.settings.base
@@ -65,42 +74,80 @@ class Exchange:
         self.origin = f"{base.scheme}://{base.netloc}"
         self.url = URL(self.origin + admitted.target, encoded=True)
         self.headers = admitted.headers
+        self.protocol: Api = admitted.route.protocol
         self.mask = Mask(way.settings.key)
         self.report = Report()
+        self.most = self._most()
+        self.record: int | None = None  # in the ledger, once it is passed on
         self.response: web.StreamResponse | None = None
         self.status: int | None = None  # the endpoint's
         self.gone = False  # the client
         self.stalled = 0.0
         self.kept = bytearray()  # of the response, for the transcript
 
+    def _most(self) -> Spent:
+        """What it may cost, of every budget."""
+        asked, prices = self.asked, self.way.prices
+        usd = prices.highest(asked.models, asked.reserve)
+        for tool in asked.server_tools:
+            fee = prices.fee(asked.models, tool, asked.server_tool_uses)
+            usd += fee[0] if fee else 0.0
+        return Spent(usd=usd, tokens=asked.reserve.input + asked.reserve.output, calls=1)
+
     async def run(self) -> web.StreamResponse:
-        """Raises Cut if the agent does not get the whole answer."""
+        """Raises Cut if the agent does not get the whole answer, Refusal or UsedUp if the call is not passed on."""
+        await self._reserve()
         while self.response is None:
             if self.request.transport is None or self.request.transport.is_closing():
                 self.gone = True
                 raise Cut("the client hung up before its call was passed on")
+            pause = 0.0
             async with self.way.slot() as waited:
                 self.call.waited = round(self.call.waited + waited, 3)
-                pause = await self._attempt()
+                if fits := self.way.reservations.fits(self.most):  # others have ended since it was asked
+                    self._begin_record()
+                    pause = await self._attempt()
+            if not fits:  # outside the slot: another run may need it
+                await self._reserve()
             if pause:
                 self.call.retries += 1
                 self.call.waited = round(self.call.waited + pause, 3)
                 await asyncio.sleep(pause)
         return self.response
 
+    async def _reserve(self) -> None:
+        began = time.monotonic()
+        self.way.reservations.release(self.most)
+        await self.way.reservations.hold(self.most)
+        self.call.waited = round(self.call.waited + time.monotonic() - began, 3)
+
+    def _begin_record(self) -> None:
+        """A gateway that dies from now on has passed the call on, and counts what it may cost."""
+        if self.record is not None:
+            return
+        if self.asked.spends:
+            self.call.usage, self.call.estimate, self.call.cost_usd = "unknown", self.asked.reserve, self.most.usd
+        try:
+            self.record = self.way.ledger.begin(self.call)
+        except LedgerError as error:
+            raise Refusal(503, str(error), "api_error", final=False) from None
+
     async def _attempt(self) -> float:
         """Pass it on once. Where there is no response then: after how many seconds it is to be passed on again."""
-        hide = self.asked.with_usage is not None and self.way.asks_usage
-        body = self.asked.with_usage if hide else self.asked.body
-        if hide:
+        known = {n: v for n, v in self.asked.additions.items() if (n, self.asked.models) not in self.way.unknown}
+        hide = "stream_options" in known
+        if known:
             self.headers["Accept-Encoding"] = "identity"  # what is masked must be readable
-        self.call.sent = len(body or b"")
+        body = list(pieces(with_additions(self.asked.body, known)))
+        self.call.sent = sum(map(len, body))
+        if self.call.sent:
+            self.headers["Content-Length"] = str(self.call.sent)
         sent = time.monotonic()
         try:
             async with self.way.session.request(
                 self.call.method,
                 self.url,
-                data=body or None,
+                data=_data(body, self.call.sent),
                 headers=self.headers,
                 proxy=self.way.settings.proxy,
                 allow_redirects=False,
@@ -110,10 +157,10 @@ class Exchange:
                 if answer.status in _RETRIED and self.call.retries < self.way.settings.retries:
                     return _pause(answer.headers.get("Retry-After"), self.call.retries)
                 first = b""
-                if hide and answer.status in (400, 422):
+                if known and answer.status in (400, 422):
                     first = await answer.content.read(64 * 1024)
-                    if _UNKNOWN_FIELD in first:
-                        self.way.asks_usage = False
+                    if rejected := [name for name in known if _UNKNOWN.get(name, b"\0") in first]:
+                        self.way.unknown.update((name, self.asked.models) for name in rejected)
                         return 0.0
                 if answer.status >= 400:  # judged before the agent learns of it, which may end the run
                     first = first or await answer.content.read(ERROR)
@@ -135,13 +182,13 @@ class Exchange:
         """Without an answer to pass on, the agent gets one of ours."""
         self.call.outcome, self.call.reason, self.call.status = "failed", short(reason), 502
         refusal = Refusal(502, self.call.reason, "api_error", final=False)
-        self.response = web.Response(status=502, body=refusal.body(), headers=refusal.headers())
+        self.response = web.Response(status=502, body=refusal.body(self.call.path), headers=refusal.headers())
 
     async def _return(self, answer: aiohttp.ClientResponse, hide: bool, first: bytes, sent: float) -> None:
         encoding = answer.headers.get("Content-Encoding", "").strip().lower()
         events = "event-stream" in answer.headers.get("Content-Type", "").lower()
         hide = hide and events
-        reader = Events(self.report, hide) if events else Body(self.report)
+        reader = Events(self.report, hide) if events else Body(self.report, self.way.memory)
         try:
             decode = decoder(encoding)
         except Unreadable as error:
@@ -184,8 +231,9 @@ class Exchange:
                 continue
             if lower == "location" and value.startswith(self.origin + "/"):
                 value = value[len(self.origin) :]
-            headers.add(name, self.mask.text(value))
-        self.response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=headers)
+            headers.add(self.mask.name(name), self.mask.text(value))
+        reason = None if answer.reason is None else self.mask.text(answer.reason)
+        self.response = web.StreamResponse(status=answer.status, reason=reason, headers=headers)
         try:
             await self.response.prepare(self.request)
         except ConnectionError:
@@ -213,30 +261,75 @@ class Exchange:
             self.call.reason = "the client did not read the answer"
         self.stalled += time.monotonic() - began
 
-    def count(self) -> None:
+    def end(self) -> None:
+        """Write the call's line, and let others have what it reserved."""
+        self._count()
+        if self.record is None:
+            self.way.ledger.refuse(self.call)
+        else:
+            self.way.ledger.end(self.record, self.call)
+        self.way.reservations.release(self.most)
+
+    def _count(self) -> None:
         """Complete the call with what is known at its end."""
-        call, report = self.call, self.report
+        call, report, asked = self.call, self.report, self.asked
         call.answered = None if report.model is None else short(self.mask.text(report.model))
         if self.gone and call.outcome == "passed":
             call.reason = call.reason or "the client hung up"
         if self.mask.hits:
             call.reason = "the endpoint sent the key back; it was masked"
-        tokens = report.tokens
-        if tokens is not None and self.asked.spends:
+        tokens, good = report.tokens, self.status is not None and self.status < 400
+        call.usage, call.tokens, call.estimate, call.cost_usd = "none", None, None, None
+        if not asked.spends or self.record is None:
+            pass
+        elif tokens is not None:
             call.usage, call.tokens = "counted", tokens
-        elif self.asked.spends and self.status is not None and self.status < 400:
+        elif good and not asked.background:
             read = report.input_so_far
             wrote = report.pieces or call.received // 4
             call.usage, call.estimate = "unknown", Tokens(input=call.sent // 4 if read is None else read, output=wrote)
-        elif self.asked.spends and call.outcome == "cut" and self.status is None and call.sent:
-            call.usage, call.estimate = "unknown", Tokens(input=call.sent // 4)
+        elif good or (call.outcome == "cut" and self.status is None):  # it continues, as far as anybody knows
+            call.usage, call.estimate = "unknown", asked.reserve
         if (counted := call.tokens or call.estimate) is not None:
-            cost = self.way.prices.cost((report.model, *self.asked.models), counted, report.tier)
+            cost = self.way.prices.cost((report.model, *asked.models), counted, report.tier)
             call.cost_usd, call.priced_by = (None, None) if cost is None else cost
-        if self.way.transcripts is not None:
-            whole = call.outcome == "passed" and len(self.kept) < RESPONSE
-            body = self.asked.body
-            self.way.transcripts.write(call.number, call.path, body, call.status, bytes(self.kept), not whole)
+        if good and asked.server_tools:
+            self._count_tools()
+
+    def _count_tools(self) -> None:
+        """How often the provider used its tools, and what that costs beside the tokens."""
+        call, asked, uses = self.call, self.asked, self.report.uses
+        models = (self.report.model, *asked.models)
+        whole = self.report.tokens is not None
+        for tool in asked.server_tools:
+            silent = unlisted(self.protocol, tool) if whole else None
+            call.server_tools[tool] = uses.get(tool, silent) if is_tool(tool) else 1
+        fees = [
+            (0.0, "") if n == 0 else None if n is None else self.way.prices.fee(models, tool, n)
+            for tool, n in call.server_tools.items()
+        ]
+        known = [fee for fee in fees if fee is not None]
+        call.fees_usd = sum(fee for fee, _ in known) if len(known) == len(fees) else None
+        if call.cost_usd is not None:
+            call.cost_usd = None if call.fees_usd is None else call.cost_usd + call.fees_usd
+
+    def transcribe(self, transcripts: Transcripts) -> None:
+        """Keep request and response. May run in a thread."""
+        call, whole = self.call, self.call.outcome == "passed" and len(self.kept) < RESPONSE
+        request = b"".join(pieces(self.asked.body))
+        transcripts.write(call.number, call.path, request, call.status, bytes(self.kept), not whole)
+
+
+def _data(body: Iterable[bytes | memoryview], size: int) -> bytes | AsyncIterator[bytes | memoryview] | None:
+    """A large body goes out piece by piece, so that it is not copied as a whole."""
+    if not size:
+        return None
+    return b"".join(body) if size <= _AT_ONCE else _one_by_one(body)
+
+
+async def _one_by_one(body: Iterable[bytes | memoryview]) -> AsyncIterator[bytes | memoryview]:
+    for piece in body:
+        yield piece
 
 
 def _text(error: bytes, encoding: str) -> str:

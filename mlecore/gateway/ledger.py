@@ -1,7 +1,8 @@
 """The log of calls, which is also the gateway's memory: what is spent is the sum of its lines, also after a restart.
 
-A call in progress has a record of fixed size in ``gateway.open``. A gateway that finds one there when it starts was
-killed during the call, and writes the missing line.
+A call in progress has a record of fixed size in ``gateway.open``, with the most that it may cost as its estimate. A
+gateway that finds one there when it starts was killed during the call, and writes the missing line: the call counts in
+full, for nobody knows what the endpoint made of it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,6 @@ class Ledger:
 
     def __init__(self, folder: Path, before: Spent | None = None) -> None:
         self.spent = copy(before) if before else Spent()
-        self.under_way = 0
         self.refused = 0
         self._unwritten: list[bytes] = []
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -75,7 +75,7 @@ class Ledger:
                 call = msgspec.json.decode(os.pread(self._open, _RECORD, at).rstrip(b"\0"), type=Call)
                 if call.number > self._number:
                     self._number = call.number
-                call.outcome, call.reason, call.usage = "cut", "the gateway died before the call ended", "unknown"
+                call.outcome, call.reason = "cut", "the gateway died before the call ended"
                 self.spent.add(call)
                 self._write(call)
         if not self._unwritten:
@@ -98,12 +98,10 @@ class Ledger:
         except OSError as error:
             raise LedgerError(f"the gateway's log cannot be written: {error.strerror}") from None
         self._slots = max(self._slots, slot + 1)
-        self.under_way += 1
         return slot
 
     def end(self, slot: int, call: Call) -> None:
         """It has ended: count it, write its line."""
-        self.under_way -= 1
         self.spent.add(call)
         self._write(call)
         with contextlib.suppress(OSError):

@@ -26,8 +26,16 @@ class Mask:
         held, self._held = self._held, b""
         return held
 
+    def name(self, text: str) -> str:
+        """Of a header, whose case servers and proxies change."""
+        clean = self.text(text)
+        if self._key and self._key.lower() in clean.lower().encode("utf-8", "surrogateescape"):
+            self.hits += 1
+            return "*" * len(clean)
+        return clean
+
     def text(self, text: str) -> str:
-        """Of a header."""
+        """Of a header's value or a status line."""
         return self._clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
     def _clean(self, data: bytes) -> bytes:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from .calls import Tokens
+from .memory import Memory
 
 BODY = 32 * 1024 * 1024  # bytes of one response that are kept until its end, where its usage stands
 EVENT = 8 * 1024 * 1024  # bytes of one event of a stream; Responses repeat the whole answer in their last one
 
 _END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+_INFLATED = 256 * 1024  # bytes that a piece is decompressed to at once
+_MAGIC = b"\x1f\x8b"  # that a member of gzip begins with
+_READ = (b'"usage', b'"error"', b"server_tool_use", b"mcp_tool_use")  # in an event; others only repeat the model
 _NO_USAGE_YET = re.compile(rb',\s*"usage"\s*:\s*null')
 
 
@@ -31,8 +36,22 @@ class _Answer(msgspec.Struct):
     type: msgspec.Raw = msgspec.Raw()
     service_tier: msgspec.Raw = msgspec.Raw()
     error: msgspec.Raw = msgspec.Raw()
+    output: msgspec.Raw = msgspec.Raw()  # Responses: items, calls of tools among them
+    content: msgspec.Raw = msgspec.Raw()  # Messages: blocks, calls of tools among them
+    content_block: msgspec.Raw = msgspec.Raw()  # one of them, in a stream
+    candidates: msgspec.Raw = msgspec.Raw()  # Gemini
 
 
+class _Item(msgspec.Struct):
+    """An item of an output, a block of a message, a candidate of Gemini."""
+
+    type: str | None = None
+    name: str | None = None
+    groundingMetadata: msgspec.Raw = msgspec.Raw()  # noqa: N815
+
+
+_ITEM = msgspec.json.Decoder(_Item)
+_ITEMS = msgspec.json.Decoder(list[_Item])
 _ANSWER = msgspec.json.Decoder(_Answer)
 _ANSWERS = msgspec.json.Decoder(list[_Answer])
 
@@ -47,6 +66,8 @@ class Report:
         self._final = False
         self.error = False  # instead of an answer, or of the rest of it
         self.pieces = 0  # events of a stream, of which a model makes about one a token
+        self._calls = Counter[str]()  # of tools, in blocks of a stream
+        self._listed = Counter[str]()  # of tools, in the whole answer
 
     @property
     def tokens(self) -> Tokens | None:
@@ -57,6 +78,16 @@ class Report:
     def input_so_far(self) -> int | None:
         """Anthropic reports the input first, and the output at the end."""
         return _tokens(self._usage).input if self._usage else None
+
+    @property
+    def uses(self) -> dict[str, int]:
+        """How often the provider used each of its tools: as its report has it, else as its answer shows."""
+        reported = self._usage.get("server_tool_use")
+        counts = reported if isinstance(reported, dict) else {}
+        named = {str(name).removesuffix("_requests"): n for name, n in counts.items() if isinstance(n, int) and n > 0}
+        if isinstance(searches := self._usage.get("num_search_queries"), int):  # Perplexity
+            named["web_search"] = searches
+        return {**self._calls, **self._listed, **named}
 
     def read(self, text: bytes) -> _Answer | None:
         """Take in a body, or the data of an event."""
@@ -73,6 +104,8 @@ class Report:
 
     def _take(self, answer: _Answer) -> None:
         kind = _plain(answer.type)
+        if (block := _item(answer.content_block)) is not None:
+            self._calls.update(_used(block))
         for inner in (_inner(answer.response), _inner(answer.message), answer):
             if inner is None:
                 continue
@@ -81,6 +114,8 @@ class Report:
             tier = _plain(inner.service_tier)
             self.tier = tier if isinstance(tier, str) else self.tier
             self.error |= _begins(inner.error) == b"{"
+            if listed := [*_items(inner.output), *_items(inner.content), *_items(inner.candidates)]:
+                self._listed |= Counter(name for item in listed for name in _used(item))
             usage = _plain(inner.usage) or _plain(inner.usageMetadata)
             if isinstance(usage, dict):
                 self._usage.update({key: value for key, value in usage.items() if value is not None})
@@ -100,6 +135,33 @@ def _inner(raw: msgspec.Raw) -> _Answer | None:
         return _ANSWER.decode(raw) if _begins(raw) == b"{" else None
     except msgspec.MsgspecError:
         return None
+
+
+def _item(raw: msgspec.Raw) -> _Item | None:
+    try:
+        return _ITEM.decode(raw) if _begins(raw) == b"{" else None
+    except msgspec.MsgspecError:
+        return None
+
+
+def _items(raw: msgspec.Raw) -> list[_Item]:
+    try:
+        return _ITEMS.decode(raw) if _begins(raw) == b"[" else []
+    except msgspec.MsgspecError:
+        return []
+
+
+def _used(item: _Item) -> Iterator[str]:
+    """The tool that an item is a call of, once for each use; tools of the client among them."""
+    if item.type == "server_tool_use" and item.name:
+        yield item.name.removeprefix("bash_").removeprefix("text_editor_")[:60]
+    elif item.type == "mcp_tool_use":
+        yield "mcp"
+    elif item.type and item.type.endswith("_call"):
+        yield item.type.removesuffix("_call")[:60]
+    elif _begins(item.groundingMetadata) == b"{":
+        queries = _plain(item.groundingMetadata).get("webSearchQueries")
+        yield from ["google_search"] * (len(queries) if isinstance(queries, list) else 0)
 
 
 def _tokens(usage: Mapping[str, Any]) -> Tokens:
@@ -131,25 +193,34 @@ def _tokens(usage: Mapping[str, Any]) -> Tokens:
 
 
 class Body:
-    """A response that is not a stream: it is read when it is complete."""
+    """A response that is not a stream: it is read when it is complete, if there is room to keep it until then."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, memory: Memory) -> None:
         self._report = report
+        self._memory = memory
         self._parts: list[bytes] = []
         self._size = 0
+        self._whole = True
 
     def feed(self, piece: bytes) -> bytes:
-        self._size += len(piece)
-        if self._size <= BODY:
+        self._whole = self._whole and self._size + len(piece) <= BODY and self._memory.try_take(len(piece))
+        if self._whole:
             self._parts.append(piece)
+            self._size += len(piece)
         else:
-            self._parts.clear()
+            self._forget()
         return piece
 
     def rest(self) -> bytes:
-        if self._size <= BODY:
+        if self._whole:
             self._report.read(b"".join(self._parts))
+        self._forget()
         return b""
+
+    def _forget(self) -> None:
+        self._memory.give_back(self._size)
+        self._parts.clear()
+        self._size = 0
 
 
 class Events:
@@ -187,7 +258,7 @@ class Events:
         if b"data:" not in event:
             return event
         self._report.pieces += 1
-        if b'"usage' not in event and b'"error"' not in event and self._report.model is not None:
+        if self._report.model is not None and not any(sign in event for sign in _READ):
             return event
         answer = self._report.read(_data(event))
         if not self._hide or answer is None:
@@ -210,21 +281,44 @@ def decoder(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
     """Decompresses a response in pieces, none of them large. Raises Unreadable."""
     if encoding in ("", "identity"):
         return lambda piece: iter((piece,))
-    if encoding not in ("gzip", "x-gzip", "deflate"):
+    if encoding not in ("gzip", "x-gzip"):
         raise Unreadable(f"the endpoint answered in {encoding!r}, which was not asked for")
-    inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    return _Gzip().decode
 
-    def decode(piece: bytes) -> Iterator[bytes]:
-        left = piece
+
+class _Gzip:
+    """Gzip of any number of members. What follows the last is passed on as it is: some clients may show it."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        self._ended = False  # has the member ended?
+        self._over = False  # is what follows it no gzip?
+        self._held = b""  # may be the first byte of another member
+
+    def decode(self, piece: bytes) -> Iterator[bytes]:
+        left = self._held + piece
+        self._held = b""
         while left:
-            try:
-                out = inflate.decompress(left, 256 * 1024)
-            except zlib.error as error:
-                raise Unreadable(f"the endpoint's response does not decompress: {error}") from None
-            if out:
-                yield out
-            left = inflate.unconsumed_tail
-            if not left and not out:
+            if self._ended and not self._over:
+                if left == _MAGIC[:1]:
+                    self._held = left
+                    return
+                self._over = not left.startswith(_MAGIC)
+                self._member, self._ended = zlib.decompressobj(zlib.MAX_WBITS | 16), False
+            if self._over:
+                yield left
                 return
+            more = True
+            while more and not self._member.eof:
+                if out := self._inflate(left):
+                    yield out
+                left = self._member.unconsumed_tail
+                more = bool(left) or len(out) == _INFLATED  # it may hold some back
+            self._ended = self._member.eof
+            left = self._member.unused_data
 
-    return decode
+    def _inflate(self, data: bytes) -> bytes:
+        try:
+            return self._member.decompress(data, _INFLATED)
+        except zlib.error as error:
+            raise Unreadable(f"the endpoint's response does not decompress: {error}") from None

@@ -14,23 +14,26 @@ import aiohttp
 from aiohttp import web
 
 from .admission import Admitted, admit
-from .asking import Asked, read_request, spends_nothing
+from .asking import Asked, read_request
 from .budgets import Budget
 from .calls import Call, Tokens, short
 from .exchange import Cut, Exchange
 from .faults import Faults
-from .ledger import Ledger, LedgerError
+from .ledger import Ledger
+from .memory import Memory
 from .prices import Prices
 from .refusals import Refusal
+from .reservations import Reservations, UsedUp
 from .settings import Settings
 from .slots import Slots, unlimited
 from .transcripts import Transcripts
 
 CONNECTIONS = 256
 HEADER_LINE = 64 * 1024
-BODY = 128 * 1024 * 1024  # bytes of one request
-BODIES = 512 * 1024 * 1024  # of all that are held at once
+BODY = 32 * 1024 * 1024  # bytes of one request
+BODIES = 128 * 1024 * 1024  # of all requests, and of answers that are read when they are whole
 BODY_SECONDS = 300.0  # for a request to be sent whole
+LARGE = 256 * 1024  # bytes of a request that is read beside the loop
 CONNECT_SECONDS = 30.0
 IDLE_SECONDS = 1800.0  # a model may take long before its first byte
 PATIENT_REFUSALS = 20  # as 429; a client that still asks then gets 403, which none repeats
@@ -43,13 +46,15 @@ class Gateway:
         self.settings = settings
         self.session = session
         self.ledger = Ledger(folder, settings.spent)
-        self.transcripts = Transcripts(folder) if settings.transcripts else None
-        self.prices = Prices(settings.endpoint, settings.prices)
-        self.asks_usage = True
+        self.transcripts = Transcripts(folder, key=settings.key) if settings.transcripts else None
+        self.prices = Prices(settings.endpoint, settings.prices, settings.fees)
+        self.unknown: set[tuple[str, tuple[str, ...]]] = set()
+        self.memory = Memory(BODIES)
         self.faults = Faults(settings, session)
         self._budgets = [Budget.parse(text) for text in settings.budgets]
+        self.reservations = Reservations(self._budgets, self.ledger.spent)
+        self._reading = asyncio.Lock()  # one thread at a time: they would keep each other and the loop from working
         self._over = 0  # refusals since a budget was used up
-        self._held = 0  # bytes of requests
         self._slots: Slots | None = None
         if settings.max_calls is not None and settings.slots is not None:
             self._slots = Slots(Path(settings.slots), settings.endpoint, settings.max_calls)
@@ -78,63 +83,91 @@ class Gateway:
             call.outcome, call.reason, call.status = "refused", short(refusal.reason), refusal.status
             call.seconds = round(time.monotonic() - began, 3)
             self.ledger.refuse(call)
-            response = web.Response(status=refusal.status, body=refusal.body(), headers=refusal.headers())
-            if refusal.status != 429:
-                response.force_close()  # the rest of what it sent is not read
-            return response
+            return _answer(refusal, call.path)
 
     @asynccontextmanager
-    async def _body(self, request: web.BaseRequest) -> AsyncIterator[bytes]:
+    async def _body(self, request: web.BaseRequest) -> AsyncIterator[bytearray]:
         """The whole body: its model must be known before anything is sent."""
+        length = None if "Content-Encoding" in request.headers else request.content_length
+        room = BODY if length is None and request.body_exists else length or 0
+        if room > BODY:
+            raise _too_large()
         body = bytearray()
+        taken = 0
         try:
             try:
                 async with asyncio.timeout(BODY_SECONDS):
+                    await self.memory.take(room)
+                    taken = room
+                    _expect(request)
                     async for piece in request.content.iter_any():
                         body += piece
-                        self._held += len(piece)
-                        if len(body) > BODY or self._held > BODIES:
-                            raise Refusal(413, f"the request is larger than {BODY >> 20} MiB", final=len(body) > BODY)
+                        if len(body) > BODY:
+                            raise _too_large()
             except TimeoutError:
                 raise Refusal(408, f"the request was not whole after {BODY_SECONDS:g} s") from None
             except (aiohttp.ClientError, web.RequestPayloadError) as error:
                 raise Refusal(400, f"the request's body is broken: {error}") from None
-            yield bytes(body)
+            self.memory.give_back(taken - len(body))
+            taken = len(body)
+            yield body
         finally:
-            self._held -= len(body)
+            self.memory.give_back(taken)
 
     async def _serve(
-        self, request: web.BaseRequest, call: Call, began: float, admitted: Admitted, body: bytes
+        self, request: web.BaseRequest, call: Call, began: float, admitted: Admitted, body: bytearray
     ) -> web.StreamResponse:
         json = "json" in request.headers.get("Content-Type", "json").lower()
-        asked = read_request(call.method, admitted.path, body, json)
+        reading = (admitted.route, call.method, body, json, self.settings.server_tools)
+        if len(body) > LARGE:
+            async with self._reading:
+                asked = await asyncio.to_thread(read_request, *reading)
+        else:
+            asked = read_request(*reading)
         call.asked = short(", ".join(asked.models)) or None
         call.stream = asked.stream
-        self._allow(call, asked)
+        self._allow(call, asked, admitted)
         self._afford(asked)
-        try:
-            record = self.ledger.begin(call)
-        except LedgerError as error:
-            raise Refusal(503, str(error), "api_error", final=False) from None
         exchange = Exchange(self, request, call, asked, admitted)
         try:
             with self.faults.watching(call):
-                return await exchange.run()
+                return await self._run(exchange)
         except Cut as cut:
-            call.outcome, call.reason = "cut", short(str(cut))
+            call.outcome, call.reason = "cut" if exchange.record is not None else "refused", short(str(cut))
             if request.transport is not None:
                 request.transport.abort()  # the agent must see that it is incomplete
             return exchange.response or web.Response(status=502)
         except asyncio.CancelledError:
-            call.outcome, call.reason = "cut", "the gateway ended"
+            call.outcome, call.reason = "cut" if exchange.record is not None else "refused", "the gateway ended"
             raise
         finally:
             call.seconds = round(time.monotonic() - began, 3)
-            exchange.count()
-            self.ledger.end(record, call)
+            await self._transcribe(exchange, len(body))
+            exchange.end()
 
-    def _allow(self, call: Call, asked: Asked) -> None:
-        """Calls to a model that the plan did not name, or to none that can be known, are refused."""
+    async def _transcribe(self, exchange: Exchange, size: int) -> None:
+        """Keep request and response, if the plan asks for it; large ones take a while."""
+        if self.transcripts is not None and exchange.record is not None:
+            if size > LARGE:
+                await asyncio.to_thread(exchange.transcribe, self.transcripts)
+            else:
+                exchange.transcribe(self.transcripts)
+
+    async def _run(self, exchange: Exchange) -> web.StreamResponse:
+        """Its answer; the gateway's own where a budget has been used up by the time that its turn comes."""
+        call = exchange.call
+        try:
+            return await exchange.run()
+        except UsedUp as used_up:
+            refusal = self._used_up(f"the run's budget of {used_up} is used up; no further calls are forwarded")
+        except Refusal as other:
+            refusal = other
+        call.outcome = "refused" if exchange.record is None else "failed"
+        call.reason, call.status = short(refusal.reason), refusal.status
+        return _answer(refusal, call.path)
+
+    def _allow(self, call: Call, asked: Asked, admitted: Admitted) -> None:
+        """Calls to a model that the plan does not name, or to none that can be known, are rejected."""
         known = {name for model in self.settings.models for name in (model, model.partition("/")[2]) if name}
         strange = [model for model in asked.models if model not in known]
         call.unplanned = bool(strange) or (asked.spends and not asked.models)
@@ -144,27 +177,45 @@ class Gateway:
             names = ", ".join(self.settings.models) or "none"
             reason = f"the plan does not name the model {short(strange[0])} (it names {names})"
             raise Refusal(403, reason, "permission_error")
-        if not asked.models and not spends_nothing(call.method, call.path):
+        if not asked.models and admitted.route.protocol != "models" and not admitted.route.by_rule:
             raise Refusal(403, "this call names no model, so it cannot be counted", "permission_error")
-        if asked.background:
-            raise Refusal(403, "work in the background cannot be counted; ask without it", "permission_error")
 
     def _afford(self, asked: Asked) -> None:
-        """Raises Refusal if a budget is used up."""
-        spent = self.ledger.spent
-        calls = spent.calls + self.ledger.under_way
+        """Raises Refusal where the gateway could not tell what has been spent."""
+        prices = {model: self.prices.cost((model,), Tokens()) for model in asked.models} or {"what is asked": None}
+        prices |= {tool: self.prices.fee(asked.models, tool, 1) for tool in asked.server_tools}
+        unknown = next((name for name, price in prices.items() if price is None), None)
         for budget in self._budgets:
-            if budget.spent(usd=spent.usd, tokens=spent.tokens, calls=calls):
-                self._used_up(f"the run's budget of {budget.text} is used up; no further calls are passed on")
-            if budget.unit == "usd" and asked.spends and self.prices.cost(asked.models, Tokens()) is None:
-                name = short(", ".join(asked.models)) or "what is asked"
-                raise Refusal(403, f"no price is known for {name}, so a budget of {budget.text} cannot be kept")
+            if budget.unit == "usd" and asked.spends and unknown is not None:
+                reason = f"no price is known for {short(unknown)}, so a budget of {budget.text} cannot be kept"
+                raise Refusal(403, reason)
         if self.ledger.full:
-            self._used_up("the gateway's log is full; no further calls are passed on")
+            raise self._used_up("the gateway's log is full; no further calls are forwarded")
 
-    def _used_up(self, reason: str) -> None:
+    def _used_up(self, reason: str) -> Refusal:
         self._over += 1
-        raise Refusal(429 if self._over <= PATIENT_REFUSALS else 403, reason, "insufficient_quota")
+        return Refusal(429 if self._over <= PATIENT_REFUSALS else 403, reason, "insufficient_quota")
+
+
+def _too_large() -> Refusal:
+    return Refusal(413, f"the request is larger than {BODY >> 20} MiB", "request_too_large")
+
+
+def _expect(request: web.BaseRequest) -> None:
+    """Have a client send its body that asks first, as curl does with a large one."""
+    if (expected := request.headers.get("Expect")) is None:
+        return
+    if expected.lower() != "100-continue":
+        raise Refusal(417, f"the gateway does not know what {expected[:40]!r} expects")
+    if request.transport is not None and request.version >= (1, 1):
+        request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+def _answer(refusal: Refusal, path: str) -> web.Response:
+    response = web.Response(status=refusal.status, body=refusal.body(path), headers=refusal.headers())
+    if refusal.status != 429:
+        response.force_close()  # the rest of what it sent is not read
+    return response
 
 
 class Server(web.Server):

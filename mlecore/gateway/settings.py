@@ -9,6 +9,7 @@ import msgspec
 
 from .budgets import Budget
 from .ledger import Spent
+from .routes import Rule
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Usd = Annotated[float, msgspec.Meta(ge=0)]
@@ -31,9 +32,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     key: str = ""  # the real one; empty if the endpoint wants none
     models: tuple[str, ...] = ()  # that may be called
     any_model: bool = False  # others too
+    allow: tuple[str, ...] = ()  # "POST /v1/images/*": calls that are forwarded beside those of the model
+    server_tools: bool = False  # may the provider run tools, and keep conversations?
     budgets: tuple[str, ...] = ()
     spent: Spent = msgspec.field(default_factory=Spent)  # of these, before this gateway's own log begins
     prices: dict[str, Price] = {}
+    fees: dict[str, Usd] = {}  # of one use of a provider's tool
     retries: Count = 0  # of a call that the endpoint answered with 429 or 5xx
     max_calls: Annotated[int, msgspec.Meta(ge=1)] | None = None  # at once, over all gateways that share ``slots``
     slots: str | None = None  # the folder they share
@@ -51,6 +55,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ValueError("the key must be printable ASCII")
         for text in self.budgets:
             Budget.parse(text)
+        for text in self.allow:
+            Rule.parse(text)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return tuple(map(Rule.parse, self.allow))
 
     @property
     def base(self) -> SplitResult:

@@ -11,11 +11,14 @@ import contextlib
 import hashlib
 import io
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from .masking import Mask
 
 FILE = "transcripts.jsonl.zst"
 BYTES = 1024 * 1024 * 1024  # of the file
@@ -30,20 +33,31 @@ _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 class Transcripts:
     """Of one run."""
 
-    def __init__(self, folder: Path, limit: int = BYTES) -> None:
+    def __init__(self, folder: Path, limit: int = BYTES, key: str = "") -> None:
+        """``key`` is masked, also where the agent sends it."""
         import zstandard
 
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         self._file = os.open(folder / FILE, flags, 0o600)
         self._limit = limit
+        self._key = key
+        self._one = threading.Lock()  # large ones are written by threads
+        self._closed = False
         self._compressor = zstandard.ZstdCompressor(level=3)
         self._known: dict[bytes, tuple[int, int]] = {}  # of a conversation's beginning -> the call, its length there
 
     def write(self, number: int, path: str, request: bytes, status: int | None, response: bytes, cut: bool) -> None:
         """``response`` as the agent read it, decompressed. A full disk loses the transcript, not the call."""
+        with self._one:
+            if not self._closed:
+                self._write(number, path, request, status, response, cut)
+
+    def _write(self, number: int, path: str, request: bytes, status: int | None, response: bytes, cut: bool) -> None:
         record: dict[str, Any] = {"call": number, "path": path, **self._request(number, request)}
         record |= {"status": status, "response": response.decode("utf-8", "replace"), "response_is_whole": not cut}
-        frame = self._compressor.compress(msgspec.json.encode(record) + b"\n")
+        line = msgspec.json.encode(record) + b"\n"
+        mask = Mask(self._key)
+        frame = self._compressor.compress(mask.feed(line) + mask.rest())
         size = os.fstat(self._file).st_size
         if size + len(frame) > self._limit:
             return
@@ -81,7 +95,9 @@ class Transcripts:
         return found
 
     def close(self) -> None:
-        os.close(self._file)
+        with self._one:
+            self._closed = True
+            os.close(self._file)
 
 
 def read_transcripts(file: Path) -> Iterator[dict[str, Any]]:

@@ -29,7 +29,18 @@ def conditions(run: RunRecord) -> dict[str, str]:
         values[f"plugin {plugin.name}"] = f"{plugin.version} {plugin.source[:12]}".strip()
     if run.imported_from:
         values |= dict.fromkeys(
-            ("time limit", "CPUs", "memory", "GPUs", "network", "gateway", "backend", "hardware class")
+            (
+                "time limit",
+                "CPUs",
+                "memory",
+                "GPUs",
+                "network",
+                "gateway",
+                "gateway rules",
+                "server tools",
+                "backend",
+                "hardware class",
+            )
         )
     else:
         values |= {
@@ -39,6 +50,8 @@ def conditions(run: RunRecord) -> dict[str, str]:
             "GPUs": str(limits.gpus),
             "network": _network(run),
             "gateway": run.endpoint if run.limits.network == "llm" and run.endpoint else "none",
+            "gateway rules": ", ".join(sorted(run.access.allow)) if run.access and run.access.allow else "none",
+            "server tools": "allowed" if run.access and run.access.server_tools else "not allowed",
             "backend": f"{run.backend.name} {(run.sandbox and run.sandbox.isolation) or ''}".strip(),
         }
     if run.hardware:

@@ -48,6 +48,8 @@ class Arguments(TypedDict, total=False):
     endpoint: Annotated[str | None, "model.endpoint"]
     key: Annotated[str | None, "gateway.key"]
     any_model: Annotated[bool | None, "gateway.any_model"]
+    gateway_allow: Annotated[str | Sequence[str] | None, "gateway.allow"]
+    server_tools: Annotated[bool | None, "gateway.server_tools"]
     budget: Annotated[str | Sequence[str] | None, "gateway.budgets"]
     price: Annotated[Prices | None, "gateway.prices"]
     gateway_retries: Annotated[int | None, "gateway.retries"]
@@ -104,7 +106,7 @@ def as_dictionary(arguments: Mapping[str, object]) -> dict[str, Any]:
     return {"agents": [each if isinstance(each, Mapping) else {"name": each} for each in named], **values}
 
 
-_LISTS = ("competition", "allow", "secret", "budget")
+_LISTS = ("competition", "allow", "secret", "budget", "gateway_allow")
 
 
 def _one_of_each(arguments: Mapping[str, object]) -> dict[str, object]:

@@ -20,7 +20,7 @@ _OF_GROUP = {
     "folders": (".cache", "builds", "requests", "requests/cancel", "requests/force", "requests/retry"),
 }
 _OF_RUN = {
-    "files": ("run.json", ".run.json.previous", "grade.json", "grade_error.json", "snapshots.json"),
+    "files": ("run.json", ".run.json.previous", "grade.json", "grade_error.json", "snapshots.json", ".secrets.json"),
     "folders": ("", "attempts", "code", "findings", "logs", "snapshots", "submission"),
 }
 

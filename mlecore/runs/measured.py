@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from attrs import define, field, frozen
 
 from mlecore.agents import Usage
 
+N = TypeVar("N", int, float)
 TELL = 0.05  # a larger difference between the gateway's count and the agent's logs is reported
 
 
@@ -29,6 +31,15 @@ class ModelUse:
 
 
 @frozen(kw_only=True)
+class ServerToolUse:
+    """A tool that the model's provider ran, or another thing that it did past the sandbox."""
+
+    tool: str  # its name, without a version
+    calls: int = 0  # that asked for it
+    uses: int | None = None  # by the provider; not known where a response does not list them
+
+
+@frozen(kw_only=True)
 class ModelCalls:
     """All calls of one run, as its gateway counted them."""
 
@@ -42,6 +53,8 @@ class ModelCalls:
     cached_tokens: int = 0  # of the input
     reasoning_tokens: int = 0  # of the output
     cost_usd: float | None = None  # of the calls whose usage is known; not known where a price is missing
+    server_tools: tuple[ServerToolUse, ...] = ()  # that calls asked for, where they were allowed
+    fees_usd: float | None = None  # of these, in the cost; not known where a fee is missing
     models: tuple[ModelUse, ...] = ()  # one by one
     prices: tuple[str, ...] = ()  # where they are from
     exhausted: str | None = None  # the budget that was used up
@@ -104,6 +117,8 @@ def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] 
     whole, models = _Sum(), dict[str, _Sum]()
     refused = failed = retries = 0
     prices: dict[str, None] = {}
+    tools: dict[str, list[int | None]] = {}
+    fees: list[float | None] = []
     exhausted: tuple[str, str] | None = None
     for call in read_calls(log):
         if not call.reached:
@@ -112,6 +127,9 @@ def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] 
         spent.add(call)
         failed += call.outcome != "passed" or (call.status or 0) >= 400
         retries += call.retries
+        for tool, uses in call.server_tools.items():
+            tools.setdefault(tool, []).append(uses)
+        fees += [call.fees_usd] if call.server_tools else []
         if call.priced_by and call.tokens:
             prices[call.priced_by] = None
         for each in (whole, *((models.setdefault(call.asked, _Sum()),) if call.asked else ())):
@@ -127,7 +145,7 @@ def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] 
                 each.reasoning += call.tokens.reasoning
                 each.unpriced += call.cost_usd is None
                 each.costs += [] if call.cost_usd is None else [call.cost_usd]
-        over = [limit.text for limit in limits if limit.spent(usd=spent.usd, tokens=spent.tokens, calls=spent.calls)]
+        over = [limit.text for limit in limits if limit.part_of(spent) >= limit.amount]
         if over and exhausted is None:
             exhausted = over[0], call.time
     return ModelCalls(
@@ -141,11 +159,21 @@ def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] 
         cached_tokens=whole.cached,
         reasoning_tokens=whole.reasoning,
         cost_usd=whole.cost,
+        server_tools=tuple(
+            ServerToolUse(tool=tool, calls=len(uses), uses=_sum(uses)) for tool, uses in sorted(tools.items())
+        ),
+        fees_usd=_sum(fees) if fees else None,
         models=tuple(_use(name, each) for name, each in models.items()),
         prices=tuple(prices),
         exhausted=exhausted[0] if exhausted else None,
         exhausted_at=exhausted[1] if exhausted else None,
     )
+
+
+def _sum(values: Sequence[N | None]) -> N | None:
+    """None where one is not known: the sum would be too small."""
+    known = [value for value in values if value is not None]
+    return sum(known[1:], start=known[0]) if len(known) == len(values) else None
 
 
 def _use(name: str, each: _Sum) -> ModelUse:

@@ -78,8 +78,12 @@ class PlannedGateway:
     key: str | None = None  # the variable that holds the real key; default: the usual one of a known provider
     models: tuple[str, ...] = ()  # that may be called beside the agent's own
     any_model: bool = False  # let calls to others through, too, and list them
+    allow: tuple[str, ...] = ()  # "POST /v1/images/*": calls to forward beside those of the model
+    server_tools: bool = False  # let the provider run tools (web search, code) and keep conversations
     budgets: tuple[str, ...] = ()  # "5usd", "2Mtok", "500calls": beyond the first that is used up, calls are refused
-    prices: Prices = field(factory=dict)  # model -> input, output, cached, cache_write in US dollars a million tokens
+    # model -> input, output, cached, cache_write in US dollars per million tokens; tool of the provider -> use, in US
+    # dollars each
+    prices: Prices = field(factory=dict)
     retries: int = 0  # of calls that the endpoint answered with 429 or 5xx
     max_calls: int | None = None  # at once, over all runs on the backend's machine
     transcripts: bool = False  # keep requests and responses

@@ -52,6 +52,7 @@ def _check_numbers(plan: Plan) -> None:
 
 def _check_models(plan: Plan) -> None:
     from mlecore.gateway.budgets import Budget
+    from mlecore.gateway.routes import Rule
 
     for agent in plan.agents:
         url = urlsplit(agent.endpoint or "http://none")
@@ -62,10 +63,17 @@ def _check_models(plan: Plan) -> None:
             Budget.parse(text)
     except ValueError as error:
         raise UsageError(f"gateway.budgets: {error}") from None
-    for model, price in plan.gateway.prices.items():
+    try:
+        for text in plan.gateway.allow:
+            Rule.parse(text)
+    except ValueError as error:
+        raise UsageError(f"gateway.allow: {error}") from None
+    for name, price in plan.gateway.prices.items():
         unknown = set(price) - {"input", "output", "cached", "cache_write"}
-        if unknown or not {"input", "output"} <= set(price) or not all(value >= 0 for value in price.values()):
+        of_tokens = not unknown and {"input", "output"} <= set(price)
+        if not (of_tokens or set(price) == {"use"}) or not all(value >= 0 for value in price.values()):
             raise UsageError(
-                f"gateway.prices: that of {model} is not a price",
-                fix="US dollars for a million tokens: {input = 2.5, output = 10}; cached, cache_write if they differ.",
+                f"gateway.prices: that of {name} is not a price",
+                fix="US dollars per million tokens of a model: {input = 2.5, output = 10}; cached, cache_write if they"
+                " differ. US dollars for each use of a tool of the provider: {use = 0.01}.",
             )

@@ -115,6 +115,10 @@ class Collected:
     complete: bool = True  # false: a limit cut it
     candidate: str | None = None  # which file was handed in, relative to the sandbox's home
     snapshots: int = 0  # copies of the submission over time
+    # "path: name": files with the value of a variable that the run or its gateway was given. It was masked, but in
+    # submissions, which are never changed
+    secrets: tuple[str, ...] = ()
+    unsearched: tuple[str, ...] = ()  # variables whose values nobody knew when the files were searched for them
 
 
 @frozen(kw_only=True)
@@ -203,6 +207,7 @@ class RunRecord(RunSummary):
     candidates: tuple[str, ...] = ()  # globs of the submission, best first
     grace: float = 10.0  # seconds between SIGTERM and SIGKILL
     plugins: tuple[PluginUse, ...] = ()  # the core's, and the competition's when the group began: it grades the run
+    given_secrets: tuple[str, ...] = ()  # variables that the agent was given: those of the limits, and its own
     access: ModelAccess | None = None  # what its gateway let through
     calls: ModelCalls | None = None  # what its gateway counted
     usage: Usage | None = None  # of its models: as its gateway measured it, else as the agent's logs report it
@@ -221,6 +226,11 @@ class RunRecord(RunSummary):
             return self.limits.network
         model = [f"the model at {self.endpoint}"] if self.endpoint else []
         return f"llm ({', '.join([*model, *self.limits.allow])})"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Variables whose values it or its gateway was given."""
+        return tuple(filter(None, (*self.given_secrets, self.access.key if self.access else None)))
 
     @property
     def synthetic(self) -> bool:

@@ -26,10 +26,13 @@ def seal(uid: str, folder: Path) -> str:
     """The seal of a group in this place. Raises DataError if this user's key cannot be kept."""
     import hmac
 
-    return hmac.digest(_key(), f"{uid}\0{os.path.realpath(folder)}".encode("utf-8", "surrogateescape"), "sha256").hex()
+    return hmac.digest(
+        user_key(), f"{uid}\0{os.path.realpath(folder)}".encode("utf-8", "surrogateescape"), "sha256"
+    ).hex()
 
 
-def _key() -> bytes:
+def user_key() -> bytes:
+    """This user's own key on this machine, created on first use. Raises DataError."""
     path = state_folder() / "key"
     try:
         if not path.exists():

@@ -1,7 +1,8 @@
 """A group as a bundle: a folder or a zip of what anyone needs to check its results, and no more.
 
 ``bundle.files`` lists every file with its size and SHA-256, ``bundle.json`` has the SHA-256 of that list. Only files of
-known names go in, so that answers cannot; one that holds the value of a key of this machine's environment is refused.
+known names go in, so that answers cannot; one that holds a key, of this machine's environment or of the run, is
+rejected.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from mlecore.runs.findings import Findings, findings_file, read_findings
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
+from mlecore.runs.secrets import Fingerprint, Search, fingerprint, search
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import GROUP, PLAN, RECORD, load_group, open_group
 from mlecore.runs.verifying import is_own_plan, not_begun
@@ -72,13 +74,14 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
     group = open_group(folder)
     records = [record for record in load_group(folder) if (record.folder / RECORD).is_file()]
     keys = _keys(os.environ)
+    look = Search(keys)
     partial = to.with_name(f".{to.name}.partial")
     with ExitStack() as stack:
         sink = stack.enter_context(_sink(partial, to.suffix == ".zip"))
         entries = []
 
         def add(path: str, chunks: Iterable[bytes]) -> None:
-            entries.append(sink.add(path, _without_keys(path, chunks, keys)))
+            entries.append(sink.add(path, _without_keys(path, chunks, look)))
 
         plan = _plan_text(_public(group.plan))
         head = {"format": 1, "uid": group.info.uid, "name": group.info.name, "created_at": group.info.created_at}
@@ -88,6 +91,7 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
         if group.cancelled:
             add(CANCELLED, _read(group.folder / CANCELLED))
         for record in records:
+            look = Search((*keys, *_secrets_of(record, logs)))
             for name, path in _files_of(record, logs):
                 if name == RECORD:
                     public = _public(record)
@@ -205,29 +209,40 @@ def _read(path: Path) -> Iterator[bytes]:
             yield chunk
 
 
-def _keys(environ: Mapping[str, str]) -> dict[str, bytes]:
-    """Variables whose names suggest keys -> their values; not short ones, which would be found everywhere."""
+def _keys(environ: Mapping[str, str]) -> tuple[Fingerprint, ...]:
+    """Of variables whose names suggest keys."""
     marks = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
-    return {
-        name: value.encode("utf-8", "surrogateescape")
+    made = (
+        fingerprint(name, value)
         for name, value in environ.items()
-        if len(value) >= 8 and any(mark in name.upper() for mark in marks) and not os.path.lexists(value)
-    }
+        if any(mark in name.upper() for mark in marks) and not os.path.lexists(value)
+    )
+    return tuple(filter(None, made))
 
 
-def _without_keys(path: str, chunks: Iterable[bytes], keys: Mapping[str, bytes]) -> Iterator[bytes]:
+def _secrets_of(record: RunRecord, logs: bool) -> tuple[Fingerprint, ...]:
+    """Of what the run was given, however the variables are called. Raises DataError if its logs were not searched."""
+    look, unknown = search(record.folder, record.secrets)
+    unsearched = {*unknown} & {*(record.collected.unsearched if record.collected else ())}
+    if logs and unsearched:
+        raise DataError(
+            f"the logs of {record.name} were not searched for {', '.join(sorted(unsearched))}: the value is not known",
+            fix="Set the variable, or export without --logs.",
+        )
+    return look.fingerprints
+
+
+def _without_keys(path: str, chunks: Iterable[bytes], look: Search) -> Iterator[bytes]:
     """The chunks. Raises DataError when a key's value is in them, also across two."""
-    reach = max(map(len, keys.values()), default=1) - 1
     tail = b""
     for chunk in chunks:
         seen = tail + chunk
-        for name, value in keys.items():
-            if value in seen:
-                raise DataError(
-                    f"{path} holds the value of {name}, so it cannot go into a bundle",
-                    fix="Remove it from the file; or, if the file is a log, export without --logs.",
-                )
-        tail = seen[-reach:] if reach else b""
+        for _, _, name in look.in_bytes(seen):
+            raise DataError(
+                f"{path} holds the value of {name}, so it cannot go into a bundle",
+                fix="Remove it from the file; or, if the file is a log, export without --logs.",
+            )
+        tail = seen[max(0, len(seen) - look.longest + 1) :] if look else b""
         yield chunk
 
 

@@ -15,8 +15,10 @@ from mlecore.controller import collect
 from mlecore.controller.ending import attempt_end, exit_code, settle_doubt, time_used
 from mlecore.controller.job import SANDBOX
 from mlecore.globs import Glob
+from mlecore.model_access import ModelAccess
 from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import Attempt, RunRecord
+from mlecore.runs.secrets import remember
 
 HANDLE = Handle(name="j", id="i")
 
@@ -357,3 +359,53 @@ def test_the_clock_outside_decides(record, inside, outside, used, doubted):
     seconds, doubt = time_used(record.with_attempt(**times), status, collect.Exit(seconds=inside), 7.0)
     assert seconds == used
     assert ("reported" in doubt) is doubted
+
+
+KEY = "sk-real-0123456789abcdef"
+
+
+@pytest.fixture
+def with_key(record: RunRecord, monkeypatch: pytest.MonkeyPatch) -> RunRecord:
+    """A run whose gateway was given a key, by a shell that is closed by now."""
+    access = ModelAccess(endpoint="https://x.example/v1", key="MY_LLM")
+    record = evolve(record, access=access, given_secrets=("HF_TOKEN",))
+    remember(record.folder, record.secrets, {"MY_LLM": KEY, "HF_TOKEN": "hf_0123456789"})
+    monkeypatch.delenv("MY_LLM", raising=False)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    return record
+
+
+def test_secrets_are_masked_in_all_but_submissions(sandbox: Sandbox, with_key: RunRecord) -> None:
+    for name in ("logs/deep/agent.log", "code/main.py", "submission/submission.csv", ".mlecore/hardware.json"):
+        sandbox.put(name, f"before {KEY} after hf_0123456789")
+    sandbox.put(".mlecore/snapshots/0001.csv", KEY)
+    sandbox.put(f"logs/{KEY}.txt", "x")
+    sandbox.output = [b"x" * 100, KEY[:10].encode(), KEY[10:].encode()]
+    collect.fetch(sandbox, HANDLE, with_key, 1000)
+    done = collect.lay_out(with_key)
+    masked = f"before {'*' * len(KEY)} after {'*' * 13}"
+    for name in ("logs/deep/agent.log", "code/main.py"):
+        assert (with_key.folder / name).read_text() == masked
+    assert (with_key.folder / "logs/output.log").read_bytes() == b"x" * 100 + b"*" * len(KEY)
+    assert (collect.attempt_folder(with_key) / "result/.mlecore/hardware.json").read_text() == masked
+    assert KEY in (with_key.folder / "submission/submission.csv").read_text(), "what is graded is not changed"
+    assert (with_key.folder / "snapshots/0001.csv").read_text() == KEY
+    assert not (with_key.folder / "logs" / f"{KEY}.txt").exists()
+    assert done.collected
+    assert sorted(done.collected.secrets) == [
+        ".mlecore/hardware.json: HF_TOKEN, MY_LLM",
+        ".mlecore/snapshots/0001.csv: MY_LLM (not masked)",
+        "code/main.py: HF_TOKEN, MY_LLM",
+        "logs/deep/agent.log: HF_TOKEN, MY_LLM",
+        "logs/output.log: MY_LLM",
+        "submission/submission.csv: HF_TOKEN, MY_LLM (not masked)",
+    ]
+    assert "a file whose name holds a secret" in done.collected.refused and done.collected.unsearched == ()
+
+
+def test_a_secret_that_nobody_knows_is_named(sandbox: Sandbox, with_key: RunRecord) -> None:
+    (with_key.folder / ".secrets.json").unlink()
+    sandbox.put("logs/agent.log", KEY)
+    collect.fetch(sandbox, HANDLE, with_key, 1000)
+    done = collect.lay_out(with_key)
+    assert done.collected and done.collected.unsearched == ("HF_TOKEN", "MY_LLM")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mlecore.model_access import ModelAccess
 from mlecore.reports.conditions import between, conditions, differences, hardware_class, shared
 from mlecore.reports.setups import seeds, setups
 from mlecore.runs.provenance import PluginUse
@@ -79,6 +80,18 @@ def test_the_network_is_the_one_that_a_run_had(run) -> None:
     wider = run(limits=Limits(network="llm", allow=("mirror.example.com",)))
     assert wider.network == "llm (mirror.example.com)"
     assert between([plain], [wider]) == {"network": ["closed", "closed except mirror.example.com"]}
+
+
+def test_what_the_gateway_let_through_is_a_condition(run) -> None:
+    limits, endpoint = Limits(network="llm"), "http://m/v1"
+    plain, more = ModelAccess(endpoint=endpoint), ModelAccess(endpoint=endpoint, allow=("POST /v1/images/*",))
+    tools = ModelAccess(endpoint=endpoint, server_tools=True)
+    runs = [run(seed=n, limits=limits, endpoint=endpoint, access=each) for n, each in enumerate((plain, more, tools))]
+    assert differences(runs) == {
+        "gateway rules": ["none", "POST /v1/images/*"],
+        "server tools": ["not allowed", "allowed"],
+    }
+    assert between(runs[:1], runs[2:]) == {"server tools": ["not allowed", "allowed"]}
 
 
 def test_between_agents_their_code_may_differ(run) -> None:

@@ -44,6 +44,26 @@ def test_cost_with_a_price_missing_is_unknown(tmp_path):
     assert measure(log(tmp_path, call(1), call(2, cost_usd=None, priced_by=None))).cost_usd is None
 
 
+def test_tools_of_the_provider(tmp_path):
+    search = {"fees_usd": 0.03, "cost_usd": 0.13}
+    path = log(
+        tmp_path,
+        call(1, server_tools={"web_search": 3}, **search),
+        call(2),
+        call(3, server_tools={"web_search": 0, "code_interpreter": None}, fees_usd=None, cost_usd=None),
+    )
+    got = measure(path)
+    assert [(use.tool, use.calls, use.uses) for use in got.server_tools] == [
+        ("code_interpreter", 1, None),
+        ("web_search", 2, 3),
+    ]
+    assert got.fees_usd is None and got.cost_usd is None, "a fee that is not known is not zero"
+    (tmp_path / "known").mkdir()
+    known = measure(log(tmp_path / "known", call(1, server_tools={"web_search": 3}, **search), call(2)))
+    assert (known.fees_usd, known.cost_usd) == (pytest.approx(0.03), pytest.approx(0.23))
+    assert measure(log(tmp_path, call(1))).server_tools == () and measure(log(tmp_path, call(1))).fees_usd is None
+
+
 def test_no_log(tmp_path):
     assert measure(tmp_path / "gateway.jsonl") is None
 

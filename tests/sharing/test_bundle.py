@@ -16,6 +16,7 @@ from mlecore.errors import DataError, UsageError
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.journal import Journal
 from mlecore.runs.provenance import PluginUse
+from mlecore.runs.secrets import remember
 from mlecore.runs.store import load_group, write_record
 from mlecore.sharing.bundle import OpenBundle, export_group, problems, read_bundle
 
@@ -104,6 +105,26 @@ def test_a_key_keeps_a_file_out(group: Path, tmp_path: Path, monkeypatch: pytest
         export_group(group, tmp_path / "b", logs=True)
     assert "sk-abcdef" not in str(caught.value)
     assert not list(tmp_path.glob("*b*partial")) and not (tmp_path / "b").exists()
+
+
+def test_a_run_s_own_secret_keeps_a_file_out(group: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its variable is called, and although it is no longer set."""
+    monkeypatch.delenv("MY_LLM", raising=False)
+    log = next(group.glob("*--*/logs/agent.log"))
+    record = next(record for record in load_group(group) if record.folder == log.parent.parent)
+    record = evolve(record, given_secrets=("MY_LLM",))
+    write_record(record)
+    remember(record.folder, ["MY_LLM"], {"MY_LLM": "my-own-0123456789"})
+    log.write_text("x my-own-0123456789 y")
+    with pytest.raises(DataError, match=r"logs/agent\.log holds the value of MY_LLM"):
+        export_group(group, tmp_path / "b", logs=True)
+    assert record.collected
+    write_record(evolve(record, collected=evolve(record.collected, unsearched=("MY_LLM",))))
+    (record.folder / ".secrets.json").unlink()
+    with pytest.raises(DataError, match="were not searched for MY_LLM"):
+        export_group(group, tmp_path / "b", logs=True)
+    export_group(group, tmp_path / "b")
+    assert not list((tmp_path / "b").rglob(".secrets.json"))
 
 
 def test_nothing_is_overwritten(bundle: Path, group: Path) -> None:

@@ -119,8 +119,13 @@ def _usage_words(record: RunRecord) -> str:
         words.append(f"{calls.calls} calls, {calls.refused} refused, {calls.failed} failed")
         words += [f"{calls.unknown} of unknown usage"] if calls.unknown else []
         words += [f"not in the plan: {use.model}" for use in calls.models if use.unplanned]
+        words += [f"{use.tool} at the provider: {_times(use.uses)}" for use in calls.server_tools]
         words += [f"the budget of {calls.exhausted} was used up at {calls.exhausted_at}"] if calls.exhausted else []
     return "; ".join(words + ([record.usage_difference] if record.usage_difference else []))
+
+
+def _times(uses: int | None) -> str:
+    return "used an unknown number of times" if uses is None else f"used {uses} times"
 
 
 def _sandbox_words(sandbox: Sandbox | None) -> str:

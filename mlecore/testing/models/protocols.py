@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from .script import Tool, Usage
 
@@ -24,6 +24,7 @@ class Reply:
     pieces: tuple[str, ...]  # of its text
     tools: tuple[Tool, ...]
     usage: Usage | None
+    server_tools: Mapping[str, int] = field(factory=dict)
 
     @property
     def text(self) -> str:
@@ -152,7 +153,7 @@ class Responses:
                     yield event("response.output_text.delta", **where, content_index=0, delta=piece, logprobs=[])
                 yield event("response.output_text.done", **where, content_index=0, text=reply.text, logprobs=[])
                 yield event("response.content_part.done", **where, content_index=0, part=item["content"][0])
-            else:
+            elif item["type"] == "function_call":
                 yield event("response.function_call_arguments.delta", **where, delta=item["arguments"])
                 yield event("response.function_call_arguments.done", **where, arguments=item["arguments"])
             yield event("response.output_item.done", output_index=index, item=item)
@@ -161,7 +162,11 @@ class Responses:
 
     @staticmethod
     def _items(reply: Reply) -> list[Json]:
-        items: list[Json] = []
+        items: list[Json] = [
+            {"id": _id("st_"), "type": f"{name}_call", "status": "completed"}
+            for name, times in reply.server_tools.items()
+            for _ in range(times)
+        ]
         if reply.pieces or not reply.tools:
             content = [{"type": "output_text", "text": reply.text, "annotations": []}]
             message = {"id": _id("msg_"), "type": "message", "role": "assistant", "status": "completed"}
@@ -207,7 +212,12 @@ class Messages:
         self.messages = [request.get("system"), request.get("messages")]
 
     def whole(self, reply: Reply) -> Json:
-        return {**self._head(reply), "content": _blocks(reply), "stop_reason": _stop(reply), **self._usage(reply.usage)}
+        return {
+            **self._head(reply),
+            "content": _blocks(reply),
+            "stop_reason": _stop(reply),
+            **self._usage(reply.usage, reply),
+        }
 
     def events(self, reply: Reply) -> Iterator[bytes]:
         begin = reply.usage and Usage(input=reply.usage.input, output=1, cached=reply.usage.cached)
@@ -224,7 +234,7 @@ class Messages:
                 yield _event({"type": "content_block_delta", "index": index, "delta": delta}, "content_block_delta")
             yield _event({"type": "content_block_stop", "index": index}, "content_block_stop")
         end: Json = {"type": "message_delta", "delta": {"stop_reason": _stop(reply), "stop_sequence": None}}
-        end |= {"usage": {"output_tokens": reply.usage.output}} if reply.usage else {}
+        end |= {"usage": {"output_tokens": reply.usage.output, **_server_tool_use(reply)}} if reply.usage else {}
         yield _event(end, "message_delta")
         yield _event({"type": "message_stop"}, "message_stop")
 
@@ -233,17 +243,23 @@ class Messages:
         return {"id": _id("msg_"), "type": "message", "role": "assistant", "model": reply.model, "stop_sequence": None}
 
     @staticmethod
-    def _usage(usage: Usage | None) -> Json:
+    def _usage(usage: Usage | None, whole: Reply | None = None) -> Json:
         if usage is None:
             return {}
         cached = {"cache_read_input_tokens": usage.cached, "cache_creation_input_tokens": 0}
-        return {"usage": {"input_tokens": usage.input - usage.cached, **cached, "output_tokens": usage.output}}
+        counts = {"input_tokens": usage.input - usage.cached, **cached, "output_tokens": usage.output}
+        return {"usage": {**counts, **(_server_tool_use(whole) if whole else {})}}
 
     @staticmethod
     def error(status: int, message: str, kind: str) -> Json:
         names = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
         name = names.get(status, "invalid_request_error" if status < 500 else "api_error")
         return {"type": "error", "error": {"type": name, "message": message}}
+
+
+def _server_tool_use(reply: Reply) -> Json:
+    counts = {f"{name}_requests": times for name, times in reply.server_tools.items()}
+    return {"server_tool_use": counts} if counts else {}
 
 
 def _blocks(reply: Reply) -> list[Json]:

@@ -37,6 +37,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     times: int = 1  # how often; 0: without end
     model: str | None = None  # that answers; None: the one that was asked for
     usage: Usage | None = None
+    server_tools: dict[
+        str, int
+    ] = {}  # tools of the provider -> how often it used them, as Responses and Messages say it
     reports_usage: bool = True  # False: leave it out, as some servers do
     status: int = 200  # others are errors, with ``text`` as their message
     retry_after: float | None = None

@@ -149,6 +149,7 @@ class Model:
             pieces=(text,) if answer.echo else split(text),
             tools=answer.tools,
             usage=usage if answer.reports_usage else None,
+            server_tools=answer.server_tools,
         )
         if body.get("stream") is True:
             return await self._stream(request, speaker.events(reply), answer, usage)

@@ -1,0 +1,158 @@
+"""Finds the values of a run's secrets in files, also when the variables that held them are no longer set.
+
+What a run is given is remembered by a fingerprint: how a value begins, its length, and its digest under this user's own
+key (``seals``), which tells nobody else anything. The fingerprints are in the run's folder and in no bundle.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from attrs import asdict, frozen
+
+from mlecore import files
+from mlecore.errors import DataError
+from mlecore.runs.seals import user_key
+
+FILE = ".secrets.json"
+SHORTEST = 8  # bytes; anything shorter is not a key, and would be found everywhere
+_CHUNK = 1 << 20
+_LIMIT = 1 << 20
+_MOST_LOOKS = 20_000_000  # at places where a secret may begin; an agent can write many
+
+
+@frozen
+class Fingerprint:
+    """Of one value."""
+
+    name: str  # of its variable
+    start: str  # its first bytes, hex
+    length: int  # bytes
+    digest: str  # keyed
+
+
+class TooManyPlaces(DataError):
+    """There are too many places where a secret may begin to look at them all."""
+
+
+def fingerprint(name: str, value: str) -> Fingerprint | None:
+    """None for what is too short to be searched for. Raises DataError if this user's key cannot be read."""
+    content = value.strip().encode("utf-8", "surrogateescape")
+    if len(content) < SHORTEST:
+        return None
+    start = content[: min(4, len(content) // 4)]
+    return Fingerprint(name, start.hex(), len(content), _digest(user_key(), content))
+
+
+def _digest(key: bytes, content: bytes) -> str:
+    return hashlib.blake2b(content, key=key, digest_size=32).hexdigest()
+
+
+def remember(folder: Path, names: Iterable[str], environ: Mapping[str, str] = os.environ) -> None:
+    """Before a run is given these variables. Those of earlier attempts stay: their values may have been others."""
+    made = [fingerprint(name, environ[name]) for name in dict.fromkeys(names) if environ.get(name)]
+    if not any(made):
+        return
+    known = _read(folder)
+    values = dict.fromkeys((*(known.values if known.by == _me() else ()), *filter(None, made)))
+    content = {"by": _me(), "secrets": [asdict(each) for each in values]}
+    files.replace(folder / FILE, (json.dumps(content, indent=1) + "\n").encode())
+    (folder / FILE).chmod(0o600)
+
+
+@frozen
+class _Known:
+    by: str = ""
+    values: tuple[Fingerprint, ...] = ()
+
+
+def _me() -> str:
+    """Names this user's key: another user cannot find what this one remembered."""
+    return _digest(user_key(), b"who")[:16]
+
+
+def _read(folder: Path) -> _Known:
+    try:
+        found = json.loads(files.read_regular(folder / FILE, _LIMIT, below=folder.parent))
+        values = tuple(Fingerprint(**each) for each in found["secrets"])
+        if all(each.length >= SHORTEST and bytes.fromhex(each.start) for each in values):
+            return _Known(str(found["by"]), values)
+    except (OSError, DataError, ValueError, TypeError, KeyError):
+        pass
+    return _Known()
+
+
+def search(
+    folder: Path, names: Iterable[str], environ: Mapping[str, str] = os.environ
+) -> tuple[Search, tuple[str, ...]]:
+    """A search for what a run was given, and the names of those whose value nobody knows any more."""
+    wanted = tuple(dict.fromkeys(names))
+    if not wanted:
+        return Search(()), ()
+    known = _read(folder)
+    stored = known.values if known.by == _me() else ()
+    now = [fingerprint(name, environ[name]) for name in wanted if environ.get(name)]
+    found = tuple(dict.fromkeys((*stored, *filter(None, now))))
+    missing = {*wanted} - {each.name for each in found} - {name for name in wanted if environ.get(name)}
+    return Search(found), tuple(sorted(missing))
+
+
+class Search:
+    """For the values of some fingerprints."""
+
+    def __init__(self, fingerprints: Iterable[Fingerprint]) -> None:
+        self.fingerprints = tuple(fingerprints)
+        self._starts = [bytes.fromhex(each.start) for each in self.fingerprints]
+        self._key = user_key() if self.fingerprints else b""
+        self.longest = max((each.length for each in self.fingerprints), default=0)
+        self._looks = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.fingerprints)
+
+    def in_bytes(self, content: bytes) -> Iterator[tuple[int, int, str]]:
+        """(where, length, name) of each. Raises TooManyPlaces."""
+        for each, start in zip(self.fingerprints, self._starts, strict=True):
+            at = content.find(start)
+            while at >= 0:
+                self._looks += 1
+                if self._looks > _MOST_LOOKS:
+                    raise TooManyPlaces("too many places where a secret may begin")
+                part = content[at : at + each.length]
+                if len(part) == each.length and _digest(self._key, part) == each.digest:
+                    yield at, each.length, each.name
+                at = content.find(start, at + 1)
+
+    def in_chunks(self, chunks: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
+        """The same for a stream, also across chunks. Each is found once, some more than once."""
+        held, position = b"", 0
+        for chunk in chunks:
+            held += chunk
+            for at, length, name in self.in_bytes(held):
+                yield position + at, length, name
+            keep = held[max(0, len(held) - self.longest + 1) :]
+            position += len(held) - len(keep)
+            held = keep
+
+    def mask(self, path: Path) -> tuple[str, ...]:
+        """Overwrite each with as many asterisks; the names of those that were found. Raises OSError, TooManyPlaces."""
+        if not self:
+            return ()
+        with path.open("r+b") as file:
+            found = list(self.in_chunks(iter(lambda: file.read(_CHUNK), b"")))
+            for at, length, _ in found:
+                file.seek(at)
+                file.write(b"*" * length)
+        return tuple(dict.fromkeys(name for _, _, name in found))
+
+    def names_in(self, path: Path) -> tuple[str, ...]:
+        """The names of those that are in a file. Raises OSError, TooManyPlaces."""
+        if not self:
+            return ()
+        with path.open("rb") as file:
+            chunks = iter(lambda: file.read(_CHUNK), b"")
+            return tuple(dict.fromkeys(name for _, _, name in self.in_chunks(chunks)))
