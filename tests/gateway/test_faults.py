@@ -121,7 +121,7 @@ def test_an_api_that_fails_while_another_one_answers(front_of, reply):
 
 def test_nonsense_models_and_paths(gateway):
     front = gateway(Answer(status=500, times=0), any_model=True)
-    assert front.ask("/v1/nonsense")[0] == 404
+    assert front.ask("/v1/nonsense")[0] == 403
     assert front.ask("/v1/models", None)[0] == 200
     assert [call.fault for call in front.calls()] == ["", ""] and front.model.served.probes == 0
 

@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -145,7 +146,10 @@ def test_calls_go_through_the_proxy_and_trust_the_ca(
     access = ModelAccess(endpoint=model[1], key="TEST_WALLS_KEY", models=("scripted",))
     check_models([access], Vm({}), said.append)  # the same way before the runs start
     assert said == [f"scripted answers at {model[1]}"] and model[0].served.probes == 1
-    lines = [json.loads(line) for line in proxy[1].read_text().splitlines()]
+    for _ in range(100):  # the proxy logs a connection once it is closed
+        if len(lines := [json.loads(line) for line in proxy[1].read_text().splitlines()]) == 2:
+            break
+        time.sleep(0.1)
     assert all(line["verdict"].startswith("allowed") and line["received"] > 0 for line in lines) and len(lines) == 2
 
 
