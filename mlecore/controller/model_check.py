@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SECONDS = 60.0  # that a model has to answer; one that is loaded first may take longer, which is only a warning
 _AGAIN = 2.0  # seconds before a server that failed is asked once more
 _AT_ONCE = 8
+_CLOSING = 0.25  # seconds that TLS connections need to close, which aiohttp does not wait for
 _SKIP = "To start without this check: --no-model-check"
 
 
@@ -70,7 +71,9 @@ async def _ask_all(wanted: Iterable[tuple[str, str | None, str]]) -> list[Findin
         async with places:
             return await _ask(ModelAccess(endpoint=endpoint, key=key), model)
 
-    return await asyncio.gather(*(one(*each) for each in wanted))
+    findings = await asyncio.gather(*(one(*each) for each in wanted))
+    await asyncio.sleep(_CLOSING)
+    return findings
 
 
 async def _ask(access: ModelAccess, model: str) -> Finding:
