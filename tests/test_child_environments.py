@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import contextlib
+import os
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from mlecore.agents import Recipe
 from mlecore.child_environment import PIP, PROXIES, child_environment
+from mlecore.errors import MlecoreError
+from mlecore.vm import bubblewrap, pythons
+from mlecore.vm.environments import missing_programs
+from mlecore.vm.host.logind import ends_at_logout
 
 ROOT = Path(__file__).parents[1]
 SECRETS = {
@@ -66,6 +74,60 @@ def test_only_what_is_on_the_list_is_passed_on() -> None:
 )
 def test_a_proxy_loses_its_password(address: str, left: str) -> None:
     assert child_environment(source={"https_proxy": address}) == {"https_proxy": left}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the programs are shell scripts")
+@pytest.mark.parametrize(
+    ("program", "start"),
+    [
+        ("nvidia-smi", lambda tmp: list_gpus()),
+        ("busctl", lambda tmp: ends_at_logout("me")),
+        ("dpkg-query", lambda tmp: missing_programs(Recipe(apt=("x",)))),
+        ("bwrap", lambda tmp: bubblewrap.version()),
+        ("npm", lambda tmp: install_dolos(tmp)),
+        ("node", lambda tmp: compare_with_dolos(tmp)),
+        ("uv", lambda tmp: pythons.find_python("==2.7", "uv")),
+    ],
+)
+def test_programs_see_no_key(
+    program: str, start: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program of this name notes down what it sees."""
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / program
+    script.write_text(f"#!/bin/sh\nenv >> {tmp_path}/seen\nexit 1\n")
+    script.chmod(0o755)
+    for name, value in SECRETS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    with contextlib.suppress(MlecoreError):
+        start(tmp_path)
+    seen = (tmp_path / "seen").read_text()
+    own = "canary-proxy" if program == "npm" else None
+    assert [word for word in re.findall(r"canary-\w+", seen) if word != own] == []
+
+
+def list_gpus() -> object:
+    from mle_backend_docker.engine import Engine
+    from mle_backend_docker.gpus import Gpus
+
+    return Gpus(Engine(), None).here
+
+
+def install_dolos(folder: Path) -> None:
+    from mle_detector_dolos import installing
+
+    installing._install(folder, folder / "dolos")
+
+
+def compare_with_dolos(folder: Path) -> None:
+    from mle_detector_dolos import comparing, installing
+
+    (folder / f"dolos-{installing.VERSION}").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MLECORE_DOLOS", str(folder))
+        with comparing._node.__wrapped__() as process:
+            process.wait()
 
 
 def test_every_process_is_started_with_an_environment_from_the_list() -> None:

@@ -1,0 +1,240 @@
+"""A whole group with keys in its controller's environment: no other process, file, image or page has one."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from mlecore.runs.store import load_group
+from mlecore.testing.models import Answer, Script, Usage, scripted_model
+from mlecore.testing.package_index import MODULE, NAME, package_index
+
+pytestmark = pytest.mark.slow
+MLECORE = [sys.executable, "-m", "mlecore"]
+TAG = uuid.uuid4().hex  # other tests of this machine may hunt at the same time
+AGENT = """
+import glob, json, os, shutil, urllib.request
+shutil.copy("data/sample_submission.csv", "submission/submission.csv")
+body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}).encode()
+headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
+url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+print(urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=60).read())
+for path in glob.glob("/proc/[0-9]*/environ"):
+    try:
+        print(open(path).read())
+    except OSError:
+        pass
+"""
+JUDGED = json.dumps(
+    {
+        "answers": [
+            {"rule": rule, "answer": "no", "confidence": 0.9, "quote": "", "reason": ""}
+            for rule in ("hand-written-predictions", "outside-help", "outside-material")
+        ]
+    }
+)
+RULES = ("mlecore.detecting.worker", "uname -p")  # the detector `rules`, and what its client of models asks the system
+ALLOWED = {  # who may have one, by its command
+    "canary-judge": RULES,
+    "canary-index": ("uv", "pip"),
+    "canary-proxy": ("uv", "pip", "mlecore.data.worker", *RULES),
+}
+
+
+def canaries(**more: str) -> dict[str, str]:
+    named = {
+        "OPENAI_API_KEY": "canary-openai",
+        "ANTHROPIC_API_KEY": "canary-anthropic",
+        "KAGGLE_KEY": "canary-kaggle",
+        "AWS_SECRET_ACCESS_KEY": "canary-aws",
+        "HF_TOKEN": "canary-hf",
+        "MY_SECRET": "canary-mine",
+        "MODEL_KEY": "canary-model",
+        "JUDGE_KEY": "canary-judge",
+    }
+    return {name: f"{value}-{TAG}" for name, value in named.items()} | more
+
+
+class Watch:
+    """Reads the environment of every process that begins, as often as it can."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, set[tuple[int, str]]] = {}  # a canary -> the processes that had it, as number and command
+        self.looked = 0
+        self.controllers: set[int] = set()
+        self._before = set(_pids())
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        doubtful: dict[tuple[int, str], float] = {}
+        while not self._over.wait(0.01):
+            for pid in _pids():
+                if pid in self._before or pid in self.controllers:
+                    continue
+                words = _read(pid, "cmdline").replace("\0", " ")
+                environment = _read(pid, "environ") if words else ""
+                self.looked += 1
+                for canary in {part for part in environment.replace("@", "\0").split("\0") if TAG in part}:
+                    name = canary.partition(f"-{TAG}")[0].rpartition("canary-")[2]
+                    if words in self._starting():  # between fork and exec it is still a copy of its parent
+                        began = doubtful.setdefault((pid, name), time.monotonic())
+                        if time.monotonic() - began < 1:
+                            continue
+                    self.seen.setdefault(f"canary-{name}", set()).add((pid, words))
+
+    def _starting(self) -> set[str]:
+        return {_read(pid, "cmdline").replace("\0", " ") for pid in self.controllers}
+
+    def stop(self) -> None:
+        self._over.set()
+
+
+def _pids() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def _read(pid: int, what: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/{what}").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+@contextmanager
+def watching() -> Iterator[Watch]:
+    watch = Watch()
+    thread = threading.Thread(target=watch.run)
+    thread.start()
+    try:
+        yield watch
+    finally:
+        watch.stop()
+        thread.join()
+
+
+def call(watch: Watch, env: Mapping[str, str], folder: Path, *words: str) -> str:
+    """What the command printed; it is a controller, which has the keys."""
+    with subprocess.Popen(
+        [*MLECORE, *words],
+        cwd=folder,
+        env={**os.environ, **env},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        watch.controllers.add(process.pid)
+        output, _ = process.communicate()
+    assert process.returncode in (0, 1), output
+    return output
+
+
+def others(watch: Watch) -> dict[str, list[str]]:
+    """Which canaries processes had that may not have them."""
+    found = {
+        canary: [
+            words
+            for pid, words in processes
+            if pid not in watch.controllers and not any(known in words for known in ALLOWED.get(canary, ()))
+        ]
+        for canary, processes in watch.seen.items()
+    }
+    return {canary: commands for canary, commands in found.items() if commands}
+
+
+def with_canary(folder: Path) -> list[str]:
+    """Files that hold a canary, compressed transcripts too."""
+    found = []
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            content = path.read_bytes()
+            if path.suffix == ".zst":
+                content = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content)).read()
+            if TAG.encode() in content:
+                found.append(str(path))
+    return found
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param("vm", marks=pytest.mark.sandbox),
+        pytest.param("docker", marks=[pytest.mark.docker, pytest.mark.network, pytest.mark.xdist_group("docker")]),
+    ],
+)
+def test_the_keys_of_a_model_stay_with_its_gateway(backend: str, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(AGENT)
+    answers = (Answer(text="hi", usage=Usage(input=9, output=1), when="hello", times=0), Answer(text=JUDGED, times=0))
+    env = canaries(
+        MLECORE_VM_STATE=str(tmp_path / "state"),
+        MLECORE_RULES=str(tmp_path / "answers"),
+        HTTP_PROXY=f"http://user:canary-proxy-{TAG}@127.0.0.1:9",
+        NO_PROXY="localhost,127.0.0.1",
+        MLECORE_DISABLE_PLUGINS="detector:dolos",  # it would install itself
+    )
+    plan = ["run", "--competition", "optical-digits", "--backend", backend, "--time-limit", "5m", "--transcripts"]
+    plan += ["--key", "MODEL_KEY", "--price", "scripted=1,1", "--group", "hunted", "--runs", "runs", "--data", "data"]
+    plan += ["-D", "rules.model=scripted", "-D", "rules.key=JUDGE_KEY"]
+    agent = ["--agent", "command", "-A", "argv=python3 agent.py", "--model", "scripted"]
+    with scripted_model(Script(answers=answers)) as model, package_index(f"canary-index-{TAG}") as index:
+        if backend == "vm":
+            agent += ["-A", f"pip={NAME}"]
+            env["PIP_INDEX_URL"] = index
+        with watching() as watch:
+            said = call(
+                watch, env, tmp_path, *plan, *agent, "--endpoint", model.url, "-D", f"rules.endpoint={model.url}"
+            )
+            (record,) = load_group(tmp_path / "runs" / "hunted")
+            assert record.state == "graded" and record.ended == "finished", said
+            said += call(watch, env, tmp_path, "detect", "hunted", "--runs", "runs", "--detector", "leaks")
+            said += call(watch, env, tmp_path, "report", "hunted", "--runs", "runs", "--html", "page.html")
+            said += call(watch, env, tmp_path, "runs", "export", "hunted", "--runs", "runs", "--logs", "--to", "bundle")
+    keys = [dict(request["headers"]) for request in model.served.requests]
+    assert any(env["MODEL_KEY"] in str(headers) for headers in keys), "the gateway had it"
+    assert any(env["JUDGE_KEY"] in str(headers) for headers in keys), "the judge had its own"
+    if backend == "vm":
+        assert f"{MODULE}==1.0" in str(record.dumps())
+    assert watch.looked > 100
+    assert others(watch) == {}
+    assert watch.seen.get("canary-judge"), "it watched closely enough to see the one that may have its key"
+    assert TAG not in said.replace(str(tmp_path), "")
+    assert with_canary(tmp_path) == []
+    if backend == "docker":
+        assert in_images(record.image_digest or "") == []
+
+
+@pytest.mark.sandbox
+@pytest.mark.network
+def test_installing_and_running_the_baseline_shows_no_process_a_key(tmp_path: Path) -> None:
+    env = canaries(MLECORE_VM_STATE=str(tmp_path / "state"))
+    run = ["run", "--agent", "baseline", "--competition", "optical-digits", "--no-detect", "--group", "hunted"]
+    with package_index(f"canary-index-{TAG}") as index, watching() as watch:
+        call(watch, {**env, "PIP_EXTRA_INDEX_URL": index}, tmp_path, *run, "--runs", "runs", "--data", "data")
+    (record,) = load_group(tmp_path / "runs" / "hunted")
+    assert record.state == "graded" and record.ended == "finished"
+    assert others(watch) == {}
+    assert watch.seen.get("canary-index"), "it watched closely enough to see the installer"
+    assert with_canary(tmp_path) == []
+
+
+def in_images(digest: str) -> list[str]:
+    """Images of mlecore that have a canary in their history or settings, or of this digest in their layers."""
+    from mle_backend_docker.engine import Engine
+
+    engine = Engine()
+    own = [each["Id"] for each in engine.api.images(filters={"label": "org.mlecore.owner"})]
+    assert digest in own
+    said = {each: json.dumps([engine.api.history(each), engine.api.inspect_image(each)]) for each in own}
+    layers = b"".join(engine.api.get_image(digest))
+    return [each for each, text in said.items() if TAG in text] + ([digest] if TAG.encode() in layers else [])
