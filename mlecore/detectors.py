@@ -36,7 +36,7 @@ class Evidence:
 
     file: str  # relative to the run's folder, or to what ``of`` names
     of: str = ""  # what the file belongs to, where it is not the run: another run, a notebook, the public data
-    line: int | None = None  # the first one, from 1; of a notebook: in the script of its code cells (runs/code.py)
+    line: int | None = None  # the first one, from 1; of a notebook: in the script made of it (runs/code.py)
     last_line: int | None = None  # where it is not the first one
     offset: int | None = None  # bytes from the start of the file
     quote: str = ""  # what stands there, word for word; a long one is cut

@@ -122,11 +122,16 @@ def _lines(found: Findings) -> Iterator[str]:
 
     if found.failed:
         yield f"failed: {found.failed}"
+    undecided: dict[str, list[str]] = {}
     for finding in found.findings:
-        if finding.verdict != "clean":
+        if finding.verdict == "undecided":
+            undecided.setdefault(finding.summary, []).append(finding.rule)
+        elif finding.verdict != "clean":
             sure = "" if finding.confidence is None else f" ({finding.confidence:.0%} sure)"
             yield f"{finding.verdict}{sure}: {finding.rule}: {finding.summary}"
             yield from (f"  {place(evidence)}" for evidence in finding.evidence[:_SHOWN])
+    for why, rules in undecided.items():
+        yield f"undecided: {', '.join(rules)}: {why}"
     for each in found.not_read[:_SHOWN]:
         yield f"not read: {each.file}: {each.why}"
     if len(found.not_read) > _SHOWN:

@@ -120,7 +120,7 @@ def test_the_three_are_found_and_nothing_else(references: Path, tmp_path: Path) 
     outcomes = {
         (j.detector, j.outcome) for seed, each in graded.items() if seed not in flagged for j in each.judgements
     }
-    assert outcomes == {("dolos", "clean"), ("leaks", "clean"), ("rules", "clean")}
+    assert outcomes == {("dolos", "clean"), ("leaks", "clean"), ("rules", "clean"), ("rules", "note")}
 
     by_seed = {record.seed: read_findings(record)[0] for record in records}
     copied = by_seed[7]["dolos"].flagged[0]
@@ -128,6 +128,7 @@ def test_the_three_are_found_and_nothing_else(references: Path, tmp_path: Path) 
     assert [place.line for place in by_seed[11]["leaks"].flagged[0].evidence] == [8, 13]
     assert by_seed[11]["leaks"].flagged[0].details["leaks"][0]["column"] == "giver_username_if_known"
     assert by_seed[15]["rules"].flagged[0].evidence[0].quote == BY_HAND
-    overturned = [each["rules"].findings[2].details["overturned"] for each in by_seed.values()]
-    assert sum(overturned) == 3  # each run of neighbours.py
+    notes = [found["rules"].findings[2] for found in by_seed.values() if found["rules"].outcome == "note"]
+    assert len(notes) == 3  # each run of neighbours.py
+    assert all("its second pass overturned that" in note.summary and note.details["overturned"] for note in notes)
     assert all(each["rules"].usage and each["rules"].usage.output_tokens for each in by_seed.values())

@@ -29,6 +29,7 @@ from mlecore.units import counted
 _SMALLEST = 500  # characters of a chunk that is not halved any more
 _QUOTE = 400  # characters
 _SHOWN = 10  # places of a finding
+_NAMED = 3  # files in a summary
 _REASON = 500  # characters
 
 Answer = Literal["yes", "no", "unclear"]
@@ -232,10 +233,8 @@ def _undecided(tally: Tally, material: Material) -> str:
     if not material.own:
         return "the agent left nothing that a judge could read"
     if material.not_read:
-        first, more = material.not_read[0], len(material.not_read) - 1
-        return f"not everything was read: {first.file} ({first.why})" + f", and {counted(more, 'more file')}" * bool(
-            more
-        )
+        named = ", ".join(dict.fromkeys(each.file for each in material.not_read[:_NAMED]))
+        return f"{counted(len(material.not_read), 'file')} not read, or not whole: {named}"
     return f"not everything could be judged: {tally.unknown[0]}" if tally.unknown else ""
 
 

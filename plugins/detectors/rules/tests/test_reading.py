@@ -111,7 +111,8 @@ def test_the_budget_is_an_option(court: Any, by_rule: Any) -> None:
     run = court.run({"output.log": LINES})
     found = court.judge(run, says(times=0), budget="20000")
     assert {finding.verdict for finding in found.findings} == {"undecided"}
-    assert "output.log (20,000 of 1,200,000 characters were read" in found.findings[0].summary
+    assert found.findings[0].summary == "1 file not read, or not whole: logs/output.log"
+    assert found.not_read[0].why.startswith("20,000 of 1,200,000 characters were read")
     assert sum(len(user) for _, user in court.sent) < 40_000 and found.settings["characters"] <= 20_000
     whole = court.judge(run, says(times=0), budget="1300000", chunk_chars="200000")
     assert {finding.verdict for finding in whole.findings} == {"clean"}
