@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,20 +84,30 @@ class Competition:
         """Warnings about a submission (a file, or a data frame) that is well-formed.
 
         Needs no answers; sound: what it refuses, ``grade`` refuses too. Raises InvalidSubmission for one that is not.
+        Files from 8 MiB on are checked in a process of their own, under the competition's limits for grading: reaching
+        one raises GradingError.
         """
         from mlecore.submissions.frames import as_file
+        from mlecore.submissions.table import HEAVY
 
+        public = given.path(public, "the public data")
         with as_file(submission) as path:
-            return self._check(path, given.path(public, "the public data"))
+            if not path.is_file() or path.stat().st_size < HEAVY:  # the guard bounds what a smaller one may take
+                return self.check_here(path, public)
+            from mlecore.grading.isolated import IsolatedGrader
 
-    def _check(self, submission_csv: Path, public: Path) -> list[str]:
+            with IsolatedGrader() as grader:
+                return grader.check(self, path, public)
+
+    def check_here(self, submission_csv: Path, public: Path) -> list[str]:
+        """``check`` of a file in this process, without limits of time and memory."""
         from mlecore.submissions import generic_check
         from mlecore.submissions.guard import guard
-        from mlecore.submissions.sample import open_sample, sample_bytes
+        from mlecore.submissions.sample import open_sample
         from mlecore.submissions.table import Table
 
-        guard(submission_csv, sample_bytes(self.facts, public))
         with open_sample(self.facts, public) as sample_path:
+            guard(submission_csv, sample_path)
             submission, sample = Table(submission_csv), Table(sample_path)
             if self.loaded.implements("check"):
                 warnings = self.loaded.call(
@@ -133,7 +143,8 @@ class Competition:
 
         if not private.is_dir() or not any(private.iterdir()):  # `mlecore data pull` copies the public part only
             raise GradingError(f"the answers of {self.id} are not there: {private} is empty, or not a folder")
-        guard(submission_csv, self._usual_bytes(private, public))
+        with self._sample_or_answers(private, public) as usual:
+            guard(submission_csv, usual)
         try:
             score = self.loaded.call(
                 "grade", submission=Table(submission_csv), private=private, edition=self.edition, format=self.format
@@ -142,15 +153,17 @@ class Competition:
             raise GradingError(error.message, fix=error.fix) from error
         return _number(score, self)
 
-    def _usual_bytes(self, private: Path, public: Path | None) -> int:
-        """About the size of a submission: that of the sample, else of the answers, else 0."""
-        from mlecore.submissions.sample import sample_bytes
+    @contextmanager
+    def _sample_or_answers(self, private: Path, public: Path | None) -> Iterator[Path | None]:
+        """A file about as large as a submission: the sample, else the answers, else none."""
+        from mlecore.submissions.sample import open_sample
 
-        with suppress(DataError):
-            return sample_bytes(self.facts, public or private.parent / "public")
-        with suppress(OSError):
-            return (private / Path(self.facts.answers).relative_to("private")).stat().st_size
-        return 0
+        answers = private / Path(self.facts.answers).relative_to("private")
+        with ExitStack() as stack:
+            usual = answers if answers.is_file() else None
+            with suppress(DataError):
+                usual = stack.enter_context(open_sample(self.facts, public or private.parent / "public"))
+            yield usual
 
     def data(self, dirs: str | Path | Sequence[str | Path] = (), *, synthetic: bool = False) -> Prepared:
         """The prepared data, found in ``dirs`` or in the data directories that `mlecore prepare` uses.

@@ -23,16 +23,19 @@ def command(
 ) -> None:
     """Check that SUBMISSION, a CSV file, is a well-formed submission to the competition COMPETITION_ID.
 
-    Reads public data only. Exit code 0: it is; 1: it is not, with the reason.
+    Reads public data only, in a process of its own under the competition's limits for grading. Exit code 0: it is; 1:
+    it is not, with the reason; 3: the check reached a limit, or failed.
     """
     from mlecore.competitions import competition
     from mlecore.data.recheck import require_sample
+    from mlecore.grading.isolated import IsolatedGrader
 
     target = competition(competition_id, edition)
     prepared = target.data(data, synthetic=synthetic)
     require_sample(target.facts, prepared)
     try:
-        warnings = target.check(submission, prepared.public)
+        with IsolatedGrader() as grader:
+            warnings = grader.check(target, submission, prepared.public)
     except InvalidSubmission as error:
         if as_json:
             print_json({"valid": False, "reason": str(error), "warnings": []})

@@ -9,8 +9,8 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from mlecore.archives import reading, require_zip
 from mlecore.bombs import refuse_zip_bomb
-from mlecore.data.inflate import damaged
 from mlecore.errors import DataError
 
 Member = tuple[zipfile.ZipInfo, str]  # and its path below the folder that it is unpacked to
@@ -23,13 +23,13 @@ def contents(archive: Path) -> tuple[list[Member], set[str]]:
     or inflate too far.
     """
     try:
-        with zipfile.ZipFile(archive) as opened:
-            members = [info for info in opened.infolist() if not info.is_dir()]
-            folders = [info.filename for info in opened.infolist() if info.is_dir()]
-        if len(members) + len(folders) != _declared(archive):
-            raise zipfile.BadZipFile("its directory is incomplete")
-    except (zipfile.BadZipFile, EOFError, struct.error, ValueError, NotImplementedError) as error:
-        raise damaged(archive, str(error)) from None
+        require_zip(archive)
+        with reading(archive):
+            with zipfile.ZipFile(archive) as opened:
+                members = [info for info in opened.infolist() if not info.is_dir()]
+                folders = [info.filename for info in opened.infolist() if info.is_dir()]
+            if len(members) + len(folders) != _declared(archive):
+                raise zipfile.BadZipFile("its directory is incomplete")
     except OSError as error:
         raise DataError(f"{archive} cannot be read: {error.strerror or error}") from None
     refuse_zip_bomb(archive, members)

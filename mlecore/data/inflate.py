@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlecore.errors import DataError
+from mlecore.archives import damaged, reading
 
 _CHUNK = 1 << 20
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
@@ -20,33 +20,15 @@ def inflated(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[
 
     Raises DataError for damage that shows before its end: neither size nor checksum are compared here.
     """
-    try:
+    with reading(archive, info.filename):
         yield from _pieces(archive, descriptor, info)
-    except (zlib.error, struct.error, EOFError, zipfile.BadZipFile) as error:
-        raise damaged(archive, f"{info.filename!r}: {error}") from None
-
-
-def damaged(archive: Path, why: str) -> DataError:
-    """The error of an archive that cannot be used."""
-    return DataError(f"{archive} is truncated or damaged: {why}", fix="Remove it, and have it downloaded again.")
 
 
 def _pieces(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[bytes]:
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or not hasattr(os, "pread"):
-        try:  # bzip2, lzma; Windows
-            with zipfile.ZipFile(archive) as opened, opened.open(info) as member:
-                while data := member.read(_CHUNK):
-                    yield data
-        except NotImplementedError as error:
-            raise DataError(
-                f"{archive}: {info.filename!r}: {error}", fix="Unpack it with 7z and use --raw DIR"
-            ) from None
-        except (OSError, EOFError, ValueError) as error:
-            if getattr(error, "errno", None) is not None:  # the disk's; bzip2 reports damage by an OSError without one
-                raise
-            raise damaged(archive, f"{info.filename!r}: {error}") from None
-        except _lzma_error() as error:
-            raise damaged(archive, f"{info.filename!r}: {error}") from None
+        with zipfile.ZipFile(archive) as opened, opened.open(info) as member:  # bzip2, lzma; Windows
+            while data := member.read(_CHUNK):
+                yield data
         return
     inflate = zlib.decompressobj(-15) if info.compress_type == zipfile.ZIP_DEFLATED else None
     for packed in _packed(archive, descriptor, info):
@@ -60,19 +42,13 @@ def _pieces(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[b
         yield inflate.flush()
 
 
-def _lzma_error() -> type[Exception]:
-    import lzma  # few archives need it
-
-    return lzma.LZMAError
-
-
 def _packed(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """The compressed bytes of a member; those of a small one come with its header, in one read."""
     guess = _LOCAL_HEADER.size + len(info.filename) + 64
     data = os.pread(descriptor, min(_CHUNK, guess + info.compress_size), info.header_offset)
     header = _LOCAL_HEADER.unpack_from(data)
     if header[0] != b"PK\x03\x04":
-        raise damaged(archive, f"no member begins where {info.filename!r} should")
+        raise damaged(archive, "it does not begin where it should", info.filename)
     start = _LOCAL_HEADER.size + header[9] + header[10]
     data = data[start : start + info.compress_size]
     if data:

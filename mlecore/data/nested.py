@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+from mlecore.archives import archive_kind, reading
 from mlecore.bombs import SMALL, refuse_zip_bomb
 from mlecore.errors import DataError
 from mlecore.facts import Facts
@@ -20,10 +21,12 @@ def refuse_nested_bombs(raw: Path, facts: Facts, archive: Path) -> None:
     """
     total = 0
     for path in sorted(raw.rglob("*.zip")):
+        if archive_kind(path) != "zip":
+            continue
         try:
-            with zipfile.ZipFile(path) as nested:
+            with reading(path), zipfile.ZipFile(path) as nested:
                 members = nested.infolist()
-        except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        except DataError:
             continue
         refuse_zip_bomb(path, members)
         total += sum(info.file_size for info in members)

@@ -17,8 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mlecore.archives import damaged
 from mlecore.data.contents import Member, contents
-from mlecore.data.inflate import damaged, inflated
+from mlecore.data.inflate import inflated
 from mlecore.data.known import Known
 from mlecore.data.manifest import batched
 from mlecore.data.room import require
@@ -105,7 +106,7 @@ class _Unpacking:
         for data in inflated(self._archive, self._descriptor, info):
             written += len(data)
             if written > info.file_size:
-                raise damaged(self._archive, f"{info.filename!r} is larger than it says")
+                raise damaged(self._archive, "it is larger than it says", info.filename)
             crc = zlib.crc32(data, crc)
             digest.update(data)
             rest = memoryview(data)
@@ -113,7 +114,7 @@ class _Unpacking:
                 rest = rest[os.write(out, rest) :]
             self._count(len(data))
         if written != info.file_size or crc != info.CRC:
-            raise damaged(self._archive, f"{info.filename!r} has other content than it was packed with")
+            raise damaged(self._archive, "it has other content than it was packed with", info.filename)
         file = out if _BY_DESCRIPTOR else path
         os.utime(file, (WHEN, WHEN))
         status = os.fstat(out)

@@ -1,4 +1,4 @@
-"""Grading in separate processes, so that a grader that hangs, leaks or crashes harms nothing else.
+"""Grading and checking in separate processes, so that a grader that hangs, leaks or crashes harms nothing else.
 
 A worker imports pandas once and forks for each submission: a grading then costs milliseconds instead of a second of
 imports, and starts from clean memory under the competition's limits.
@@ -12,18 +12,21 @@ import sys
 import threading
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlecore.child_environment import child_environment
 from mlecore.data.prepared import Prepared
-from mlecore.errors import GradingError
+from mlecore.errors import GradingError, InvalidSubmission
 from mlecore.grading.report import Report
 from mlecore.runs.provenance import PluginUse
 from mlecore.schema import plain
 
+if TYPE_CHECKING:
+    from mlecore.competitions import Competition
+
 
 class IsolatedGrader:
-    """Grades submissions in worker processes, as many as threads that call it at once. Thread-safe."""
+    """Grades and checks submissions in worker processes, as many as threads that call it at once. Thread-safe."""
 
     def __init__(self) -> None:
         self._idle: list[subprocess.Popen[str]] = []
@@ -51,17 +54,44 @@ class IsolatedGrader:
         submission's fault: another plugin, a grader's bug, damaged answers, or going over the competition's limits of
         time and memory.
         """
-        request = {
-            "submission": None if submission is None else str(submission),
-            "data": data.to_json(),
-            "plugin": None if plugin is None else plain(plugin),
-        }
-        answer = self._ask(request)
-        if "error" in answer:
-            raise GradingError(answer["error"], fix=answer.get("fix"))
+        answer = self._ask(
+            {
+                "competition": data.competition,
+                "edition": data.edition,
+                "submission": None if submission is None else str(submission),
+                "data": data.to_json(),
+                "plugin": None if plugin is None else plain(plugin),
+            }
+        )
         return Report.from_json(answer["report"])
 
+    def check(self, competition: Competition, submission: Path, public: Path) -> list[str]:
+        """Warnings about a submission that is well-formed, as ``Competition.check`` gives them.
+
+        Raises InvalidSubmission for one that is not, and GradingError for what is not the submission's fault: a bug of
+        the plugin, or going over the competition's limits of time and memory.
+        """
+        answer = self._ask(
+            {
+                "competition": competition.id,
+                "edition": competition.edition,
+                "submission": str(submission),
+                "public": str(public),
+                "plugin": None,
+            }
+        )
+        if "invalid" in answer:
+            raise InvalidSubmission(answer["invalid"])
+        warnings: list[str] = answer["warnings"]
+        return warnings
+
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        answer = self._answer(request)
+        if "error" in answer:
+            raise GradingError(answer["error"], fix=answer.get("fix"))
+        return answer
+
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._lock:
             worker = self._idle.pop() if self._idle else None
         if worker is None or worker.poll() is not None:
@@ -74,7 +104,7 @@ class IsolatedGrader:
             answer: dict[str, Any] = json.loads(line)
         except (OSError, ValueError):
             _end(worker)
-            return {"error": f"the grading process of {request['data']['competition']} died"}
+            return {"error": f"the grading process of {request['competition']} died"}
         with self._lock:
             self._idle.append(worker)
         return answer

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mlecore.competitions import Competition
-    from mlecore.data.prepared import Prepared
 
 
 def main() -> None:
@@ -27,19 +26,16 @@ def main() -> None:
     import pandas  # noqa: F401  (imported here so that forks have it)
 
     for line in sys.stdin:
-        answers.write(json.dumps(_graded(json.loads(line))) + "\n")
+        answers.write(json.dumps(_answer(json.loads(line))) + "\n")
         answers.flush()
 
 
-def _graded(request: dict[str, Any]) -> dict[str, Any]:
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
     from mlecore.competitions import competition
-    from mlecore.data.prepared import Prepared
     from mlecore.errors import MlecoreError
 
-    data = Prepared.from_json(request["data"])
-    submission = None if request["submission"] is None else Path(request["submission"])
     try:
-        target = competition(data.competition, data.edition)
+        target = competition(request["competition"], request["edition"])
         _ = target.loaded  # imported here, once, for all forks
         limits = target.facts.limits
     except MlecoreError as error:
@@ -50,18 +46,23 @@ def _graded(request: dict[str, Any]) -> dict[str, Any]:
     child = os.fork()
     if child == 0:
         os.close(read)
-        _child(target, submission, data, write)
+        _child(target, request, write)
     os.close(write)
     text = _read(read, child, limits.seconds)
     os.close(read)
     _, status = os.waitpid(child, 0)
+    doing = _doing(request)
     if text is None:
-        return {"error": f"grading {target.id} took more than its limit of {limits.seconds:g} s"}
+        return {"error": f"{doing} took more than its limit of {limits.seconds:g} s"}
     if not text:
         how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit code {os.WEXITSTATUS(status)}"
-        return {"error": f"grading {target.id} ended without a result ({how})"}
+        return {"error": f"{doing} ended without a result ({how})"}
     answer: dict[str, Any] = json.loads(text)
     return answer
+
+
+def _doing(request: dict[str, Any]) -> str:
+    return f"{'grading' if 'data' in request else 'checking a submission to'} {request['competition']}"
 
 
 def _another(wanted: dict[str, Any], target: Competition) -> dict[str, Any] | None:
@@ -93,24 +94,37 @@ def _read(pipe: int, child: int, seconds: float) -> bytes | None:
         parts.append(part)
 
 
-def _child(target: Competition, submission: Path | None, data: Prepared, pipe: int) -> None:
-    """Grade under the memory limit, write the answer, and leave without any of the parent's clean-up."""
-    from mlecore.errors import MlecoreError
-    from mlecore.grading.report import grade
+def _child(target: Competition, request: dict[str, Any], pipe: int) -> None:
+    """Work under the memory limit, write the answer, and leave without any of the parent's clean-up."""
+    from mlecore.errors import InvalidSubmission, MlecoreError
 
     memory = int(target.facts.limits.memory_gb * 2**30)
     try:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-        answer: dict[str, Any] = {"report": grade(target, submission, data).to_json()}
+        answer = _grade(target, request) if "data" in request else _check(target, request)
     except MemoryError:
-        answer = {"error": f"grading {target.id} took more than its memory limit of {memory / 2**30:g} GB"}
+        answer = {"error": f"{_doing(request)} took more than its memory limit of {memory / 2**30:g} GB"}
+    except InvalidSubmission as error:
+        answer = {"invalid": str(error)}
     except MlecoreError as error:
         answer = {"error": str(error)}
     except BaseException as error:
-        answer = {"error": f"grading {target.id} failed: {type(error).__name__}: {error}"}
+        answer = {"error": f"{_doing(request)} failed: {type(error).__name__}: {error}"}
     with os.fdopen(pipe, "w") as out:
         out.write(json.dumps(answer))
     os._exit(0)
+
+
+def _grade(target: Competition, request: dict[str, Any]) -> dict[str, Any]:
+    from mlecore.data.prepared import Prepared
+    from mlecore.grading.report import grade
+
+    submission = None if request["submission"] is None else Path(request["submission"])
+    return {"report": grade(target, submission, Prepared.from_json(request["data"])).to_json()}
+
+
+def _check(target: Competition, request: dict[str, Any]) -> dict[str, Any]:
+    return {"warnings": target.check_here(Path(request["submission"]), Path(request["public"]))}
 
 
 if __name__ == "__main__":

@@ -1,23 +1,22 @@
 """Archives of any kind that Kaggle uses (zip, tar, 7z): what is in them, and members streamed to files.
 
-The kind is recognised by the content, not by the name. No member can leave the folder that it is unpacked to; links and
-devices are refused.
+The kind is recognised by the first bytes, not by the name. No member can leave the folder that it is unpacked to;
+links and devices are refused.
 """
 
 from __future__ import annotations
 
-import lzma
 import os
 import shutil
 import tarfile
 import tempfile
-import zipfile
-import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, cast
 
+from mlecore.archives import Kind, archive_kind, reading
 from mlecore.bombs import refuse_bomb
 from mlecore.errors import DataError
 from mlecore.prepare.files import link_file
@@ -26,9 +25,15 @@ from mlecore.prepare.tables import new_file
 from mlecore.prepare.zips import find, open_zip
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from py7zr import SevenZipFile
 
 _BLOCK = 1 << 20
+_HEADERS = (  # of the member that follows
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+)
 
 
 def members(archive: Path) -> list[str]:
@@ -119,22 +124,11 @@ def write_tar(source: Path, target: Path, names: Mapping[str, str]) -> None:
             archive.members = []  # type: ignore[attr-defined]  # else it remembers all
 
 
-def _kind(archive: Path) -> Literal["zip", "tar", "7z"]:
-    try:
-        with archive.open("rb") as file:
-            start = file.read(6)
-    except FileNotFoundError:
-        raise DataError(f"{archive} is missing") from None
-    if start == b"7z\xbc\xaf\x27\x1c":
-        return "7z"
-    if start[:4] in (b"PK\x03\x04", b"PK\x05\x06") or zipfile.is_zipfile(archive):
-        return "zip"
-    try:
-        if tarfile.is_tarfile(archive):
-            return "tar"
-    except (EOFError, zlib.error, lzma.LZMAError) as error:  # compressed, and damaged at its start
-        raise _damaged(archive, error) from None
-    raise DataError(f"{archive} is neither a zip nor a tar nor a 7z archive")
+def _kind(archive: Path) -> Kind:
+    kind = archive_kind(archive)
+    if kind is None:
+        raise DataError(f"{archive} is neither a zip nor a tar nor a 7z archive")
+    return kind
 
 
 def _extract_zip(archive: Path, into: Path, names: Mapping[str, str] | None) -> int:
@@ -142,8 +136,6 @@ def _extract_zip(archive: Path, into: Path, names: Mapping[str, str] | None) -> 
         if names is None:
             names = {member.filename: member.filename for member in source.infolist() if not member.is_dir()}
         for member, new in [(find(source, old), new) for old, new in names.items()]:
-            if (member.external_attr >> 28) == 0xA:  # S_IFLNK
-                raise DataError(f"{archive}: member {member.filename} is a link")
             with source.open(member) as reader:
                 _save(reader, into, new)
     return len(names)
@@ -158,6 +150,8 @@ def _extract_tar(archive: Path, into: Path, names: Mapping[str, str] | None) -> 
             reader = source.extractfile(member) if member.isreg() else None
             if reader is None:
                 raise DataError(f"{archive}: member {member.name} is not a regular file")
+            if member.name in found:
+                raise DataError(f"{archive} holds {member.name} twice")
             _save(reader, into, names[member.name] if names else member.name)
             found.add(member.name)
     _ensure_all(archive, found, names)
@@ -166,12 +160,16 @@ def _extract_tar(archive: Path, into: Path, names: Mapping[str, str] | None) -> 
 
 def _extract_7z(archive: Path, into: Path, names: Mapping[str, str] | None) -> int:
     with _open_7z(archive) as source:
-        links = {member.filename: member.is_symlink for member in source.list() if not member.is_directory}
+        files = [member for member in source.list() if not member.is_directory]
+    links = {member.filename: not member.is_file for member in files}
+    counts = Counter(member.filename for member in files)
     _ensure_all(archive, set(links), names)
     renamed = {name: name for name in links} if names is None else names
     for old, new in renamed.items():
         if safe_name(old) and links[old]:
             raise DataError(f"{archive}: member {old} is not a regular file")
+        if counts[old] > 1:
+            raise DataError(f"{archive} holds {old} twice")
         safe_name(new)
     with tempfile.TemporaryDirectory(dir=into) as folder, _open_7z(archive) as source:
         source.extract(path=folder, targets=list(renamed))
@@ -207,11 +205,38 @@ def _tar_members(archive: Path, source: tarfile.TarFile) -> Iterator[tarfile.Tar
 
 @contextmanager
 def _open_tar(archive: Path) -> Iterator[tarfile.TarFile]:
-    try:
-        with tarfile.open(archive, "r|*") as source:  # one pass, whatever the compression
+    """In one pass, whatever the compression. All of it is read, as the checksum is at its end."""
+    with reading(archive), _uncompressed(archive) as stream:
+        with tarfile.open(fileobj=stream, mode="r|", bufsize=_BLOCK, tarinfo=_TarInfo) as source:
             yield source
-    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise _damaged(archive, error) from None
+        rest = 0
+        while block := stream.read(_BLOCK):
+            rest += len(block)
+            refuse_bomb(archive, rest)
+
+
+def _uncompressed(archive: Path) -> IO[bytes]:
+    import bz2
+    import gzip
+    import lzma
+
+    with archive.open("rb") as file:
+        start = file.read(3)
+    for begin, opened in ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7z", lzma.open), (b"]\0\0", lzma.open)):
+        if start.startswith(begin):
+            return cast("IO[bytes]", opened(archive))
+    return archive.open("rb")
+
+
+class _TarInfo(tarfile.TarInfo):
+    """A member's header; tarfile reads long names and the like into memory, whatever size they claim to have."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        info = super().frombuf(buf, encoding, errors)
+        if info.type in _HEADERS and info.size > _BLOCK:
+            raise tarfile.TarError(f"a header has {info.size:,} bytes")
+        return info
 
 
 @contextmanager
@@ -220,13 +245,8 @@ def _open_7z(archive: Path) -> Iterator[SevenZipFile]:
         import py7zr
     except ImportError:
         raise DataError(f"{archive} is a 7z archive", fix="Install py7zr to read it.") from None
-    try:
-        with py7zr.SevenZipFile(archive) as source:
-            refuse_bomb(archive, sum(member.uncompressed for member in source.list()))
-            yield source
-    except (py7zr.exceptions.ArchiveError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise _damaged(archive, error) from None
-
-
-def _damaged(archive: Path, error: Exception) -> DataError:
-    return DataError(f"{archive} is damaged, or of a kind that cannot be read: {error}")
+    with reading(archive), py7zr.SevenZipFile(archive) as source:
+        if source.needs_password():
+            raise DataError(f"{archive} is encrypted")
+        refuse_bomb(archive, sum(member.uncompressed for member in source.list()))
+        yield source

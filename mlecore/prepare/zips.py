@@ -5,16 +5,19 @@ What is written is the same for the same input: fixed time stamps and modes, mem
 
 from __future__ import annotations
 
+import io
 import shutil
 import stat
 import zipfile
-import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Any
 
+from mlecore.archives import damaged, reading, require_zip
 from mlecore.bombs import refuse_zip_bomb
 from mlecore.errors import DataError
 from mlecore.prepare.paths import safe_name
@@ -23,19 +26,21 @@ _TIME = (1980, 1, 1, 0, 0, 0)
 _MODE = (stat.S_IFREG | 0o644) << 16
 _LOCAL_HEADER = 30  # bytes before the name
 _BLOCK = 1 << 20
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 
 
 @contextmanager
 def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A zip for reading. Raises DataError if it is a bomb, missing or damaged; perhaps only later."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            refuse_zip_bomb(path, archive.infolist())
-            yield archive
-    except FileNotFoundError:
-        raise DataError(f"{path} is missing") from None
-    except (zipfile.BadZipFile, EOFError, UnicodeDecodeError, zlib.error, NotImplementedError) as error:
-        raise DataError(f"{path} cannot be read as a zip: {error}") from None
+    """A zip for reading. Raises DataError if it is a bomb, missing or damaged; perhaps only when a member is read.
+
+    It must begin as a zip does: one behind other bytes, such as a program that unpacks itself, is rejected.
+    """
+    require_zip(path)
+    with reading(path):
+        archive = _Zip(path)
+    with archive:
+        refuse_zip_bomb(path, archive.infolist())
+        yield archive
 
 
 @contextmanager
@@ -46,14 +51,58 @@ def open_member(path: Path, name: str) -> Iterator[IO[bytes]]:
 
 
 def find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
-    """A member by name; DataError if it is missing or encrypted."""
+    """A member by name. DataError if it is missing or there twice, encrypted or oddly packed, or not a regular file."""
     try:
         member = archive.getinfo(name)
     except KeyError:
         raise DataError(f"{archive.filename} has no member {name}") from None
     if member.flag_bits & 1:
         raise DataError(f"{archive.filename}: member {name} is encrypted")
+    if member.compress_type not in _COMPRESSIONS:
+        raise DataError(f"{archive.filename}: member {name} has the unknown compression {member.compress_type}")
+    if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
+        raise DataError(f"{archive.filename}: member {name} is a link or a special file")
+    if isinstance(archive, _Zip) and name in archive.repeated:
+        raise DataError(f"{archive.filename} holds {name} twice")
     return member
+
+
+class _Zip(zipfile.ZipFile):
+    """A zip whose members' damage is a DataError that names them."""
+
+    @cached_property
+    def repeated(self) -> frozenset[str]:
+        """Names that several members have."""
+        if len(self.NameToInfo) == len(self.filelist):
+            return frozenset()
+        counts = Counter(member.filename for member in self.filelist)
+        return frozenset(name for name, count in counts.items() if count > 1)
+
+    def open(self, name: str | zipfile.ZipInfo, *arguments: Any, **options: Any) -> IO[bytes]:
+        member = name.filename if isinstance(name, zipfile.ZipInfo) else name
+        with reading(str(self.filename), member):
+            stream = super().open(name, *arguments, **options)
+        return io.BufferedReader(_Member(stream, str(self.filename), member))
+
+
+class _Member(io.RawIOBase):
+    """The content of a member."""
+
+    def __init__(self, stream: IO[bytes], archive: str, name: str) -> None:
+        self._stream, self._archive, self._name = stream, archive, name
+
+    def readinto(self, buffer: Any) -> int:
+        with reading(self._archive, self._name):
+            data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def move_members(source: zipfile.ZipFile, target: Path, names: Mapping[str, str]) -> int:
@@ -114,7 +163,7 @@ class ZipWriter:
         reader.seek(member.header_offset)
         header = reader.read(_LOCAL_HEADER)
         if len(header) != _LOCAL_HEADER or header[:4] != b"PK\x03\x04":
-            raise DataError(f"{source.filename}: member {member.filename} is damaged")
+            raise damaged(str(source.filename), "it has no header", member.filename)
         reader.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
         writer.seek(self._zip.start_dir)
         info.header_offset = self._zip.start_dir
@@ -123,7 +172,7 @@ class ZipWriter:
         while left:
             block = reader.read(min(left, _BLOCK))
             if not block:
-                raise DataError(f"{source.filename}: member {member.filename} is cut off")
+                raise damaged(str(source.filename), "it is cut off", member.filename)
             writer.write(block)
             left -= len(block)
         self._zip.filelist.append(info)

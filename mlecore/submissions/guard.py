@@ -1,15 +1,21 @@
 """Refuses hostile files before anything parses them: in bounded time and memory, with a reason.
 
-What passes is a regular file of a sane size that holds UTF-8 text in lines of sane length. The sandbox's ``validate``
-applies the same rules.
+What passes is a regular file of a sane size that holds UTF-8 text in lines of sane length, and makes a table of a sane
+size: parsers fill up short rows, so half a megabyte can become gigabytes. The sandbox's ``validate`` applies the same
+rules.
 """
 
 from __future__ import annotations
 
 import codecs
+import csv
 import errno
+import io
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +24,8 @@ from mlecore.errors import InvalidSubmission
 LARGEST = 64 * 2**20  # bytes that any submission may have; ten times the sample where that is more
 LONGEST_LINE = 64 * 2**20  # bytes of one line; the mask of a picture has up to some ten million
 MOST_COLUMNS = 10_000  # cells of one line; the widest submission has some hundred, and pandas is slow with many
+MOST_CELLS = LARGEST // 2  # of a table, gaps in short rows included: as many as a file of that size can spell out
+_SAMPLES = 4  # or so many times the cells of the sample, where that is more: there may be extra columns
 _CHUNK = 2**20
 _FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY")
@@ -37,13 +45,14 @@ def largest(sample_bytes: int) -> int:
     return max(LARGEST, 10 * sample_bytes)
 
 
-def guard(path: Path, sample_bytes: int = 0) -> None:
+def guard(path: Path, sample: Path | None = None) -> None:
     """Raises InvalidSubmission unless ``path`` is a file that is safe to parse.
 
-    ``sample_bytes``: size of the sample submission, where known. Reads at most the size allowed, once, and keeps no
-    more than one line.
+    ``sample``: the sample submission, where there is one; it raises the limits of competitions with large submissions.
+    Reads the file once, at most up to the size allowed, and keeps no more than one line; a second time only if it has
+    many lines and a wide header.
     """
-    limit = largest(sample_bytes)
+    limit = largest(0 if sample is None else sample.stat().st_size)
     try:
         _refuse_unless_regular(path, os.lstat(path), limit)  # before opening: opening a device may have effects
         descriptor = os.open(path, _FLAGS)
@@ -52,7 +61,9 @@ def guard(path: Path, sample_bytes: int = 0) -> None:
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         _refuse_unless_regular(path, os.fstat(descriptor), limit)
         try:
-            _scan(path, file, limit)
+            lines, quoted = _scan(path, file, limit)
+            if quoted or lines * MOST_COLUMNS > MOST_CELLS:
+                _refuse_huge_table(path, file, lines, sample)
         except OSError as error:
             raise InvalidSubmission(f"{path.name} cannot be read: {error.strerror}") from None
 
@@ -73,10 +84,11 @@ def _refuse_unless_regular(path: Path, status: os.stat_result, limit: int) -> No
         raise InvalidSubmission(f"{path.name} has {status.st_size:,} bytes; at most {limit:,} are allowed")
 
 
-def _scan(path: Path, file: BinaryIO, limit: int) -> None:
-    """Reads it all: NUL bytes, UTF-8, lines."""
+def _scan(path: Path, file: BinaryIO, limit: int) -> tuple[int, bool]:
+    """Reads it all: NUL bytes, UTF-8, lines. Returns the number of lines, and whether there are quotation marks."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     done, number, line = 0, 1, bytearray()  # bytes before this chunk, number and start of the line that continues in it
+    quoted = False
     while chunk := file.read(_CHUNK):
         if (nul := chunk.find(b"\0")) >= 0:
             hint = "; is it UTF-16? UTF-8 is expected" if done == 0 and nul < 4 else ""
@@ -86,6 +98,7 @@ def _scan(path: Path, file: BinaryIO, limit: int) -> None:
         except UnicodeDecodeError as error:
             raise _not_utf8(path, done, chunk, error) from None
         number, line = _lines(path, number, line, chunk)
+        quoted = quoted or b'"' in chunk
         done += len(chunk)
         if done > limit:
             raise InvalidSubmission(f"{path.name} grew beyond the {limit:,} bytes that are allowed while it was read")
@@ -94,6 +107,7 @@ def _scan(path: Path, file: BinaryIO, limit: int) -> None:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise InvalidSubmission(f"{path.name} is not UTF-8: it ends within a character") from None
+    return number, quoted
 
 
 def _not_utf8(path: Path, done: int, chunk: bytes, error: UnicodeDecodeError) -> InvalidSubmission:
@@ -138,3 +152,59 @@ def _line(path: Path, number: int, line: bytearray) -> None:
         cells, at = cells + 1, comma + 1
         if cells > MOST_COLUMNS:
             raise InvalidSubmission(f"line {number:,} of {path.name} has more than {MOST_COLUMNS:,} cells")
+
+
+def _refuse_huge_table(path: Path, file: BinaryIO, lines: int, sample: Path | None) -> None:
+    """Refuses a table of too many columns or cells. ``lines``: in the file; rows have one or more each."""
+    with _records(path, file) as records:
+        start = list(islice(records, 2))  # the header, and a first row that may be wider
+        columns = max(map(len, start), default=0)
+        if columns > MOST_COLUMNS:
+            raise InvalidSubmission(f"the first rows of {path.name} have more than {MOST_COLUMNS:,} cells")
+        if lines * columns <= MOST_CELLS:
+            return
+        allowed = MOST_CELLS if sample is None else max(MOST_CELLS, _SAMPLES * _cells(sample))
+        for rows, _ in enumerate(chain(start, records)):
+            if rows * columns > allowed:
+                raise InvalidSubmission(
+                    f"the table in {path.name} has {columns:,} columns and {rows:,} rows or more; at most {allowed:,} "
+                    "cells are allowed, including those that short rows leave out"
+                )
+
+
+def _cells(table: Path) -> int:
+    """The number of cells of a table."""
+    with table.open("rb", buffering=0) as file, _records(table, file) as records:
+        header = next(records, [])
+        return len(header) * sum(1 for _ in records)
+
+
+@contextmanager
+def _records(path: Path, file: BinaryIO) -> Iterator[Iterator[list[str]]]:
+    """The header and the rows, split as pandas does, without blank lines; from the start of the file."""
+    file.seek(0)
+    text = io.TextIOWrapper(io.BufferedReader(file), encoding="utf-8-sig", newline="")  # type: ignore[arg-type]
+    before = csv.field_size_limit(LONGEST_LINE)
+    try:
+        yield _split(path, text)
+    finally:
+        csv.field_size_limit(before)
+        text.detach()
+
+
+def _split(path: Path, text: Iterator[str]) -> Iterator[list[str]]:
+    """Records of at most the size of a line: a cell in quotation marks may hold line ends."""
+    size = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal size
+        for line in text:
+            size += len(line)
+            if size > LONGEST_LINE:
+                raise InvalidSubmission(f"a row of {path.name} has more than {LONGEST_LINE:,} characters")
+            yield line
+
+    for cells in csv.reader(lines()):
+        size = 0
+        if len(cells) > 1 or (cells and cells[0].strip()):
+            yield cells

@@ -188,7 +188,7 @@ def test_no_zip_at_all(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_text("<html>Please log in</html>")
     with pytest.raises(DataError, match="truncated or damaged"):
         unpack(tmp_path / "a.zip", tmp_path / "out")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="is missing"):
         unpack(tmp_path / "none.zip", tmp_path / "out")
 
 

@@ -2,12 +2,15 @@
 
 import json
 import math
+import os
 from pathlib import Path
 
 import pytest
 from attrs import evolve
+from click.testing import CliRunner, Result
 
 import mlecore
+from mlecore.cli import main
 from mlecore.data import Prepared
 from mlecore.errors import GradingError, InvalidSubmission, UsageError
 from mlecore.grading.batch import read_jsonl, totals
@@ -105,6 +108,36 @@ def test_isolated_grader(tiny: Prepared, tmp_path: Path) -> None:
         assert (none.status, none.submission_path) == ("none", "")
         with pytest.raises(GradingError, match="no competition called 'other'"):
             grader.grade(None, evolve(tiny, competition="other"))
+
+
+def test_check_has_the_graders_limits(tiny: Prepared, tmp_path: Path) -> None:
+    def check(value: str) -> Result:
+        path = submission(tmp_path, value)
+        return CliRunner().invoke(main, ["check", str(path), "tiny", "--data", str(tmp_path)])
+
+    good = check("0.5")
+    assert good.exit_code == 0 and "is well-formed" in good.output
+    assert str(os.getpid()) not in good.output
+    for value, words in (("slow", "took more than its limit of 2 s"), ("greedy", "memory"), ("die", "signal 9")):
+        result = check(value)
+        assert (result.exit_code, words in result.output) == (3, True), result.output
+        assert "checking a submission to tiny" in result.output
+    result = check("0.5\n1,2,3,4")
+    assert result.exit_code == 1 and "Invalid: " in result.output
+
+
+def test_the_api_checks_large_files_under_the_graders_limits(tiny: Prepared, tmp_path: Path) -> None:
+    competition = mlecore.competition("tiny")
+    small = submission(tmp_path, "0.5")
+    assert competition.check(small, tiny.public) == [f"checked in process {os.getpid()}"]
+    for value, error, words in (
+        ("slow", GradingError, "took more than its limit of 2 s"),
+        ("1\n1,2,3", InvalidSubmission, "cannot be read as a CSV"),
+    ):
+        with pytest.raises(error, match=words):
+            competition.check(submission(tmp_path, value + "\n1,1" * 2**21), tiny.public)
+    large = submission(tmp_path, "0.5" + "\n1,1" * 2**21)
+    assert competition.check(large, tiny.public) != [f"checked in process {os.getpid()}"]
 
 
 def test_the_report_is_the_same_from_the_api_and_from_a_process_of_its_own(tiny: Prepared, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import stat
@@ -16,6 +17,8 @@ import py7zr
 import pytest
 
 from mlecore import bombs
+from mlecore.archives import archive_kind
+from mlecore.data.unpack import unpack
 from mlecore.errors import DataError
 from mlecore.prepare import (
     ZipWriter,
@@ -35,7 +38,8 @@ CONTENT = {"top/a.txt": b"a" * 1000, "top/deep/b.txt": b"bee", "c.txt": b""}
 def make(kind: str, path: Path, content: dict[str, bytes] = CONTENT) -> Path:
     if kind == "zip":
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.mkdir("top")
+            if content:
+                archive.mkdir("top")
             for name, data in content.items():
                 archive.writestr(name, data)
     elif kind == "7z":
@@ -128,13 +132,65 @@ def test_damaged_archives_are_reported(tmp_path: Path) -> None:
             extract(archive, tmp_path / "out" / kind)
 
 
+def tar_that_ends_as_a_zip(path: Path) -> dict[str, bytes]:
+    """A tar.gz with stored blocks, where the directory of its last member, a zip, can be found from the end."""
+    content = {"a.txt": b"a" * 1000, "last.zip": make("zip", path.with_name("inner")).read_bytes()}
+    whole = io.BytesIO()
+    with tarfile.open(fileobj=whole, mode="w") as archive:
+        for name, data in content.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    path.write_bytes(gzip.compress(whole.getvalue(), compresslevel=0))
+    assert zipfile.is_zipfile(path), "Python takes it for a zip"
+    return content
+
+
+@pytest.mark.parametrize("name", ["x.tar.gz", "x.zip"])
+def test_the_first_bytes_tell_the_kind_of_an_archive(tmp_path: Path, name: str) -> None:
+    content = tar_that_ends_as_a_zip(tmp_path / name)
+    assert members(tmp_path / name) == list(content)
+    extract(tmp_path / name, tmp_path / "out")
+    assert tree(tmp_path / "out") == content
+    with pytest.raises(DataError, match="does not begin as a zip does"), open_zip(tmp_path / name):
+        pass
+    with pytest.raises(DataError, match="does not begin as a zip does"):
+        unpack(tmp_path / name, tmp_path / "download")
+    assert not (tmp_path / "download").exists()
+
+
+def test_a_zip_behind_other_bytes_is_no_archive(tmp_path: Path) -> None:
+    path = tmp_path / "x.exe"
+    path.write_bytes(b"#!/bin/sh\n" + make("zip", tmp_path / "x.zip").read_bytes())
+    with pytest.raises(DataError, match="neither a zip nor a tar nor a 7z"):
+        members(path)
+    with pytest.raises(DataError, match="does not begin as a zip does"), open_zip(path):
+        pass
+
+
+def test_every_kind_of_start_is_known(tmp_path: Path) -> None:
+    for kind in [*KINDS, "bz2"]:
+        assert archive_kind(make(kind, tmp_path / f"x.{kind}")) == (kind if kind in ("zip", "7z") else "tar")
+    for kind, content in (
+        ("zip", make("zip", tmp_path / "empty.zip", {}).read_bytes()),
+        ("zip", b"PK\x07\x08" + (tmp_path / "x.zip").read_bytes()),
+        ("tar", make("", tmp_path / "empty.tar", {}).read_bytes()),
+        (None, b""),
+        (None, b"PK"),
+        (None, b"id,y\n" * 1000),
+        (None, (tmp_path / "x.").read_bytes()[:300]),
+    ):
+        (tmp_path / "y").write_bytes(content)
+        assert archive_kind(tmp_path / "y") == kind, content[:20]
+
+
 def test_damage_at_the_start_of_an_archive_is_reported(tmp_path: Path) -> None:
     packed = make("gz", tmp_path / "x.tar.gz")
     packed.write_bytes(packed.read_bytes()[:20])
     named = make("zip", tmp_path / "x.zip", {"é.txt": b""})
     named.write_bytes(named.read_bytes().replace("é".encode(), b"\xff\xff"))
-    for archive, match in ((packed, "is damaged"), (named, "cannot be read as a zip")):
-        with pytest.raises(DataError, match=match):
+    for archive in (packed, named):
+        with pytest.raises(DataError, match="truncated or damaged"):
             members(archive)
 
 
@@ -161,7 +217,7 @@ def test_a_moved_archive_is_one_to_other_programs_too(tmp_path: Path) -> None:
     whole = io.BytesIO()
     with zipfile.ZipFile(Pipe(), "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[arg-type]
         archive.writestr("a", b"hello " * 100)
-    (tmp_path / "source.zip").write_bytes(b"some prefix" + whole.getvalue())
+    (tmp_path / "source.zip").write_bytes(whole.getvalue())
     with open_zip(tmp_path / "source.zip") as source:
         assert source.getinfo("a").flag_bits & 8
         move_members(source, tmp_path / "moved.zip", {"a": "b"})
@@ -196,7 +252,7 @@ def test_what_cannot_be_moved_is_reported(tmp_path: Path) -> None:
     offset = zipfile.ZipFile(source).getinfo("c.txt").header_offset
     data[offset : offset + 4] = b"ruin"
     source.write_bytes(data)
-    with open_zip(source) as archive, pytest.raises(DataError, match=r"c\.txt is damaged"):
+    with open_zip(source) as archive, pytest.raises(DataError, match=r"'c\.txt' is truncated or damaged"):
         move_members(archive, tmp_path / "3.zip", {"c.txt": "c.txt"})
 
 

@@ -149,6 +149,7 @@ def test_hostile_files_as_the_guard_sees_them(opt, tmp_path):
     path = tmp_path / "hostile.csv"
     good = tmp_path / "good.csv"
     good.write_text(SAMPLE)
+    wide = b"".join(b",c%d" % place for place in range(9_000))
     makers = {
         "missing": lambda: None,
         "directory": path.mkdir,
@@ -159,12 +160,14 @@ def test_hostile_files_as_the_guard_sees_them(opt, tmp_path):
         "latin1": lambda: path.write_bytes(b"id,p\n\xe9,1\n"),
         "cut": lambda: path.write_bytes(b"id,p\n\xc3"),
         "wide": lambda: path.write_bytes(b'"",' * 20_000),
+        "header over lines": lambda: path.write_bytes(b'"\n",' * 20_000),
+        "short rows": lambda: path.write_bytes(b"id,p" + wide + b"\n" + b"a,1\n" * 5_000),
         "late wide": lambda: path.write_bytes(b"id,p\r" + b"a,1\n" * 3 * 10**5 + b"1," * 20_000),
     }
     for name, make in makers.items():
         make()
         with pytest.raises(InvalidSubmission):
-            guard.guard(path, len(SAMPLE))
+            guard.guard(path, good)
         code, words = run(opt, path)
         assert (name, code) == (name, 1), words
         if path.is_dir() and not path.is_symlink():

@@ -133,6 +133,7 @@ def test_never_contradicts_the_generic_check(name, tmp_path):
 
 def test_limits_are_those_of_the_guard():
     assert (validate.LARGEST, validate.MOST_COLUMNS) == (guard.LARGEST, guard.MOST_COLUMNS)
+    assert (validate.MOST_CELLS, validate.SAMPLES) == (guard.MOST_CELLS, guard._SAMPLES)
 
 
 def test_missing_words_are_those_of_pandas():
@@ -179,3 +180,24 @@ def test_large_tables_are_typed_in_parts(tmp_path, kind):
         decided += 1
         assert got == wanted, (first, last)
     assert decided >= 2
+
+
+def test_gaps_in_short_rows_count_as_cells_but_a_large_sample_allows_more(tmp_path, monkeypatch):
+    for module in (validate, guard):
+        monkeypatch.setattr(module, "MOST_CELLS", 40)
+    monkeypatch.setattr(guard, "MOST_COLUMNS", 10)
+    path, small, large = (tmp_path / name for name in ("submission.csv", "small.csv", "large.csv"))
+    told = json.loads(Format.parse({**FORM, "ids": "any", "order": "sample", "rows": "any"}).to_json(own_check=False))
+    small.write_text("id,p\n" + "a,1\n" * 4)
+    large.write_text("id,p\n" + "a,1\n" * 10)
+    for rows, samples in ((10, (small, large)), (20, (large,)), (21, ())):
+        path.write_text("id,p,x,y\n" + "a,1\n" * rows)
+        for sample in (small, large):
+            if sample in samples:
+                guard.guard(path, sample)
+                validate.check(told, str(path), str(sample))
+                continue
+            with pytest.raises(InvalidSubmission, match="4 columns and"):
+                guard.guard(path, sample)
+            with pytest.raises(validate.Malformed, match="too many cells"):
+                validate.check(told, str(path), str(sample))

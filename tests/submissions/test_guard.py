@@ -15,12 +15,12 @@ from mlecore.submissions import guard as module
 from mlecore.submissions.guard import guard
 
 
-def refused(path: Path, sample_bytes: int = 0) -> str:
+def refused(path: Path, sample: Path | None = None) -> str:
     """Why; within a second and little memory."""
     tracemalloc.start()
     begun = time.monotonic()
     with pytest.raises(InvalidSubmission) as caught:
-        guard(path, sample_bytes)
+        guard(path, sample)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert time.monotonic() - begun < 5
@@ -78,11 +78,16 @@ def test_a_link_put_there_between_look_and_open(tmp_path, submission, monkeypatc
     assert "is a symbolic link" in refused(submission)
 
 
+def sparse(path: Path, size: int) -> Path:
+    with path.open("wb") as file:
+        file.truncate(size)
+    return path
+
+
 def test_sparse_file_of_ten_gigabytes(submission):
-    with submission.open("wb") as file:
-        file.truncate(10 * 2**30)
+    sparse(submission, 10 * 2**30)
     assert "10,737,418,240 bytes; at most 67,108,864" in refused(submission)
-    assert "at most 1,000,000,000" in refused(submission, sample_bytes=10**8)
+    assert "at most 1,000,000,000" in refused(submission, sparse(submission.with_name("sample.csv"), 10**8))
 
 
 def test_unreadable(submission):
@@ -116,7 +121,7 @@ def test_one_long_line(submission):
         for _ in range(66):
             file.write(b"x" * 2**20)
     assert "69,206,016 bytes" in refused(submission)
-    assert "line 1 of" in refused(submission, sample_bytes=10**9)
+    assert "line 1 of" in refused(submission, sparse(submission.with_name("sample.csv"), 10**9))
 
 
 @pytest.mark.parametrize("cell", [b",", b'"",', b'"a",', b'a"b,', b'"a""b",'])
@@ -126,6 +131,44 @@ def test_too_many_columns(submission, cell):
     submission.write_bytes(b"id,p\r" + b"a,1\n" * 400_000 + cell * 200_000)
     assert "line 400,002 of" in refused(submission)
     assert "more than 10,000 cells" in refused(submission)
+
+
+def test_too_many_columns_over_several_lines(submission):
+    for row in (b'"\n",' * 100_000, (b"1," * 9_000 + b'"\n",') * 50):
+        submission.write_bytes(row)
+        assert "have more than 10,000 cells" in refused(submission)
+        submission.write_bytes(b"id,p\n" + row)  # pandas takes the first cells as names of the rows
+        assert "have more than 10,000 cells" in refused(submission)
+
+
+def test_short_rows_count_as_they_are_filled_up(submission):
+    """Half a megabyte that pandas would make 15 GB of."""
+    names = b",".join(b"c%d" % place for place in range(9_000))
+    for header, row in (
+        (names, b"1\n"),
+        (b'"' + names.replace(b",", b'","') + b'"', b'"1"\n'),
+        (b"a,b\n" + names, b"1\n"),
+    ):
+        submission.write_bytes(header + b"\n" + row * 200_000)
+        assert "has 9,000 columns and 3,729 rows or more; at most 33,554,432 cells are allowed" in refused(submission)
+
+
+def test_full_rows_are_never_too_many_cells(submission):
+    """Nor are lines in quotation marks, nor blank ones, taken for rows."""
+    for content in (
+        b"id,p\n" + b"a,1\n" * (2**24 - 2),
+        b",".join([b"c"] * 9_000) + b"\n" + (b"1," * 8_999 + b"1\n") * 3_700,
+        b"c," * 9_000 + b'\n"' + b"text\n" * 10_000 + b'"\n' + b"\n \n" * 10_000,
+    ):
+        submission.write_bytes(content)
+        guard(submission)
+
+
+def test_a_row_larger_than_a_line_may_be(submission):
+    submission.write_bytes(b"id\n" + b'"' + (b"x" * 2**20 + b"\n") * 65)
+    assert "a row of submission.csv has more than 67,108,864 characters" in refused(
+        submission, sparse(submission.with_name("sample.csv"), 10**8)
+    )
 
 
 def test_wide_tables_pass_quickly(submission, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -72,12 +73,15 @@ def test_what_is_missing_or_no_picture_is_named(trial: Trial, tmp_path: Path) ->
     for number, (noisy, clean) in enumerate([(names, names[1:]), (names[1:], names), (names, [])]):
         zips(tmp_path / f"gap{number}", noisy, clean)
         trial.refuses_raw(tmp_path / f"gap{number}", r"hold different pages: 1\.png")
-    zips(tmp_path / "raw", names, [])
-    (tmp_path / "raw" / "train_cleaned.zip").unlink()
-    with ZipWriter(tmp_path / "raw" / "train_cleaned.zip") as archive:
-        for name in names:
-            archive.add(f"train_cleaned/{name}", b"ink")
-    trial.refuses_raw(tmp_path / "raw", r"train_cleaned/\d+\.png cannot be read as a picture")
+    huge = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (60_000).to_bytes(4, "big") * 2 + b"\x08\0\0\0\0"  # a bomb
+    for content in (b"ink", huge + zlib.crc32(huge[12:]).to_bytes(4, "big") + bytes(50)):
+        raw = tmp_path / f"raw{len(content)}"
+        zips(raw, names, [])
+        (raw / "train_cleaned.zip").unlink()
+        with ZipWriter(raw / "train_cleaned.zip") as archive:
+            for name in names:
+                archive.add(f"train_cleaned/{name}", content)
+        trial.refuses_raw(raw, r"train_cleaned/\d+\.png cannot be read as a picture")
 
 
 @pytest.mark.parametrize(("value", "read"), [("1_0", 10), ("\uff11", 1), (-7.25, -7.25), ("1e200", np.inf)])

@@ -38,9 +38,11 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 def _photographs(archive: Path) -> Sequence[str]:
     """Those of the folder train/ at the top, sorted as plain text: cat.0.jpg, cat.1.jpg, cat.10.jpg ..."""
-    return sorted(
+    found = sorted(
         name for name in members(archive) if str(PurePosixPath(name).parent) == "train" and name.endswith(".jpg")
     )
+    ensure(found, f"{archive} holds no photographs train/*.jpg")
+    return found
 
 
 @hookimpl

@@ -86,8 +86,11 @@ def _ranks(column: Series) -> NDArray[np.float64]:
     """From 1; equal values share the mean of theirs. Numbers are compared as doubles, a column with text as text."""
     import numpy as np
 
-    values = column.to_numpy()
-    values = values.astype(str) if values.dtype == object else values.astype(np.float64)
+    if column.dtype == object:
+        values = np.empty(len(column), dtype=object)  # an array of texts would give each the room of the longest
+        values[:] = [str(value) for value in column]
+    else:
+        values = column.to_numpy(dtype=np.float64)
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[places])

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import zipfile
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -26,3 +30,24 @@ def test_what_int_takes_counts(trial: Trial, answers: pd.DataFrame) -> None:
 def test_other_cells_are_refused(trial: Trial, answers: pd.DataFrame, cell: str | None) -> None:
     trial.refuses(answers.assign(Sequence=[cell, *answers["Sequence"][1:]]), "Sequence")
     trial.refuses(answers.assign(Sequence=[cell, *[5] * (len(answers) - 1)]), "Sequence")
+
+
+def test_archives_with_stored_blocks_are_prepared_alike(trial: Trial) -> None:
+    """As Kaggle's are: their last member, a zip, can be found from the end, as if they were zips themselves."""
+    raw = trial.raw_copy()
+    for path in raw.glob("*.tar.gz"):
+        path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()), compresslevel=0))
+        assert zipfile.is_zipfile(path)
+    public, private = trial.prepare(raw)
+
+    def tables(*folders: Path) -> dict[str, bytes]:
+        return {f"{folder.name}/{path.name}": path.read_bytes() for folder in folders for path in folder.glob("*.csv")}
+
+    assert tables(public, private) == tables(trial.public, trial.private)
+    assert sorted(tables(public, private)) == [
+        *("private/test.csv", "public/randomPredictions.csv", "public/test.csv", "public/training.csv")
+    ]
+    assert (public / "test.tar.gz").read_bytes() == (raw / "training4.tar.gz").read_bytes()
+    assert all(
+        (public / f"training{n}.tar.gz").read_bytes() == (raw / f"training{n}.tar.gz").read_bytes() for n in (1, 2, 3)
+    )

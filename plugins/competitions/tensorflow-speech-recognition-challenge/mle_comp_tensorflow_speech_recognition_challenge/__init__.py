@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy
-from mlecore.prepare import copy_file, ensure_unique, extract, link_file, members, split, write_csv
+from mlecore.prepare import copy_file, ensure, ensure_unique, extract, link_file, members, split, write_csv
 from mlecore.submissions import Format, Table
 
 CLIPS = PurePosixPath("train/audio")
@@ -19,6 +19,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
     found = [PurePosixPath(name) for name in members(raw / "train.7z")]
     clips = sorted((path for path in found if path.suffix == ".wav" and CLIPS in path.parents), key=_key)
+    ensure(clips, f"train.7z holds no clips below {CLIPS}")
     ensure_unique(map(_key, clips), "clips of train.7z, as <label>_<file name>")
     train, test = split(clips, test_size=0.1)
     names = [f"clip_{number:08}.wav" for number in range(len(test))]

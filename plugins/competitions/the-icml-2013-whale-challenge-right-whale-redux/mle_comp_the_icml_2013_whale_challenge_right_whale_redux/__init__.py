@@ -8,6 +8,7 @@ from pathlib import Path
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import roc_auc
 from mlecore.prepare import ZipWriter, ensure, members, open_zip, write_csv
+from mlecore.prepare.zips import find
 from mlecore.submissions import Format, Table
 
 
@@ -19,7 +20,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     clips = sorted(name.removeprefix("train2/") for name in found if name.startswith("train2/"))
     ensure(all(clip.endswith(".aif") for clip in clips), "train2.zip holds something other than .aif clips")
     dates = sorted({_date(clip) for clip in clips})
-    ensure(len(dates) == 4, f"expected clips of four dates, found {len(dates)}: {', '.join(dates[:6])}")
+    ensure(len(dates) == 4, f"train2.zip: expected clips of four dates, found {len(dates)}: {', '.join(dates[:6])}")
     train, test = ([clip for clip in clips if _date(clip) in days] for days in (dates[:2], dates[2:]))
     renamed = {clip: re.sub(r"TRAIN\d+", f"TRAIN{i}", clip) for i, clip in enumerate(train)}
     unlabelled = {clip: f"{clip.split('TRAIN')[0]}Test{i}.aif" for i, clip in enumerate(test)}
@@ -28,7 +29,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
             with ZipWriter(public / f"{folder}.zip") as packed:
                 packed.add(f"{folder}/", b"")
                 for old, new in names.items():
-                    packed.move(source, source.getinfo(f"train2/{old}"), f"{folder}/{new}")
+                    packed.move(source, find(source, f"train2/{old}"), f"{folder}/{new}")
     calls = [int(clip.endswith("_1.aif")) for clip in test]
     answers = pd.DataFrame({"clip": list(unlabelled.values()), "probability": calls})
     write_csv(answers, private / "test.csv")
