@@ -110,9 +110,7 @@ class Facts:
     gold_submission: str | None = None  # a perfect submission that the published benchmark prepares
     thresholds: Thresholds | None = None  # without them: from leaderboard.csv beside this file, or no medals
     check_incomplete: str | None = None  # why the check cannot see all that grading refuses
-    external_data: str | None = (
-        None  # the description's rule on data from elsewhere; without it the instructions' holds
-    )
+    external_data: str | None = None  # the description's rule on data from elsewhere; else the instructions' holds
     closed: str | None = None  # why it can no longer be joined on Kaggle, and how else to get its data
     limits: GradingLimits = GradingLimits()  # of grading
     md5: Mapping[str, str] = field(factory=dict)  # "zip": the download; else relative to the prepared folder
