@@ -154,7 +154,7 @@ def _line(path: Path, number: int, line: bytearray) -> None:
             raise InvalidSubmission(f"line {number:,} of {path.name} has more than {MOST_COLUMNS:,} cells")
 
 
-def _refuse_huge_table(path: Path, file: BinaryIO, lines: int, sample: Path | None) -> None:
+def _refuse_huge_table(path: Path, file: io.FileIO, lines: int, sample: Path | None) -> None:
     """Refuses a table of too many columns or cells. ``lines``: in the file; rows have one or more each."""
     with _records(path, file) as records:
         start = list(islice(records, 2))  # the header, and a first row that may be wider
@@ -180,10 +180,10 @@ def _cells(table: Path) -> int:
 
 
 @contextmanager
-def _records(path: Path, file: BinaryIO) -> Iterator[Iterator[list[str]]]:
+def _records(path: Path, file: io.FileIO) -> Iterator[Iterator[list[str]]]:
     """The header and the rows, split as pandas does, without blank lines; from the start of the file."""
     file.seek(0)
-    text = io.TextIOWrapper(io.BufferedReader(file), encoding="utf-8-sig", newline="")  # type: ignore[arg-type]
+    text = io.TextIOWrapper(io.BufferedReader(file), encoding="utf-8-sig", newline="")
     before = csv.field_size_limit(LONGEST_LINE)
     try:
         yield _split(path, text)

@@ -29,8 +29,9 @@ _STATEMENT = re.compile(
     |(?:else|try|finally)\s*:|@\w|[A-Za-z_][\w.\[\]'", :]*\s*[-+*/|&]?=(?!=)\s*\S|[A-Za-z_][\w.]*\(.*[)\[({,]\s*$)""",
     re.VERBOSE,
 )
-_FENCED = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n(.*?)^[ \t]*(?:```|~~~)", re.MULTILINE | re.DOTALL)
-_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n(.*?)^\s*\2[ \t]*$", re.MULTILINE | re.DOTALL)
+_LINE = 300  # characters of a line that are looked at
+_FENCE = re.compile(r"[ \t]*(```|~~~)")
+_HEREDOC = re.compile(r"<<-?[ \t]*['\"]?(\w+)")
 _TRIPLE = re.compile(r"('''|\"\"\")(.*?)\1", re.DOTALL)
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]{160,}={0,2}\s*")
 
@@ -56,7 +57,7 @@ def python_in_strings(code: str) -> Iterator[Embedded]:
 def looks_like_python(text: str) -> bool:
     """Are there enough lines of it, and do enough of them look like statements?"""
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    return len(lines) >= _FEWEST and sum(bool(_STATEMENT.match(line)) for line in lines) >= _SHARE * len(lines)
+    return len(lines) >= _FEWEST and sum(bool(_STATEMENT.match(line[:_LINE])) for line in lines) >= _SHARE * len(lines)
 
 
 def _in_text(text: str, line: int, depth: int) -> Iterator[Embedded]:
@@ -71,13 +72,27 @@ def _in_text(text: str, line: int, depth: int) -> Iterator[Embedded]:
         for each in strings:
             yield from _in_text(each, line, depth - 1)
         return
-    blocks = [(found.start(1), found.group(1)) for found in _FENCED.finditer(text)]
-    blocks += [(found.start(3), found.group(3)) for found in _HEREDOC.finditer(text)]
-    for start, block in blocks:
+    blocks = list(_blocks(text))
+    for before, block in blocks:
         if looks_like_python(block):
-            yield from _code(block, line + text.count("\n", 0, start), depth)
+            yield from _code(block, line + before, depth)
     if not blocks and looks_like_python(text):
         yield from _code(text, line, depth)
+
+
+def _blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Blocks of Markdown and here-documents of shell scripts, each with the number of lines before it."""
+    end, start, block = "", 0, list[str]()
+    for number, line in enumerate(text.splitlines(), 1):
+        if end and line.strip().startswith(end):
+            yield start, "\n".join(block) + "\n"
+            end = ""
+        elif end:
+            block.append(line)
+        elif found := _FENCE.match(line) or _HEREDOC.search(line[:_LINE]):
+            end, start, block = found.group(1), number, []
+    if end and block:
+        yield start, "\n".join(block) + "\n"
 
 
 def _code(code: str, line: int, depth: int) -> Iterator[Embedded]:

@@ -251,6 +251,10 @@ def test_hostile_code_ends() -> None:
     list(python_in_strings(many))
     list(python_in_strings("f(" * 5000))
     list(python_in_text("[" * 100_000))
+    for line in ("x" + " " * 500_000, "if " + " " * 500_000 + ".", "f(" + "(" * 500_000):
+        assert not looks_like_python(f"{line}\n" * 6) or line.startswith("f(")
+    list(python_in_text("cat <<A\n" * 200_000))
+    list(python_in_text("```\n~~~\n" * 200_000))
     list(python_in_text('{"cells": ' + "[" * 100_000))
 
 

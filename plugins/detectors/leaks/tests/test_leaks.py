@@ -161,6 +161,17 @@ def test_it_is_found_in_notebooks_too(make: Made, competition: Competition) -> N
     assert (place.file, place.line, place.quote) == ("code/a.ipynb", 4, "x.giver.head()")
 
 
+def test_code_that_cannot_be_read_decides_nothing(make: Made, competition: Competition) -> None:
+    run = make("a")
+    (run.folder / "code" / "big.py").write_text("x = 1\n" * 800_000)
+    detection = detect(run=run, group=[run], competition=competition, public=None, options={"max_gold_margin": "2"})
+    assert detection.findings[0].verdict == "undecided" and "code/big.py" in detection.findings[0].summary
+    assert [each.file for each in detection.not_read] == ["code/big.py"]
+    used = make("b", code="x = test.giver\n")
+    (used.folder / "code" / "big.py").write_text("x = 1\n" * 800_000)
+    assert judge(used, competition)["known-leak"].verdict == "suspicious"
+
+
 def test_code_that_nests_deeper_than_python_is_read(make: Made, competition: Competition) -> None:
     code = "x = " + "(" * 3000 + "giver" + ")" * 3000 + "\ny = " + "-" * 100_000 + "1\n"
     assert judge(make("a", code=code), competition)["known-leak"].verdict == "suspicious"

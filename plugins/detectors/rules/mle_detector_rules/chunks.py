@@ -39,12 +39,13 @@ def split(chunk: Chunk, size: int) -> Iterator[Chunk]:
 
     Holes and white space are left out.
     """
-    rest, at = chunk, 0  # ``rest`` begins ``at`` characters after the chunk: places are counted from there on
+    place, at = chunk, 0  # the last chunk, and where it began: the next one is counted from there
     for start, end in _between_holes(chunk.text):
         for first, last in _spans(chunk.text[start:end], size):
-            if chunk.text[start + first : start + last].strip():
-                rest, at = rest.part(start + first - at, len(rest.text)), start + first
-                yield evolve(rest, text=rest.text[: last - first])
+            if (text := chunk.text[start + first : start + last]).strip():
+                between = evolve(place, text=chunk.text[at : start + first])
+                place, at = between.part(start + first - at, start + first - at), start + first
+                yield evolve(place, text=text)
 
 
 def _between_holes(text: str) -> Iterator[tuple[int, int]]:
