@@ -174,21 +174,21 @@ tar --create --dereference --absolute-names --no-recursion --files-from /tmp/lis
 
 
 class OwnEngine:
-    """A dockerd with its own folders, bridge and socket; it leaves this machine's firewall alone."""
+    """A dockerd with its own folders, socket and network namespace.
+
+    In the machine's namespace, one with ``--bridge=none`` would delete docker0, the bridge of the engine that is here.
+    """
 
     def __init__(self, folder: Path, data: Path, *flags: str) -> None:
         self.folder, self.data, self.flags = folder, data, flags
-        self.bridge = f"mle{uuid.uuid4().hex[:8]}"
         self.process: subprocess.Popen[bytes] | None = None
         self.host = f"unix://{folder}/sock"
 
     def start(self) -> None:
-        subprocess.run(["ip", "link", "add", self.bridge, "type", "bridge"], capture_output=True)
-        subprocess.run(["ip", "addr", "add", "172.31.251.1/24", "dev", self.bridge], capture_output=True)
         for stale in (self.folder / "pid", self.folder / "exec/containerd/containerd.pid"):
             stale.unlink(missing_ok=True)
-        argv = ["dockerd", "--data-root", str(self.data), "--exec-root", str(self.folder / "exec"), "-H", self.host]
-        argv += ["--pidfile", str(self.folder / "pid"), "--bridge", self.bridge, "--iptables=false"]
+        argv = ["unshare", "--net", "dockerd", "--data-root", str(self.data), "-H", self.host, "--iptables=false"]
+        argv += ["--exec-root", str(self.folder / "exec"), "--pidfile", str(self.folder / "pid")]
         argv += ["--containerd-namespace", "mletest", "--containerd-plugins-namespace", "mletest-plugins", *self.flags]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
@@ -225,7 +225,6 @@ class OwnEngine:
             if ids:
                 subprocess.run(["docker", "-H", self.host, "rm", "-fv", *ids], capture_output=True)
         self.end()
-        subprocess.run(["ip", "link", "del", self.bridge], capture_output=True)
         subprocess.run(["umount", "-l", self.data], capture_output=True)  # live-restore leaves it mounted on itself
 
 
@@ -239,8 +238,8 @@ def _running(pid: int) -> bool:
 @pytest.fixture(scope="module")
 def own(engine: Engine) -> Iterator[OwnEngine]:
     """An engine with the base image, loaded once; a test leaves it running, with flags as it wants."""
-    if os.getuid() != 0 or not shutil.which("dockerd") or not shutil.which("ip"):
-        pytest.skip("its own engine needs root, dockerd and ip")
+    if os.getuid() != 0 or not shutil.which("dockerd") or not shutil.which("unshare"):
+        pytest.skip("its own engine needs root, dockerd and unshare")
     folder = Path(tempfile.mkdtemp(prefix="mlecore-engine-"))
     folder.chmod(0o711)  # with user namespaces the engine insists that others can go through
     made = OwnEngine(folder, folder / "data")
