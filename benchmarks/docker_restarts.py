@@ -2,10 +2,10 @@
 
     python benchmarks/docker_restarts.py [--rounds 5]      # of each of the four kinds of restart
 
-Needs root, dockerd and an engine with the base image, which is left alone: the engine that is restarted is a second one
-with its own folders, socket and bridge. In each round, a job finishes and another asks its own init to end; both are
-looked at. Then the restart ends two jobs, one of which ignores SIGTERM, and after it another job asks its init to end.
-Only the two that the restart ended may be infrastructure failures. Exit code 1 otherwise.
+Needs root, dockerd, unshare and an engine with the base image, which is left alone: the engine that is restarted is a
+second one with its own folders, socket and network namespace. In each round, a job finishes and another asks its own
+init to end; both are looked at. Then the restart ends two jobs, one of which ignores SIGTERM, and after it another job
+asks its init to end. Only the two that the restart ended may be infrastructure failures. Exit code 1 otherwise.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ def own_lab(own: OwnEngine, tmp_path: Path, lab_on: LabOn) -> Iterator[Lab]:
 
 @pytest.fixture(params=[(), ("--bridge=none",)], ids=["bridge", "no bridge"])
 def restarted(request: pytest.FixtureRequest, own: OwnEngine, own_lab: Lab) -> Iterator[Lab]:
-    """On an engine with the default bridge and on one without."""
+    """On an engine with the default bridge and on one without, which deletes the bridge of its network namespace."""
+    had_bridge = Path("/sys/class/net/docker0").exists()
     own.end()
     own.flags = request.param
     own.start()
@@ -53,6 +54,7 @@ def restarted(request: pytest.FixtureRequest, own: OwnEngine, own_lab: Lab) -> I
     own.end()
     own.flags = ()
     own.start()
+    assert Path("/sys/class/net/docker0").exists() == had_bridge
 
 
 TICKS = "i=0; until [ -e logs/go ]; do echo tick $i; i=$((i+1)); sleep 0.1; done"
