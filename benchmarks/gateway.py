@@ -4,7 +4,8 @@
 
 One client speaks to one endpoint, with the gateway between them and without, in turns. First calls one after the other;
 then that many streams at once, each of 20 pieces a second, begun over the first seconds so that all of them are under
-way together; last, a request of 40 MB. Endpoint, gateway and client are separate processes.
+way together; last, eight requests of 31 MB at once, with others between them. Endpoint, gateway and client are
+separate processes.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import socket
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -135,10 +138,41 @@ def measure(options: argparse.Namespace, upstream: int, port: int, gateway: int)
     print(
         f"gateway: {idle:.0f} MB before, {held[0]:.0f} MB and {held[1]:.0f} MB after the streams; {load:.0%} of a core"
     )
-    large = json.dumps({"model": "m", "messages": [{"role": "user", "content": "x" * 40_000_000}]}).encode()
-    show("a request of 40 MB", asyncio.run(calls(upstream, 3, large)), asyncio.run(calls(port, 3, large)))
-    asyncio.run(calls(port, 5, large))
-    print(f"gateway: {memory(gateway):.0f} MB after eight of them")
+    large = json.dumps({"model": "m", "messages": [{"role": "user", "content": "x" * 31_000_000}]}).encode()
+    show("a request of 31 MB", asyncio.run(calls(upstream, 3, large)), asyncio.run(calls(port, 3, large)))
+    peak, alone, between = at_once(port, large, gateway)
+    print(
+        f"eight of them at once: at most {peak:.0f} MB; others wait {1000 * statistics.median(between):.1f} ms for an"
+        f" answer in the meantime, at most {1000 * max(between):.0f} ms (before: at most {1000 * max(alone):.0f} ms)"
+    )
+
+
+def at_once(port: int, large: bytes, gateway: int) -> tuple[float, list[float], list[float]]:
+    """MB of the gateway at most, and seconds that it takes to reject a call before eight large ones and beside them."""
+    alone, between, peak = [rejected(port) for _ in range(200)], [], 0.0
+    threads = [threading.Thread(target=send, args=(port, large)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        between.append(rejected(port))
+        peak = max(peak, memory(gateway))
+    return peak, alone, between
+
+
+def rejected(port: int) -> float:
+    """Nothing but the gateway takes part."""
+    began = time.perf_counter()
+    with socket.create_connection(("127.0.0.1", port)) as link:
+        link.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        link.recv(1)
+    return time.perf_counter() - began
+
+
+def send(port: int, body: bytes) -> None:
+    """One call."""
+    with socket.create_connection(("127.0.0.1", port)) as link:
+        link.sendall(request(body))
+        link.recv(1)
 
 
 def main() -> None:

@@ -47,6 +47,7 @@ _FIELDS: Mapping[str, str] = {
 _CONVERSATIONS = ("messages", "input", "contents", "system", "instructions")
 # Without any of these, a message refers to nothing that lies elsewhere, and need not be read whole.
 _SIGNS = (b'url"', b'"file', b'"item_reference"', b'"container_upload"', b'"tools"', b'"definition"', b"\\u")
+_PART, _OVERLAP = 512 * 1024, 32  # bytes
 _SHORT = 200  # bytes of a message that may be no more than the id of a stored one
 _URLS = ("image_url", "video_url", "audio_url", "file_url", "fileUri", "file_uri")
 _OPAQUE = ("input", "args", "response", "arguments")  # of a call of a tool: the model's or the client's own words
@@ -165,9 +166,15 @@ def _in_conversation(protocol: Protocol, raw: msgspec.Raw) -> Iterator[str]:
     except msgspec.ValidationError:  # text
         messages = [raw]
     for message in messages:
-        text = bytes(message)
-        if len(text) < _SHORT or any(sign in text for sign in _SIGNS):
+        view = memoryview(message)
+        if len(view) < _SHORT or _has_sign(view):
             yield from _references(protocol, _value(message))
+
+
+def _has_sign(text: memoryview) -> bool:
+    """In parts, between which other threads can run."""
+    parts = (bytes(text[max(0, at - _OVERLAP) : at + _PART]) for at in range(0, len(text), _PART))
+    return any(sign in part for part in parts for sign in _SIGNS)
 
 
 def _references(protocol: Protocol, message: object) -> Iterator[str]:

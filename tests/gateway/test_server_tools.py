@@ -8,6 +8,7 @@ import anthropic
 import openai
 import pytest
 
+from mlecore.gateway import server_tools
 from mlecore.gateway.prices import Prices
 from mlecore.gateway.settings import Price
 from mlecore.testing.models import Answer, Usage
@@ -120,6 +121,21 @@ def test_what_the_provider_would_do_is_rejected(gateway, path, body):
     if b"spelling" not in answer and b"written otherwise" not in answer:
         assert "has no access to tools and storage of the model's provider" in error["message"]
     assert headers["x-should-retry"] == "false"
+
+
+@pytest.mark.parametrize("before", [512 * 1024 - 240, 512 * 1024 - 230, 512 * 1024 - 200, 1024 * 1024])
+def test_a_url_in_a_large_message(gateway, before):
+    """Large messages are read in parts."""
+    url = {"type": "image_url", "image_url": {"url": "https://evil.example/x.png"}}
+    front = gateway()
+    body = {"model": "scripted", "messages": parts({"type": "text", "text": "x" * before}, url)}
+    assert front.ask(body=body)[0] == 400 and front.model.served.calls == 0
+
+
+@pytest.mark.parametrize("at", range(-15, 2))
+def test_a_sign_between_two_parts(at):
+    text = b"x" * (server_tools._PART + at) + b'"file_id"' + b"x" * 10
+    assert server_tools._has_sign(memoryview(text))
 
 
 def test_openrouters_online_models(gateway):

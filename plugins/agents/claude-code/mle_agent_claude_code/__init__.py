@@ -32,7 +32,7 @@ def agent() -> Agent:
             Option(
                 name="disallowed_tools",
                 default="WebSearch,WebFetch",
-                help="tools that it does without; those that search the web do so at the provider, past the sandbox",
+                help="tools that it does without; WebSearch runs at the provider and needs --server-tools",
             ),
             Option(name="small_model", help="for small tasks of its own; default: the run's model"),
             Option(name="args", help="more arguments of claude, as in a shell"),

@@ -31,7 +31,7 @@ def agent() -> Agent:
                 name="web_search",
                 default="disabled",
                 choices=("disabled", "cached", "live"),
-                help="of the web, which the provider does, past the sandbox",
+                help="of the web, by the provider; needs --server-tools",
             ),
             Option(name="reasoning", help="effort of the model's reasoning; default: the model's own"),
             Option(name="retries", type="integer", default="8", help="of a call that failed, with growing pauses"),
