@@ -43,8 +43,8 @@ class Asked(msgspec.Struct, kw_only=True):
         return "background" in self.server_tools
 
 
-def read_request(route: Route, method: str, body: bytes | bytearray, json: bool, server_tools_allowed: bool) -> Asked:
-    """Raises Refusal for what the endpoint could read differently, and for what this run may not use."""
+def read_request(route: Route, method: str, body: bytes | bytearray, json: bool, store: bool) -> Asked:
+    """``store``: may the provider keep responses? Raises Refusal for what the endpoint could read differently."""
     named = [route.model] if route.model else []
     asked = Asked(models=tuple(named), spends=route.spends, body=b"")
     if not body or (method in READS and not route.by_rule):
@@ -61,9 +61,7 @@ def read_request(route: Route, method: str, body: bytes | bytearray, json: bool,
         asked.stream = _value(fields.get("stream")) is True
         if not route.by_rule:
             asked.server_tools = server_tools.requested(route.protocol, fields)
-            if asked.server_tools and not server_tools_allowed:
-                raise Refusal(400, server_tools.words(asked.server_tools))
-        asked.additions = dict(_additions(route, fields, asked.stream, server_tools_allowed))
+        asked.additions = dict(_additions(route, fields, asked.stream, store))
     if asked.spends:
         asked.reserve = Tokens(input=len(body), output=_longest_answer(route, fields or {}))
         asked.server_tool_uses = _uses(fields or {}, len(asked.server_tools))
@@ -93,7 +91,7 @@ def with_additions(body: Body, additions: Mapping[str, bytes]) -> Body:
 
 
 def _additions(
-    route: Route, fields: Mapping[str, msgspec.Raw], stream: bool, server_tools_allowed: bool
+    route: Route, fields: Mapping[str, msgspec.Raw], stream: bool, store: bool
 ) -> Iterator[tuple[str, bytes]]:
     """So that a stream reports its usage, and the provider keeps no response, which is what Responses do by default.
 
@@ -105,7 +103,7 @@ def _additions(
         if options.get("include_usage") is not True:
             yield "stream_options", msgspec.json.encode({**options, "include_usage": True})
     responds = route.protocol == "responses" and route.spends
-    if responds and not server_tools_allowed and _value(fields.get("store")) is None:
+    if responds and not store and _value(fields.get("store")) is None:
         yield "store", b"false"
         include = _value(fields.get("include"))
         include = include if isinstance(include, list) else []

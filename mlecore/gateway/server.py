@@ -13,6 +13,7 @@ from pathlib import Path
 import aiohttp
 from aiohttp import web
 
+from . import server_tools
 from .admission import Admitted, admit
 from .asking import Asked, read_request
 from .budgets import Budget
@@ -167,10 +168,12 @@ class Gateway:
         return _answer(refusal, call.path)
 
     def _allow(self, call: Call, asked: Asked, admitted: Admitted) -> None:
-        """Calls to a model that the plan does not name, or to none that can be known, are rejected."""
+        """Rejects tools of the provider, and calls to a model that the plan does not name or that cannot be known."""
         known = {name for model in self.settings.models for name in (model, model.partition("/")[2]) if name}
         strange = [model for model in asked.models if model not in known]
         call.unplanned = bool(strange) or (asked.spends and not asked.models)
+        if asked.server_tools and not self.settings.server_tools:
+            raise Refusal(400, server_tools.words(asked.server_tools))
         if self.settings.any_model:
             return
         if strange:

@@ -9,7 +9,7 @@ import mle_agent_codex as plugin
 import pytest
 from mle_lib_agents.testing import run_in_two_sessions
 
-from mlecore.testing import check_agent
+from mlecore.testing import check_agent, scripted_run
 from mlecore.testing.models import Answer
 from mlecore.testing.models.script import Tool
 
@@ -42,3 +42,16 @@ def test_usage_is_that_of_the_last_turn_of_each_session(tmp_path: Path) -> None:
 def test_a_graded_run_in_two_sessions(tmp_path: Path) -> None:
     done = run_in_two_sessions("codex", bash, tmp_path)
     assert any((done.record.folder / "logs" / "codex" / "sessions").rglob("*.jsonl"))
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.sandbox
+def test_a_rejected_web_search_is_shown(tmp_path: Path) -> None:
+    """The provider's search is the open web: without --server-tools the gateway rejects it, and Codex says why."""
+    options = {"pip": "", "rounds": "1", "web_search": "live"}
+    done = scripted_run("codex", (Answer(text="done", times=0),), tmp_path, options=options)
+    assert done.record.calls and (done.record.calls.calls, done.served.calls) == (0, 0)
+    assert "no access to tools and storage of the model's provider: web_search" in (
+        done.record.folder / "logs" / "codex.jsonl"
+    ).read_text(encoding="utf-8")
