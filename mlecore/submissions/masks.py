@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from mlecore.errors import InvalidSubmission
+from mlecore.submissions.cells import pieces
 from mlecore.submissions.messages import in_file_order, row_name, shown
-from mlecore.submissions.words import pieces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,8 +9,8 @@ import numpy as np
 from attrs import frozen
 
 from mlecore.errors import InvalidSubmission
+from mlecore.submissions.cells import pieces
 from mlecore.submissions.messages import in_file_order, row_name, shown
-from mlecore.submissions.words import pieces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,7 +21,7 @@ def pieces(cell: str, *, single: bool = False) -> Iterator[str]:
     yield cell[start:] if start else cell
 
 
-def words(cell: str) -> Iterator[str]:
-    """The words of ``cell.split()``."""
-    for piece in pieces(cell):
-        yield from piece.split()
+def words(cell: str, *, single: bool = False) -> Iterator[str]:
+    """Those of ``cell.split()`` (``single``: of ``cell.split(" ")``)."""
+    for piece in pieces(cell, single=single):
+        yield from piece.split(" ") if single else piece.split()
