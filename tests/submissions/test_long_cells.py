@@ -89,7 +89,7 @@ def test_a_mask_takes_a_few_times_its_size(unit: str) -> None:
     """2.5 GB were taken for 60 MB of a cell."""
     cell, frame = unit * (4 * MB // len(unit)), pd.DataFrame(index=[0])
     begun = time.process_time()
-    assert peak(lambda: decode_masks(frame, [cell], [None])) < 80
+    assert peak(lambda: decode_masks(frame, [cell], [None])) < 60
     assert time.process_time() - begun < 10
 
 
