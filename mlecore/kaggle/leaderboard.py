@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlecore import files
+from mlecore.archives import require_zip
 from mlecore.data.http import body, fetch_file
 from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError
@@ -51,6 +52,7 @@ def _open(facts: Facts) -> Body:
 
 
 def _scores(archive: Path) -> list[str]:
+    require_zip(archive)
     try:
         with zipfile.ZipFile(archive) as opened:
             member = next(info for info in opened.infolist() if info.filename.endswith(".csv"))

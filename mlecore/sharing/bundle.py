@@ -20,6 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from attrs import evolve, frozen
 
+from mlecore.archives import require_zip
 from mlecore.errors import DataError, UsageError
 from mlecore.runs.cancelled import CANCELLED
 from mlecore.runs.digests import with_own_digest
@@ -300,8 +301,9 @@ class OpenBundle:
         self._archive: zipfile.ZipFile | None = None
         if not path.is_dir():
             try:
+                require_zip(path)
                 self._archive = zipfile.ZipFile(path)
-            except (OSError, zipfile.BadZipFile) as error:
+            except (OSError, zipfile.BadZipFile, DataError) as error:
                 fix = "Give the folder or zip of an export."
                 raise UsageError(f"{path} is not a bundle: {error}", fix=fix) from None
 

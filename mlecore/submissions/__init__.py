@@ -13,6 +13,7 @@ from mlecore.submissions.alignment import (
     same_ids,
     sorted_alike,
 )
+from mlecore.submissions.cells import words
 from mlecore.submissions.check import generic_check
 from mlecore.submissions.format import Column, Format
 from mlecore.submissions.messages import in_file_order
@@ -37,4 +38,5 @@ __all__ = [
     "same_ids",
     "sorted_alike",
     "texts",
+    "words",
 ]

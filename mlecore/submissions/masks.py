@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from mlecore.errors import InvalidSubmission
+from mlecore.submissions.cells import pieces
 from mlecore.submissions.messages import in_file_order, row_name, shown
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 Runs: TypeAlias = "NDArray[np.int64]"
 
-_PLAIN = re.compile(r"[0-9]{1,18}(?: [0-9]{1,18})*")  # what numpy reads, as int would, and at once
+_PLAIN = re.compile(r"[0-9]{1,18}+(?: [0-9]{1,18}+)*+")  # what numpy reads, as int would, and at once
 _MOST = 2**63 - 1
 _FAR = 2**62  # more than any picture has; keeps sums within 64 bits
 
@@ -71,10 +72,17 @@ def _decode(cell: str, size: int | None) -> Runs:
 
 def _numbers(cell: str) -> NDArray[np.int64]:
     """What ``int`` makes of each word, kept within 64 bits."""
-    if _PLAIN.fullmatch(cell):
-        return np.fromstring(cell, dtype=np.int64, sep=" ")
-    words = cell.split()
+    return np.concatenate([_numbers_of(piece) for piece in pieces(cell)])
+
+
+def _numbers_of(piece: str) -> NDArray[np.int64]:
+    if _PLAIN.fullmatch(piece):
+        return np.fromstring(piece, dtype=np.int64, sep=" ")
     try:
-        return np.array([max(-_MOST, min(int(word), _MOST)) for word in words], dtype=np.int64)
+        numbers = list(map(int, piece.split()))
     except ValueError:
         raise ValueError("a mask must be whole numbers separated by blanks") from None
+    try:
+        return np.array(numbers, dtype=np.int64).clip(-_MOST)
+    except OverflowError:
+        return np.array([max(-_MOST, min(number, _MOST)) for number in numbers], dtype=np.int64)

@@ -3,50 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from attrs import frozen
 
 from mlecore.errors import InvalidSubmission
+from mlecore.submissions.cells import pieces
 from mlecore.submissions.messages import in_file_order, row_name, shown
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
     from pandas import DataFrame
 
 Word = Literal["text", "number", "integer"]
-Record: TypeAlias = tuple[Any, ...]
 
-_READ: Mapping[Word, Callable[[str], Any]] = {
-    "text": str,
-    "number": float,  # nan and inf too
-    "integer": lambda word: int(float(word)),  # 14.9 is 14; nan and inf fail
-}
+
+@frozen(eq=False)
+class Records:
+    """The records of a cell, word by word: for each word of a record an array that has it of all records.
+
+    Texts are objects, numbers and integers float64.
+    """
+
+    words: Sequence[NDArray[Any]]
+
+    def __len__(self) -> int:
+        return len(self.words[0])
 
 
 def decode_records(
     frame: DataFrame, cells: Iterable[str], record: Sequence[Word], *, single: bool = False, blank: bool = False
-) -> list[list[Record]]:
-    """The records of each row's cell, as tuples of what ``record`` says of their words. An empty cell has none.
+) -> list[Records]:
+    """The records of each row's cell, whose words are what ``record`` says. An empty cell has none.
 
-    Words are separated by any white space, or (``single``) by exactly one blank, so that two blanks have an empty word
-    between them. ``blank``: a cell of white space alone has no records, too. Refused: words that make no whole records,
-    and what Python's ``float`` does not take where a number must be.
+    A ``number`` is what Python's ``float`` takes, nan and inf too; an ``integer`` is that with its fraction cut off,
+    and finite. Words are separated by any white space, or (``single``) by exactly one blank, so that two blanks have an
+    empty word between them. ``blank``: a cell of white space alone has no records, too. Refused: words that make no
+    whole records, and what is no number where one must be.
 
     Raises InvalidSubmission that names the first bad row by ``frame``.
     """
     texts = list(cells)
-    out: dict[int, list[Record]] = {}
+    out: dict[int, Records] = {}
     for place in in_file_order(frame, range(len(texts))):
         cell = texts[place]
         try:
             if cell and not cell.strip() and not blank:
                 raise ValueError("the cell is blank")
-            words = [] if not cell.strip() else cell.split(" ") if single else cell.split()
-            if len(words) % len(record):
-                raise ValueError(f"the cell has {len(words)}")
-            columns = [map(_READ[kind], words[i :: len(record)]) for i, kind in enumerate(record)]
-            out[place] = list(zip(*columns, strict=True))
+            out[place] = _decode(cell if cell.strip() else "", record, single)
         except (ValueError, OverflowError) as error:
             between = "exactly one blank" if single else "blanks"
             raise InvalidSubmission(
@@ -56,12 +61,49 @@ def decode_records(
     return [out[place] for place in range(len(texts))]
 
 
-def flatten(cells: Sequence[Sequence[Record]]) -> tuple[NDArray[np.intp], list[tuple[Any, ...]]]:
-    """All records one below the other: the row of each, and for each word of a record a tuple with all of them.
+def _decode(cell: str, record: Sequence[Word], single: bool) -> Records:
+    """In pieces: the words of a whole cell would take thirty times its size."""
+    found: list[list[NDArray[Any]]] = []
+    left: list[str] = []  # words of a record that continues in the next piece
+    count, seen = 0, dict[str, str]()
+    for piece in pieces(cell, single=single) if cell else ():
+        words = left + (piece.split(" ") if single else piece.split())
+        count += len(words) - len(left)
+        whole = len(words) - len(words) % len(record)
+        found.append([_READ[kind](words[i : whole : len(record)], seen) for i, kind in enumerate(record)])
+        left = words[whole:]
+    if left:
+        raise ValueError(f"the cell has {count}")
+    if not found:
+        found.append([_READ[kind]([], seen) for kind in record])
+    return Records([np.concatenate(column) for column in zip(*found, strict=True)])
 
-    No record at all gives no tuples.
-    """
-    import numpy as np
 
-    rows = np.fromiter(chain.from_iterable(repeat(row, len(cell)) for row, cell in enumerate(cells)), dtype=np.intp)
-    return rows, list(zip(*chain.from_iterable(cells), strict=True))
+def _texts(words: Sequence[str], seen: dict[str, str]) -> NDArray[Any]:
+    """As objects; the same text is kept once."""
+    out = np.empty(len(words), dtype=object)
+    out[:] = [seen.setdefault(word, word) for word in words]
+    return out
+
+
+def _numbers(words: Sequence[str], _: dict[str, str]) -> NDArray[Any]:
+    return np.array(list(map(float, words)), dtype=np.float64)
+
+
+def _integers(words: Sequence[str], _: dict[str, str]) -> NDArray[Any]:
+    return np.array([float(int(float(word))) for word in words], dtype=np.float64)  # int fails for nan and inf
+
+
+_READ: Mapping[Word, Callable[[Sequence[str], dict[str, str]], NDArray[Any]]] = {
+    "text": _texts,
+    "number": _numbers,
+    "integer": _integers,
+}
+
+
+def flatten(cells: Sequence[Records], record: int) -> tuple[NDArray[np.intp], list[NDArray[Any]]]:
+    """All records, of so many words, one below the other: the row of each, and their words."""
+    if len(cells) == 0:
+        return np.empty(0, dtype=np.intp), [np.empty(0) for _ in range(record)]
+    rows = np.repeat(np.arange(len(cells)), [len(cell) for cell in cells])
+    return rows, [np.concatenate(words) for words in zip(*(cell.words for cell in cells), strict=True)]

@@ -31,6 +31,7 @@ PARTS = ("train", "test")
 FOLDERS = {"jpeg": "images", "bin": "lidar"}  # of sensor files, by their format
 MAP = "map_raster_palo_alto.png"
 ALIKE = ("attribute", "category", "sensor", "visibility")  # the same in both parts
+YAW = 7  # its place in a predicted object
 TRUE = 8  # words of an object of the truth; a predicted one has its confidence first
 
 Parts = Mapping[str, str]  # token -> part
@@ -169,7 +170,10 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
 
 
 def _refuse_infinite_yaws(guess: DataFrame) -> None:
+    import numpy as np
+
     for place, cell in enumerate(guess["PredictionString"]):
-        for record in cell:
-            if abs(record[7]) == float("inf"):
-                raise InvalidSubmission(f"{row_name(guess, place)}: a yaw must be finite; found {record[7]}")
+        yaws = cell.words[YAW]
+        if np.isinf(yaws).any():
+            found = yaws[np.isinf(yaws)][0]
+            raise InvalidSubmission(f"{row_name(guess, place)}: a yaw must be finite; found {found}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, link_files, read_csv, read_json, write_csv
-from mlecore.submissions import Format, Table, generic_check
+from mlecore.submissions import Format, Table, generic_check, words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -72,11 +72,11 @@ def _ranks(truth: DataFrame, guess: DataFrame) -> list[list[int]]:
     for id, right, said in zip(
         truth["id"], *(table["cell_order"].astype(str) for table in (truth, guess)), strict=True
     ):
-        wanted, given = right.split(), said.split()
-        if len(given) != len(wanted):
-            raise InvalidSubmission(
-                f"cell_order of {id} has another number of cells: {len(given)}, expected {len(wanted)}"
-            )
+        wanted = right.split()
+        count = sum(1 for _ in words(said))
+        if count != len(wanted):
+            raise InvalidSubmission(f"cell_order of {id} has another number of cells: {count}, expected {len(wanted)}")
+        given = said.split()
         places = {cell: place for place, cell in reversed(list(enumerate(given)))}
         if absent := next((cell for cell in wanted if cell not in places), None):
             raise InvalidSubmission(f"cell_order of {id} lacks the cell {absent}: each must be there once")

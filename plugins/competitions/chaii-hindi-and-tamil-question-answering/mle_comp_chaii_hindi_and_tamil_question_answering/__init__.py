@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import word_jaccard
 from mlecore.prepare import read_csv, split, write_csv
-from mlecore.submissions import Format, Table, texts
+from mlecore.submissions import Format, Table, texts, words
 
 
 @hookimpl
@@ -25,7 +26,17 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, guess = format.read(submission, private / "test.csv")
     asked, given = texts(truth, "PredictionString", missing=""), guess["PredictionString"].tolist()
-    if len(set(" ".join([*asked, *given]).lower().split())) < 2:
+    if not _two_words([*asked, *given]):
         raise InvalidSubmission("answers and predictions hold fewer than two words in all, which cannot be scored")
     scores = [word_jaccard(a, b) for a, b in zip(asked, given, strict=True)]
     return sum(score for score in scores if score == score) / len(scores)  # two empty texts score 0
+
+
+def _two_words(texts: Sequence[str]) -> bool:
+    """Are there two that differ, case ignored?"""
+    found: set[str] = set()
+    for word in (word for text in texts for word in words(text.lower())):
+        found.add(word)
+        if len(found) == 2:
+            return True
+    return False

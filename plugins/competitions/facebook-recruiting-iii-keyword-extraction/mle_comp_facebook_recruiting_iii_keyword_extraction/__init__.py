@@ -10,7 +10,7 @@ from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import micro_f1
 from mlecore.prepare import read_pieces, rows_in_order, split_positions, write_csv
-from mlecore.submissions import Format, Table, texts
+from mlecore.submissions import Format, Table, texts, words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -41,4 +41,4 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     right = [cell.split() for cell in texts(truth, "Tags", missing="")]
     if not any(right):
         raise InvalidSubmission("the answers have no tags at all: every submission fails")
-    return micro_f1(right, (cell.split() for cell in guess["Tags"]))
+    return micro_f1(right, (words(cell) for cell in guess["Tags"]))

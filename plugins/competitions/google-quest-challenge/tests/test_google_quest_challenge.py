@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,16 @@ def test_text_is_ranked_as_text(trial: Trial, answers: pd.DataFrame) -> None:
     words = tens.astype({target: object})
     words.loc[0, target] = "word"
     assert trial.grade(words) < trial.grade(tens) - 1e-3  # 10 comes before 2
+
+
+def test_one_long_text_takes_its_own_room_only(trial: Trial, answers: pd.DataFrame) -> None:
+    """Not that of a table in which every text is as long: 27 GB for one of 60 MB."""
+    words = answers.astype({TARGETS[0]: object})
+    words.loc[0, TARGETS[0]] = "x" * 10**6
+    tracemalloc.start()
+    assert trial.grade(words) < 1
+    assert tracemalloc.get_traced_memory()[1] < 30e6
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("cells", ["0.5", ""])

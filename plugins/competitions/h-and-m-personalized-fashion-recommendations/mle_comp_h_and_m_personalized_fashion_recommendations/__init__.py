@@ -10,7 +10,7 @@ from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import map_at_k
 from mlecore.prepare import ensure, ensure_columns, ensure_unique, link_file, link_tree, read_pieces, write_csv
-from mlecore.submissions import Table, columns_of, read_answers
+from mlecore.submissions import Table, columns_of, read_answers, words
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -67,8 +67,8 @@ def grade(submission: Table, private: Path) -> float:
     return map_at_k(map(set, _articles(truth)), _articles(guess), RANKS)
 
 
-def _articles(frame: DataFrame) -> list[list[str]]:
-    return [text.split(" ") for text in _texts(frame)]
+def _articles(frame: DataFrame) -> Iterator[Iterator[str]]:
+    return (words(text, single=True) for text in _texts(frame))
 
 
 def _texts(frame: DataFrame) -> Series[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import map_at_k
 from mlecore.prepare import ensure_disjoint, ensure_unique, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore.submissions import Format, Table, words
 
 TWICE = "ce27d36c9147cc19.jpg"  # listed in two chains
 
@@ -34,4 +34,4 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, guess = format.read(submission, private / "test.csv")
     right = ({hotel} for hotel in truth["hotel_id"].astype(str))
-    return map_at_k(right, (cell.split(" ") for cell in guess["hotel_id"].astype(str)), 5)
+    return map_at_k(right, (words(cell, single=True) for cell in guess["hotel_id"].astype(str)), 5)

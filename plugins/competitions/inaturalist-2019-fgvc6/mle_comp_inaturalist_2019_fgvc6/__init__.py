@@ -92,7 +92,7 @@ def _first(cell: Any) -> int | None:
     if isinstance(cell, float):  # as all cells are where one is empty
         return None
     try:
-        number = int(cell.split()[0] if isinstance(cell, str) else cell)
+        number = int(cell.split(maxsplit=1)[0] if isinstance(cell, str) else cell)
     except (ValueError, IndexError):
         return None
     return number if -(2**63) <= number < 2**63 else None

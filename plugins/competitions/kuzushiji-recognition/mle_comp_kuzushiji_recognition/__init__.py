@@ -8,8 +8,7 @@ from pathlib import Path
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, link_file, move_members, open_zip, read_csv, split, write_csv
 from mlecore.submissions import Format, Table
-
-Point = tuple[str, float, float]
+from mlecore.submissions.records import Records
 
 
 @hookimpl
@@ -50,18 +49,22 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def count_hits(boxes: Sequence[str], points: Sequence[Point]) -> int:
+def count_hits(boxes: Sequence[str], points: Records) -> int:
     """How many boxes (``code x y width height``, part after part) have a point of their own code within.
 
     Boxes in their order take the first such point that is left; a point on the edge is not within.
     """
     import numpy as np
 
-    found: dict[str, list[tuple[float, float]]] = {code: [] for code in boxes[::5]}
-    for code, x, y in points:
-        if code in found:
-            found[code].append((x, y))
-    left = {code: np.array(pairs, dtype=np.float64).reshape(-1, 2).T for code, pairs in found.items()}
+    codes, *places = points.words
+    known = {code: number for number, code in enumerate(dict.fromkeys(boxes[::5]))}
+    numbers = np.array([known.get(code, -1) for code in codes], dtype=np.intp)
+    order = np.argsort(numbers, kind="stable")
+    starts = np.searchsorted(numbers[order], np.arange(len(known) + 1))
+    left = {
+        code: tuple(column[order[starts[number] : starts[number + 1]]] for column in places)
+        for code, number in known.items()
+    }
     hits = 0
     for i in range(0, len(boxes), 5):
         xs, ys = left[boxes[i]]

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_kuzushiji_recognition import count_hits
 
 from mlecore.prepare import members
+from mlecore.submissions.records import Records
 from mlecore.testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.3)
 BOX = "A 10 10 5 5".split()
+
+
+def cell(points: list[tuple[str, float, float]]) -> Records:
+    codes, xs, ys = zip(*points, strict=True) if points else ((), (), ())
+    return Records([np.array(codes, dtype=object), np.array(xs, dtype=float), np.array(ys, dtype=float)])
 
 
 def test_pages_follow_the_tables(trial: Trial, answers: pd.DataFrame) -> None:
@@ -35,12 +42,12 @@ def test_a_test_page_without_labels_stops_the_preparation(trial: Trial) -> None:
     ],
 )
 def test_count_hits(points: list[tuple[str, float, float]], hits: int) -> None:
-    assert count_hits([*BOX, *BOX], points) == hits
+    assert count_hits([*BOX, *BOX], cell(points)) == hits
 
 
 def test_the_first_free_point_is_used_up() -> None:
-    assert count_hits("A 0 0 9 9 A 0 0 3 3".split(), [("A", 1, 1), ("A", 8, 8)]) == 1
-    assert count_hits("A 0 0 3 3 A 0 0 9 9".split(), [("A", 1, 1), ("A", 8, 8)]) == 2
+    assert count_hits("A 0 0 9 9 A 0 0 3 3".split(), cell([("A", 1, 1), ("A", 8, 8)])) == 1
+    assert count_hits("A 0 0 3 3 A 0 0 9 9".split(), cell([("A", 1, 1), ("A", 8, 8)])) == 2
 
 
 def test_scores(trial: Trial, perfect: pd.DataFrame) -> None:

@@ -11,7 +11,7 @@ from mlecore.errors import GradingError, InvalidSubmission
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import edit_distance
 from mlecore.prepare import ensure, ensure_unique, link_file, members, read_csv, write_csv
-from mlecore.submissions import Format, Table, generic_check, in_file_order
+from mlecore.submissions import Format, Table, generic_check, in_file_order, words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -66,7 +66,7 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
 
 
 def _gestures(frame: DataFrame) -> list[list[int]]:
-    """Each cell as text, split on white space, every piece through Python's ``int``."""
+    """Each cell as text, split on white space, every word through Python's ``int``."""
     ids, cells = frame["Id"].tolist(), frame["Sequence"].tolist()
     read: dict[int, list[int]] = {}
     for place in in_file_order(frame, range(len(cells))):
@@ -74,7 +74,7 @@ def _gestures(frame: DataFrame) -> list[list[int]]:
         if cell != cell:  # NaN: a missing cell
             raise InvalidSubmission(f"column 'Sequence' is empty for Id {name}; it must hold at least one gesture")
         try:
-            read[place] = [int(piece) for piece in str(cell).split()]
+            read[place] = [int(word) for word in words(str(cell))]
         except ValueError:
             raise InvalidSubmission(
                 f"column 'Sequence' must hold whole numbers separated by blanks; found {str(cell)[:60]!r} for Id {name}"

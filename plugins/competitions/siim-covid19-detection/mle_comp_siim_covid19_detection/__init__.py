@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ensure, link_tree, read_csv, split, write_csv
 from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions.records import flatten
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -64,11 +65,13 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 @hookimpl
 def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     """Also warns of labels that nothing can match, and of confidences that most labels may not have."""
+    import numpy as np
+
     warnings = generic_check(format, submission, sample)
     _, guess = format.read(submission, sample.frame())
-    records = [record for cell in guess["PredictionString"] for record in cell]
-    if unknown := sorted({label for label, *_ in records} - set(LABELS)):
+    _, (labels, confidence, *_) = flatten(guess["PredictionString"].tolist(), 6)
+    if unknown := sorted(set(labels.tolist()) - set(LABELS)):
         warnings.append(f"labels that no answer has are ignored, such as {unknown[0]!r}; known are {', '.join(LABELS)}")
-    if any(not abs(confidence) < float("inf") for _, confidence, *_ in records):
+    if not np.isfinite(confidence).all():
         warnings.append("a confidence is nan or infinite, which is invalid with a label that occurs in the answers")
     return warnings

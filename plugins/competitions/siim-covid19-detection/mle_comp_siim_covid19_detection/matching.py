@@ -13,22 +13,23 @@ import numpy as np
 
 from mlecore.errors import InvalidSubmission
 from mlecore.submissions.messages import row_name
-from mlecore.submissions.records import Record, flatten
+from mlecore.submissions.records import Records, flatten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
 IOU = 0.5  # must be exceeded
+_AT_ONCE = 100_000  # boxes in memory beside each truth
 
 
-def mean_average_precision(asked: Sequence[Sequence[Record]], guess: DataFrame) -> float:
+def mean_average_precision(asked: Sequence[Records], guess: DataFrame) -> float:
     """The plain mean over the labels of the answers; 0 without any.
 
     ``asked`` are the answers' records (label, confidence, xmin, ymin, xmax, ymax), row by row as those of ``guess``.
     Raises InvalidSubmission for a confidence of such a label that is not finite.
     """
-    truths, given = _Boxes(asked), _Boxes(guess["PredictionString"])
+    truths, given = _Boxes(asked), _Boxes(guess["PredictionString"].tolist())
     known = sorted(set(truths.labels))
     of_label = np.isin(given.labels, known)
     if len(bad := np.flatnonzero(of_label & ~np.isfinite(given.confidence))):
@@ -41,12 +42,9 @@ def mean_average_precision(asked: Sequence[Sequence[Record]], guess: DataFrame) 
 class _Boxes:
     """Records one below the other: ``rows``, ``labels``, ``confidence`` and ``corners`` (records x 4)."""
 
-    def __init__(self, cells: Sequence[Sequence[Record]]) -> None:
-        self.rows, columns = flatten(cells)
-        labels, confidence, *corners = columns or [()] * 6
-        self.labels = np.array(labels, dtype=object)
-        self.confidence = np.array(confidence, dtype=np.float64)
-        self.corners = np.array(corners, dtype=np.float64).T.reshape(-1, 4)
+    def __init__(self, cells: Sequence[Records]) -> None:
+        self.rows, (self.labels, self.confidence, *corners) = flatten(cells, 6)
+        self.corners = np.column_stack(corners)
 
     def only(self, label: str) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
         """Rows, confidences and corners of one label; within a row by falling confidence, as given where it ties."""
@@ -63,7 +61,7 @@ def _of_label(truths: tuple[Any, ...], given: tuple[Any, ...], count: int, label
     for row in np.intersect1d(rows, truth_rows):
         mine = slice(*np.searchsorted(rows, [row, row + 1]))
         theirs = slice(*np.searchsorted(truth_rows, [row, row + 1]))
-        hit[mine] = _match(_overlaps(corners[mine], truth_corners[theirs]))
+        hit[mine] = _match(corners[mine], truth_corners[theirs])
     missed = len(truth_rows) - int(hit.sum())
     without = count - len(np.union1d(rows, truth_rows))
     true = np.concatenate([hit, np.ones(missed, dtype=bool), np.zeros(without, dtype=bool)])
@@ -72,14 +70,18 @@ def _of_label(truths: tuple[Any, ...], given: tuple[Any, ...], count: int, label
     return average_precision(true, np.concatenate([confidence, np.zeros(missed + without)]))
 
 
-def _match(overlaps: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _match(boxes: NDArray[np.float64], truths: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which boxes of a row (in order) take a truth: the free one of most overlap, the first at a tie."""
-    hit = np.zeros(len(overlaps), dtype=bool)
-    for box in np.flatnonzero((overlaps > IOU).any(axis=1)):
-        best = int(overlaps[box].argmax())
-        if overlaps[box, best] > IOU:
-            hit[box] = True
-            overlaps[:, best] = -math.inf  # taken
+    hit = np.zeros(len(boxes), dtype=bool)
+    free = np.ones(len(truths), dtype=bool)
+    for start in range(0, len(boxes), _AT_ONCE):
+        overlaps = np.where(free, _overlaps(boxes[start : start + _AT_ONCE], truths), -math.inf)
+        box = 0
+        while free.any() and (enough := (overlaps[box:] > IOU).any(axis=1)).any():
+            box += int(enough.argmax())
+            best = overlaps[box].argmax()
+            hit[start + box], free[best], overlaps[:, best] = True, False, -math.inf
+            box += 1
     return hit
 
 

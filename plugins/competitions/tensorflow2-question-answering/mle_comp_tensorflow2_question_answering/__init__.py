@@ -134,7 +134,7 @@ def _texts(column: Any) -> list[str]:
 def _prediction(text: str) -> Prediction:
     if text in ("", "YES", "NO"):
         return text
-    start, end = text.split(":")
+    start, end = text.split(":", 2)  # more are as wrong as three
     return int(start), int(end)
 
 

@@ -38,12 +38,11 @@ def mean_average_precision(answers: DataFrame, guess: DataFrame) -> float:
     truth_box = answers[["x_min", "y_min", "x_max", "y_max"]].to_numpy(dtype=np.float64)[truths]
     truth_ignored = _outside(truth_box)
 
-    rows, columns = flatten(guess["PredictionString"])
-    kinds, confidence, *corners = columns or [()] * 6
+    rows, (kinds, confidence, *corners) = flatten(guess["PredictionString"].tolist(), 6)
     of_image = guess["image_id"].map(images).to_numpy(dtype=np.intp)[rows]
-    of_class = np.array([classes.get(kind, -1) for kind in kinds], dtype=np.intp)
-    falling = -np.array(confidence, dtype=np.float64)
-    box = np.array(corners, dtype=np.float64).T.reshape(-1, 4)
+    of_class = np.array([classes.get(kind, -1) for kind in kinds.tolist()], dtype=np.intp)
+    falling = -confidence
+    box = np.column_stack(corners)
 
     number = np.lexsort((falling, of_image, of_class))  # stable, NaN last
     number = number[of_class[number] >= 0]

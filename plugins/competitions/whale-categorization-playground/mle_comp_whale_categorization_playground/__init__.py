@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import map_at_k
 from mlecore.prepare import ensure, ensure_unique, link_files, read_csv, split, write_csv
-from mlecore.submissions import Format, Table
+from mlecore.submissions import Format, Table, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,4 +60,4 @@ def _in_test(ids: Iterable[str]) -> NDArray[np.bool_]:
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, guess = format.read(submission, private / "test.csv")
     right = ({whale} for whale in truth["Id"].astype(str))
-    return map_at_k(right, (cell.split(" ") for cell in guess["Id"].astype(str)), 5)
+    return map_at_k(right, (words(cell, single=True) for cell in guess["Id"].astype(str)), 5)
