@@ -10,14 +10,13 @@ from __future__ import annotations
 import codecs
 import csv
 import errno
-import io
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader, FileIO, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO
 
 from mlecore.errors import InvalidSubmission
 
@@ -84,7 +83,7 @@ def _refuse_unless_regular(path: Path, status: os.stat_result, limit: int) -> No
         raise InvalidSubmission(f"{path.name} has {status.st_size:,} bytes; at most {limit:,} are allowed")
 
 
-def _scan(path: Path, file: BinaryIO, limit: int) -> tuple[int, bool]:
+def _scan(path: Path, file: FileIO, limit: int) -> tuple[int, bool]:
     """Reads it all: NUL bytes, UTF-8, lines. Returns the number of lines, and whether there are quotation marks."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     done, number, line = 0, 1, bytearray()  # bytes before this chunk, number and start of the line that continues in it
@@ -154,7 +153,7 @@ def _line(path: Path, number: int, line: bytearray) -> None:
             raise InvalidSubmission(f"line {number:,} of {path.name} has more than {MOST_COLUMNS:,} cells")
 
 
-def _refuse_huge_table(path: Path, file: io.FileIO, lines: int, sample: Path | None) -> None:
+def _refuse_huge_table(path: Path, file: FileIO, lines: int, sample: Path | None) -> None:
     """Refuses a table of too many columns or cells. ``lines``: in the file; rows have one or more each."""
     with _records(path, file) as records:
         start = list(islice(records, 2))  # the header, and a first row that may be wider
@@ -180,16 +179,15 @@ def _cells(table: Path) -> int:
 
 
 @contextmanager
-def _records(path: Path, file: io.FileIO) -> Iterator[Iterator[list[str]]]:
-    """The header and the rows, split as pandas does, without blank lines; from the start of the file."""
+def _records(path: Path, file: FileIO) -> Iterator[Iterator[list[str]]]:
+    """The header and the rows, split as pandas does, without blank lines; from the start of the file. Closes it."""
     file.seek(0)
-    text = io.TextIOWrapper(io.BufferedReader(file), encoding="utf-8-sig", newline="")
     before = csv.field_size_limit(LONGEST_LINE)
     try:
-        yield _split(path, text)
+        with TextIOWrapper(BufferedReader(file), encoding="utf-8-sig", newline="") as text:
+            yield _split(path, text)
     finally:
         csv.field_size_limit(before)
-        text.detach()
 
 
 def _split(path: Path, text: Iterator[str]) -> Iterator[list[str]]:

@@ -135,7 +135,7 @@ def _overlaps(boxes: Floats, truths: Floats, one: Integers) -> Floats:
     computed with shapely, as published, and else in a fifth of the time.
     """
     found = _over_union(_shared_area(boxes, truths), boxes, truths)
-    close = (np.abs(found[:, None] - THRESHOLDS) < _CLOSE).any(axis=1)
+    close: NDArray[np.bool_] = np.any(np.abs(found[:, None] - THRESHOLDS) < _CLOSE, axis=1)
     order = np.lexsort((found, one))
     tie = (np.diff(one[order]) == 0) & (np.diff(found[order]) < _CLOSE) & (found[order[1:]] > THRESHOLDS[0])
     close[order[:-1][tie]] = close[order[1:][tie]] = True
