@@ -50,7 +50,8 @@ def test_the_most_voted_are_fetched_once(published: Any, cache: Path) -> None:
     ]
     assert len(listed) == 30 and published.count("GetKernel") == 29
     assert len(list(cache.glob("*.py"))) == 28 and not (cache / "user--note3.py").exists()
-    assert (cache / "user--note5.py").read_text() == "x = 5\n" and (cache / "ada--script.py").read_text() == "y = 1\n"
+    assert (cache / "user--note5.py").read_text() == "# # Ships\n\nx = 5\n"
+    assert (cache / "ada--script.py").read_text() == "y = 1\n"
     asked = len(published.requests)
     notebooks.fetch_notebooks("ships", 30)
     assert len(published.requests) == asked
