@@ -61,6 +61,7 @@ def _decode(cell: str, size: int | None) -> Runs:
         starts, lengths = (starts, lengths.repeat(2)) if len(starts) == 2 else (lengths, lengths)
     begin = np.minimum(starts - 1, _FAR)
     end = begin + np.minimum(lengths, _FAR)
+    del numbers, starts, lengths  # there may be many
     if size is None:
         return np.column_stack([begin, end])
     inside = begin < size

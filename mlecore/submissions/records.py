@@ -9,7 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions.cells import pieces
+from mlecore.submissions.cells import pieces, words
 from mlecore.submissions.messages import in_file_order, row_name, shown
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def decode_records(
             if cell and not cell.strip() and not blank:
                 raise ValueError("the cell is blank")
             out[place] = _decode(cell if cell.strip() else "", record, single)
-        except (ValueError, OverflowError) as error:
+        except (ValueError, OverflowError) as reason:
+            count = sum(1 for _ in words(cell, single=single))
+            error = f"the cell has {count}" if cell.strip() and count % len(record) else reason
             between = "exactly one blank" if single else "blanks"
             raise InvalidSubmission(
                 f"{row_name(frame, place)}: expected records of {len(record)} words ({', '.join(record)}) with "
@@ -65,33 +67,32 @@ def _decode(cell: str, record: Sequence[Word], single: bool) -> Records:
     """In pieces: the words of a whole cell would take thirty times its size."""
     found: list[list[NDArray[Any]]] = []
     left: list[str] = []  # words of a record that continues in the next piece
-    count, seen = 0, dict[str, str]()
+    seen: dict[str, str] = {}
     for piece in pieces(cell, single=single) if cell else ():
-        words = left + (piece.split(" ") if single else piece.split())
-        count += len(words) - len(left)
-        whole = len(words) - len(words) % len(record)
-        found.append([_READ[kind](words[i : whole : len(record)], seen) for i, kind in enumerate(record)])
-        left = words[whole:]
+        here = left + (piece.split(" ") if single else piece.split())
+        whole = len(here) - len(here) % len(record)
+        found.append([_READ[kind](here[i : whole : len(record)], seen) for i, kind in enumerate(record)])
+        left = here[whole:]
     if left:
-        raise ValueError(f"the cell has {count}")
+        raise ValueError("a record is cut off")
     if not found:
         found.append([_READ[kind]([], seen) for kind in record])
     return Records([np.concatenate(column) for column in zip(*found, strict=True)])
 
 
-def _texts(words: Sequence[str], seen: dict[str, str]) -> NDArray[Any]:
+def _texts(cells: Sequence[str], seen: dict[str, str]) -> NDArray[Any]:
     """As objects; the same text is kept once."""
-    out = np.empty(len(words), dtype=object)
-    out[:] = [seen.setdefault(word, word) for word in words]
+    out = np.empty(len(cells), dtype=object)
+    out[:] = [seen.setdefault(word, word) for word in cells]
     return out
 
 
-def _numbers(words: Sequence[str], _: dict[str, str]) -> NDArray[Any]:
-    return np.array(list(map(float, words)), dtype=np.float64)
+def _numbers(cells: Sequence[str], _: dict[str, str]) -> NDArray[Any]:
+    return np.array(list(map(float, cells)), dtype=np.float64)
 
 
-def _integers(words: Sequence[str], _: dict[str, str]) -> NDArray[Any]:
-    return np.array([float(int(float(word))) for word in words], dtype=np.float64)  # int fails for nan and inf
+def _integers(cells: Sequence[str], _: dict[str, str]) -> NDArray[Any]:
+    return np.array([float(int(float(word))) for word in cells], dtype=np.float64)  # int fails for nan and inf
 
 
 _READ: Mapping[Word, Callable[[Sequence[str], dict[str, str]], NDArray[Any]]] = {
@@ -106,4 +107,4 @@ def flatten(cells: Sequence[Records], record: int) -> tuple[NDArray[np.intp], li
     if len(cells) == 0:
         return np.empty(0, dtype=np.intp), [np.empty(0) for _ in range(record)]
     rows = np.repeat(np.arange(len(cells)), [len(cell) for cell in cells])
-    return rows, [np.concatenate(words) for words in zip(*(cell.words for cell in cells), strict=True)]
+    return rows, [np.concatenate(word) for word in zip(*(cell.words for cell in cells), strict=True)]

@@ -8,7 +8,6 @@ import pytest
 from mlecore.errors import DataError, InvalidSubmission, PluginError
 from mlecore.submissions import generic_check
 from mlecore.submissions.format import Column, Format
-from mlecore.submissions.records import flatten
 from mlecore.submissions.table import Table
 
 NUMBER = {"type": "number", "low": 0, "high": 1}
@@ -142,7 +141,8 @@ def records(tmp_path: Path, cells: list[str], **keys: object) -> list:
     (tmp_path / "answers.csv").write_text("id,p\n" + rows)
     rule = {"type": "records", "record": ["text", "number", "integer"], **keys}
     table = Format.parse(form(columns={"p": rule}))
-    return list(table.read(Table(tmp_path / "submission.csv"), tmp_path / "answers.csv")[1]["p"])
+    found = table.read(Table(tmp_path / "submission.csv"), tmp_path / "answers.csv")[1]["p"]
+    return [list(zip(*(words.tolist() for words in cell.words), strict=True)) for cell in found]
 
 
 def test_records(tmp_path):
@@ -152,9 +152,6 @@ def test_records(tmp_path):
     assert records(tmp_path, [" a\t1  2\n", " "], blank=True) == [[("a", 1.0, 2)], []]
     assert records(tmp_path, ["a 1 2", ""], missing=True) == [[("a", 1.0, 2)], []]
     assert records(tmp_path, ["a 1 2", " 1 2"], single=True)[1] == [("", 1.0, 2)]  # an empty word
-    rows, columns = flatten([[("a", 1.0)], [], [("b", 2.0), ("c", 3.0)]])
-    assert rows.tolist() == [0, 2, 2]
-    assert columns == [("a", "b", "c"), (1.0, 2.0, 3.0)]
 
 
 @pytest.mark.parametrize(
