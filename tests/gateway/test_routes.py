@@ -138,7 +138,7 @@ TRICKS = [
 
 @pytest.mark.parametrize("target", TRICKS)
 def test_paths_in_disguise(gateway, target):
-    """Neither as a call of the model that is none, nor as something a rule allows."""
+    """A disguised path passes neither as a model call nor under a rule of --gateway-allow."""
     front = gateway(any_model=True, allow=("POST /v1/images/*",))
     status, _ = raw_request(front, "POST", target)
     assert status in (400, 403, 404) and front.model.served.calls == 0

@@ -64,7 +64,7 @@ def _unzipped(data: bytes) -> Content:
 def _zipped(members: Iterator[tuple[zipfile.ZipInfo, bytes]], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", compression) as archive, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a name that is there already
+        warnings.simplefilter("ignore")  # zipfile warns of duplicate names
         for info, data in members:
             info.compress_type = compression
             archive.writestr(info, data)
@@ -303,7 +303,7 @@ def archives(raw: Path) -> list[Path]:
 
 
 def defects(trial: Trial, path: Path) -> list[str]:
-    """What does not end in an error of ours that names the archive, for one archive of the raw data."""
+    """Kinds of damage to one archive of the raw data that raise no DataError naming the archive."""
     data, kind = path.read_bytes(), archive_kind(path)
     assert kind is not None
     found = []
