@@ -41,7 +41,6 @@ from attrs import asdict, field, fields, frozen
 
 from mlecore.errors import GradingError, PluginError
 from mlecore.schema import SchemaError, Written, brief, structure
-from mlecore.submissions.records import Word, decode_records
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
 
 
 ColumnType = Literal["number", "label", "integer", "text", "mask", "records", "any"]
+Word = Literal["text", "number", "integer"]
 
 
 def _read_pixels(value: object) -> int | Sequence[str]:
@@ -126,6 +126,8 @@ class Column:
                 cells = values.texts(frame, name, missing="" if self.missing else None)
                 return decode_masks(frame, cells, self._sizes(answers))
             case "records":
+                from mlecore.submissions.records import decode_records
+
                 cells = values.texts(frame, name, missing="" if self.missing else None)
                 return decode_records(frame, cells, self.record, single=self.single, blank=self.blank)
             case "any":

@@ -22,7 +22,8 @@ from mle_comp_3d_object_detection_for_autonomous_vehicles.boxes import (
 )
 
 from mlecore import InvalidSubmission
-from mlecore.submissions.records import Word, decode_records
+from mlecore.submissions.format import Word
+from mlecore.submissions.records import decode_records
 from mlecore.testing import Trial
 
 KINDS: tuple[Word, ...] = (*["number"] * 8, "text")

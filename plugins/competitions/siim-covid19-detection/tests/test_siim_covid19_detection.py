@@ -12,7 +12,8 @@ import pytest
 from mle_comp_siim_covid19_detection.matching import mean_average_precision
 
 from mlecore import InvalidSubmission
-from mlecore.submissions.records import Word, decode_records
+from mlecore.submissions.format import Word
+from mlecore.submissions.records import decode_records
 from mlecore.testing import Trial
 
 KINDS: tuple[Word, ...] = ("text", *["number"] * 5)
