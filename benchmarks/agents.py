@@ -18,10 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mlecore_testing import scripted_run
+from mlecore_testing.models import Answer
+from mlecore_testing.models.script import Tool
+
 from mlecore.errors import MlecoreError
-from mlecore.testing import scripted_run
-from mlecore.testing.models import Answer
-from mlecore.testing.models.script import Tool
 
 COPY = "cp data/sample_submission.csv submission/submission.csv"
 DONE = "touch logs/finished"

@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 import sklearn.metrics  # noqa: F401 - what most graders load
 from _measure import forked, scratch
+from mlecore_testing.competitions.harness import Harness
 
 from mlecore.competitions import competition
 from mlecore.registry import plugins
-from mlecore.testing.competitions.harness import Harness
 
 ROWS = {
     "3d-object-detection-for-autonomous-vehicles": 4_536,

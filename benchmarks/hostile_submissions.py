@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pandas as pd
+from mlecore_testing.trial import Trial
 
 from mlecore.competitions import Competition, competition, installed
 from mlecore.errors import InvalidSubmission
 from mlecore.submissions.sample import open_sample
-from mlecore.testing.trial import Trial
 
 PATIENCE = 120  # seconds of CPU
 

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
+from mlecore_testing.backends.harness import BackendBench
 
 from mlecore.backends import Backend, Handle, Job
 from mlecore.options import pairs
 from mlecore.registry import load
-from mlecore.testing.backends.harness import BackendBench
 
 THREADS = 4  # that start runs, and as many that collect and remove them, as in a controller
 

@@ -24,13 +24,13 @@ from pathlib import Path
 
 from _probes import BUSY, GRACE, LIMIT, Probe, limits
 from attrs import evolve, frozen
+from mlecore_testing.backends import check_backend, harm
+from mlecore_testing.backends.harness import BackendBench
+from mlecore_testing.rules import ConformanceError, Stop
 
 from mlecore.backends import JobStatus
 from mlecore.errors import MlecoreError
 from mlecore.registry import load
-from mlecore.testing.backends import check_backend, harm
-from mlecore.testing.backends.harness import BackendBench
-from mlecore.testing.rules import ConformanceError, Stop
 
 SLACK = 4.0  # seconds beyond limit and grace that a busy machine may take
 USER = 64_321

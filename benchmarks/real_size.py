@@ -230,8 +230,9 @@ REAL: dict[str, tuple[str, Callable[[Path, float], None]]] = {
 
 def best(name: str, folder: Path) -> None:
     """The best submission, as the kit makes it."""
+    from mlecore_testing.competitions.harness import Harness
+
     from mlecore.competitions import competition
-    from mlecore.testing.competitions.harness import Harness
 
     (folder / "submission.csv").write_bytes(Harness(competition(name), folder).perfect)
 

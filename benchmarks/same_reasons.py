@@ -3,7 +3,7 @@
     python benchmarks/same_reasons.py [--only ID ...] [--seed 0] [--seconds 300] [--show 3]
 
 Each competition is prepared from its synthetic data, in a process of its own, and its sample and perfect submission are
-mutated as in the conformance kit (``mlecore.testing.mutants``). Exit code 1 if a reason differs.
+mutated as in the conformance kit (``mlecore_testing.mutants``). Exit code 1 if a reason differs.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ def main() -> int:
 
 def measure(id: str, seed: int) -> dict[str, object]:
     """One competition: how many mutants both refuse, and the pairs of reasons that differ."""
+    from mlecore_testing.competitions.harness import Harness
+    from mlecore_testing.trees import writable
+
     from mlecore.competitions import competition
-    from mlecore.testing.competitions.harness import Harness
-    from mlecore.testing.trees import writable
 
     with tempfile.TemporaryDirectory() as folder:
         harness = Harness(competition(id, "v1"), Path(folder), seed=seed)

@@ -21,7 +21,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "plugins/backends/ssh/tests"))
 
 AGENT = """
 import csv, os, random, time
@@ -94,7 +94,7 @@ def run(group: str, count: int, options: Mapping[str, str]) -> dict[int, float]:
     began = time.monotonic()
     records = mlecore.run(
         agent="command", options={"argv": "python3 agent.py"}, competition="optical-digits", seeds=count,
-        backend="vm", backend_options=options, time_limit=600, memory="256MB", group=group,
+        backend="ssh" if options else "vm", backend_options=options, time_limit=600, memory="256MB", group=group,
         max_parallel=6, data=["data"], detect=False,
     )  # fmt: skip
     print(f"{group}: {time.monotonic() - began:.0f} s")

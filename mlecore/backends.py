@@ -3,7 +3,7 @@
 A backend subclasses ``Backend``. It gets a ``Job`` and gives it the sandbox that ``Job`` describes, as far as it can;
 ``describe()`` and ``preflight()`` say what it cannot do. ``environment()`` and ``secret_values()`` make the
 job's variables, ``mlecore.globs.Glob`` says what a glob matches, and ``mlecore.fetching.Receiver`` keeps the rules of
-``fetch()``: use them, so that an agent finds the same everywhere. ``mlecore.testing.check_backend`` tests the rest.
+``fetch()``: use them, so that an agent finds the same everywhere. ``mlecore_testing.check_backend`` tests the rest.
 """
 
 from __future__ import annotations

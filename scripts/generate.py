@@ -35,7 +35,6 @@ PREFIXES = {
     "backends": "mle-backend-",
     "detectors": "mle-detector-",
     "extensions": "mle-ext-",
-    "libraries": "mle-lib-",  # what several plugins share
 }
 SPLITS = {"low": "Low (MLE-bench Lite)", "medium": "Medium", "high": "High", "dev": "Development", None: "Practice"}
 EXTRAS = {"lite": "low", "medium": "medium", "high": "high"}
@@ -118,9 +117,12 @@ def project(folder: Path) -> dict[str, Any]:
 
 def distribution(folder: Path) -> str:
     """Such as "mle-agent-dummy". Stops where pyproject.toml gives another name than the folder."""
-    name = PREFIXES[folder.parent.name] + re.sub(r"[-_.]+", "-", folder.name).lower()
-    if project(folder)["name"] != name:
-        raise SystemExit(f"{folder / 'pyproject.toml'}: by its folder this package is called {name}")
+    name: str = project(folder)["name"]
+    if folder.parent.name == "libraries":  # which are no plugins, and choose their names
+        return name
+    expected = PREFIXES[folder.parent.name] + re.sub(r"[-_.]+", "-", folder.name).lower()
+    if name != expected:
+        raise SystemExit(f"{folder / 'pyproject.toml'}: a package in this folder is called {expected}")
     return name
 
 

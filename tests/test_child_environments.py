@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from mle_backend_ssh.remote.logind import ends_at_logout
 
 from mlecore.agents import Recipe
 from mlecore.child_environment import PIP, PROXIES, child_environment
 from mlecore.errors import MlecoreError
 from mlecore.vm import bubblewrap, pythons
 from mlecore.vm.environments import missing_programs
-from mlecore.vm.host.logind import ends_at_logout
 
 ROOT = Path(__file__).parents[1]
 SECRETS = {

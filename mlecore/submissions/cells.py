@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
+
+Word = Literal["text", "number", "integer"]  # how a word of a record is read
 
 _SIZE = 1 << 16  # characters of a piece, and what is left of its last word
 _SPACE, _BLANK = re.compile(r"\s"), re.compile(" ")

@@ -41,6 +41,7 @@ from attrs import asdict, field, fields, frozen
 
 from mlecore.errors import GradingError, PluginError
 from mlecore.schema import SchemaError, Written, brief, structure
+from mlecore.submissions.cells import Word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 
 
 ColumnType = Literal["number", "label", "integer", "text", "mask", "records", "any"]
-Word = Literal["text", "number", "integer"]
 
 
 def _read_pixels(value: object) -> int | Sequence[str]:

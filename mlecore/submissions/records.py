@@ -9,14 +9,12 @@ import numpy as np
 from attrs import frozen
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions.cells import pieces, words
+from mlecore.submissions.cells import Word, pieces, words
 from mlecore.submissions.messages import in_file_order, row_name, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
-
-    from mlecore.submissions.format import Word
 
 
 @frozen(eq=False)

@@ -1,4 +1,4 @@
-"""The built-in backend: runs on this machine or on hosts over SSH, each in its own bubblewrap sandbox."""
+"""The built-in backend: runs on this machine, each in its own bubblewrap sandbox."""
 
 from __future__ import annotations
 
@@ -13,10 +13,6 @@ if TYPE_CHECKING:
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
-    if "host" in options:
-        from mlecore.vm.ssh.opening import open_pool
-
-        return open_pool(options)
     from mlecore.vm.machine import Vm
 
     return Vm(options)

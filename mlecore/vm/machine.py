@@ -51,15 +51,11 @@ class Vm(Backend):
     options: ClassVar[tuple[Option, ...]] = (
         Option(
             name="isolation",
-            help="bubblewrap: a sandbox; none: plain processes that see and may change all that you can",
+            help="bubblewrap: a sandbox; none: plain processes that can read and change whatever you can",
             default="bubblewrap",
             choices=("bubblewrap", "none"),
         ),
-        Option(
-            name="host",
-            help="other machines over SSH: user@gpu1,user@gpu2, or tables of a file; this machine by default",
-        ),
-        Option(name="gpus", help="ids of the GPUs that may be given out, as nvidia-smi counts: 0,1; none by default"),
+        Option(name="gpus", help="GPUs that runs may use, by nvidia-smi's ids, e.g. 0,1; default: none"),
     )
 
     def __init__(self, options: Mapping[str, str], gateway_python: str | None = None) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from mlecore_testing.models import Answer, Model, Script, scripted_model
 
 from mlecore.controller import endpoint_failures
 from mlecore.controller.api import run_group
@@ -19,7 +20,6 @@ from mlecore.model_access import ModelAccess
 from mlecore.runs.planning import make_plan
 from mlecore.runs.record import Ended, RunRecord
 from mlecore.runs.store import load_group
-from mlecore.testing.models import Answer, Model, Script, scripted_model
 
 HOUR, DAY = 3600.0, 86400.0
 ACCESS = ModelAccess(endpoint="https://models.example.org/v1", models=("m",))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from attrs import evolve
+from mlecore_testing.models import Answer, Model, Script, scripted_model
 
 from mlecore.agents import Launch
 from mlecore.backends import Backend
@@ -17,7 +18,6 @@ from mlecore.controller.preflight import preflight
 from mlecore.errors import EndpointError, MlecoreError, UsageError
 from mlecore.model_access import ModelAccess
 from mlecore.runs.plan import Execution
-from mlecore.testing.models import Answer, Model, Script, scripted_model
 
 KEY = "sk-real-0123456789abcdef"
 

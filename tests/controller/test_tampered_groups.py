@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from mlecore_testing.hostile import in_time
 
 from mlecore.backends import Handle
 from mlecore.cli import main
@@ -22,7 +23,6 @@ from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.journal import Journal
 from mlecore.runs.provenance import PluginUse
 from mlecore.runs.store import read_record, write_record
-from mlecore.testing.hostile import in_time
 
 RUN, OTHER = "worker--coins--0", "worker--coins--1"
 DEEP_TOML = b"x = " + b"[" * 50_000

@@ -10,8 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-from mlecore.testing.models import Answer, Script, scripted_model
+from mlecore_testing.models import Answer, Script, scripted_model
 
 BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
 RULES = ("hand-written-predictions", "outside-help", "outside-material", "tampered-with-checks")

@@ -15,12 +15,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from mlecore_testing.models import Answer, Script, scripted_model
 
 from mlecore.errors import MlecoreError
 from mlecore.reports.graded import read_graded
 from mlecore.runs.findings import read_findings
 from mlecore.runs.store import load_group
-from mlecore.testing.models import Answer, Script, scripted_model
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow, pytest.mark.network]
 SOLUTIONS = Path(__file__).with_name("solutions")

@@ -13,12 +13,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from mlecore_testing.models import Answer, Model, Script, scripted_model
 
 from mlecore.gateway.calls import Call
 from mlecore.gateway.ledger import LOG, OPEN, read_calls
 from mlecore.gateway.server import serving
 from mlecore.gateway.settings import Settings
-from mlecore.testing.models import Answer, Model, Script, scripted_model
 
 KEY = "sk-real-0123456789abcdef"
 TOKEN = "mlecore-run-token"

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import openai
 import pytest
+from mlecore_testing.models import Answer, Script, Usage, scripted_model
 
 from mlecore.gateway.budgets import Budget
 from mlecore.gateway.calls import Tokens
 from mlecore.gateway.ledger import LOG, OPEN, Ledger, Spent, read_calls
 from mlecore.gateway.prices import Prices
 from mlecore.gateway.settings import Price, read_settings
-from mlecore.testing.models import Answer, Script, Usage, scripted_model
 
 TOKEN = "mlecore-run-token"
 CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}

@@ -6,6 +6,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from mlecore_testing.models import Answer, Script, scripted_model
 
 import mlecore.sandbox
 from mlecore.agents import Recipe
@@ -14,7 +15,6 @@ from mlecore.errors import MlecoreError
 from mlecore.model_access import ModelAccess
 from mlecore.registry.opening import open_backend
 from mlecore.runs.measured import measure
-from mlecore.testing.models import Answer, Script, scripted_model
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 

@@ -9,11 +9,11 @@ import threading
 import time
 
 import pytest
+from mlecore_testing.models import Answer, Script, scripted_model
 
 from mlecore.gateway import faults
 from mlecore.gateway.ledger import LOG, read_calls
 from mlecore.gateway.settings import Settings
-from mlecore.testing.models import Answer, Script, scripted_model
 
 from .conftest import running
 

@@ -10,10 +10,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from mlecore_testing.models import Answer
 
 from mlecore.gateway import exchange, ledger, server
 from mlecore.gateway.masking import Mask
-from mlecore.testing.models import Answer
 
 KEY, TOKEN = "sk-real-0123456789abcdef", "mlecore-run-token"
 CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}

@@ -11,9 +11,8 @@ import time
 import anthropic
 import openai
 import pytest
-
-from mlecore.testing.models import Answer
-from mlecore.testing.models.script import Tool
+from mlecore_testing.models import Answer
+from mlecore_testing.models.script import Tool
 
 KEY, TOKEN = "sk-real-0123456789abcdef", "mlecore-run-token"
 CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}

@@ -15,13 +15,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from mlecore_testing.models import Answer, Model, Script, Usage, scripted_model
 
 from mlecore import relay
 from mlecore.controller.model_check import check_models
 from mlecore.errors import EndpointError
 from mlecore.gateway.settings import read_settings
 from mlecore.model_access import ModelAccess, gateway, token
-from mlecore.testing.models import Answer, Model, Script, Usage, scripted_model
 from mlecore.vm.machine import Vm
 
 from .conftest import CHAT, Front, running

@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from mlecore_testing.models import Answer, Script, Usage, scripted_model
 
 from mlecore.gateway.asking import LONGEST_ANSWER, read_request
 from mlecore.gateway.budgets import Budget
@@ -19,7 +20,6 @@ from mlecore.gateway.prices import Prices
 from mlecore.gateway.reservations import Reservations, UsedUp
 from mlecore.gateway.routes import Route
 from mlecore.gateway.settings import Price
-from mlecore.testing.models import Answer, Script, Usage, scripted_model
 from tests.gateway.test_budgets import Process
 
 HELLO = [{"role": "user", "content": "hello"}]

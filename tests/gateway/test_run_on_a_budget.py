@@ -6,9 +6,9 @@ import json
 import subprocess
 
 import pytest
+from mlecore_testing.models import Answer, Script, Usage, scripted_model
 
 import mlecore
-from mlecore.testing.models import Answer, Script, Usage, scripted_model
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 

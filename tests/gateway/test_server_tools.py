@@ -7,11 +7,11 @@ import json
 import anthropic
 import openai
 import pytest
+from mlecore_testing.models import Answer, Usage
 
 from mlecore.gateway import server_tools
 from mlecore.gateway.prices import Prices
 from mlecore.gateway.settings import Price
-from mlecore.testing.models import Answer, Usage
 
 TOKEN = "mlecore-run-token"
 HELLO = [{"role": "user", "content": "hello"}]

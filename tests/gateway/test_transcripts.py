@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
+from mlecore_testing.models import Answer
+
 from mlecore.gateway.transcripts import FILE, Transcripts, read_transcripts
-from mlecore.testing.models import Answer
 
 KEY = "sk-real-0123456789abcdef"
 

@@ -24,6 +24,8 @@ from types import ModuleType
 
 import pandas as pd
 import pytest
+from mlecore_testing.competitions.harness import Harness
+from mlecore_testing.mutants import mutants
 from numpy.random import RandomState
 
 from mlecore.competitions import competition
@@ -31,8 +33,6 @@ from mlecore.errors import InvalidSubmission
 from mlecore.prepare import extract
 from mlecore.registry import plugins
 from mlecore.submissions.guard import guard
-from mlecore.testing.competitions.harness import Harness
-from mlecore.testing.mutants import mutants
 
 HERE = Path(__file__).parent
 ORACLES = sorted(path for path in HERE.glob("*.py") if not path.name.startswith("test_"))

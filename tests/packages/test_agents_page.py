@@ -8,9 +8,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import mlecore_testing
 import pytest
 
-import mlecore.testing
 from mlecore.registry.discovery import plugins
 
 ROOT = Path(__file__).parents[2]
@@ -57,4 +57,4 @@ def test_what_the_page_names_is_there() -> None:
     for path in re.findall(r"\]\(([^)#:]+)\)", TEXT):
         assert (ROOT / "docs" / path).is_file(), path
     for name in ("check_agent", "scripted_run"):
-        assert f"`{name}`" in TEXT and name in mlecore.testing.__all__
+        assert f"`{name}`" in TEXT and name in mlecore_testing.__all__

@@ -40,16 +40,16 @@ def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, 
 def test_what_the_page_names_is_there() -> None:
     for path in re.findall(r"`(mlecore/\S+?\.py)`", TEXT):
         assert (ROOT / path).is_file(), path
-    import mlecore.testing
+    import mlecore_testing
 
     for name in re.findall(r"`(check_\w+)", TEXT):
-        assert name in mlecore.testing.__all__
+        assert name in mlecore_testing.__all__
 
 
 def test_the_waiver_that_it_shows_can_be_read() -> None:
     import tomllib
 
-    from mlecore.testing.competitions import RULES
+    from mlecore_testing.competitions import RULES
 
     (block,) = re.findall(r"^```toml\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
     (waiver,) = tomllib.loads(block)["waive"]

@@ -64,7 +64,7 @@ def test_all_wheels_work_elsewhere(uv: str, wheels: Path, elsewhere: Path, tmp_p
     packages = [path.parent for path in ROOT.glob("plugins/*/*/pyproject.toml")]
     assert len(list(wheels.glob("*.whl"))) == len(packages) + 1
     for package in packages:
-        (module,) = package.glob("mle_*")
+        (module,) = package.glob("mle*_*")
         (wheel,) = wheels.glob(f"{module.name}-*.whl")
         with zipfile.ZipFile(wheel) as archive:
             inside = {name for name in archive.namelist() if re.match(rf"{module.name}/.*[^/]$", name)}

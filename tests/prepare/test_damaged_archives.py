@@ -21,12 +21,12 @@ from pathlib import Path
 
 import py7zr
 import pytest
+from mlecore_testing import Trial
 
 from mlecore.archives import archive_kind
 from mlecore.competitions import installed
 from mlecore.errors import DataError, MlecoreError
 from mlecore.prepare import extract
-from mlecore.testing import Trial
 
 Content = dict[str, bytes]
 Damage = Callable[[bytes], bytes]

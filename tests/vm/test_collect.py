@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from mlecore_testing.backends.patterns import TABLE, TREE
 
 from mlecore.backends import OUTSIDE_LOGS, RELAY_LOG, Fetched
 from mlecore.fetching import MAX_REFUSED
-from mlecore.testing.backends.patterns import TABLE, TREE
 from mlecore.vm import collect
 
 

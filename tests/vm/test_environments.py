@@ -7,11 +7,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
+from mlecore_testing.package_index import MODULE, NAME, npm_registry, package_index, wheel
 
 from mlecore.agents import Recipe
 from mlecore.child_environment import PIP
 from mlecore.errors import BackendError
-from mlecore.testing.package_index import MODULE, NAME, npm_registry, package_index, wheel
 from mlecore.vm import environments, installing
 from mlecore.vm.building import Step, environment
 from mlecore.vm.pythons import own_python

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mlecore_testing.models import Answer, Model, Script, scripted_model
+from mlecore_testing.models.client import ASK
 
 from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import measure
-from mlecore.testing.models import Answer, Model, Script, scripted_model
-from mlecore.testing.models.client import ASK
 
 pytestmark = pytest.mark.sandbox
 

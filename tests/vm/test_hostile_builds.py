@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mlecore_testing.package_index import MODULE, NAME, wheel
 
 from mlecore.agents import Recipe
 from mlecore.errors import BackendError
-from mlecore.testing.package_index import MODULE, NAME, wheel
 from mlecore.vm import environments
 from mlecore.vm.installing import find_uv
 from mlecore.vm.supervise import slirp

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
+import mlecore_testing
 import pluggy
 import pytest
 
@@ -37,7 +38,7 @@ def run(folder: Path, script: str) -> str:
         pytest.skip("the other tests are an ordinary user's already")
     code = folder / "code"
     code.mkdir()
-    for module in (mlecore, attrs, pluggy, __import__("attr")):
+    for module in (mlecore, mlecore_testing, attrs, pluggy, __import__("attr")):
         source = Path(str(module.__file__)).parent
         shutil.copytree(source, code / source.name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(Path(__file__).parent / "conftest.py", code / "labtools.py")
@@ -102,12 +103,12 @@ def test_a_job_of_an_ordinary_user(folder: Path) -> None:
 def test_rules_against_harm_hold_for_an_ordinary_user(folder: Path) -> None:
     """Root can read what an agent has locked, and only an ordinary user's files must be unlocked first."""
     script = """
-        import mlecore.testing, types
-        kit = types.ModuleType("mlecore.testing.backends")  # without its models, which need more than the system has
-        kit.__path__ = [str(Path(mlecore.testing.__file__).parent / "backends")]
+        import mlecore_testing, types
+        kit = types.ModuleType("mlecore_testing.backends")  # without its models, which need more than the system has
+        kit.__path__ = [str(Path(mlecore_testing.__file__).parent / "backends")]
         sys.modules[kit.__name__] = kit
-        from mlecore.testing.backends import ends, harm, limits
-        from mlecore.testing.backends.harness import BackendBench
+        from mlecore_testing.backends import ends, harm, limits
+        from mlecore_testing.backends.harness import BackendBench
         place = Path(sys.argv[1]) / "bench"
         place.mkdir()
         bench = BackendBench(None, {}, place)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from mlecore.testing.backends import check_backend
+from mlecore_testing.backends import check_backend
 
 
 @pytest.mark.slow

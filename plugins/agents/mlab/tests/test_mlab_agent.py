@@ -12,9 +12,8 @@ from typing import Any
 import mle_agent_mlab as plugin
 import pytest
 from mle_lib_agents import programs
-
-from mlecore.testing import check_agent, scripted_run
-from mlecore.testing.models import Answer, Script, scripted_model
+from mlecore_testing import check_agent, scripted_run
+from mlecore_testing.models import Answer, Script, scripted_model
 
 SETTINGS = {
     "model": "scripted",

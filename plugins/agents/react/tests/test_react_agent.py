@@ -10,10 +10,9 @@ from pathlib import Path
 
 import mle_agent_react as plugin
 import pytest
-
-from mlecore.testing import check_agent, scripted_run
-from mlecore.testing.models import Answer, Script, scripted_model
-from mlecore.testing.models.script import Tool
+from mlecore_testing import check_agent, scripted_run
+from mlecore_testing.models import Answer, Script, scripted_model
+from mlecore_testing.models.script import Tool
 
 SETTINGS = {
     "model": "scripted",

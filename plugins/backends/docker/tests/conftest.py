@@ -20,11 +20,11 @@ from mle_backend_docker import names
 from mle_backend_docker.docker_backend import DockerBackend
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.settings import BASE
+from mlecore_testing.backends.harness import INIT, shell_job
 
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Image, Job, JobStatus
 from mlecore.errors import BackendError
-from mlecore.testing.backends.harness import INIT, shell_job
 
 
 class Lab:

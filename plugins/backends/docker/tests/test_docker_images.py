@@ -14,13 +14,13 @@ import pytest
 from click.testing import CliRunner, Result
 from mle_backend_docker import images, names
 from mle_backend_docker.settings import BASE, Settings
+from mlecore_testing.package_index import MODULE, NAME, npm_registry, package_index
 
 from mlecore.agents import Recipe
 from mlecore.backends import Image
 from mlecore.cli.images import command
 from mlecore.errors import BackendError, ImageGone, MlecoreError
 from mlecore.mirrors import PIP
-from mlecore.testing.package_index import MODULE, NAME, npm_registry, package_index
 
 if TYPE_CHECKING:
     from conftest import Lab

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from mle_backend_docker.disk import limits_disk
-
-from mlecore.testing.backends import check_backend
+from mlecore_testing.backends import check_backend
 
 if TYPE_CHECKING:
     from mle_backend_docker.engine import Engine

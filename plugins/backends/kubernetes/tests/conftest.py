@@ -20,11 +20,11 @@ from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mle_backend_kubernetes.patch import merged
 from mle_backend_kubernetes.watch import Watch
+from mlecore_testing.backends.harness import shell_job
 
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Image, Job, JobStatus
 from mlecore.errors import BackendError
-from mlecore.testing.backends.harness import shell_job
 
 REGISTRY = os.environ.get("MLECORE_TEST_REGISTRY", "localhost:5000")
 OFFLINE = {

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 from mle_backend_kubernetes import archive, pods
 from mle_backend_kubernetes.program import messages, receiving, sending, staging
+from mlecore_testing.backends.harness import shell_job
 
-from mlecore.testing.backends.harness import shell_job
 from mlecore.vm.supervise import seccomp
 
 

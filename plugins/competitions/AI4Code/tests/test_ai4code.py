@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from mle_comp_ai4code import _inversions
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_the_sample_has_the_cells_as_they_are_shown(trial: Trial, answers: pd.DataFrame) -> None:

@@ -7,10 +7,9 @@ import itertools
 import numpy as np
 import pytest
 from mle_comp_alaska2_image_steganalysis.weighted import weighted_auc
+from mlecore_testing import Trial
 from pandas import DataFrame
 from sklearn.metrics import roc_curve
-
-from mlecore.testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.01)
 

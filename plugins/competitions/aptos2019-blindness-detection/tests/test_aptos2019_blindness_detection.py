@@ -6,8 +6,7 @@ import math
 from pathlib import Path
 
 import pandas as pd
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def raw(folder: Path, images: int) -> Path:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from mle_comp_cassava_leaf_disease_classification.records import names
+from mlecore_testing import Trial
 
 from mlecore.errors import DataError
-from mlecore.testing import Trial
 
 
 def test_the_split_is_that_of_the_sheet(trial: Trial, answers: pd.DataFrame) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from mlecore_testing import Trial
 from PIL import Image
 
 from mlecore.prepare import ZipWriter, encode
-from mlecore.testing import Trial
 
 LOW = [6, 8, 26, 35, 36, 42, 54, 62, 68]
 HIGH = [77, 78, 80, 95, 110, 111, 122, 131, 134, 137, 146, 150, 155, 159, 162, 170, 174, 180, 186, 216]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def raw(folder: Path, breeds: list[str]) -> Path:

@@ -6,9 +6,9 @@ import zipfile
 from pathlib import Path
 
 import pandas as pd
+from mlecore_testing import Trial
 
 from mlecore.prepare import ZipWriter
-from mlecore.testing import Trial
 
 
 def test_names_follow_the_split(trial: Trial, answers: pd.DataFrame) -> None:

@@ -7,9 +7,8 @@ import zipfile
 
 import pandas as pd
 import pytest
+from mlecore_testing import Trial
 from sklearn.model_selection import train_test_split
-
-from mlecore.testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.4)
 

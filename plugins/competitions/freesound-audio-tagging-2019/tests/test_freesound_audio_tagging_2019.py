@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_freesound_audio_tagging_2019 import CLASSES
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_ties_count_against_the_submission(trial: Trial, answers: pd.DataFrame) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pandas as pd
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_each_species_is_split_by_itself(trial: Trial, answers: pd.DataFrame) -> None:

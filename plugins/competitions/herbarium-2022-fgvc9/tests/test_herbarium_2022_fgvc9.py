@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_fractions_are_cut_off(trial: Trial, answers: pd.DataFrame) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_unlabelled_patches_set_the_ratio_and_tables_keep_file_order(trial: Trial) -> None:

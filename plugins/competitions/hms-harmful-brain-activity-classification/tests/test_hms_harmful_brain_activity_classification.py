@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_hms_harmful_brain_activity_classification import VOTES
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.75)
 

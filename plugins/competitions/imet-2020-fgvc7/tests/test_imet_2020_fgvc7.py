@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.2)
 

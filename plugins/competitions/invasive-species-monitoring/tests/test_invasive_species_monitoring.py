@@ -6,9 +6,9 @@ import zipfile
 from pathlib import Path
 
 import pandas as pd
+from mlecore_testing import Trial
 
 from mlecore.prepare import extract, members
-from mlecore.testing import Trial
 
 
 def test_each_archive_holds_the_photographs_of_its_part(trial: Trial, answers: pd.DataFrame, tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_kuzushiji_recognition import count_hits
+from mlecore_testing import Trial
 
 from mlecore.prepare import members
 from mlecore.submissions.records import Records
-from mlecore.testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.3)
 BOX = "A 10 10 5 5".split()

@@ -7,9 +7,9 @@ import zipfile
 from pathlib import Path
 
 import pandas as pd
+from mlecore_testing import Trial
 
 from mlecore.prepare import ZipWriter
-from mlecore.testing import Trial
 
 
 def test_pictures_of_both_parts_are_in_one_folder(trial: Trial, answers: pd.DataFrame) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_ml2021spring_hw2 import FOLDER
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 @pytest.mark.parametrize("shape", [(40, 4), (40, 3, 2)])

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from mlecore_testing import Trial
 
 from mlecore.prepare import ZipWriter
-from mlecore.testing import Trial
 
 TOP = "mlsp_contest_dataset"
 

@@ -6,8 +6,7 @@ import zipfile
 
 import pandas as pd
 import pytest
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.4)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_the_test_part_has_a_fixed_size(trial: Trial, answers: pd.DataFrame) -> None:

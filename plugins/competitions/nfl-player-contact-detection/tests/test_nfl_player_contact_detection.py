@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_nfl_player_contact_detection import matthews_correlation
+from mlecore_testing import Trial
 from sklearn.metrics import matthews_corrcoef
-
-from mlecore.testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.3)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from mlecore_testing import Trial
 from sklearn.datasets import load_digits
 
 import mlecore
-from mlecore.testing import Trial
 
 
 def test_the_data_are_those_of_scikit_learn(trial: Trial) -> None:

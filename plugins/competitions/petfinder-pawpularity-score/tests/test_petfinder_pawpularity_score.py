@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from mlecore_testing import Trial
 from pandas import DataFrame
-
-from mlecore.testing import Trial
 
 
 def test_the_split_is_that_of_the_sheet(trial: Trial, answers: DataFrame) -> None:

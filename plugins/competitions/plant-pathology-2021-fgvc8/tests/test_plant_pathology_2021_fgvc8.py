@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_pictures_follow_the_split(trial: Trial, answers: pd.DataFrame) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_folders_are_the_labels(trial: Trial, answers: pd.DataFrame) -> None:

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from mle_comp_ranzcr_clip_catheter_line_classification import GRADED, ID
 from mle_comp_ranzcr_clip_catheter_line_classification.synthetic import LABELS
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_annotations_follow_their_xrays(trial: Trial) -> None:

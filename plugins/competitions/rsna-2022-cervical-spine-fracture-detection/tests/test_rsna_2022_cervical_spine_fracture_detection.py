@@ -7,8 +7,7 @@ import math
 import pandas as pd
 import pytest
 from mle_comp_rsna_2022_cervical_spine_fracture_detection import STUDY, weighted_loss
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_a_tenth_of_each_kind_is_for_training(trial: Trial) -> None:

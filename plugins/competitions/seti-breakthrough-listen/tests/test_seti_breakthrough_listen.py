@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pandas as pd
+from mlecore_testing import Trial
 from pandas import DataFrame
-
-from mlecore.testing import Trial
 
 
 def test_arrays_are_in_folders_by_first_character(trial: Trial, answers: DataFrame) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from mle_comp_siim_isic_melanoma_classification.records import _checksum, example, first_texts, write_records
+from mlecore_testing import Trial
 
 from mlecore.errors import DataError
-from mlecore.testing import Trial
 
 
 def test_two_record_files_choose_the_test_set(trial: Trial, answers: pd.DataFrame) -> None:

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pandas as pd
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 LAT, LNG = "LatitudeDegrees", "LongitudeDegrees"
 

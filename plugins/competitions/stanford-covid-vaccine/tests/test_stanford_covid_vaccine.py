@@ -9,8 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from mle_comp_stanford_covid_vaccine import SCORED, TARGETS
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def lines(path: Path) -> list[dict[str, object]]:

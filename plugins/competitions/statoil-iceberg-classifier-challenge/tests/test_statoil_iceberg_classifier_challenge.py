@@ -7,9 +7,9 @@ import math
 from pathlib import Path
 
 import pandas as pd
+from mlecore_testing import Trial
 
 from mlecore.prepare import write_7z
-from mlecore.testing import Trial
 
 
 def test_objects_of_other_keys_are_refused(trial: Trial, tmp_path: Path) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_an_id_in_both_parts_is_refused(trial: Trial, tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from mle_comp_tensorflow2_question_answering import _line
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 @pytest.mark.parametrize("text", ["\x7f", "\\u007f", "\\\x7f", "a/b</P>", "é𝄞\n\t\x01", '"\\"'])

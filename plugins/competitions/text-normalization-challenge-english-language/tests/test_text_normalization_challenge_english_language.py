@@ -9,8 +9,7 @@ import csv
 
 import pandas as pd
 import pytest
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.2)
 

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_tgs_salt_identification_challenge import thresholds_hit
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.2)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+from mlecore_testing import Trial
+
 from mlecore.prepare import ZipWriter
-from mlecore.testing import Trial
 
 
 def test_clips_are_renamed_day_by_day(trial: Trial, tmp_path: Path) -> None:

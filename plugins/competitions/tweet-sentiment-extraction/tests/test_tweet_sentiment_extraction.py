@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 import pandas as pd
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_the_sample_is_empty_without_quotes(trial: Trial, answers: pd.DataFrame) -> None:

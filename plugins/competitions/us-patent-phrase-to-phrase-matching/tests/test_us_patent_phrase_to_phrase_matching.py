@@ -6,8 +6,7 @@ import math
 
 import pandas as pd
 import pytest
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_scores_are_written_short_and_null_is_missing(trial: Trial) -> None:

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_uw_madison_gi_tract_image_segmentation.volumes import distance
+from mlecore_testing import Trial
 from scipy.spatial.distance import directed_hausdorff
-
-from mlecore.testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.5)
 

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-
-from mlecore.testing import Trial
+from mlecore_testing import Trial
 
 
 def test_breaths_stay_together_and_ids_restart(trial: Trial, answers: pd.DataFrame) -> None:

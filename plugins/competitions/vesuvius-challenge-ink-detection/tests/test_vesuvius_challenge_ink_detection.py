@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from mlecore_testing import Trial
 from PIL import Image
 from sklearn.metrics import fbeta_score
-
-from mlecore.testing import Trial
 
 
 @pytest.fixture

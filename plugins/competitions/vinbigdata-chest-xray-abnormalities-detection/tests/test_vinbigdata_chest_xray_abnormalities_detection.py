@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from mle_comp_vinbigdata_chest_xray_abnormalities_detection.coco import mean_average_precision
+from mlecore_testing import Trial
 
 from mlecore.submissions.records import Records
-from mlecore.testing import Trial
 
 pytestmark = pytest.mark.trial(size=0.2)
 Row = tuple[object, ...]

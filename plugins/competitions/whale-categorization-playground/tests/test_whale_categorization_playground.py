@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from mlecore_testing import Trial
 from pandas import DataFrame
-
-from mlecore.testing import Trial
 
 
 def test_whales_are_dealt_one_by_one(trial: Trial, answers: DataFrame) -> None:

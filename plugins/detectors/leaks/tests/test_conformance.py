@@ -1,6 +1,6 @@
 """The kit, whole."""
 
-from mlecore.testing import check_detector
+from mlecore_testing import check_detector
 
 
 def test_the_kit():

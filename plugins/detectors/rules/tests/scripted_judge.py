@@ -9,6 +9,7 @@ from typing import Any
 
 from mle_detector_rules import detector
 from mle_detector_rules.judging import judge
+from mlecore_testing.models import Answer, Model, Script, scripted_model
 
 from mlecore.detectors import Detection
 from mlecore.facts import Facts
@@ -16,7 +17,6 @@ from mlecore.options import resolve
 from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import Limits, RunRecord
 from mlecore.submissions.format import Column, Format
-from mlecore.testing.models import Answer, Model, Script, scripted_model
 
 RULES = ("hand-written-predictions", "outside-help", "outside-material", "tampered-with-checks")
 

@@ -2,8 +2,8 @@
 
 import json
 
-from mlecore.testing import check_detector
-from mlecore.testing.models import Answer, Script, scripted_model
+from mlecore_testing import check_detector
+from mlecore_testing.models import Answer, Script, scripted_model
 
 RULES = ("hand-written-predictions", "outside-help", "outside-material", "tampered-with-checks")
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-
-from mlecore.testing import ScriptedRun, scripted_run
-from mlecore.testing.models import Answer
+from mlecore_testing import ScriptedRun, scripted_run
+from mlecore_testing.models import Answer
 
 SAID = "That is all."
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mlecore.testing import check_agent, check_backend
+from mlecore_testing import check_agent, check_backend
 
 
 def test_distance() -> None:

@@ -1,0 +1,149 @@
+"""A link by asyncssh: the user's ssh config, agent, keys and known_hosts; one connection a host, made again if lost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import weakref
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mle_backend_ssh.link import Channel, Link
+from mlecore.errors import BackendError, BackendUnreachable
+
+if TYPE_CHECKING:
+    from asyncssh import SSHClientConnection
+
+T = TypeVar("T")
+
+_AT_ONCE = 8  # commands over one connection; sshd allows ten (MaxSessions)
+_CONNECTED = 30.0  # seconds within which a host must let us in
+_KEEPALIVE = 10.0  # seconds between signs of life; after four without an answer, the link is taken for cut
+
+
+class SshLink(Link):
+    """``address`` is ``[user@]host[:port]``, or a name of the user's ssh config."""
+
+    def __init__(self, address: str) -> None:
+        self.name = address
+        self._connection: SSHClientConnection | None = None
+        self._close: Callable[[], object] = lambda: None  # its connection; by itself once nobody uses this link
+        self._connecting = threading.Lock()
+        self._slots = threading.BoundedSemaphore(_AT_ONCE)
+
+    @contextmanager
+    def run(self, command: str) -> Iterator[Channel]:
+        """The command's input and output are pipes, so that whoever reads or writes them needs no event loop."""
+        with self._slots:
+            connection = self._connected()
+            for_host, given = os.pipe()
+            out, from_host = os.pipe()
+            with os.fdopen(given, "wb") as writer, os.fdopen(out, "rb") as reader:
+                try:
+                    process = _wait(_process(connection, command, for_host, from_host))
+                except _failures() as error:
+                    with suppress(OSError):
+                        os.close(for_host)
+                    with suppress(OSError):
+                        os.close(from_host)
+                    self._connection = None
+                    raise self._explained(error) from None
+                try:
+                    yield Channel(given=writer, out=reader)
+                finally:
+                    with suppress(BrokenPipeError):
+                        writer.close()
+                    asyncio.run_coroutine_threadsafe(_close(process), _loop())
+
+    def _connected(self) -> SSHClientConnection:
+        with self._connecting:
+            if self._connection is None or self._connection.is_closed():
+                self._close()
+                try:
+                    self._connection = connection = _wait(_connect(self.name))
+                except _failures() as error:
+                    raise self._explained(error) from None
+                self._close = weakref.finalize(self, _loop().call_soon_threadsafe, connection.close)
+            return self._connection
+
+    def _explained(self, error: BaseException) -> BackendError:
+        """What keeps us out, and what to do about it."""
+        import asyncssh
+
+        name = self.name
+        if isinstance(error, asyncssh.HostKeyNotVerifiable):
+            return BackendError(
+                f"the host key of {name} is not known here, or is not the one that is known: {error}",
+                fix=f"Log in once with `ssh {name}` and compare the fingerprint that it shows with the host's own.",
+            )
+        if isinstance(error, asyncssh.PermissionDenied):
+            return BackendError(
+                f"{name} accepts none of your keys",
+                fix=f"Load your key (ssh-add), or install it there (ssh-copy-id {name}); `ssh {name} true` must work.",
+            )
+        if isinstance(error, (asyncssh.ConfigParseError, asyncssh.KeyImportError)):
+            return BackendError(f"the settings of ssh for {name} cannot be used: {error}", fix="See ~/.ssh/config.")
+        words = str(error) or type(error).__name__
+        return BackendUnreachable(f"{name} does not answer: {words}", fix=f"Try `ssh {name} true`.")
+
+
+async def _connect(address: str) -> SSHClientConnection:
+    import asyncssh
+
+    user, _, host = address.rpartition("@")
+    host, port = split_port(host)
+    given: dict[str, Any] = {"username": user} if user else {}
+    if port is not None:
+        given["port"] = port
+    connecting = asyncssh.connect(
+        host, **given, keepalive_interval=_KEEPALIVE, keepalive_count_max=4, connect_timeout=_CONNECTED
+    )
+    return await asyncio.wait_for(connecting, _CONNECTED * 2)
+
+
+async def _process(connection: SSHClientConnection, command: str, stdin: int, stdout: int) -> Any:
+    import asyncssh
+
+    return await connection.create_process(command, stdin=stdin, stdout=stdout, stderr=asyncssh.STDOUT, encoding=None)
+
+
+async def _close(process: Any) -> None:
+    process.close()
+    await process.wait_closed()
+
+
+def split_port(host: str) -> tuple[str, int | None]:
+    """``host:port`` or ``[v6]:port`` in its parts; an IPv6 address without brackets has no port."""
+    name, colon, port = host.rpartition(":")
+    if colon and port.isdigit() and (":" not in name or name.endswith("]")):
+        return name.strip("[]"), int(port)
+    return host.strip("[]"), None
+
+
+def _failures() -> tuple[type[BaseException], ...]:
+    import asyncssh
+
+    return (asyncssh.Error, asyncssh.ConfigParseError, asyncssh.KeyImportError, OSError, TimeoutError)
+
+
+@cache
+def _new_loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="ssh", daemon=True).start()
+    return loop
+
+
+_making_loop = threading.Lock()
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """The event loop of all connections, in a thread of its own."""
+    with _making_loop:  # a cache alone lets several threads make one each
+        return _new_loop()
+
+
+def _wait(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run_coroutine_threadsafe(work, _loop()).result()

@@ -1,0 +1,197 @@
+"""A host is the backend vm at the other end of a link: the same job, the same files, whatever happens to the link."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mle_backend_ssh import host as host_module
+from mle_backend_ssh.host import Host
+
+import mlecore.sandbox
+from mlecore.agents import Recipe
+from mlecore.backends import Dataset, Demand, Handle, Job, JobStatus
+from mlecore.errors import BackendError, BackendUnreachable, DiskError
+
+INIT = Path(mlecore.sandbox.__file__).parent / "init"
+
+
+@pytest.fixture(autouse=True)
+def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_module, "_PAUSE", 0.01)
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Dataset:
+    public = tmp_path / "prepared" / "public"
+    (public / "deeper").mkdir(parents=True)
+    (public / "train.csv").write_text("id,y\n1,2\n")
+    (public / "deeper" / "picture.bin").write_bytes(bytes(range(256)) * 4000)
+    (public.parent / "private").mkdir()
+    (public.parent / "private" / "answers.csv").write_text("id,y\n9,the-answer\n")
+    return Dataset(competition="c", edition="v1", public=public, digest="d")
+
+
+@pytest.fixture
+def start(host: Host, dataset: Dataset, tmp_path: Path) -> Callable[..., Handle]:
+    def run(*argv: str, **words: object) -> Handle:
+        given = {"demand": Demand(time_limit=60.0, grace=1.0), "name": "mle-test-1", "files": {}, "stdin": b"", **words}
+        return host.start(
+            Job(
+                group="g",
+                image=host.build(Recipe(), tmp_path / "build.log"),
+                dataset=dataset,
+                data=host.provide(dataset, lambda *_: None),
+                argv=argv,
+                tools={"init": INIT},
+                **given,  # type: ignore[arg-type]
+            )
+        )
+
+    return run
+
+
+def wait(host: Host, handle: Handle) -> JobStatus:
+    limit = time.monotonic() + 20
+    while (status := host.status([handle])[handle]).phase not in ("exited", "gone"):
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+    return status
+
+
+def test_a_job_runs_there_and_its_files_come_back(host: Host, start: Callable[..., Handle], tmp_path: Path) -> None:
+    script = tmp_path / "agent.sh"
+    script.write_text("#!/bin/sh\ncat data/train.csv; cat; echo $SECRET_WORD; echo 1,2 > submission/submission.csv\n")
+    script.chmod(0o755)
+    files = {"agent.sh": script, "note.txt": b"a note"}
+    handle = start("./agent.sh", files=files, stdin=b"typed\n")
+    assert wait(host, handle).exit_code == 0
+    assert b"".join(host.logs(handle)) == b"id,y\n1,2\ntyped\n\n"
+    fetched = host.fetch(handle, ["submission/**", "note.txt"], tmp_path / "into", 1000, 10)
+    assert (fetched.files, fetched.bytes, fetched.complete) == (2, 10, True)
+    assert (tmp_path / "into" / "submission" / "submission.csv").read_text() == "1,2\n"
+    assert host.find("g") == {"mle-test-1": handle}
+    host.remove(handle)
+    assert host.status([handle])[handle].phase == "gone"
+    assert host.find("g") == {}
+
+
+def test_a_secret_reaches_the_job_and_no_command_line(
+    host: Host, link: Any, start: Callable[..., Handle], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_WORD", "swordfish")
+    handle = start("sh", "-c", "echo $SECRET_WORD", demand=Demand(time_limit=60.0, secrets=("SECRET_WORD",)))
+    wait(host, handle)
+    assert b"".join(host.logs(handle)) == b"swordfish\n"
+    assert not any("swordfish" in command for command in link.commands)
+    kept = [path for path in (tmp_path / "gpu1").rglob("*") if path.is_file() and b"swordfish" in path.read_bytes()]
+    assert [path.name for path in kept] == ["output"]
+    host.remove(handle)
+
+
+def test_a_host_installs_from_the_controllers_mirror(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pip.conf").write_text("[global]\nindex-url = http://127.0.0.1:9/of-the-controller/simple\n")
+    for name in ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    with pytest.raises(BackendError, match=r"127\.0\.0\.1:9/of-the-controller"):
+        host.build(Recipe(pip=("a-package-of-the-controllers-mirror",)), tmp_path / "build.log")
+
+
+def test_data_are_sent_once_and_resumed_after_a_cut(host: Host, link: Any, dataset: Dataset) -> None:
+    host.capacity()  # the program is there
+    link.sent, link.cut_after = 0, 700_000
+    folder = Path(host.provide(dataset, lambda *_: None))
+    assert (folder / "deeper" / "picture.bin").read_bytes() == bytes(range(256)) * 4000
+    assert 1_024_000 < link.sent < 1_024_000 + 100_000
+    link.sent = 0
+    assert host.provide(dataset, lambda *_: None) == str(folder)
+    assert link.sent < 1000
+    assert not [path for path in (folder.parent).rglob("*") if "answer" in path.name]
+    assert folder.stat().st_mode & 0o222 == 0
+    assert sorted(path.name for path in folder.parent.iterdir()) == [folder.name, f"{folder.name}.lock"]
+
+
+def test_data_that_changed_since_their_manifest_are_not_accepted(host: Host, dataset: Dataset) -> None:
+    from mle_backend_ssh import sending
+
+    entries = list(sending._entries(dataset))
+    (dataset.public / "train.csv").write_text("id,y\n1,3\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sending, "_entries", lambda _: iter(entries))
+        with pytest.raises(BackendError, match=r"1 files arrived damaged, train\.csv"):
+            host.provide(dataset, lambda *_: None)
+
+
+def test_a_host_that_can_store_no_more_says_so(host: Host, link: Any, dataset: Dataset) -> None:
+    """While data are on their way to it, and not as a connection that broke."""
+    link.cut_after = 500_000
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host_module, "_TRIES", 1)
+        with pytest.raises(BackendUnreachable):
+            host.provide(dataset, lambda *_: None)
+    (part,) = link.home.rglob("*.mlecore-part")
+    part.unlink()
+    part.mkdir()
+    with pytest.raises(DiskError, match="gpu1: data cannot be written"):
+        host.provide(dataset, lambda *_: None)
+
+
+def test_limits_hold_for_what_comes_back(host: Host, start: Callable[..., Handle], tmp_path: Path) -> None:
+    handle = start("sh", "-c", "head -c 600 /dev/zero > logs/a; head -c 600 /dev/zero > logs/b; ln -s a logs/c")
+    wait(host, handle)
+    fetched = host.fetch(handle, ["logs/*"], tmp_path / "into", 1000, 10)
+    assert (fetched.files, fetched.bytes, fetched.complete) == (1, 600, False)
+    assert [line.partition(":")[0] for line in fetched.refused] == ["logs/b", "logs/c"]
+    host.remove(handle)
+
+
+def test_what_is_no_glob_is_the_callers_mistake(host: Host, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is not a path below"):
+        host.fetch(Handle(name="mle-test-1", id="x"), ["../*"], tmp_path / "into", 1000, 10)
+
+
+def test_files_that_came_are_not_sent_again(
+    host: Host, link: Any, start: Callable[..., Handle], tmp_path: Path
+) -> None:
+    handle = start("sh", "-c", "for name in a b c; do head -c 600000 /dev/urandom > logs/$name; done")
+    wait(host, handle)
+    link.received, link.cut_out_after = 0, 1_000_000  # in the middle of b
+    fetched = host.fetch(handle, ["logs/*"], tmp_path / "into", 2_000_000, 3)
+    assert (fetched.files, fetched.bytes, fetched.refused) == (3, 1_800_000, ())
+    for name in "abc":
+        (there,) = link.home.rglob(f"logs/{name}")
+        assert (tmp_path / "into" / "logs" / name).read_bytes() == there.read_bytes()
+    assert link.received < 1_800_000 + 600_000 + 10_000
+    host.remove(handle)
+
+
+def test_a_host_that_is_down_is_unreachable(host: Host, link: Any) -> None:
+    link.up = False
+    with pytest.raises(BackendUnreachable, match="gpu1 does not answer"):
+        host.capacity()
+
+
+def test_an_error_there_is_the_same_error_here(host: Host) -> None:
+    with pytest.raises(BackendError, match="gpu1: 'x y' cannot be a job's name") as error:
+        host.home("x y")
+    assert not isinstance(error.value, BackendUnreachable)
+
+
+def test_a_host_without_python_says_so(link: Any) -> None:
+    with pytest.raises(BackendUnreachable, match=r"gpu1: the host's program did not start: .*python9: not found"):
+        Host(link, "python9", {}, {}).capacity()
+
+
+def test_an_old_python_says_so(link: Any, tmp_path: Path) -> None:
+    old = tmp_path / "python2"
+    old.write_text(f"#!{sys.executable}\nimport sys; sys.version_info = (3, 8); exec(sys.argv[4])\n")
+    old.chmod(0o755)
+    with pytest.raises(BackendUnreachable, match=r"mlecore needs Python 3\.9 on its hosts"):
+        Host(link, str(old), {}, {}).capacity()

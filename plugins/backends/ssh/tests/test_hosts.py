@@ -1,0 +1,77 @@
+"""Hosts of an option and of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mle_backend_ssh.asyncssh_link import split_port
+from mle_backend_ssh.hosts import HostSettings, read_hosts
+from mle_backend_ssh.pool import Pool
+
+from mlecore.errors import UsageError
+from mlecore.options import read_options, resolve
+
+
+def test_addresses_share_the_gpus_of_the_option() -> None:
+    assert read_hosts("ann@gpu1, gpu2", ("0",)) == (
+        HostSettings(address="ann@gpu1", gpus=("0",)),
+        HostSettings(address="gpu2", gpus=("0",)),
+    )
+
+
+def read(text: str, folder: Path) -> tuple[HostSettings, ...]:
+    """As the command line does with --backend-config."""
+    file = folder / "ssh.toml"
+    file.write_text(text)
+    options = resolve(Pool.options, read_options(file), "backend ssh")
+    return read_hosts(options["host"], ("7",))
+
+
+def test_a_file_says_more_of_each(tmp_path: Path) -> None:
+    text = """
+        [[host]]
+        address = "gpu1"
+        slots = 2
+        gpus = ["0", "1"]
+        state = "/scratch/mlecore"
+        [[host]]
+        address = "gpu2"
+        python = "python3.12"
+    """
+    assert read(text, tmp_path) == (
+        HostSettings(address="gpu1", slots=2, gpus=("0", "1"), state="/scratch/mlecore"),
+        HostSettings(address="gpu2", python="python3.12", gpus=("7",)),
+    )
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("host = []", "names no host"),
+        ("host = ''", "names no host"),
+        ("[[host]]\nslots = 1", "address is missing"),
+        ('[[host]]\naddress = "a"\nslot = 1', "did you mean slots"),
+        ('[[host]]\naddress = "a"\nslots = 0', "slots must be at least 1"),
+        ('[[host]]\naddress = "a"\nstate = "data"', "state must be an absolute path"),
+        ('[[host]]\naddress = "-oProxyCommand=x"', "cannot be a host"),
+        ('[[host]]\naddress = "a"\n[[host]]\naddress = "a"', "names a twice"),
+        ("host = '[[['", "not JSON"),
+    ],
+)
+def test_what_is_wrong_with_them_is_reported(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        read(text, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "host, expected",
+    [
+        ("gpu1", ("gpu1", None)),
+        ("gpu1:2222", ("gpu1", 2222)),
+        ("[::1]:22", ("::1", 22)),
+        ("fe80::1", ("fe80::1", None)),
+    ],
+)
+def test_ports(host: str, expected: tuple[str, int | None]) -> None:
+    assert split_port(host) == expected

@@ -1,0 +1,203 @@
+"""Real sshds behind links that are cut and slowed: nothing is lost, and errors say what to do."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mle_backend_ssh import asyncssh_link, host, members
+from mlecore_testing.backends import check_backend
+
+import mlecore.sandbox
+from mlecore.agents import Recipe
+from mlecore.backends import Backend, Dataset, Demand, Handle, Job
+from mlecore.registry import open_backend
+
+_spec = importlib.util.spec_from_file_location("ssh_hosts", Path(__file__).with_name("ssh_hosts.py"))
+assert _spec is not None and _spec.loader is not None
+ssh_hosts = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(ssh_hosts)
+
+pytestmark = [
+    pytest.mark.skipif(bool(ssh_hosts.missing()), reason=ssh_hosts.missing() or "there are hosts"),
+    pytest.mark.slow,
+]
+
+INIT = Path(mlecore.sandbox.__file__).parent / "init"
+
+
+@pytest.fixture
+def make_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], Any]]:
+    monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "controller"))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    monkeypatch.setattr(asyncssh_link, "_KEEPALIVE", 0.5)
+    monkeypatch.setattr(asyncssh_link, "_CONNECTED", 3.0)
+    monkeypatch.setattr(members, "PAUSE", 0.5)
+    monkeypatch.setattr(host, "_PAUSE", 0.2)
+    made: list[Any] = []
+
+    def make(count: int) -> Any:
+        try:
+            hosts = ssh_hosts.Hosts(tmp_path / "hosts", count)
+        except ssh_hosts.NoHosts as error:
+            pytest.skip(str(error))
+        made.append(hosts)
+        monkeypatch.setenv("HOME", str(hosts.home))
+        return hosts
+
+    yield make
+    for hosts in made:
+        for one in hosts.hosts:
+            one.restore()
+        backend = pool(hosts)
+        for handle in backend.find("g").values():
+            backend.remove(handle)
+        hosts.close()
+
+
+def pool(hosts: Any, **options: str) -> Backend:
+    addresses = ",".join(one.address for one in hosts.hosts)
+    return open_backend("ssh", {"host": addresses, "isolation": "none", **options}).backend
+
+
+def job(backend: Backend, folder: Path, *argv: str, size: int = 10) -> Job:
+    public = folder / "public"
+    public.mkdir(exist_ok=True)
+    (public / "train.bin").write_bytes(os.urandom(size))
+    dataset = Dataset(competition="c", edition="v1", public=public, digest=f"d{size}")
+    return Job(
+        name="mle-1",
+        group="g",
+        image=backend.build(Recipe(), folder / "build.log"),
+        dataset=dataset,
+        data=backend.provide(dataset, lambda *_: None),
+        argv=argv,
+        tools={"init": INIT},
+        demand=Demand(time_limit=60.0, grace=1.0),
+    )
+
+
+def phase(backend: Backend, handle: Handle) -> str:
+    return backend.status([handle])[handle].phase
+
+
+def until(true: Callable[[], bool], seconds: float = 30.0) -> None:
+    limit = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < limit, "it does not happen"
+        time.sleep(0.1)
+
+
+@pytest.mark.sandbox
+def test_the_kit(make_hosts: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host.Host, "_gateway_python", lambda _: sys.executable)  # a host has no network to install it
+    (one,) = make_hosts(1).hosts
+    monkeypatch.setattr(asyncssh_link, "_KEEPALIVE", 10.0)  # no link is cut here
+    skipped = check_backend("ssh", {"host": one.address})
+    assert {skip.rule for skip in skipped} == {"gateway"}  # the scripted model is on this machine's loopback
+
+
+def test_an_unknown_host_key_says_what_to_do(make_hosts: Callable[[int], Any]) -> None:
+    hosts = make_hosts(1)
+    known = hosts.known.read_text()
+    hosts.known.write_text("")
+    (problem,) = pool(hosts).preflight()
+    assert problem.fatal and "host key" in problem.what and "compare the fingerprint" in problem.fix
+    hosts.known.write_text(known)
+
+
+def test_a_key_that_the_host_does_not_want_says_what_to_do(make_hosts: Callable[[int], Any]) -> None:
+    hosts = make_hosts(1)
+    authorized = hosts.hosts[0].folder / "authorized_keys"
+    keys = authorized.read_text()
+    authorized.write_text("")
+    (problem,) = pool(hosts).preflight()
+    assert problem.fatal and "accepts none of your keys" in problem.what and "ssh-copy-id" in problem.fix
+    authorized.write_text(keys)
+
+
+def test_a_backend_that_nobody_uses_any_more_leaves_no_session(make_hosts: Callable[[int], Any]) -> None:
+    hosts = make_hosts(1)
+    for _ in range(3):
+        pool(hosts).capacity()
+    gc.collect()
+    until(lambda: len(hosts.hosts[0].processes()) == 1, 20)  # sshd itself
+
+
+def test_a_job_runs_on_while_its_link_is_cut(make_hosts: Callable[[int], Any], tmp_path: Path) -> None:
+    hosts = make_hosts(1)
+    backend = pool(hosts)
+    handle = backend.start(job(backend, tmp_path, "sh", "-c", "echo one; sleep 6; echo two; echo 1 > submission/s.csv"))
+    said: list[bytes] = []
+    reader = threading.Thread(target=lambda: said.extend(backend.logs(handle, follow=True)), daemon=True)
+    reader.start()
+    until(lambda: said == [b"one\n"])
+    hosts.hosts[0].cut()
+    until(lambda: "does not answer" in backend.status([handle])[handle].reason)
+    assert phase(backend, handle) == "running"
+    hosts.hosts[0].restore()
+    until(lambda: phase(backend, handle) == "exited")
+    reader.join(20)
+    assert b"".join(said) == b"one\ntwo\n"
+    assert backend.fetch(handle, ["submission"], tmp_path / "into", 100, 10).files == 1
+
+
+def test_a_transfer_goes_on_where_the_link_was_cut(make_hosts: Callable[[int], Any], tmp_path: Path) -> None:
+    hosts = make_hosts(1)
+    (one,) = hosts.hosts
+    backend = pool(hosts)
+    one.slow("8mbit")
+    seen: list[int] = []
+
+    def cut_once() -> None:
+        until(lambda: any(one.home.rglob("*.mlecore-part")))
+        time.sleep(1.5)
+        one.cut()
+        time.sleep(4)
+        one.restore()
+
+    cutter = threading.Thread(target=cut_once, daemon=True)
+    cutter.start()
+    public = tmp_path / "public"
+    public.mkdir()
+    content = os.urandom(4_000_000)
+    (public / "train.bin").write_bytes(content)
+    dataset = Dataset(competition="c", edition="v1", public=public, digest="d")
+    backend.provide(dataset, lambda done, total, _: seen.append(done))
+    cutter.join(20)
+    (there,) = one.home.rglob("train.bin")
+    assert there.read_bytes() == content
+    restarts = [after for before, after in itertools.pairwise(seen) if after < before]
+    assert restarts and all(done > 256 * 1024 for done in restarts)  # not from the beginning
+
+
+def test_jobs_of_a_killed_controller_are_found(make_hosts: Callable[[int], Any], tmp_path: Path) -> None:
+    hosts = make_hosts(2)
+    script = (
+        "import sys, time; from pathlib import Path; sys.path.insert(0, sys.argv[3]); import test_over_sshd as t\n"
+        "class H: hosts = [type('A', (), {'address': a}) for a in sys.argv[1].split(',')]\n"
+        "b = t.pool(H); folder = Path(sys.argv[2]); print(b.start(t.job(b, folder, 'sleep', '30')).id, flush=True)\n"
+        "time.sleep(60)"
+    )
+    argv = [sys.executable, "-c", script, ",".join(one.address for one in hosts.hosts), str(tmp_path)]
+    with subprocess.Popen([*argv, str(Path(__file__).parent)], stdout=subprocess.PIPE, text=True) as controller:
+        assert controller.stdout is not None
+        known = controller.stdout.readline().strip()
+        controller.send_signal(signal.SIGKILL)
+    backend = pool(hosts)
+    found = backend.find("g")
+    assert {name: handle.id for name, handle in found.items()} == {"mle-1": known}
+    assert phase(backend, found["mle-1"]) == "running"
+    backend.stop(found["mle-1"], 0.1)
+    assert phase(backend, found["mle-1"]) == "exited"

@@ -1,0 +1,78 @@
+"""Rules: an agent says what it is, and what must be installed for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from mlecore.agents import Recipe
+from mlecore.child_environment import child_environment
+from mlecore.requirements import plain
+from mlecore_testing.agents.harness import AgentBench
+from mlecore_testing.declared import option_flaws, secret_flaws, summary_flaws
+from mlecore_testing.rules import Broken, Stop
+
+_DIGEST = """
+import json, sys
+from mlecore.registry import load
+print(load("agent", sys.argv[1]).hook.recipe(options=json.loads(sys.argv[2])).digest())
+"""
+
+
+def declares(harness: AgentBench) -> Iterator[Broken]:
+    agent = harness.agent
+    for what in (*summary_flaws(agent.summary), *option_flaws(agent.options), *secret_flaws(agent.secrets)):
+        yield Broken(what, "agent()")
+    if harness.loaded.call("agent") != agent:
+        yield Broken("a different result the second time", "agent()")
+
+
+def recipe(harness: AgentBench) -> Iterator[Broken]:
+    made = harness.recipe()
+    for what in _flaws(made):
+        yield Broken(what, "recipe()")
+    if harness.recipe().digest() != made.digest():
+        yield Broken("a different digest the second time, so nothing would be cached", "recipe()")
+    elif harness.loaded.implements("recipe") and _digest_elsewhere(harness) != made.digest():
+        yield Broken("a different digest in another process, so nothing would be cached", "recipe()")
+
+
+def _flaws(made: Recipe) -> Iterator[str]:
+    if made.image is not None and (made.base or made.apt or made.pip or made.pip_alone or made.npm or made.files):
+        yield "an image is used unchanged, so nothing else may be requested"
+    for line in (*made.pip, *made.pip_alone):
+        try:
+            plain(line)
+        except ValueError as error:
+            yield f"pip: {error}"
+    if made.python is not None:
+        try:
+            SpecifierSet(made.python)
+        except InvalidSpecifier:
+            yield f"python: {made.python!r} names no versions; write it like '>=3.12'"
+    for path in made.files:
+        if not PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+            yield f"files: {path!r} is not an absolute path"
+    for program in made.programs:
+        if "/" in program or not program:
+            yield f"programs: {program!r} is not a program's name"
+
+
+def _digest_elsewhere(harness: AgentBench) -> str:
+    import json
+
+    done = subprocess.run(
+        [sys.executable, "-c", _DIGEST, harness.name, json.dumps(harness.options)],
+        env={**child_environment(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "4711"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise Stop(f"it fails in a separate process:\n{done.stderr.strip()[-2000:]}")
+    return done.stdout.strip()

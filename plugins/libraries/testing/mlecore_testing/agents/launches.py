@@ -1,0 +1,124 @@
+"""Rules: launch says what to start, and has no side effects."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from mlecore.agents import HOME, FinishedSubmission, Launch, Task
+from mlecore.globs import Glob
+from mlecore_testing.agents.harness import AgentBench
+from mlecore_testing.declared import environment_flaws
+from mlecore_testing.rules import Broken
+from mlecore_testing.watch import watched
+
+_REACH: Mapping[str, int] = {"none": 0, "llm": 1, "open": 2}
+
+
+def launch(harness: AgentBench) -> Iterator[Broken]:
+    for task in harness.tasks():
+        made = harness.launch(task)
+        if isinstance(made, FinishedSubmission):
+            yield from _broken(_finished_submission_flaws(made), task)
+        else:
+            yield from _broken(_launch_flaws(harness, made), task)
+        if harness.launch(task) != made:
+            yield Broken("another answer for the same task", _where(task))
+
+
+def pure(harness: AgentBench) -> Iterator[Broken]:
+    for task in harness.tasks():
+        with watched() as deeds:
+            harness.recipe()
+            harness.launch(task)
+        for deed in dict.fromkeys(deeds):
+            yield Broken(f"it {deed}", _where(task))
+
+
+def home(harness: AgentBench) -> Iterator[Broken]:
+    """Without a mount namespace, the tree is elsewhere."""
+    for task in harness.tasks():
+        made = harness.launch(task)
+        if task.home == HOME or not isinstance(made, Launch):
+            continue
+        texts = (*made.argv, *(f"{name}={value}" for name, value in made.env.items()))
+        for text in texts:
+            if text.startswith(f"{HOME}/") or f"={HOME}/" in text:
+                yield Broken(f"{text!r} assumes {HOME}; use task.home, .data and .submission", _where(task))
+
+
+def keys(harness: AgentBench) -> Iterator[Broken]:
+    """Keys are passed by name; the backend adds their values."""
+    planted = {name: f"planted-{name}-4711" for name in harness.agent.secrets}
+    with _environment(planted):
+        for task in harness.tasks():
+            made = harness.launch(task)
+            if not isinstance(made, Launch):
+                continue
+            contents = [content for content in made.files.values() if isinstance(content, bytes)]
+            texts = [*made.argv, *made.env.values(), made.stdin.decode("utf-8", "replace")]
+            for name, value in planted.items():
+                if any(value in text for text in texts) or any(value.encode() in content for content in contents):
+                    yield Broken(f"the value of {name} is in what it starts; name it in Launch.secrets", _where(task))
+
+
+def _launch_flaws(harness: AgentBench, made: Launch) -> Iterator[str]:
+    if not made.argv or any("\0" in word for word in made.argv):
+        yield f"argv = {made.argv!r}: expected at least one text"
+    yield from environment_flaws(made.env)
+    if undeclared := [name for name in made.secrets if name not in harness.agent.secrets]:
+        yield f"secret {undeclared[0]} is not declared by agent()"
+    if _REACH[made.network] < _REACH[harness.agent.needs.network]:
+        yield f"agent() needs the network {harness.agent.needs.network!r}, launch asks for {made.network!r}"
+    if not made.candidates:
+        yield "it names no candidate for the submission"
+    for name in made.files:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or not path.parts or "\n" in name:
+            yield f"{name!r} is not a path below home"
+    for text in made.candidates:
+        try:
+            Glob(text)
+        except ValueError as error:
+            yield f"candidates: {error}"
+    for name, content in made.files.items():
+        if isinstance(content, Path) and not content.is_file():
+            yield f"files: {name!r} comes from {content}, which is not a file"
+    if not math.isfinite(made.grace) or made.grace < 0:
+        yield f"grace = {made.grace}: expected seconds"
+
+
+def _finished_submission_flaws(made: FinishedSubmission) -> Iterator[str]:
+    if made.submission is not None and not made.submission.is_file():
+        yield f"submission = {made.submission}, which is not a file"
+    for name, path in made.files.items():
+        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+            yield f"files: {name!r} is not a path below the run's folder"
+        if not path.is_file():
+            yield f"files: {name!r} comes from {path}, which is not a file"
+
+
+def _broken(flaws: Iterator[str], task: Task) -> Iterator[Broken]:
+    for what in flaws:
+        yield Broken(what, _where(task))
+
+
+def _where(task: Task) -> str:
+    return f"launch for {task.competition}, home {task.home}"
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

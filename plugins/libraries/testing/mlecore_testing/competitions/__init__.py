@@ -1,0 +1,93 @@
+"""The kit for competitions: its rules, and the function that tries them all."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from mlecore.competitions import Competition, competition
+from mlecore_testing.competitions import data, verdicts
+from mlecore_testing.competitions.defects import defects
+from mlecore_testing.competitions.description import description, description_fits
+from mlecore_testing.competitions.facts import facts
+from mlecore_testing.competitions.harness import Harness
+from mlecore_testing.competitions.layout import layout
+from mlecore_testing.competitions.leaks import leaks
+from mlecore_testing.competitions.learning import learnable
+from mlecore_testing.competitions.order import order
+from mlecore_testing.competitions.submissions import best, perfect, sample
+from mlecore_testing.competitions.validate import validate
+from mlecore_testing.light import light
+from mlecore_testing.rules import Broken, Rule, Skipped, apply_rules
+from mlecore_testing.trees import writable
+
+
+def _light(harness: Harness) -> Iterator[Broken]:
+    return light(harness.competition.plugin)
+
+
+RULES: tuple[Rule[Harness], ...] = (
+    Rule(name="facts", says="competition.toml is complete and makes sense", test=facts),
+    Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
+    Rule(
+        name="description",
+        says="description.md names the metric, and no folder of this machine",
+        test=description,
+    ),
+    Rule(name="raw", says="make_raw repeats its bytes, at any time", test=data.raw),
+    Rule(
+        name="prepare",
+        says="prepare gives the same bytes twice, from read-only raw data",
+        test=data.prepare,
+        needs=("raw",),
+    ),
+    Rule(name="raw-untouched", says="prepare does not change raw data", test=data.raw_untouched, needs=("prepare",)),
+    Rule(name="layout", says="public and private hold what the facts say", test=layout, needs=("prepare", "facts")),
+    Rule(
+        name="description-fits",
+        says="description.md names the submission's columns and the public files",
+        test=description_fits,
+        needs=("layout", "description"),
+    ),
+    Rule(name="sample", says="the sample submission is valid and graded", test=sample, needs=("layout",)),
+    Rule(name="perfect", says="the perfect submission is valid and beats the sample", test=perfect, needs=("layout",)),
+    Rule(
+        name="best",
+        says="nothing scores better than the perfect submission",
+        test=best,
+        needs=("perfect",),
+        sampled=True,
+    ),
+    Rule(name="defects", says="what [submission] rules out is invalid", test=defects, needs=("sample",)),
+    Rule(name="errors", says="neither check nor grade crashes", test=verdicts.errors, needs=("perfect",)),
+    Rule(name="sound", says="check never refuses what grade accepts", test=verdicts.sound, needs=("perfect",)),
+    Rule(name="complete", says="check refuses all that grade refuses", test=verdicts.complete, needs=("perfect",)),
+    Rule(name="reasons", says="a refusal says why, in a sentence", test=verdicts.reasons, needs=("perfect",)),
+    Rule(name="validate", says="the sandbox's validate contradicts neither", test=validate, needs=("perfect",)),
+    Rule(name="leaks", says="public files do not hold the answers", test=leaks, needs=("layout",)),
+    Rule(name="order", says="the order of test files does not tell their labels", test=order, needs=("layout",)),
+    Rule(name="learnable", says="a model beats the sample submission", test=learnable, needs=("sample",)),
+)
+
+
+def check_competition(
+    subject: str | Competition, *, edition: str = "v1", seed: int = 0, size: float = 1.0
+) -> list[Skipped]:
+    """Check an installed competition against all rules, on its synthetic data (or real data that need no account).
+
+    Raises ConformanceError, an AssertionError, with every rule that is broken and where. Returns the rules that could
+    not be tried here, with the reason. A rule that edition v1 breaks by design is waived in competition.toml::
+
+        [[waive]]
+        rule = "best"
+        why = "the published metric rewards an empty mask on some images"
+    """
+    __tracebackhide__ = True
+    chosen = competition(subject, edition) if isinstance(subject, str) else subject
+    with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
+        harness = Harness(chosen, Path(folder), seed=seed, size=size)
+        try:
+            return apply_rules(f"competition {chosen.id} {chosen.edition}", harness, RULES, chosen.facts.waive)
+        finally:
+            writable(Path(folder))

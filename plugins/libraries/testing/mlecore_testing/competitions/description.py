@@ -1,0 +1,55 @@
+"""Rule: the description says what the agent must know, and nothing about this machine."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from mlecore_testing.competitions.harness import Harness
+from mlecore_testing.rules import Broken, Stop
+
+_SHORTEST = 200  # characters
+_MANY = 8  # more columns, or files of one kind, need not all be named
+_NO_NAMES = {"mean", "score", "error", "column", "wise", "weighted", "multi", "class", "label", "level", "of", "at"}
+_SANDBOX = "data|submission|code|logs|instructions|validate_submission"  # below /home
+_LOCAL = re.compile(rf"(?<![\w/.:-])/(?:root|tmp|Users|mnt|var|home/(?!{_SANDBOX}))\b[\w./-]*|[A-Z]:\\\w+")
+
+
+def description(harness: Harness) -> Iterator[Broken]:
+    try:
+        text = harness.facts.description
+    except (OSError, UnicodeDecodeError) as error:
+        raise Stop(f"description.md cannot be read: {error}") from None
+    if len(text) < _SHORTEST:
+        yield Broken(f"it has {len(text)} characters: too few to say task, data, metric and format", "description.md")
+    if not _names_metric(text, harness.facts.metric):
+        yield Broken(f"it does not name the metric, {harness.facts.metric}", "description.md")
+    for found in dict.fromkeys(_LOCAL.findall(text)):
+        yield Broken(f"it names a folder of this machine: {found}", "description.md")
+
+
+def description_fits(harness: Harness) -> Iterator[Broken]:
+    text = harness.facts.description
+    header = harness.grid.header
+    named = header if len(header) <= _MANY else header[:2]
+    for column in named:
+        if column not in text:
+            yield Broken(f"it does not name the submission's column {column!r}", "description.md")
+    entries = sorted(entry for entry in harness.public.iterdir() if entry.name != "description.md")
+    alike = Counter(entry.suffix for entry in entries)
+    for entry in entries:
+        if alike[entry.suffix] <= _MANY and entry.name not in text:
+            yield Broken(f"it does not name {entry.name}, which the agent gets", "description.md")
+
+
+def _names_metric(text: str, metric: str) -> bool:
+    """A characteristic word of the metric's name, or what its letters mean: "root mean squared error" for rmse."""
+    text = text.lower()
+    words = re.findall(r"[a-z0-9.]+", metric.lower())
+    initials = "".join(word[0] for word in re.findall(r"[a-z]+", text))
+    return any(
+        word in text or (len(word) > 2 and word.isalpha() and word in initials)
+        for word in words
+        if len(word) > 1 and word not in _NO_NAMES
+    )

@@ -1,0 +1,160 @@
+"""A competition for the kit: its data, and what its code says about submissions."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from attrs import frozen
+
+from mlecore.competitions import Competition
+from mlecore.errors import InvalidSubmission, MlecoreError
+from mlecore.submissions.format import Format
+from mlecore.submissions.sample import open_sample
+from mlecore_testing.mutants import Grid, Mutant, mutants
+from mlecore_testing.trees import Tree
+
+FEWEST = 150  # mutants that are always tried
+MOST = 500
+PATIENCE = 4.0  # seconds after which no more mutants than the fewest are tried
+_SMALL = 100_000  # bytes of a sample submission; for larger ones fewer mutants are tried, as each takes long
+_LEAST = 20  # four of each kind
+
+
+@frozen
+class Response:
+    """What ``check`` or ``grade`` made of a submission: a score, a refusal with its reason, or a crash."""
+
+    score: float | None = None  # of grade; check leaves it None
+    refusal: str | None = None
+    crash: str | None = None
+
+    @property
+    def accepted(self) -> bool:
+        return self.refusal is None and self.crash is None
+
+
+@frozen
+class Verdict:
+    """A mutant and what both made of it."""
+
+    mutant: Mutant
+    check: Response
+    grade: Response
+
+
+class Harness:
+    """One competition in one edition with its synthetic (or practice) data, in its own folder."""
+
+    def __init__(self, competition: Competition, folder: Path, *, seed: int = 0, size: float = 1.0) -> None:
+        self.competition = competition
+        self.facts = competition.facts
+        self.folder = folder
+        self.seed = seed
+        self.size = size
+        self.raw = folder / "raw"
+        self.prepared = folder / "prepared"
+        self.public = self.prepared / "public"
+        self.private = self.prepared / "private"
+        self.raw_again = folder / "raw-again"
+        self.after_again = folder / "raw-again.json"
+        self.prepared_again = folder / "prepared-again"
+        self.before: Tree = {}  # the raw data as they were made
+        self.second_failure = ""  # of the process that does it all again
+        self._submission = folder / "submission.csv"
+
+    def make_raw(self, raw: Path) -> None:
+        """The data to prepare from: the synthetic data, or what needs no account and no network."""
+        if self.competition.loaded.implements("make_raw"):
+            self.competition.make_raw(raw, seed=self.seed, size=self.size)
+        else:
+            self.competition.fetch(raw)
+
+    @property
+    def format(self) -> Format:
+        return self.competition.format
+
+    @cached_property
+    def sample(self) -> bytes:
+        with open_sample(self.facts, self.public) as path:
+            return path.read_bytes()
+
+    @cached_property
+    def perfect(self) -> bytes:
+        """The best possible submission; without a hook the bytes of the answers, so that no cell changes."""
+        if not self.competition.loaded.implements("perfect"):
+            return (self.prepared / (self.facts.gold_submission or self.facts.answers)).read_bytes()
+        data: bytes = self.competition.perfect(self.private).to_csv(index=False, lineterminator="\n").encode()
+        return data
+
+    def tools(self) -> Path:
+        """A folder with what an agent finds in /opt/mlecore about the form of a submission."""
+        folder = self.folder / "opt"
+        if not folder.is_dir():
+            folder.mkdir()
+            own_check = self.competition.loaded.implements("check")
+            (folder / "submission.json").write_text(self.format.to_json(own_check=own_check))
+            (folder / "sample.csv").write_bytes(self.sample)
+        return folder
+
+    @property
+    def ids(self) -> list[str]:
+        """The columns that name a row."""
+        return [self.format.id] if self.format.id else []
+
+    @cached_property
+    def targets(self) -> list[str]:
+        """The columns that hold predictions."""
+        return list(self.format.expand(list(self.grid.header)))
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The sample submission, cell by cell."""
+        return Grid.parse(self.sample)
+
+    def check(self, data: bytes) -> Response:
+        self._submission.write_bytes(data)
+        try:
+            self.competition.check(self._submission, self.public)
+        except InvalidSubmission as reason:
+            return Response(refusal=self._said(reason))
+        except MlecoreError as error:
+            return Response(crash=str(error))
+        return Response()
+
+    def grade(self, data: bytes) -> Response:
+        self._submission.write_bytes(data)
+        try:
+            return Response(score=self.competition.grade(self._submission, self.private, self.public))
+        except InvalidSubmission as reason:
+            return Response(refusal=self._said(reason))
+        except MlecoreError as error:
+            return Response(crash=str(error))
+
+    def _said(self, reason: InvalidSubmission) -> str:
+        """The file's path was given by the user, so it may be in the reason."""
+        return str(reason).replace(str(self._submission), self._submission.name)
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """Hundreds of mutated submissions, checked and graded; fewer where grading one takes long."""
+        bases = {"sample": self.sample}
+        if self.grade(self.perfect).accepted:
+            bases["perfect"] = self.perfect
+        return list(self._judged(mutants(bases, self.ids, self.seed)))
+
+    def _judged(self, stream: Iterator[Mutant]) -> Iterator[Verdict]:
+        fewest = max(_LEAST, round(FEWEST * min(1.0, _SMALL / max(1, len(self.sample)))))
+        start = time.monotonic()
+        for number, mutant in enumerate(islice(stream, MOST)):
+            if number >= fewest and time.monotonic() - start > PATIENCE:
+                return
+            yield Verdict(mutant, self.check(mutant.data), self.grade(mutant.data))
+
+    def locals(self) -> tuple[str, ...]:
+        """Texts that must not be in a message: folders of this machine."""
+        return (os.fspath(self.folder), str(Path.home()) + os.sep)

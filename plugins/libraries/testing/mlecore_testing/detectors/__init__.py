@@ -1,0 +1,40 @@
+"""The kit for detectors."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mlecore.registry import load
+from mlecore_testing.detectors.detects import blind, calm, declares, detects, same, untouched
+from mlecore_testing.detectors.harness import DetectorBench
+from mlecore_testing.light import light
+from mlecore_testing.rules import Broken, Rule, Skipped, apply_rules
+
+
+def _light(harness: DetectorBench) -> Iterator[Broken]:
+    return light(harness.loaded.plugin)
+
+
+RULES: tuple[Rule[DetectorBench], ...] = (
+    Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
+    Rule(name="declares", says="what it declares is complete, and its options make sense", test=declares),
+    Rule(name="detects", says="it accepts any run, hostile ones too", test=detects, needs=("declares",)),
+    Rule(name="calm", says="it reports nothing about an honest run", test=calm, needs=("detects",)),
+    Rule(name="same", says="the same runs give the same findings", test=same, needs=("detects",)),
+    Rule(name="blind", says="it opens no answers", test=blind, needs=("detects",)),
+    Rule(name="untouched", says="it changes no files of runs", test=untouched, needs=("detects",)),
+)
+
+
+def check_detector(name: str, options: Mapping[str, str] | None = None) -> list[Skipped]:
+    """Check an installed detector against all rules on a made-up group; ``options`` are those that ``-D`` would give.
+
+    Raises ConformanceError with every rule that is broken; returns the rules that could not be tried here, such as
+    those of a detector whose key is not set or whose program is missing.
+    """
+    __tracebackhide__ = True
+    loaded = load("detector", name)
+    with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
+        return apply_rules(f"detector {name}", DetectorBench(loaded, options or {}, Path(folder)), RULES)

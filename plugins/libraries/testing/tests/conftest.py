@@ -1,0 +1,112 @@
+"""Plugins for the kit to judge: those that `mlecore new` writes, whole or with one thing broken."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from textwrap import indent
+
+import mlecore_testing.competitions.harness as harness_module
+import pytest
+from mlecore_testing.competitions import RULES, data
+from mlecore_testing.competitions.harness import Harness
+from mlecore_testing.rules import Stop
+
+from mlecore import competitions
+from mlecore.competitions import competition
+from mlecore.registry import discovery, loading
+from mlecore.scaffold import names, write
+
+AFTER_SPLIT = "write_csv(train, public"  # in the new competition
+WITHOUT_DATA = {"facts", "light", "description", "raw", "prepare", "raw-untouched"}
+
+Edits = dict[str, tuple[str, str]]  # file of the package -> (old, new); an empty old appends
+Install = Callable[..., str]
+Judge = Callable[..., list[str]]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """``install(kind, name, edits)``: a new plugin on the path, found like any other."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+    modules: list[str] = []
+
+    def put(kind: str, name: str, edits: Edits | None = None) -> str:
+        made = names(kind, name)
+        folder = write(made, tmp_path)
+        package = site / made.module
+        shutil.copytree(folder / made.module, package)
+        for file, (old, new) in (edits or {}).items():
+            text = (package / file).read_text()
+            assert old in text, f"{file} has no {old!r}"
+            (package / file).write_text(text.replace(old, new) if old else text + new)
+        info = site / f"{made.module}-0.1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {made.distribution}\nVersion: 0.1.0\n\n")
+        (info / "entry_points.txt").write_text(f"[mlecore.{kind}s]\n{name} = {made.module}\n")
+        modules.append(made.module)
+        forget()
+        return name
+
+    yield put
+    for name in list(sys.modules):
+        if name.partition(".")[0] in modules:
+            del sys.modules[name]
+    monkeypatch.undo()
+    forget()
+
+
+@pytest.fixture
+def harness_of(install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Harness]:
+    """``harness_of(edits)``: the new competition with these edits."""
+    monkeypatch.setattr(harness_module, "MOST", 320)
+    monkeypatch.setattr(harness_module, "FEWEST", 320)
+
+    def made(edits: Edits | None = None) -> Harness:
+        harness = Harness(competition(install("competition", "ring", edits)), tmp_path / "harness")
+        harness.folder.mkdir()
+        return harness
+
+    return made
+
+
+@pytest.fixture
+def judge(harness_of: Callable[..., Harness]) -> Judge:
+    """``judge(rule, edits)``: what the rule says of the new competition with these edits."""
+    rules = {rule.name: rule for rule in RULES}
+
+    def tried(rule: str, edits: Edits | None = None) -> list[str]:
+        harness = harness_of(edits)
+        if rule in ("prepare", "raw-untouched"):
+            assert not list(data.raw(harness))
+        if rule == "raw-untouched":
+            list(data.prepare(harness))
+        if rule not in WITHOUT_DATA:
+            harness.make_raw(harness.raw)
+            harness.competition.prepare(harness.raw, harness.public, harness.private)
+        try:
+            return [str(broken) for broken in rules[rule].test(harness)]
+        except Stop as reason:
+            return [str(reason)]
+
+    return tried
+
+
+@pytest.fixture
+def judge_preparing(judge: Judge) -> Judge:
+    """``judge_preparing(rule, code)``: what the rule says if ``prepare`` runs this code once it has split the data."""
+
+    def tried(rule: str, code: str) -> list[str]:
+        return judge(rule, {"__init__.py": (AFTER_SPLIT, f"{indent(code, '    ').lstrip()}\n    {AFTER_SPLIT}")})
+
+    return tried
+
+
+def forget() -> None:
+    """What is installed has changed."""
+    for cache in (discovery._all_entries, discovery._of_kind, discovery.find, loading.load, competitions._facts):
+        cache.cache_clear()

@@ -1,0 +1,250 @@
+"""Each rule for competitions finds what it is there for, and nothing in a competition that is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from mlecore_testing.competitions import RULES, learning
+from mlecore_testing.competitions.harness import Harness
+from mlecore_testing.rules import Broken, Undecided
+
+BY_NAME = {rule.name: rule for rule in RULES}
+CODE, RAW, FACTS, TEXT = "__init__.py", "synthetic.py", "competition.toml", "description.md"
+
+Edits = dict[str, tuple[str, str]]  # file -> (old, new)
+Judge = Callable[..., list[str]]
+
+
+@pytest.fixture
+def ready(harness_of: Callable[..., Harness]) -> Harness:
+    """The new competition with its data."""
+    harness = harness_of()
+    harness.make_raw(harness.raw)
+    harness.competition.prepare(harness.raw, harness.public, harness.private)
+    return harness
+
+
+def test_a_whole_competition_breaks_no_rule(harness_of: Callable[..., Harness]) -> None:
+    harness = harness_of()
+    broken = {name: list(rule.test(harness)) for name, rule in BY_NAME.items() if name != "learnable"}
+    assert not any(broken.values()), broken
+
+
+READS_BY_ITSELF = (  # a grade that does not read by the [submission] table
+    "truth, guess = format",
+    "format = Format.parse({'id': 'id', 'columns': {'inside': {'type': 'label'}}})\n    truth, guess = format",
+)
+BROKEN = {
+    "thresholds in the wrong order": (
+        "facts",
+        {
+            FACTS: (
+                "[submission]",
+                "thresholds = { gold = 0.5, silver = 0.8, bronze = 0.7, median = 0.6 }\n[submission]",
+            )
+        },
+        "gold = 0.5 is worse than silver = 0.8",
+    ),
+    "an unknown modality": ("facts", {FACTS: ('"tabular"', '"smell"')}, "modality = 'smell'"),
+    "answers among public data": ("facts", {FACTS: ('"private/test.csv"', '"public/test.csv"')}, "under private/"),
+    "answers outside": ("facts", {FACTS: ('"private/test.csv"', '"private/../../x.csv"')}, "under private/"),
+    "an MD5 that is none": ("facts", {FACTS: ("", '[md5]\nzip = "12345"\n')}, "is not an MD5"),
+    "a heavy import of the synthetic data": (
+        "light",
+        {RAW: ("from pathlib", "import sklearn\nfrom pathlib")},
+        "it imports sklearn",
+    ),
+    "a heavy import": ("light", {CODE: ("from pathlib", "import sklearn\nfrom pathlib")}, "it imports sklearn"),
+    "no metric in the description": ("description", {TEXT: ("accuracy", "a number")}, "does not name the metric"),
+    "a local path in the description": ("description", {TEXT: ("", "\nSee /tmp/my/notes.txt.\n")}, "/tmp/my/notes.txt"),
+    "a file that is not described": ("description-fits", {TEXT: ("`train.csv`", "one file")}, "train.csv"),
+    "a column that is not described": ("description-fits", {TEXT: ("inside", "within")}, "'inside'"),
+    "raw data by hash": ("raw", {RAW: ("RandomState(seed)", "RandomState(hash(str(seed)) % 9973)")}, "other bytes"),
+    "raw data by the clock": (
+        "raw",
+        {RAW: ("RandomState(seed)", "RandomState(int(__import__('time').time()) % 99991)")},
+        "points.csv: other bytes the second time",
+    ),
+    "a set's order in prepared data": (
+        "prepare",
+        {
+            CODE: (
+                "write_csv(train, public",
+                "train = train.loc[:, list(set(train.columns))]\n    write_csv(train, public",
+            )
+        },
+        "public/train.csv: other bytes the second time",
+    ),
+    "prepare leaves a file in raw": (
+        "raw-untouched",
+        {CODE: ("write_csv(train, public", "raw.chmod(0o755); (raw / 'notes').touch()\n    write_csv(train, public")},
+        "notes: is there after it",
+    ),
+    "a link in public data": (
+        "layout",
+        {CODE: ("write_csv(train, public", "(public / 'x').symlink_to('/etc')\n    write_csv(train, public")},
+        "neither a file nor a folder",
+    ),
+    "answers elsewhere": ("layout", {FACTS: ('"private/test.csv"', '"private/answers.csv"')}, "private/answers.csv"),
+    "a file that prepare should write": (
+        "layout",
+        {FACTS: ("", '[expect]\n"public/more.csv" = { rows = 3 }\n')},
+        "prepare wrote no public/more.csv",
+    ),
+    "a sample that is refused": ("sample", {CODE: ("assign(inside=0)", "assign(inside=0.5)")}, "check refuses it"),
+    "a metric that is upside down": ("perfect", {CODE: ("return accuracy(", "return -accuracy(")}, "it scores -1.0"),
+    "something better than the answers": (
+        "best",
+        {CODE: ("return accuracy(", "return 2.0 if guess['inside'].sum() == 0 else accuracy(")},
+        "scores 2.0, the perfect submission 1.0",
+    ),
+    "a table that claims too much": (
+        "defects",
+        {CODE: READS_BY_ITSELF, FACTS: ('{ type = "label" }', '{ type = "number", high = 1 }')},
+        "2, above 1, in the column inside: grade accepts it",
+    ),
+    "a check that refuses too much": (
+        "sound",
+        {CODE: READS_BY_ITSELF, FACTS: ('{ type = "label" }', '{ type = "number", high = 1 }')},
+        "grade accepts it (",
+    ),
+    "a check that sees nothing": (
+        "complete",
+        {CODE: ("", "\n\n@hookimpl\ndef check(submission: Table) -> list[str]:\n    return []\n")},
+        "check accepts it, grade refuses it",
+    ),
+    "a check that is better than it says": (
+        "complete",
+        {FACTS: ("[submission]", 'check_incomplete = "words hang on the answers"\n[submission]')},
+        "so check is complete",
+    ),
+    "grade crashes": (
+        "errors",
+        {CODE: ("truth, guess", "submission.frame()['inside']\n    truth, guess")},
+        "grade crashes",
+    ),
+    "reasons that are none": (
+        "reasons",
+        {
+            CODE: (
+                "truth, guess",
+                "from mlecore.errors import InvalidSubmission\n"
+                "    if 'inside' not in submission.frame():\n"
+                "        raise InvalidSubmission(\"KeyError: 'inside'\")\n"
+                "    truth, guess",
+            )
+        },
+        "is an exception, not a sentence",
+    ),
+    "reasons that name the answers' folder": (
+        "reasons",
+        {
+            CODE: (
+                "truth, guess",
+                "from mlecore.errors import InvalidSubmission\n"
+                "    if 'inside' not in submission.frame():\n"
+                "        raise InvalidSubmission(f'it is not like {private}/test.csv at all')\n"
+                "    truth, guess",
+            )
+        },
+        "names a folder of this machine",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_competition_is_found_out(judge: Judge, what: str) -> None:
+    rule, edits, expected = BROKEN[what]
+    found = judge(rule, edits)
+    assert any(expected in place for place in found), found
+
+
+def test_validate_is_held_to_check_and_grade(harness_of: Callable[..., Harness]) -> None:
+    """A table that is not what grade does misleads the agent, even where the check hook knows better."""
+    own = (
+        "@hookimpl\ndef grade(",
+        "@hookimpl\ndef check(submission: Table, sample: Table) -> list[str]:\n"
+        "    LABELS.read(submission, sample.frame())\n"
+        "    return []\n\n\n"
+        "LABELS = Format.parse({'id': 'id', 'columns': {'inside': {'type': 'label'}}})\n\n\n"
+        "@hookimpl\ndef grade(",
+    )
+    harness = harness_of({FACTS: ('{ type = "label" }', '{ type = "number", low = 0, high = 1 }'), CODE: own})
+    code = harness.competition.facts.folder / CODE
+    code.write_text(code.read_text().replace("format.read(submission, private", "LABELS.read(submission, private"))
+    harness.make_raw(harness.raw)
+    harness.competition.prepare(harness.raw, harness.public, harness.private)
+    assert not list(BY_NAME["sound"].test(harness))
+    assert any("grade accepts it, validate says: not well-formed" in str(b) for b in BY_NAME["validate"].test(harness))
+
+
+LEARNER = """
+@hookimpl
+def launch(task: Task) -> Launch:
+    script = (
+        "import pandas as pd, pathlib\\n"
+        "d = pathlib.Path('data'); test = pd.read_csv(d / 'test.csv')\\n"
+        "test['inside'] = RULE\\n"
+        "test[['id', 'inside']].to_csv('submission/submission.csv', index=False)\\n"
+    )
+    return Launch(argv=("python3", "agent/main.py"), files={"agent/main.py": script.encode()})
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("(test['x'] ** 2 + test['y'] ** 2 < 0.64).astype(int)", []),
+        ("2", ["the submission of learner: it scores 0.0, the sample submission 0.47"]),
+        ("'in'", ["the submission of learner: grade refuses it: column 'inside'"]),
+    ],
+)
+def test_a_model_must_beat_the_sample(
+    ready: Harness,
+    install: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    rule: str,
+    expected: list[str],
+) -> None:
+    old = "@hookimpl\ndef launch(task: Task) -> Launch:"
+    new = LEARNER.replace("RULE", rule) + "\n\ndef unused(task: Task) -> Launch:"
+    install("agent", "learner", {CODE: (old, new)})
+    monkeypatch.setattr(learning, "AGENT", "learner")
+    found = [str(broken) for broken in learning.learnable(ready)]
+    assert len(found) == len(expected) and all(map(str.startswith, found, expected)), found
+
+
+def test_without_a_model_it_stays_open(
+    ready: Harness, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "AGENT", "nobody")
+    with pytest.raises(Undecided, match="the agent nobody is not installed"):
+        list(learning.learnable(ready))
+    with pytest.raises(Undecided, match="has no model for it: too hard"):
+        _let_work(ready, install, monkeypatch, "print('too hard')")
+
+
+def test_an_agent_that_is_not_done_in_time_leaves_it_open(
+    ready: Harness, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "_LIMIT", 0.2)
+    with pytest.raises(Undecided, match="is not done after"):
+        _let_work(ready, install, monkeypatch, "import time; time.sleep(600)")
+
+
+def test_an_agent_that_crashes_breaks_the_rule(
+    ready: Harness, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crash is a bug to fix, and does not mean that the agent has no model."""
+    [broken] = _let_work(ready, install, monkeypatch, "print('hello'); raise SystemExit('no column x')")
+    assert str(broken) == "the agent lazy: it crashes, exit code 1:\nhello\nno column x"
+
+
+def _let_work(
+    harness: Harness, install: Callable[..., str], monkeypatch: pytest.MonkeyPatch, script: str
+) -> list[Broken]:
+    """What the rule says where the agent is this script."""
+    install("agent", "lazy", {CODE: ('"agent/main.py", str(task.data)', f'"-c", {script!r}')})
+    monkeypatch.setattr(learning, "AGENT", "lazy")
+    return list(learning.learnable(harness))

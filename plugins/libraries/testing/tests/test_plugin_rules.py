@@ -1,0 +1,286 @@
+"""The kits for agents, backends and detectors find out what is broken; what is whole breaks no rule."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from mlecore_testing import check_agent, check_detector
+from mlecore_testing.agents import RULES as AGENT_RULES
+from mlecore_testing.agents.harness import AgentBench
+from mlecore_testing.backends import RULES as BACKEND_RULES
+from mlecore_testing.backends.harness import BackendBench
+from mlecore_testing.detectors import RULES as DETECTOR_RULES
+from mlecore_testing.detectors.harness import DetectorBench
+from mlecore_testing.rules import Stop, Undecided
+
+from mlecore.backends import Handle
+from mlecore.cli.plugins import command as plugins
+from mlecore.registry import load
+
+Install = Callable[..., str]
+CODE = "__init__.py"
+RULES = {"agent": AGENT_RULES, "backend": BACKEND_RULES, "detector": DETECTOR_RULES}
+BENCHES = {"agent": AgentBench, "backend": BackendBench, "detector": DetectorBench}
+
+BROKEN = {
+    "an agent with a default that does not fit": (
+        "agent",
+        "declares",
+        {CODE: ('default="4"', 'default="four"')},
+        "its default 'four' must be an integer",
+    ),
+    "a recipe that is not a requirement": (
+        "agent",
+        "recipe",
+        {CODE: ('"pandas>=2.2,<3"', '"pandas >< 3"')},
+        "is not a requirement",
+    ),
+    "a recipe in a set's order": (
+        "agent",
+        "recipe",
+        {CODE: ('("pandas>=2.2,<3",)', "tuple(set('abcdefgh'))")},
+        "a different digest in another process",
+    ),
+    "a key that was not declared": (
+        "agent",
+        "launch",
+        {CODE: ("        files=", '        secrets=("SOME_KEY",),\n        files=')},
+        "secret SOME_KEY is not declared by agent()",
+    ),
+    "a file outside of home": (
+        "agent",
+        "launch",
+        {CODE: ('files={"agent/main.py"', 'files={"../main.py"')},
+        "'../main.py' is not a path below home",
+    ),
+    "a launch that writes": (
+        "agent",
+        "pure",
+        {CODE: ("    return Launch(", "    Path(__file__).touch()\n    return Launch(")},
+        "it writes",
+    ),
+    "a launch that starts something": (
+        "agent",
+        "pure",
+        {CODE: ("    return Launch(", "    __import__('subprocess').run(['true'])\n    return Launch(")},
+        "it starts a process",
+    ),
+    "an agent that assumes /home": (
+        "agent",
+        "home",
+        {CODE: ("str(task.data)", "'/home/data'")},
+        "assumes /home;",
+    ),
+    "usage that is none": (
+        "agent",
+        "usage",
+        {
+            CODE: (
+                "",
+                "\n\n@hookimpl\ndef usage(logs: Path):\n    return 5\n",
+            )
+        },
+        "the result is 5 (int); expected",
+    ),
+    "usage that breaks on odd logs": (
+        "agent",
+        "usage",
+        {
+            CODE: (
+                "",
+                "\n\n@hookimpl\ndef usage(logs: Path):\n    import json\n"
+                "    return [json.loads(p.read_text()) for p in logs.glob('broken.json')] and None\n",
+            )
+        },
+        "hostile logs: PluginError",
+    ),
+    "a detector that follows links": (
+        "detector",
+        "detects",
+        {
+            CODE: (
+                "path.is_symlink() or not path.is_file()",
+                "not path.read_text()",
+            )
+        },
+        "its hook detect failed",
+    ),
+    "a detector that accuses everybody": (
+        "detector",
+        "calm",
+        {CODE: ('"suspicious" if same else "clean"', '"violation"')},
+        "run first-0, an honest one: violation: same-submission",
+    ),
+    "a detector that leaves notes": (
+        "detector",
+        "untouched",
+        {CODE: ("    smallest = int", "    (run.folder / 'note').touch()\n    smallest = int")},
+        "runs/kit/first-0/note: it was made",
+    ),
+    "a detector that looks at the answers": (
+        "detector",
+        "blind",
+        {
+            CODE: (
+                "group: Sequence[RunRecord], options: Mapping[str, str]) -> Detection:\n",
+                "group: Sequence[RunRecord], options: Mapping[str, str], public: Path | None) -> Detection:\n"
+                "    if public:\n        (public.parent / 'private' / 'test.csv').read_text()\n",
+            )
+        },
+        "private/test.csv",
+    ),
+    "a detector that invents its evidence": (
+        "detector",
+        "detects",
+        {
+            CODE: (
+                'evidence=(Evidence(file="submission/submission.csv"),) if same else ()',
+                'evidence=(Evidence(file="code/main.py", line=2, quote="os.system"),)',
+            )
+        },
+        "which code/main.py does not say",
+    ),
+    "a backend that starts again": (
+        "backend",
+        "once",
+        {"folders.py": ("            os.close(lock)\n            return None", "            pass")},
+        "ran ",
+    ),
+    "a backend that forgets the limit": (
+        "backend",
+        "cut",
+        {"collect.py": ("Receiver(into, max_bytes, max_files)", "Receiver(into, 9 << 20, max_files)")},
+        "with a limit of 1 MiB it fetched",
+    ),
+    "a backend that hands over everything": (
+        "backend",
+        "secrets",
+        {"processes.py": ("        **secret_values(job),", "        **os.environ,")},
+        "a variable of the controller that the job does not name",
+    ),
+    "a backend that brings any number of files": (
+        "backend",
+        "cut",
+        {"collect.py": ("Receiver(into, max_bytes, max_files)", "Receiver(into, max_bytes, 9999)")},
+        "with a limit of 4 files it fetched",
+    ),
+    "a backend with its own globs": (
+        "backend",
+        "globs",
+        {"collect.py": ("if glob.matches(path):", "if path.match(glob.text):")},
+        "for submission it fetched",
+    ),
+    "a backend that trusts the agent with the relay's log": (
+        "backend",
+        "hostile",
+        {"collect.py": ("receiver.take(path,", "receiver._take(path,")},
+        "a job without a relay wrote logs/relay.jsonl",
+    ),
+    "a backend with its own variables": (
+        "backend",
+        "variables",
+        {"processes.py": ("        **environment(", "        **(lambda *job, **paths: {})(")},
+        "a job has no variable MLECORE_CPUS",
+    ),
+    "a backend that says nothing about its sandbox": (
+        "backend",
+        "declares",
+        {"backend.py": ("def describe(self)", "def described(self)")},
+        "abstract method",
+    ),
+    "a backend that says it in a dialect": (
+        "backend",
+        "describes",
+        {"backend.py": ("        return Sandbox(", "        return dict(")},
+        "which is not a Sandbox",
+    ),
+    "a backend that only claims a limit": (
+        "backend",
+        "processes",
+        {"backend.py": ("processes=nobody", 'processes=Enforcement(level="enforced", how="good will")')},
+        "went far beyond",
+    ),
+    "a backend that promises what it cannot give": (
+        "backend",
+        "preflight",
+        {"backend.py": ("demand.gpus or demand.terminal", "demand.terminal")},
+        "10,000 GPUs",
+    ),
+    "a backend that only claims to isolate": (
+        "backend",
+        "apart",
+        {"backend.py": ("isolation=None", 'isolation="good will"')},
+        "reads a file of the controller that",
+    ),
+    "a backend that only claims to shut off the network": (
+        "backend",
+        "network",
+        {"backend.py": ("network=nobody", 'network=Enforcement(level="enforced", how="good will")')},
+        "a job without a network reaches this machine",
+    ),
+}
+
+
+@pytest.fixture
+def tried(install: Install, tmp_path: Path) -> Callable[..., list[str]]:
+    """``tried(kind, rule, edits)``: what a rule says of a new plugin with these edits."""
+
+    def judged(kind: str, rule: str, edits: dict[str, tuple[str, str]] | None = None) -> list[str]:
+        options = {"trust": "true", "folder": str(tmp_path / "jobs")} if kind == "backend" else {}
+        folder = tmp_path / "harness"
+        folder.mkdir(exist_ok=True)
+        harness = BENCHES[kind](load(kind, install(kind, "odd", edits)), options, folder)
+        (test,) = [one.test for one in RULES[kind] if one.name == rule]
+        try:
+            return [str(broken) for broken in test(harness)]
+        except Stop as reason:
+            return [str(reason)]
+        except Undecided:
+            return []
+        finally:
+            if isinstance(harness, BackendBench):
+                harness.clean_up()
+
+    return judged
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_plugin_is_found_out(tried: Callable[..., list[str]], what: str) -> None:
+    kind, rule, edits, expected = BROKEN[what]
+    found = tried(kind, rule, edits)
+    assert any(expected in place for place in found), found
+
+
+def test_plugins_show_names_what_a_backend_lacks(install: Install) -> None:
+    edits = {"backend.py": ("def describe(self)", "def described(self)")}
+    shown = CliRunner().invoke(plugins, ["show", install("backend", "silent", edits)])
+    assert shown.exit_code == 1 and "broken" in shown.output and "abstract method" in shown.output
+    assert "describe" in shown.output
+
+
+@pytest.mark.parametrize("rule", sorted({rule for kind, rule, _, _ in BROKEN.values() if kind == "backend"}))
+def test_a_whole_backend_breaks_no_rule(tried: Callable[..., list[str]], rule: str) -> None:
+    assert tried("backend", rule) == []
+
+
+def test_a_job_counts_as_running_before_its_processes_can_be_seen(install: Install, tmp_path: Path) -> None:
+    """For a moment after exec, /proc shows no environment, by which the processes are found."""
+    options = {"trust": "true", "folder": str(tmp_path / "jobs")}
+    bench = BackendBench(load("backend", install("backend", "slow")), options, tmp_path)
+    job = bench.job("echo done")
+    folder = bench.backend._folder(job.name)  # type: ignore[attr-defined]
+    folder.lay_out(job)
+    lock = folder.claim()
+    handle = Handle(name=job.name, id=job.name)
+    assert bench.status(handle).phase == "running" and folder.claim() is None
+    os.close(lock)  # whoever was starting it died
+    assert bench.status(handle).infra_failure
+
+
+def test_whole_agents_and_detectors_break_no_rule(install: Install) -> None:
+    assert [skipped.rule for skipped in check_agent(install("agent", "fine"))] == ["usage"]
+    assert check_detector(install("detector", "fine")) == []
