@@ -25,7 +25,7 @@ class Probe:
     name: str
     script: str  # Python
     kind: Kind = "limit"
-    demand: Mapping[str, Any] = field(factory=dict)
+    resources: Mapping[str, Any] = field(factory=dict)
 
 
 def limits() -> list[Probe]:
@@ -126,7 +126,7 @@ for _ in range(min(most // 2 - 50, 4000)):
 if len(kept) < 2000: raise SystemExit("refused")""",
     }
     return [
-        Probe(area="memory", name=name, script=_CALLS + script + _STAY, demand={"memory": MEMORY})
+        Probe(area="memory", name=name, script=_CALLS + script + _STAY, resources={"memory": MEMORY})
         for name, script in tries.items()
     ]
 
@@ -165,7 +165,7 @@ for _ in range(300):
 for n in range(4): fill(os.open(str(n), os.O_CREAT | os.O_WRONLY))""",
     }
     return [
-        Probe(area="disk", name=name, script=_CALLS + _FILL + script + _STAY, demand={"disk": DISK})
+        Probe(area="disk", name=name, script=_CALLS + _FILL + script + _STAY, resources={"disk": DISK})
         for name, script in tries.items()
     ]
 
@@ -195,9 +195,9 @@ import threading, time
 for _ in range(200): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 """
     return [
-        Probe(area="processes", name="forks", script=forks + _STAY, demand={"processes": 64}),
-        Probe(area="processes", name="threads", script=threads + _STAY, demand={"processes": 64}),
-        Probe(area="cpus", name="affinity undone", script=BUSY, kind="got", demand={"cpus": 1.0}),
+        Probe(area="processes", name="forks", script=forks + _STAY, resources={"processes": 64}),
+        Probe(area="processes", name="threads", script=threads + _STAY, resources={"processes": 64}),
+        Probe(area="cpus", name="affinity undone", script=BUSY, kind="got", resources={"cpus": 1.0}),
     ]
 
 
@@ -276,14 +276,14 @@ os.makedirs(".mlecore", exist_ok=True)
 open(".mlecore/exit.json", "w").write('{"exit_code": 137, "stopped": true}')
 os._exit(137)""",
     }
-    demand = {"time_limit": LIMIT, "grace": GRACE}
+    resources = {"time_limit": LIMIT, "grace": GRACE}
     return [
         *[
-            Probe(area="time", name=name, script=_WORK + text, kind="time", demand=demand)
+            Probe(area="time", name=name, script=_WORK + text, kind="time", resources=resources)
             for name, text in tries.items()
         ],
         *[
-            Probe(area="a retry", name=name, script=_WORK + text, kind="retry", demand=demand)
+            Probe(area="a retry", name=name, script=_WORK + text, kind="retry", resources=resources)
             for name, text in ends.items()
         ],
     ]

@@ -27,7 +27,7 @@ from kubernetes_jobs import Runs, memory
 from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 
-from mlecore.backends import Dataset, Demand, Handle, Image, Job
+from mlecore.backends import Dataset, Handle, Image, Job, Resources
 
 GPUS = 8  # of a node
 NAME = f"mlecore-scale-{uuid.uuid4().hex[:8]}"  # of the namespace; the nodes' begin so
@@ -239,7 +239,7 @@ def job(public: Path) -> Job:
         tools={"init": Path(__import__("mlecore").__file__).parent / "sandbox" / "init"},
         files={"agent/agent.py": b"print()\n" * 1000},
         env={"MLECORE_CANDIDATES": "submission/submission.csv"},
-        demand=Demand(gpus=1, cpus=8, memory=2**34, disk=2**36, time_limit=24 * 3600.0),
+        resources=Resources(gpus=1, cpus=8, memory=2**34, disk=2**36, time_limit=24 * 3600.0),
     )
 
 

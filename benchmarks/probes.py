@@ -48,7 +48,7 @@ class Result:
 
 
 def run(bench: BackendBench, probe: Probe) -> Result:
-    job = evolve(bench.job("", **probe.demand), argv=("python3", "-c", probe.script))
+    job = evolve(bench.job("", **probe.resources), argv=("python3", "-c", probe.script))
     try:
         handle = bench.start(job)
         began = time.monotonic()

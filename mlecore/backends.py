@@ -106,7 +106,7 @@ class Image:
 
 
 @frozen(kw_only=True)
-class Built:
+class CachedImage:
     """What a backend built from a recipe and keeps for later runs: an image, an environment."""
 
     ref: str  # as the backend knows it: an image's id, an environment's folder
@@ -120,8 +120,8 @@ class Built:
 
 
 @frozen(kw_only=True)
-class Demand:
-    """What a job demands of a backend; known before there is an image or data."""
+class Resources:
+    """What a job requested of a backend; known before there is an image or data."""
 
     cpus: float | None = None  # None: no limit but the backend's own
     memory: int | None = None  # bytes, no swap; beyond it the process with most memory is killed, and the job continues
@@ -168,7 +168,7 @@ class Job:
     files: Mapping[str, bytes | Path] = field(factory=dict)  # path relative to home, outside data/ -> content
     env: Mapping[str, str] = field(factory=dict)
     stdin: bytes = b""
-    demand: Demand = Demand()
+    resources: Resources = Resources()
     labels: Mapping[str, str] = field(factory=dict)
 
 
@@ -188,11 +188,11 @@ def environment(
 
     ``home``, ``tools`` and ``tmp`` are what the job sees; ``user_home`` is its HOME where that is another folder than
     ``home``. ``gpus`` are the ids of its GPUs as it sees them; None: its own only, counted from 0. ``proxy`` is the
-    relay's URL under ``llm``, and ``gateway`` that of the gateway for a job with ``demand.model``.
+    relay's URL under ``llm``, and ``gateway`` that of the gateway for a job with ``resources.model``.
     """
-    demand = job.demand
-    model = gateway if demand.model else None
-    seen = [str(number) for number in range(demand.gpus)] if gpus is None else gpus
+    resources = job.resources
+    model = gateway if resources.model else None
+    seen = [str(number) for number in range(resources.gpus)] if gpus is None else gpus
     env = {
         "HOME": str(user_home or home),
         "USER": user,
@@ -201,18 +201,18 @@ def environment(
         "LANG": "C.UTF-8",
         "TMPDIR": str(tmp),
         "CUDA_VISIBLE_DEVICES": ",".join(seen),
-        **(_proxy_variables(proxy, demand.allow, model) if proxy else {}),
-        **(variables(demand.model, job.name, model) if model and demand.model else {}),
+        **(_proxy_variables(proxy, resources.allow, model) if proxy else {}),
+        **(variables(resources.model, job.name, model) if model and resources.model else {}),
         **job.env,
         "MLECORE_HOME": str(home),
         "MLECORE_OPT": str(tools),
-        "MLECORE_TIME_LIMIT": f"{demand.time_limit:.2f}",
-        "MLECORE_GRACE": f"{demand.grace:.2f}",
+        "MLECORE_TIME_LIMIT": f"{resources.time_limit:.2f}",
+        "MLECORE_GRACE": f"{resources.grace:.2f}",
     }
-    if demand.cpus is not None:
-        env["MLECORE_CPUS"] = f"{demand.cpus:g}"
-    if demand.memory is not None:
-        env["MLECORE_MEMORY"] = str(demand.memory)
+    if resources.cpus is not None:
+        env["MLECORE_CPUS"] = f"{resources.cpus:g}"
+    if resources.memory is not None:
+        env["MLECORE_MEMORY"] = str(resources.memory)
     return env
 
 
@@ -235,12 +235,12 @@ def secret_values(job: Job) -> dict[str, str]:
 
     Never into a log, a record, an image, a command line, or what the backend stores about the job. Raises BackendError.
     """
-    for name in job.demand.secrets:
+    for name in job.resources.secrets:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             raise BackendError(f"the secret {name!r} cannot be the name of a variable")
         if name not in os.environ:
             raise BackendError(f"{job.name} needs {name}, which is not set here", fix=f"export {name}=...")
-    return {name: os.environ[name] for name in job.demand.secrets}
+    return {name: os.environ[name] for name in job.resources.secrets}
 
 
 @frozen(kw_only=True)
@@ -344,14 +344,14 @@ class Backend(ABC):
         """How jobs are isolated, and how their limits are enforced."""
 
     @abstractmethod
-    def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
-        """What keeps jobs from running here at all, and from getting what they demand.
+    def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
+        """What keeps jobs from running here at all, and from getting what they resources.
 
         What cannot be given is fatal (GPUs, more memory than there is); a limit that is not enforced, a warning.
         """
 
     @abstractmethod
-    def provide(self, dataset: Dataset, progress: Progress) -> str:
+    def stage_data(self, dataset: Dataset, progress: Progress) -> str:
         """Make public data available to jobs: idempotent, resumable, verified. Returns the value for ``Job.data``."""
 
     @abstractmethod
@@ -366,7 +366,7 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def find(self, group: str) -> dict[str, Handle]:
+    def list_jobs(self, group: str) -> dict[str, Handle]:
         """Handles of all jobs of a group, by job name, whichever process started them."""
 
     @abstractmethod
@@ -400,18 +400,18 @@ class Backend(ABC):
     def remove(self, handle: Handle) -> None:
         """Remove the job and all its files; idempotent."""
 
-    def built(self) -> Sequence[Built]:
+    def cached_images(self) -> Sequence[CachedImage]:
         """What ``build()`` made and is still there, newest first: `mlecore images list` shows it."""
         return ()
 
-    def discard(self, chosen: Sequence[Built]) -> tuple[list[Built], int]:
+    def prune(self, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
         """Remove these, except what a job uses by now, and what interrupted builds left.
 
         Returns those removed, and the bytes that are free again. A later run builds what it needs again.
         """
         return [], 0
 
-    def push(self, image: Built, registry: str) -> str:
+    def push(self, image: CachedImage, registry: str) -> str:
         """Copy an image to a registry (HOST[/PROJECT]), for backends elsewhere; its reference there, by digest."""
         raise BackendError(f"{image.name} is not an image that a registry can keep", fix="Name another --backend.")
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from mlecore.backends import LIMITS, Backend, Dataset, Demand, Enforcement, Image, Job, Sandbox, environment
+from mlecore.backends import LIMITS, Backend, Dataset, Enforcement, Image, Job, Resources, Sandbox, environment
 from mlecore.backends import secret_values as secrets
 from mlecore.errors import BackendError
 
@@ -23,8 +23,8 @@ JOB = Job(
 )
 
 
-def asking(**demand: Any) -> Job:
-    return evolve(JOB, demand=Demand(**demand))
+def asking(**resources: Any) -> Job:
+    return evolve(JOB, resources=Resources(**resources))
 
 
 def test_what_init_reads_is_not_the_agents_to_change() -> None:

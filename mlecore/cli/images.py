@@ -15,7 +15,7 @@ from mlecore.errors import BackendError, MlecoreError
 from mlecore.units import counted, show_size
 
 if TYPE_CHECKING:
-    from mlecore.backends import Backend, Built
+    from mlecore.backends import Backend, CachedImage
 
 _of_backend = click.option(
     "--backend", "name", type=BACKEND, show_default="all installed", help="Only what this backend built."
@@ -87,7 +87,7 @@ def prune(name: str | None, everyones: bool, yes: bool) -> None:
         click.confirm(f"Remove {counted(len(chosen), 'image')}?", abort=True)
     removed, freed = 0, 0
     for where, backend in _backends(name):
-        gone, size = backend.discard([each for of, _, each in chosen if of == where])
+        gone, size = backend.prune([each for of, _, each in chosen if of == where])
         removed, freed = removed + len(gone), freed + size
     click.echo(f"removed {counted(removed, 'image')}, {show_size(freed)}")
 
@@ -120,11 +120,11 @@ def _backends(name: str | None) -> Iterator[tuple[str, Backend]]:
             echo(f"backend {each} is left out: {error}", err=True)
 
 
-def _built(name: str | None) -> Iterator[tuple[str, Backend, Built]]:
+def _built(name: str | None) -> Iterator[tuple[str, Backend, CachedImage]]:
     """Backend by backend. Where all are asked, one that does not answer is left out, with a note."""
     for each, backend in _backends(name):
         try:
-            for found in backend.built():
+            for found in backend.cached_images():
                 yield each, backend, found
         except BackendError as error:
             if name:
@@ -132,7 +132,7 @@ def _built(name: str | None) -> Iterator[tuple[str, Backend, Built]]:
             echo(f"backend {each} is left out: {error}", err=True)
 
 
-def _show(found: list[tuple[str, Backend, Built]]) -> None:
+def _show(found: list[tuple[str, Backend, CachedImage]]) -> None:
     rows = []
     for backend, _, each in found:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.created))

@@ -12,7 +12,7 @@ from uuid import uuid4
 from attrs import frozen
 
 from mlecore.agents import FinishedSubmission, Launch, Task
-from mlecore.backends import Demand, Image, Job
+from mlecore.backends import Image, Job, Resources
 from mlecore.controller.forbidden import refuse_answers
 from mlecore.errors import PluginError
 from mlecore.globs import Glob
@@ -80,7 +80,7 @@ def make_job(
             "MLECORE_SNAPSHOT_BYTES": str(4 * inputs.submission_limit),
         },
         stdin=launch.stdin,
-        demand=Demand(
+        resources=Resources(
             cpus=limits.cpus,
             memory=limits.memory,
             gpus=limits.gpus,

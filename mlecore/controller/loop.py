@@ -229,4 +229,4 @@ class Controller:
                 self._finding_jobs = False
                 self.reporter.say(f"backend {name} cannot say which jobs it has: {describe(error)}; going on")
 
-        self.background.submit("finish", partial(backend.find, self.group.info.uid), found, failed)
+        self.background.submit("finish", partial(backend.list_jobs, self.group.info.uid), found, failed)

@@ -7,7 +7,7 @@ from collections.abc import Container
 from pathlib import Path
 
 from mlecore.agents import FinishedSubmission
-from mlecore.backends import Demand
+from mlecore.backends import Resources
 from mlecore.controller.experiment import Experiment, Say
 from mlecore.controller.job import make_job
 from mlecore.controller.model_check import check_models
@@ -26,7 +26,7 @@ def preflight(
     finished files. Raises UsageError, BackendError and EndpointError.
     """
     plan, finished = experiment.plan, set()
-    demands: list[Demand] = []
+    requested: list[Resources] = []
     models: list[ModelAccess] = []
     inputs = next(iter(experiment.inputs.values()), None)
     if inputs is None:  # nothing can start
@@ -38,14 +38,14 @@ def preflight(
             continue
         for note in made.launch.notes:
             say(f"{label}: {note}")
-        demand = made.job.demand
-        if demand.model is not None:
-            _check_access(demand.model)
+        resources = made.job.resources
+        if resources.model is not None:
+            _check_access(resources.model)
             if begins is None or label in begins:
-                models.append(demand.model)
-        for name in demand.secrets:
+                models.append(resources.model)
+        for name in resources.secrets:
             named = name in plan.limits.secrets
-            if demand.model is not None and not named:
+            if resources.model is not None and not named:
                 raise UsageError(
                     f"agent {loaded_agent.use.name} asks for {name}, but runs with a gateway get only named keys",
                     fix=f"Give it to them anyway: --secret {name}",
@@ -58,10 +58,10 @@ def preflight(
                 raise UsageError(
                     f"agent {loaded_agent.use.name} needs {name} in the environment", fix=f"export {name}=..."
                 )
-        demands.append(demand)
-    if not demands:
+        requested.append(resources)
+    if not requested:
         return frozenset(finished)
-    problems = experiment.backend.preflight(demands)
+    problems = experiment.backend.preflight(requested)
     for problem in problems:
         if not problem.fatal:
             say(f"warning: {problem.what} ({problem.fix})")

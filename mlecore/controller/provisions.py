@@ -140,4 +140,4 @@ class Provisions:
     def _provide(self, inputs: Inputs) -> str:
         if not inputs.data.public.is_dir():
             raise FileNotFoundError(f"the data of {inputs.facts.id} are not there: {inputs.data.public}")
-        return self._experiment.backend.provide(inputs.dataset, lambda done, total, what: None)
+        return self._experiment.backend.stage_data(inputs.dataset, lambda done, total, what: None)

@@ -160,8 +160,8 @@ class Transitions:
                 launch_digest=made.launch_digest,
                 candidates=made.launch.candidates,
                 grace=made.launch.grace,
-                given_secrets=made.job.demand.secrets,
-                access=made.job.demand.model,
+                given_secrets=made.job.resources.secrets,
+                access=made.job.resources.model,
             ),
             attempt=record.attempts[-1].number,
         )
@@ -435,10 +435,10 @@ def _read_report(path: Path) -> Report:
 
 def _with_earlier_spending(job: Job, record: RunRecord) -> Job:
     """A budget is the run's: what earlier attempts spent of it is gone, but for those of a result that was replaced."""
-    if job.demand.model is None:
+    if job.resources.model is None:
         return job
     replaced = record.forced[-1].attempt if record.forced else 0
     earlier = [str(attempt.number) for attempt in record.attempts[:-1] if attempt.number > replaced]
     logs = [record.folder / "attempts" / number / "rest" / GATEWAY_LOG for number in earlier]
-    model = evolve(job.demand.model, spent=spent_in(logs))
-    return evolve(job, demand=evolve(job.demand, model=model))
+    model = evolve(job.resources.model, spent=spent_in(logs))
+    return evolve(job, resources=evolve(job.resources, model=model))

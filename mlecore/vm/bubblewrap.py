@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from attrs import frozen
 
-from mlecore.backends import Demand, Job, Problem
+from mlecore.backends import Job, Problem, Resources
 from mlecore.child_environment import child_environment
 from mlecore.vm.supervise import slirp
 
@@ -66,9 +66,9 @@ def command_line(
     job: Job, folder: Path, binds: Iterable[Path], extra: Mapping[PurePosixPath, Path], file_size: int | None
 ) -> CommandLine:
     """What to start; ``binds`` are shown read-only under their own paths, ``extra`` under others."""
-    user, demand = sandbox_user(job.name), job.demand
+    user, resources = sandbox_user(job.name), job.resources
     args = [*_namespaces(user), "--as-pid-1"]
-    shared = demand.network == "open" and not open_network(demand)
+    shared = resources.network == "open" and not open_network(resources)
     if not shared:
         args.append("--unshare-net")
     made: set[Path] = {Path("/")}
@@ -76,15 +76,15 @@ def command_line(
     args += ["--proc", "/proc", "--dev", "/dev"]
     for name in _INIT_FILES:
         args += ["--ro-bind", "/dev/null", f"/proc/1/{name}", "--ro-bind", "/dev/null", f"/proc/1/task/1/{name}"]
-    size = ["--size", str(max(1 << 20, demand.memory // 2))] if demand.memory and _can_size() else []
+    size = ["--size", str(max(1 << 20, resources.memory // 2))] if resources.memory and _can_size() else []
     args += ["--perms", "1777", *size, "--tmpfs", "/dev/shm"]
-    for path in map(Path, _SYS + (_GPU_SYS if demand.gpus else ())):
+    for path in map(Path, _SYS + (_GPU_SYS if resources.gpus else ())):
         args += [*_above(path, made), "--ro-bind-try", str(path), str(path)]
     args += ["--bind", str(folder / "tmp"), "/tmp", *_above(Path("/var/x"), made), "--symlink", "/tmp", "/var/tmp"]
     args += [*_above(Path("/run/x"), made)]
     args += ["--bind", str(folder / "home"), "/home", "--ro-bind", job.data, "/home/data"]
     args += [*_above(Path("/opt/x"), made), "--ro-bind", str(folder / "opt"), "/opt/mlecore"]
-    own = ("hosts", *(("resolv.conf",) if open_network(demand) else ()))
+    own = ("hosts", *(("resolv.conf",) if open_network(resources) else ()))
     for name in ("passwd", "group", "hostname", *(() if shared else own)):
         args += ["--ro-bind", str(folder / "etc" / name), f"/etc/{name}"]
     for path in sorted(set(binds)):
@@ -94,7 +94,7 @@ def command_line(
         args += [*_above(Path(target), made), "--ro-bind", str(source), str(target)]
     args += ["--chdir", "/home"]
     prelude = _becoming(user)
-    prelude += [_helper("prlimit"), f"--nproc={demand.processes}", "--core=0"]
+    prelude += [_helper("prlimit"), f"--nproc={resources.processes}", "--core=0"]
     if file_size:
         prelude.append(f"--fsize={file_size}")
     return CommandLine(outer=[program(), *args], last=["--remount-ro", "/"], prelude=prelude)
@@ -139,9 +139,9 @@ def _becoming(user: int | None) -> list[str]:
     return [*prelude, "--bounding-set=-all", "--no-new-privs", "--pdeathsig=KILL"]
 
 
-def open_network(demand: Demand) -> bool:
+def open_network(resources: Resources) -> bool:
     """Does a job with the whole network get one of its own? Else it shares this machine's."""
-    return demand.network == "open" and slirp.is_there()
+    return resources.network == "open" and slirp.is_there()
 
 
 def _system(made: set[Path], network: bool, more: Iterable[str] = ()) -> list[str]:

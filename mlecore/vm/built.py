@@ -8,17 +8,17 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mlecore.backends import Built
+from mlecore.backends import CachedImage
 from mlecore.vm import folders
 from mlecore.vm.environments import locked, manifest
 from mlecore.vm.supervise.files import SPEC, read_json
 
 
-def built(root: Path) -> list[Built]:
+def built(root: Path) -> list[CachedImage]:
     """All environments below ``root``, newest first. Files that are links into uv's cache are not in their size."""
     used = _used(root)
     found = [
-        Built(
+        CachedImage(
             ref=str(folder),
             name=folder.name[:12],
             size=_size(folder),
@@ -32,8 +32,8 @@ def built(root: Path) -> list[Built]:
     return sorted(found, key=lambda each: -each.created)
 
 
-def discard(root: Path, chosen: Sequence[Built]) -> tuple[list[Built], int]:
-    """See ``Backend.discard``."""
+def discard(root: Path, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
+    """See ``Backend.prune``."""
     wanted = {each.ref: each for each in chosen}
     removed, freed = [], 0
     for folder in _folders(root):

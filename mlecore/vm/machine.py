@@ -18,10 +18,9 @@ from uuid import uuid4
 from mlecore.agents import HOME, Recipe
 from mlecore.backends import (
     Backend,
-    Built,
+    CachedImage,
     Capacity,
     Dataset,
-    Demand,
     Enforcement,
     Fetched,
     Handle,
@@ -30,6 +29,7 @@ from mlecore.backends import (
     JobStatus,
     Problem,
     Progress,
+    Resources,
     Sandbox,
 )
 from mlecore.errors import BackendError, BackendUnreachable
@@ -71,7 +71,7 @@ class Vm(Backend):
             return Problem(what=f"runs here need Linux, and this is {sys.platform}", fix="Use the backend docker.")
         return bubblewrap.problem() if self._isolated else None
 
-    def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
+    def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
         out = [self._sandbox_problem] if self._sandbox_problem else []
         if not self._isolated:
             what = "isolation=none: agents run as you, and can read and change all that you can, answers included"
@@ -87,41 +87,41 @@ class Vm(Backend):
             if gpu not in known:
                 have = f"it has {', '.join(known)}" if known else "it has none"
                 out.append(Problem(what=f"this machine has no GPU {gpu}; {have}", fix="Give -B gpus=... as they are."))
-        return [*out, *self._unmet(demands), *_watched(demands)]
+        return [*out, *self._unmet(requested), *_watched(requested)]
 
-    def _unmet(self, demands: Sequence[Demand]) -> list[Problem]:
-        """Demands that cannot be met here; each kind once."""
+    def _unmet(self, requested: Sequence[Resources]) -> list[Problem]:
+        """Resources that this machine cannot provide; each kind once."""
         here = self.capacity()
         found: dict[str, Problem] = {}
-        for demand in demands:
-            if demand.gpus > len(self._gpus):
-                what = f"{demand.gpus} GPUs are asked for, and {len(self._gpus) or 'none'} may be used"
+        for resources in requested:
+            if resources.gpus > len(self._gpus):
+                what = f"{resources.gpus} GPUs are asked for, and {len(self._gpus) or 'none'} may be used"
                 found["gpus"] = Problem(what=what, fix="Name them: -B gpus=0,1.")
-            if demand.memory and demand.memory > here.memory:
-                what = f"{show_size(demand.memory)} of memory are asked for, and this machine has"
+            if resources.memory and resources.memory > here.memory:
+                what = f"{show_size(resources.memory)} of memory are asked for, and this machine has"
                 found["memory"] = Problem(what=f"{what} {show_size(here.memory)}", fix="Ask for less.")
-            if demand.cpus and demand.cpus > here.cpus:
-                what = f"{demand.cpus:g} CPUs are asked for, and this machine has {here.cpus:g}"
+            if resources.cpus and resources.cpus > here.cpus:
+                what = f"{resources.cpus:g} CPUs are asked for, and this machine has {here.cpus:g}"
                 found["cpus"] = Problem(what=what, fix="Ask for fewer.")
-            if demand.writable_root:
+            if resources.writable_root:
                 what = "the agent installs things outside its home, which this backend keeps read-only"
                 found["root"] = Problem(what=what, fix="Use the backend docker.")
-            if demand.network != "open" and not self._isolated:
-                what = f"network={demand.network} cannot be enforced without a sandbox"
+            if resources.network != "open" and not self._isolated:
+                what = f"network={resources.network} cannot be enforced without a sandbox"
                 found["network"] = Problem(what=what, fix="Leave out -B isolation=none.", fatal=False)
-            if demand.model is not None and not self._isolated:
+            if resources.model is not None and not self._isolated:
                 what = "an agent without a sandbox reaches no model: its gateway is a part of the sandbox"
                 found["model"] = Problem(what=what, fix="Leave out -B isolation=none.")
-            if demand.network == "open" and self._isolated and not slirp.is_there():
+            if resources.network == "open" and self._isolated and not slirp.is_there():
                 what = "network=open is this machine's own network: its services on 127.0.0.1 and its Unix sockets "
                 what += "without a file can be reached"
                 fix = "Install slirp4netns (apt-get install slirp4netns): each job then gets a network of its own."
                 found["open"] = Problem(what=what, fix=fix, fatal=False)
-            if demand.network == "llm" and self._isolated:
-                found |= {problem.what: problem for problem in _relay_problems(demand)}
+            if resources.network == "llm" and self._isolated:
+                found |= {problem.what: problem for problem in _relay_problems(resources)}
         return list(found.values())
 
-    def provide(self, dataset: Dataset, progress: Progress) -> str:
+    def stage_data(self, dataset: Dataset, progress: Progress) -> str:
         public = dataset.public.resolve()
         if not public.is_dir():
             raise BackendError(f"the public data of {dataset.competition} are not at {public}")
@@ -140,21 +140,21 @@ class Vm(Backend):
             raise BackendError(self._sandbox_problem.what, fix=self._sandbox_problem.fix)
         return environments.build(recipe, self._root, log, self._isolated)
 
-    def built(self) -> Sequence[Built]:
+    def cached_images(self) -> Sequence[CachedImage]:
         return built.built(self._root)
 
-    def discard(self, chosen: Sequence[Built]) -> tuple[list[Built], int]:
+    def prune(self, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
         return built.discard(self._root, chosen)
 
     def start(self, job: Job) -> Handle:
         if self._sandbox_problem:
             raise BackendError(self._sandbox_problem.what, fix=self._sandbox_problem.fix)
         folders.make_private(self._root)
-        if job.demand.gpus > len(self._gpus):
-            raise BackendError(f"{job.name} asks for {job.demand.gpus} GPUs, and {len(self._gpus)} may be given out")
+        if job.resources.gpus > len(self._gpus):
+            raise BackendError(f"{job.name} asks for {job.resources.gpus} GPUs, and {len(self._gpus)} may be given out")
         return start.start(job, self._root, self._gpus, self._isolated, self._gateway_python)
 
-    def find(self, group: str) -> dict[str, Handle]:
+    def list_jobs(self, group: str) -> dict[str, Handle]:
         return {folder.name: folders.handle(folder) for folder in of_group(folders.jobs(self._root), group)}
 
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
@@ -268,12 +268,12 @@ def _held_by_cgroup() -> tuple[str, ...]:
     return usable[1] if usable else ()
 
 
-def _watched(demands: Sequence[Demand]) -> Iterator[Problem]:
+def _watched(requested: Sequence[Resources]) -> Iterator[Problem]:
     """Limits that are asked for (all of them, where nothing is asked for yet) and that a cgroup does not enforce."""
     held = _held_by_cgroup()
     asked = {
-        "memory": not demands or any(demand.memory for demand in demands),
-        "cpus": not demands or any(demand.cpus for demand in demands),
+        "memory": not requested or any(resources.memory for resources in requested),
+        "cpus": not requested or any(resources.cpus for resources in requested),
     }
     loose = [
         name for name, controller in (("memory", "memory"), ("cpus", "cpu")) if asked[name] and controller not in held
@@ -283,12 +283,12 @@ def _watched(demands: Sequence[Demand]) -> Iterator[Problem]:
         yield Problem(what=what, fix=cgroups.advice(), fatal=False)
 
 
-def _relay_problems(demand: Demand) -> Iterator[Problem]:
+def _relay_problems(resources: Resources) -> Iterator[Problem]:
     from mlecore.relay import Pattern
 
-    if not demand.allow and demand.model is None:
+    if not resources.allow and resources.model is None:
         yield Problem(what="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
-    for text in demand.allow:
+    for text in resources.allow:
         try:
             Pattern(text)
         except ValueError as error:

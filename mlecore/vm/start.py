@@ -70,11 +70,11 @@ def _environment_kept(ref: str) -> Iterator[None]:
 
 def _gateway(job: Job, root: Path, python: str | None) -> Process | None:
     """It runs in the job's folder, whose path may be too long for a socket's name."""
-    if job.demand.model is None:
+    if job.resources.model is None:
         return None
     slots = str(folders.make_private(root / "calls"))
     return gateway(
-        job.demand.model,
+        job.resources.model,
         job.name,
         listen=f"unix:{relaying.GATEWAY}",
         folder=".",
@@ -113,9 +113,9 @@ def _lay_out(
 def _spec(
     job: Job, folder: Path, root: Path, gpu_ids: tuple[str, ...], isolated: bool, model: Sequence[str]
 ) -> Mapping[str, Any]:
-    demand = job.demand
+    resources = job.resources
     room = shutil.disk_usage(folder.parent).free
-    disk = demand.disk or room // 2
+    disk = resources.disk or room // 2
     group = cgroups.usable()
     known = gpus.found()
     home = HOME if isolated else PurePosixPath(folder / "home")
@@ -134,24 +134,24 @@ def _spec(
         "outer": [],
         "outer_last": [],
         "prelude": [],
-        "terminal": demand.terminal,
-        "cpus": demand.cpus,
-        "memory": demand.memory,
-        "processes": demand.processes,
+        "terminal": resources.terminal,
+        "cpus": resources.cpus,
+        "memory": resources.memory,
+        "processes": resources.processes,
         "disk": disk,
         "room": room,
         "files": _most_files(folder.parent),
         "disk_every": 5.0,
         "disk_folders": [str(folder / "home"), str(folder / "tmp")],
         "file_size": disk,
-        "time_limit": demand.time_limit,
-        "grace": demand.grace,
-        "network": demand.network,
-        "way_out": isolated and (demand.network == "llm" or bubblewrap.open_network(demand)),  # is to be made first
-        "allow": list(demand.allow),
+        "time_limit": resources.time_limit,
+        "grace": resources.grace,
+        "network": resources.network,
+        "way_out": isolated and (resources.network == "llm" or bubblewrap.open_network(resources)),
+        "allow": list(resources.allow),
         "relay": str(Path(mlecore.__file__).parent / "relay.py"),
         "gateway": list(model),
-        "gpus": demand.gpus,
+        "gpus": resources.gpus,
         "gpu_ids": list(gpu_ids),
         "gpu_args": {},
         "gpu_models": {gpu: known[gpu].model if gpu in known else "unknown" for gpu in gpu_ids},
@@ -184,7 +184,7 @@ def _environment(
             home=home,
             tools=tools,
             tmp=PurePosixPath("/tmp" if isolated else folder / "tmp"),
-            proxy=relaying.URL if job.demand.network == "llm" and isolated else None,
+            proxy=relaying.URL if job.resources.network == "llm" and isolated else None,
             gateway=relaying.GATEWAY_URL if isolated else None,
         ),
     }

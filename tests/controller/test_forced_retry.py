@@ -157,7 +157,7 @@ def test_a_controller_at_work_is_asked(lab):
 def test_a_budget_begins_anew_with_a_forced_attempt(tmp_path):
     from attrs import evolve
 
-    from mlecore.backends import Demand
+    from mlecore.backends import Resources
     from mlecore.controller.transitions import _with_earlier_spending
     from mlecore.model_access import ModelAccess
     from mlecore.runs.record import Replaced
@@ -166,9 +166,9 @@ def test_a_budget_begins_anew_with_a_forced_attempt(tmp_path):
 
     for attempt, calls in ((1, 2), (2, 3), (3, 7)):
         spend(tmp_path, attempt, calls)
-    demand = Demand(network="llm", model=ModelAccess(endpoint="https://x.example/v1", budgets=("9calls",)))
+    resources = Resources(network="llm", model=ModelAccess(endpoint="https://x.example/v1", budgets=("9calls",)))
     forced = evolve(record(tmp_path, 3), forced=(Replaced(attempt=1, at="now"),))
-    assert _with_earlier_spending(job(demand), forced).demand.model.spent["calls"] == 3
+    assert _with_earlier_spending(job(resources), forced).resources.model.spent["calls"] == 3
 
 
 def test_a_damaged_grade_is_made_again_and_replaced(cli, graded):

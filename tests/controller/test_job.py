@@ -44,7 +44,7 @@ def test_a_task_tells_what_may_be_known_and_a_job_what_is_to_be_done(ready, tmp_
     made = make_job(experiment, loaded_agent, inputs, 3, "mle-u-1", "gu", tmp_path, {"run": "r"})
     job = made.job
     assert (job.name, job.group) == ("mle-u-1", "gu")
-    assert (job.demand.cpus, job.demand.memory, job.demand.time_limit) == (2, 10**9, 90.0)
+    assert (job.resources.cpus, job.resources.memory, job.resources.time_limit) == (2, 10**9, 90.0)
     assert set(job.tools) == {"init", "validate", "sample.csv", "submission.json"}
     assert job.files["instructions.txt"] == task.instructions.encode()
     assert job.files["validate_submission.sh"].is_file() and job.tools["validate"].is_file()
@@ -110,7 +110,7 @@ def test_more_network_than_given_is_refused(ready, tmp_path):
     with pytest.raises(UsageError, match="--network"):
         make_job(experiment, wants, inputs, 0, "j", "g", tmp_path)
     plan = evolve(experiment.plan, limits=evolve(experiment.plan.limits, network="open"))
-    assert make_job(evolve(experiment, plan=plan), wants, inputs, 0, "j", "g", tmp_path).job.demand.network == "open"
+    assert make_job(evolve(experiment, plan=plan), wants, inputs, 0, "j", "g", tmp_path).job.resources.network == "open"
 
 
 def test_secrets_must_be_declared_and_there(ready, tmp_path, monkeypatch):
@@ -128,7 +128,7 @@ def test_secrets_must_be_declared_and_there(ready, tmp_path, monkeypatch):
 
 def test_agents_that_hand_in_ask_no_backend(ready, tmp_path, monkeypatch):
     experiment, loaded_agent, _ = ready
-    monkeypatch.setattr(type(experiment.backend), "preflight", lambda self, demands: pytest.fail("it was asked"))
+    monkeypatch.setattr(type(experiment.backend), "preflight", lambda self, requested: pytest.fail("it was asked"))
     hands_in = evolve(
         experiment, agents={"worker": answer(experiment, loaded_agent, FinishedSubmission(submission=None))}
     )
@@ -167,12 +167,12 @@ def test_an_endpoint_is_reached_through_a_gateway(ready, tmp_path, monkeypatch):
         return Launch(argv=("true",), secrets=("OPENAI_API_KEY", "OTHER"), network="llm")
 
     agent = evolve(answer(experiment, loaded_agent, launch), planned=planned)
-    demand = make_job(experiment, agent, inputs, 0, "mle-u-1", "gu", tmp_path).job.demand
-    assert demand.allow == ("h",), "the model is reached through the gateway alone"
-    assert demand.secrets == ("HF_TOKEN", "OTHER"), "in place of a key it gets a token"
+    resources = make_job(experiment, agent, inputs, 0, "mle-u-1", "gu", tmp_path).job.resources
+    assert resources.allow == ("h",), "the model is reached through the gateway alone"
+    assert resources.secrets == ("HF_TOKEN", "OTHER"), "in place of a key it gets a token"
     assert seen == [f"{experiment.backend.gateway_url('mle-u-1')}/v1"]
-    assert (demand.model.models, demand.model.key) == (("m", "small"), "OPENAI_API_KEY")
-    assert (demand.model.budgets, demand.model.prices["m"]["output"]) == (("5usd",), 2)
+    assert (resources.model.models, resources.model.key) == (("m", "small"), "OPENAI_API_KEY")
+    assert (resources.model.budgets, resources.model.prices["m"]["output"]) == (("5usd",), 2)
 
 
 def test_an_agent_without_a_model_has_no_relay_beside_one_that_has(ready, tmp_path):
@@ -180,7 +180,7 @@ def test_an_agent_without_a_model_has_no_relay_beside_one_that_has(ready, tmp_pa
     plan = evolve(experiment.plan, limits=evolve(experiment.plan.limits, network="llm"))
     experiment = evolve(experiment, plan=plan)
     job = make_job(experiment, loaded_agent, inputs, 0, "j", "g", tmp_path).job
-    assert job.demand.network == "none" and b"Nothing outside" in job.files["instructions.txt"]
+    assert job.resources.network == "none" and b"Nothing outside" in job.files["instructions.txt"]
     wants = answer(experiment, loaded_agent, Launch(argv=("x",), network="llm"))
     with pytest.raises(UsageError, match="its runs have none"):
         make_job(experiment, wants, inputs, 0, "j", "g", tmp_path)

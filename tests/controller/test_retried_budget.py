@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlecore.backends import GATEWAY_LOG, Dataset, Demand, Image, Job
+from mlecore.backends import GATEWAY_LOG, Dataset, Image, Job, Resources
 from mlecore.controller.transitions import _with_earlier_spending
 from mlecore.gateway.calls import Call, Tokens
 from mlecore.model_access import ModelAccess
@@ -16,9 +16,11 @@ from mlecore.runs.record import Attempt, RunRecord
 DATASET = Dataset(competition="c", edition="v1", public=Path("/d"), digest="d")
 
 
-def job(demand: Demand) -> Job:
+def job(resources: Resources) -> Job:
     image = Image(ref="", digest="")
-    return Job(name="mle-u-3", group="g", image=image, dataset=DATASET, data="/d", argv=("a",), tools={}, demand=demand)
+    return Job(
+        name="mle-u-3", group="g", image=image, dataset=DATASET, data="/d", argv=("a",), tools={}, resources=resources
+    )
 
 
 def record(folder: Path, attempts: int) -> RunRecord:
@@ -41,13 +43,13 @@ def spend(folder: Path, attempt: int, calls: int) -> None:
 def test_all_earlier_attempts_count_and_this_one_does_not(tmp_path: Path) -> None:
     for attempt, calls in ((1, 2), (2, 3), (3, 7)):
         spend(tmp_path, attempt, calls)
-    demand = Demand(network="llm", model=ModelAccess(endpoint="https://x.example/v1", budgets=("9calls",)))
-    model = _with_earlier_spending(job(demand), record(tmp_path, 3)).demand.model
+    resources = Resources(network="llm", model=ModelAccess(endpoint="https://x.example/v1", budgets=("9calls",)))
+    model = _with_earlier_spending(job(resources), record(tmp_path, 3)).resources.model
     assert model is not None and model.budgets == ("9calls",)
     assert model.spent == {"usd": 2.5, "tokens": 55, "calls": 5}
-    model = _with_earlier_spending(job(demand), record(tmp_path, 1)).demand.model
+    model = _with_earlier_spending(job(resources), record(tmp_path, 1)).resources.model
     assert model is not None and model.spent == {}
 
 
 def test_a_run_without_a_model_has_nothing_to_count(tmp_path: Path) -> None:
-    assert _with_earlier_spending(job(Demand()), record(tmp_path, 2)).demand == Demand()
+    assert _with_earlier_spending(job(Resources()), record(tmp_path, 2)).resources == Resources()

@@ -10,7 +10,7 @@ from mlecore_testing.models import Answer, Script, scripted_model
 
 import mlecore.sandbox
 from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Demand, Job
+from mlecore.backends import Dataset, Job, Resources
 from mlecore.errors import MlecoreError
 from mlecore.model_access import ModelAccess
 from mlecore.registry.opening import open_backend
@@ -71,11 +71,11 @@ def test_usual_clients(name, tmp_path, monkeypatch):
             group="g",
             image=image,
             dataset=dataset,
-            data=backend.provide(dataset, lambda *_: None),
+            data=backend.stage_data(dataset, lambda *_: None),
             argv=("/bin/sh", "-c", SCRIPT),
             tools={"init": Path(mlecore.sandbox.__file__).parent / "init"},
             files={"check.py": CHECK.encode(), "check.js": NODE.encode()},
-            demand=Demand(network="llm", model=access, time_limit=120.0),
+            resources=Resources(network="llm", model=access, time_limit=120.0),
         )
         handle = backend.start(job)
         try:

@@ -13,12 +13,12 @@ import pytest
 
 import mlecore.sandbox
 from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Demand, Fetched, Handle, Job, JobStatus
+from mlecore.backends import Dataset, Fetched, Handle, Job, JobStatus, Resources
 from mlecore.vm import bubblewrap
 from mlecore.vm.machine import Vm
 
 INIT = Path(mlecore.sandbox.__file__).parent / "init"
-DEMANDS = {attribute.name for attribute in attrs.fields(Demand)}
+RESOURCES = {attribute.name for attribute in attrs.fields(Resources)}
 _broken = bubblewrap.problem()
 
 
@@ -41,18 +41,18 @@ class Lab:
         (self.public / "train.csv").write_text("id,y\n1,0\n")
 
     def job(self, *argv: str, name: str = "mle-test-1", **words: Any) -> Job:
-        """``words`` are fields of Job or of Demand."""
+        """``words`` are fields of Job or of Resources."""
         dataset = Dataset(competition="c", edition="v1", public=self.public, digest="d")
         words = {"time_limit": 60.0, "grace": 1.0, "group": "g", **words}
         return Job(
             name=name,
             image=self.vm.build(words.pop("recipe", Recipe()), self.folder / "build.log"),
             dataset=dataset,
-            data=self.vm.provide(dataset, lambda *_: None),
+            data=self.vm.stage_data(dataset, lambda *_: None),
             argv=argv,
             tools={"init": INIT},
-            demand=Demand(**{key: value for key, value in words.items() if key in DEMANDS}),
-            **{key: value for key, value in words.items() if key not in DEMANDS},
+            resources=Resources(**{key: value for key, value in words.items() if key in RESOURCES}),
+            **{key: value for key, value in words.items() if key not in RESOURCES},
         )
 
     def start(self, *argv: str, **words: Any) -> Handle:

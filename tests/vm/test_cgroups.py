@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.backends import Demand
+from mlecore.backends import Resources
 from mlecore.vm.machine import Vm
 from mlecore.vm.supervise import cgroups
 from mlecore.vm.supervise.cgroups import Group, Kills, mount_point, parent
@@ -129,15 +129,15 @@ def test_levels_are_those_of_the_controllers_that_are_there(state: Path, usable:
 
 
 def test_a_limit_that_is_only_watched_is_reported_before_the_start(state: Path, usable: Callable[..., None]) -> None:
-    def said(*demands: Demand) -> str:
-        return " ".join(one.what for one in Vm({}).preflight(demands) if "watched" in one.what and not one.fatal)
+    def said(*requested: Resources) -> str:
+        return " ".join(one.what for one in Vm({}).preflight(requested) if "watched" in one.what and not one.fatal)
 
     usable()
-    assert "memory and cpus" in said()  # doctor asks without demands
-    assert said(Demand()) == ""
-    assert "of memory is only watched" in said(Demand(memory=1 << 20))
+    assert "memory and cpus" in said()  # doctor asks without requested
+    assert said(Resources()) == ""
+    assert "of memory is only watched" in said(Resources(memory=1 << 20))
     usable("cpu", "memory", "pids")
-    assert said(Demand(memory=1 << 20, cpus=1)) == ""
+    assert said(Resources(memory=1 << 20, cpus=1)) == ""
 
 
 # ---------------------------------------------------------------- a real hierarchy

@@ -262,7 +262,7 @@ def test_a_package_with_another_hash_is_not_installed(root: Path, monkeypatch: p
 
 
 def test_an_environment_that_was_removed_is_reported_as_gone(root: Path) -> None:
-    from mlecore.backends import Dataset, Demand, Job
+    from mlecore.backends import Dataset, Job, Resources
     from mlecore.errors import ImageGone
     from mlecore.vm import folders
     from mlecore.vm.start import start
@@ -277,7 +277,7 @@ def test_an_environment_that_was_removed_is_reported_as_gone(root: Path) -> None
         dataset=dataset,
         data=str(root),
         argv=("true",),
-        demand=Demand(),
+        resources=Resources(),
         tools={},
     )
     with pytest.raises(ImageGone, match="no longer there"):

@@ -268,10 +268,10 @@ def test_an_open_network_reaches_others(lab: Any) -> None:
 
 @pytest.mark.sandbox
 def test_missing_slirp4netns_is_reported_before_the_start(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlecore.backends import Demand
+    from mlecore.backends import Resources
     from mlecore.vm.supervise import slirp
 
     monkeypatch.setattr(slirp, "is_there", lambda: False)
-    [problem] = [one for one in lab.vm.preflight([Demand(network="open")]) if "network=open" in one.what]
+    [problem] = [one for one in lab.vm.preflight([Resources(network="open")]) if "network=open" in one.what]
     assert not problem.fatal and "slirp4netns" in problem.fix
     assert lab.vm.describe().details["open_network"] == "the machine's"

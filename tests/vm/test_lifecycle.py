@@ -64,7 +64,7 @@ def test_remove_leaves_nothing(any_lab: Any, state: Path, wait_until: Callable[.
     any_lab.vm.remove(handle)
     any_lab.vm.remove(handle)
     assert any_lab.status(handle).phase == "gone"
-    assert any_lab.vm.find("g") == {}
+    assert any_lab.vm.list_jobs("g") == {}
     assert [path.name for folder in ("jobs", "new", "trash") for path in (state / folder).glob("*")] == []
     assert processes.marked(spec) == []
 
@@ -106,7 +106,7 @@ def test_a_job_outlives_its_controller_and_keeps_its_limit(any_lab: Any) -> None
     isolation = "bubblewrap" if str(any_lab.vm.home("x")) == "/home" else "none"
     argv = [sys.executable, "-c", textwrap.dedent(script), str(HERE), isolation, str(any_lab.folder)]
     assert subprocess.run(argv, check=False).returncode == -signal.SIGKILL
-    handle = any_lab.vm.find("g")["mle-test-1"]
+    handle = any_lab.vm.list_jobs("g")["mle-test-1"]
     any_lab.handles.append(handle)
     assert any_lab.wait(handle).exit_code == 124
     fetched, into = any_lab.fetch(handle, "submission/*.csv", ".mlecore/*.json")
@@ -170,7 +170,7 @@ def test_a_start_that_was_cut_off_goes_on(any_lab: Any, monkeypatch: pytest.Monk
         patched.setattr(start, "supervise", lambda *_: None)
         handle = any_lab.start("/bin/echo", "ran")
     assert any_lab.status(handle).phase == "pending"
-    assert any_lab.vm.find("g") == {"mle-test-1": handle}
+    assert any_lab.vm.list_jobs("g") == {"mle-test-1": handle}
     assert any_lab.start("/bin/echo", "ran") == handle
     assert any_lab.wait(handle).exit_code == 0
     assert any_lab.output(handle) == "ran\n"
@@ -267,14 +267,14 @@ def test_secrets_reach_the_process_and_no_file(any_lab: Any, state: Path, monkey
 def test_a_missing_secret_is_named_before_anything_starts(any_lab: Any, state: Path) -> None:
     with pytest.raises(BackendError, match="NO_SUCH_KEY"):
         any_lab.start("/bin/true", secrets=("NO_SUCH_KEY",))
-    assert any_lab.vm.find("g") == {}
+    assert any_lab.vm.list_jobs("g") == {}
 
 
 def test_find_tells_groups_apart(any_lab: Any) -> None:
     one = any_lab.start("/bin/true", name="mle-a-1", group="one")
     two = any_lab.start("/bin/true", name="mle-b-1", group="two")
-    assert any_lab.vm.find("one") == {"mle-a-1": one}
-    assert any_lab.vm.find("two") == {"mle-b-1": two}
+    assert any_lab.vm.list_jobs("one") == {"mle-a-1": one}
+    assert any_lab.vm.list_jobs("two") == {"mle-b-1": two}
     statuses = any_lab.vm.status([one, two])
     assert set(statuses) == {one, two}
 

@@ -54,7 +54,7 @@ def test_a_layout_is_known_after_a_power_loss_and_never_started(
         handle = on_disk.start("/bin/sh", "-c", "echo ran")
     os.sync()  # its name has reached the disk
     disk.lose_power()
-    assert on_disk.vm.find("g") == {handle.name: handle}  # so that it can be removed
+    assert on_disk.vm.list_jobs("g") == {handle.name: handle}  # so that it can be removed
     rebooted(handle, small_files.SPEC)
     assert on_disk.start("/bin/sh", "-c", "echo ran") == handle
     status = on_disk.status(handle)

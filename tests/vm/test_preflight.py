@@ -75,7 +75,7 @@ def test_a_state_root_that_cannot_be_had(
 
 def test_without_isolation_it_warns(make_lab: Callable[..., Any]) -> None:
     lab = make_lab(isolation="none")
-    problems = lab.vm.preflight([lab.job("/bin/true").demand])
+    problems = lab.vm.preflight([lab.job("/bin/true").resources])
     assert problems and not any(problem.fatal for problem in problems)
     assert "answers included" in problems[0].what
     assert lab.vm.describe().isolation is None and lab.vm.describe().network.level == "absent"

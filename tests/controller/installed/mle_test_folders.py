@@ -17,7 +17,6 @@ from mlecore.backends import (
     Backend,
     Capacity,
     Dataset,
-    Demand,
     Enforcement,
     Fetched,
     Handle,
@@ -27,6 +26,7 @@ from mlecore.backends import (
     JobStatus,
     Problem,
     Progress,
+    Resources,
     Sandbox,
 )
 from mlecore.errors import BackendError, BackendUnreachable
@@ -56,10 +56,10 @@ class Folders(Backend):
             raise BackendUnreachable("the folders do not answer")
         return self.root / "jobs"
 
-    def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
+    def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
         return []
 
-    def provide(self, dataset: Dataset, progress: Progress) -> str:
+    def stage_data(self, dataset: Dataset, progress: Progress) -> str:
         self._reach()
         return str(dataset.public)
 
@@ -106,7 +106,7 @@ class Folders(Backend):
             log.write(f"{job.name}\n")
         return Handle(name=job.name, id=f"folders/{job.name}")
 
-    def find(self, group: str) -> dict[str, Handle]:
+    def list_jobs(self, group: str) -> dict[str, Handle]:
         jobs = self._reach()
         found = [path.name for path in jobs.iterdir() if not path.name.startswith(".")]
         return {

@@ -7,17 +7,17 @@ from typing import Any
 
 from mle_backend_docker import images, names
 from mle_backend_docker.engine import Engine
-from mlecore.backends import Built
+from mlecore.backends import CachedImage
 from mlecore.errors import BackendError
 
 
-def listing(engine: Engine) -> list[Built]:
+def listing(engine: Engine) -> list[CachedImage]:
     """Images that mlecore built at this engine, under any name, newest first."""
     with engine.request("listing images"):
         containers = engine.api.containers(all=True)
     used = {each["ImageID"] for each in containers}
     found = [
-        Built(
+        CachedImage(
             ref=each["Id"],
             name=", ".join(each.get("RepoTags") or ()) or each["Id"][:19],
             size=int(each["Size"]) - max(0, int(each.get("SharedSize") or 0)),  # layers
@@ -32,8 +32,8 @@ def listing(engine: Engine) -> list[Built]:
     return sorted(found, key=lambda each: -each.created)
 
 
-def discard(engine: Engine, chosen: Sequence[Built]) -> tuple[list[Built], int]:
-    """See ``Backend.discard``."""
+def discard(engine: Engine, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
+    """See ``Backend.prune``."""
     import docker.errors
 
     before = int(_usage(engine).get("LayersSize") or 0)
@@ -55,7 +55,7 @@ def discard(engine: Engine, chosen: Sequence[Built]) -> tuple[list[Built], int]:
     return removed, max(0, before - int(_usage(engine).get("LayersSize") or 0))
 
 
-def tag_of(engine: Engine, image: Built) -> str:
+def tag_of(engine: Engine, image: CachedImage) -> str:
     """The name under which we built an image. Raises BackendError if it has lost it."""
     with engine.request(f"looking at the image {image.name}"):
         tags = engine.api.inspect_image(image.ref).get("RepoTags") or ()

@@ -32,10 +32,10 @@ LOG_FILES, LOG_BYTES = 4, 256 * 1024 * 1024  # the engine keeps so much of an ag
 def command(job: Job) -> list[str]:
     """The first process: init; a shell that becomes it where secrets or standard input must reach it first."""
     start = ["/bin/sh", names.INIT, *job.argv]
-    if not job.demand.secrets and not job.stdin:
+    if not job.resources.secrets and not job.stdin:
         return start
     path = shlex.quote(f"/home/{archive.SECRETS}")
-    read = f". {path} && rm -f {path} || exit 125\n" if job.demand.secrets else ""
+    read = f". {path} && rm -f {path} || exit 125\n" if job.resources.secrets else ""
     stdin = f" </opt/mlecore/{archive.STDIN}" if job.stdin else ""
     return ["/bin/sh", "-c", f'{read}exec /bin/sh "$@"{stdin}', "start", *start[1:]]
 
@@ -97,28 +97,28 @@ def host_config(
     filtered: bool,
 ) -> dict[str, Any]:
     """The HostConfig of the agent's container. ``filtered``: with our profile of system calls."""
-    demand = job.demand
+    resources = job.resources
     config: dict[str, Any] = {
         **hardened(selinux),
         "Mounts": volumes,
         "NetworkMode": network,
-        "ReadonlyRootfs": not demand.writable_root,
-        "PidsLimit": demand.processes,
+        "ReadonlyRootfs": not resources.writable_root,
+        "PidsLimit": resources.processes,
         "Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}],
-        "ShmSize": demand.memory or engine_memory // 2,  # what is used of it counts as the run's memory anyway
+        "ShmSize": resources.memory or engine_memory // 2,  # what is used of it counts as the run's memory anyway
         "IpcMode": "private",
         "LogConfig": log_config(podman, LOG_BYTES, LOG_FILES),
     }
     if filtered:
         rights = system_calls.rights()
         config |= {**rights, "SecurityOpt": [*config["SecurityOpt"], *rights["SecurityOpt"]]}
-    if demand.memory is not None:
-        config["Memory"] = config["MemorySwap"] = demand.memory  # the same: no swap on top
-    if demand.cpus is not None:
-        config["NanoCpus"] = max(10_000_000, math.floor(demand.cpus * 1e9))
+    if resources.memory is not None:
+        config["Memory"] = config["MemorySwap"] = resources.memory  # the same: no swap on top
+    if resources.cpus is not None:
+        config["NanoCpus"] = max(10_000_000, math.floor(resources.cpus * 1e9))
     if hosts:
         config["ExtraHosts"] = list(hosts)
-    if demand.network == "llm":
+    if resources.network == "llm":
         # The engine's own resolver must not carry questions out of the sandbox. An address that is given here is asked
         # from within the container, where nobody listens at it; those of this machine's resolv.conf might be asked
         # from outside.
@@ -128,6 +128,6 @@ def host_config(
         config["DeviceRequests"] = [{"Driver": "nvidia", "DeviceIDs": list(gpus), "Capabilities": [["gpu"]]}]
     if runtime:
         config["Runtime"] = runtime
-    if size is not None and demand.writable_root:
+    if size is not None and resources.writable_root:
         config["StorageOpt"] = {"size": str(size)}
     return config

@@ -14,7 +14,7 @@ from mlecore.errors import BackendError
 LOOKED_AT = 2000  # entries; data are prepared by one program, so that a few stand for all
 
 
-def provide(dataset: Dataset, progress: Progress) -> str:
+def stage_data(dataset: Dataset, progress: Progress) -> str:
     """The folder that the engine mounts. Raises BackendError if the agent could not read it."""
     public = dataset.public.resolve()
     if not public.is_dir():

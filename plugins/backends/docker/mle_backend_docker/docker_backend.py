@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from mle_backend_docker import built, describing, fetching, images, logs, preflight, removing, stopping, watching
 from mle_backend_docker.backstop import Backstop
-from mle_backend_docker.data import provide
+from mle_backend_docker.data import stage_data
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.pushing import push
@@ -23,10 +23,9 @@ from mle_backend_docker.starting import Starter
 from mlecore.agents import Recipe
 from mlecore.backends import (
     Backend,
-    Built,
+    CachedImage,
     Capacity,
     Dataset,
-    Demand,
     Fetched,
     Handle,
     Image,
@@ -34,6 +33,7 @@ from mlecore.backends import (
     JobStatus,
     Problem,
     Progress,
+    Resources,
     Sandbox,
 )
 from mlecore.options import Option
@@ -52,28 +52,28 @@ class DockerBackend(Backend):
         self._backstop = Backstop(self.engine)
         self._starter = Starter(self.engine, self.settings, self.gpus)
 
-    def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
-        return preflight.problems(self.engine, self.settings, self.gpus, demands)
+    def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
+        return preflight.problems(self.engine, self.settings, self.gpus, requested)
 
-    def provide(self, dataset: Dataset, progress: Progress) -> str:
-        return provide(dataset, progress)
+    def stage_data(self, dataset: Dataset, progress: Progress) -> str:
+        return stage_data(dataset, progress)
 
     def build(self, recipe: Recipe, log: Path) -> Image:
         return images.build(self.engine, self.settings, recipe, log)
 
-    def built(self) -> Sequence[Built]:
+    def cached_images(self) -> Sequence[CachedImage]:
         return built.listing(self.engine)
 
-    def discard(self, chosen: Sequence[Built]) -> tuple[list[Built], int]:
+    def prune(self, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
         return built.discard(self.engine, chosen)
 
-    def push(self, image: Built, registry: str) -> str:
+    def push(self, image: CachedImage, registry: str) -> str:
         return push(self.engine, built.tag_of(self.engine, image), registry, io.StringIO())
 
     def start(self, job: Job) -> Handle:
         return self._starter.start(job)
 
-    def find(self, group: str) -> dict[str, Handle]:
+    def list_jobs(self, group: str) -> dict[str, Handle]:
         return watching.find(self.engine, group)
 
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:

@@ -52,7 +52,7 @@ def start(engine: Engine, settings: Settings, job: Job, labels: Mapping[str, str
     """It listens when it returns; idempotent by its name. Raises BackendError."""
     import docker.errors
 
-    access = job.demand.model
+    access = job.resources.model
     assert access is not None
     name = names.gateway(job.name)
     slots = str(_SLOTS) if access.max_calls is not None else None

@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.locks import locked
-from mlecore.backends import Demand, Job, Problem
+from mlecore.backends import Job, Problem, Resources
 from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
 
@@ -50,7 +50,7 @@ def models() -> dict[str, str]:
 class Gpus:
     """The GPUs that runs of this backend may have: all of the machine, or those that the option names.
 
-    A run gets as many as its job demands; where that is none, as many as the option says. Two runs never share one.
+    A run gets as many as its job requested; where that is none, as many as the option says. Two runs never share one.
     """
 
     def __init__(self, engine: Engine, option: str | None) -> None:
@@ -66,15 +66,15 @@ class Gpus:
     def pool(self) -> tuple[str, ...]:
         return self._option if isinstance(self._option, tuple) else self.here
 
-    def wanted(self, demand: Demand) -> int:
+    def wanted(self, resources: Resources) -> int:
         """How many a run gets."""
-        if demand.gpus:
-            return demand.gpus
+        if resources.gpus:
+            return resources.gpus
         return len(self._option) if isinstance(self._option, tuple) else self._option or 0
 
-    def problems(self, demands: Sequence[Demand]) -> list[Problem]:
+    def problems(self, requested: Sequence[Resources]) -> list[Problem]:
         """Why runs cannot have the GPUs that they or the option ask for."""
-        wanted = max(self.wanted(demand) for demand in (Demand(), *demands))
+        wanted = max(self.wanted(resources) for resources in (Resources(), *requested))
         if wanted == 0:
             return []
         if not self.here:
@@ -107,7 +107,7 @@ class Gpus:
     @contextmanager
     def claim(self, job: Job) -> Iterator[tuple[str, ...]]:
         """Ids of free GPUs. They are taken once a container with the label is there; until then others wait."""
-        wanted = self.wanted(job.demand)
+        wanted = self.wanted(job.resources)
         if wanted == 0:
             yield ()
             return

@@ -43,18 +43,18 @@ class Attachment:
 
 def provide(engine: Engine, job: Job, relay_image: str, labels: Mapping[str, str], selinux: bool) -> Attachment:
     """Make what the job's network needs; idempotent by its name."""
-    if job.demand.network == "none":
+    if job.resources.network == "none":
         return Attachment(mode="none")
-    if job.demand.network == "llm" and engine.is_podman:
+    if job.resources.network == "llm" and engine.is_podman:
         raise BackendError(PODMAN, fix=PODMAN_FIX)
     network = _network(engine, job, labels)
-    if job.demand.network == "open":
+    if job.resources.network == "open":
         return Attachment(mode=job.name)
     address = _relay(engine, job, network, relay_image, labels, selinux)
     return Attachment(
         mode=job.name,
         proxy=f"http://{_bracketed(address)}:{PORT}",
-        gateway=f"http://gateway:{GATEWAY_PORT}" if job.demand.model else None,
+        gateway=f"http://gateway:{GATEWAY_PORT}" if job.resources.model else None,
         hosts=(f"relay:{address}", f"gateway:{address}"),
     )
 
@@ -67,7 +67,7 @@ def _network(engine: Engine, job: Job, labels: Mapping[str, str]) -> str:
     """The id of the job's network."""
     import docker.errors
 
-    internal = job.demand.network == "llm"
+    internal = job.resources.network == "llm"
     # Docker's names for a bridge on which this machine has no address: the first since 18.09, the second since 27.
     options = {"com.docker.network.bridge.inhibit_ipv4": "true"} if internal else {}
     if internal and _at_least(engine, 27, 1):
@@ -109,9 +109,9 @@ def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[s
 
     name = names.relay(job.name)
     argv = ["python3", "-I", "-S", "-c", relay_program(), "--listen", f"0.0.0.0:{PORT}"]
-    for pattern in job.demand.allow:
+    for pattern in job.resources.allow:
         argv += ["--allow", pattern]
-    if job.demand.model is not None:
+    if job.resources.model is not None:
         argv += ["--forward", f"0.0.0.0:{GATEWAY_PORT}={gateway.SOCKET}"]
     host: dict[str, Any] = {
         **hardened(selinux),
@@ -120,9 +120,9 @@ def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[s
         "PidsLimit": 128,
         "Memory": 256 * 1024 * 1024,
         "LogConfig": log_config(engine.is_podman, LOG_BYTES, 1),
-        "Mounts": [gateway.mount(job, labels)] if job.demand.model else [],
+        "Mounts": [gateway.mount(job, labels)] if job.resources.model else [],
     }
-    if any(pattern.partition(":")[0].lower() == HOST_GATEWAY for pattern in job.demand.allow):
+    if any(pattern.partition(":")[0].lower() == HOST_GATEWAY for pattern in job.resources.allow):
         host["ExtraHosts"] = [f"{HOST_GATEWAY}:host-gateway"]
     config = {
         "Image": image,

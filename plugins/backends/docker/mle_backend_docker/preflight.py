@@ -10,11 +10,11 @@ from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.network import PODMAN, PODMAN_FIX
 from mle_backend_docker.settings import Settings
-from mlecore.backends import Demand, Problem
+from mlecore.backends import Problem, Resources
 from mlecore.errors import BackendError
 
 
-def problems(engine: Engine, settings: Settings, gpus: Gpus, demands: Sequence[Demand]) -> list[Problem]:
+def problems(engine: Engine, settings: Settings, gpus: Gpus, requested: Sequence[Resources]) -> list[Problem]:
     """See Backend.preflight."""
     if not engine.is_local:
         what = f"the Docker engine at {engine.host} is on another machine, and data are mounted from this one"
@@ -25,10 +25,10 @@ def problems(engine: Engine, settings: Settings, gpus: Gpus, demands: Sequence[D
         return [Problem(what=error.message, fix=error.fix or "")]
     return [
         *_engine(engine, settings),
-        *gpus.problems(demands),
-        *_limits(engine, demands),
-        *_network(engine, demands),
-        *_gateway(engine, settings, demands),
+        *gpus.problems(requested),
+        *_limits(engine, requested),
+        *_network(engine, requested),
+        *_gateway(engine, settings, requested),
     ]
 
 
@@ -49,12 +49,12 @@ def _engine(engine: Engine, settings: Settings) -> Iterator[Problem]:
         )
 
 
-def _limits(engine: Engine, demands: Sequence[Demand]) -> Iterator[Problem]:
+def _limits(engine: Engine, requested: Sequence[Resources]) -> Iterator[Problem]:
     info = engine.info
     checks = (
-        (any(demand.memory for demand in demands), "MemoryLimit", "memory"),
-        (any(demand.cpus for demand in demands), "CpuCfsQuota", "CPUs"),
-        (bool(demands), "PidsLimit", "processes"),
+        (any(resources.memory for resources in requested), "MemoryLimit", "memory"),
+        (any(resources.cpus for resources in requested), "CpuCfsQuota", "CPUs"),
+        (bool(requested), "PidsLimit", "processes"),
     )
     for wanted, key, word in checks:
         if wanted and info.get(key) is False:
@@ -62,21 +62,21 @@ def _limits(engine: Engine, demands: Sequence[Demand]) -> Iterator[Problem]:
                 what=f"the engine cannot limit {word} (no such cgroup controller)",
                 fix="Enable the controller in the kernel, or delegate it to the rootless engine.",
             )
-    if any(demand.memory for demand in demands) and info.get("MemoryLimit") and info.get("SwapLimit") is False:
+    if any(resources.memory for resources in requested) and info.get("MemoryLimit") and info.get("SwapLimit") is False:
         yield Problem(
             what="the engine cannot keep runs from swapping",
             fix="Boot with swapaccount=1, or turn swap off.",
             fatal=False,
         )
     cpus, memory = info.get("NCPU") or 0, info.get("MemTotal") or 0
-    if cpus and (most := max((demand.cpus or 0 for demand in demands), default=0)) > cpus:
+    if cpus and (most := max((resources.cpus or 0 for resources in requested), default=0)) > cpus:
         yield Problem(what=f"{most:g} CPUs are asked for, and the engine has {cpus}", fix=f"--cpus {cpus}")
-    if memory and (most := max((demand.memory or 0 for demand in demands), default=0)) > memory:
+    if memory and (most := max((resources.memory or 0 for resources in requested), default=0)) > memory:
         have = f"{memory / 2**30:.1f} GiB"
         yield Problem(
             what=f"{most / 2**30:.1f} GiB of memory are asked for, and the engine has {have}", fix="Ask for less."
         )
-    if any(demand.disk for demand in demands) and not limits_disk(engine):
+    if any(resources.disk for resources in requested) and not limits_disk(engine):
         yield Problem(
             what=f"the engine's storage ({info.get('Driver')}) cannot limit what a run writes to disk",
             fix="Put the engine's data on XFS mounted with pquota, or watch its disk.",
@@ -84,18 +84,18 @@ def _limits(engine: Engine, demands: Sequence[Demand]) -> Iterator[Problem]:
         )
 
 
-def _network(engine: Engine, demands: Sequence[Demand]) -> Iterator[Problem]:
+def _network(engine: Engine, requested: Sequence[Resources]) -> Iterator[Problem]:
     from mlecore.relay import Pattern, as_address
 
-    if engine.is_podman and any(demand.network == "llm" for demand in demands):
+    if engine.is_podman and any(resources.network == "llm" for resources in requested):
         yield Problem(what=PODMAN, fix=PODMAN_FIX)
 
-    for demand in demands:
-        if demand.network != "llm":
+    for resources in requested:
+        if resources.network != "llm":
             continue
-        if not demand.allow and demand.model is None:
+        if not resources.allow and resources.model is None:
             yield Problem(what="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
-        for text in demand.allow:
+        for text in resources.allow:
             try:
                 pattern = Pattern(text)
             except ValueError as error:
@@ -110,9 +110,9 @@ def _network(engine: Engine, demands: Sequence[Demand]) -> Iterator[Problem]:
                 )
 
 
-def _gateway(engine: Engine, settings: Settings, demands: Sequence[Demand]) -> Iterator[Problem]:
+def _gateway(engine: Engine, settings: Settings, requested: Sequence[Resources]) -> Iterator[Problem]:
     """Its image is built before anything starts."""
-    if any(demand.model for demand in demands):
+    if any(resources.model for resources in requested):
         try:
             gateway.image(engine, settings)
         except BackendError as error:

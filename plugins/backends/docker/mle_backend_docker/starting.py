@@ -48,7 +48,7 @@ class Starter:
             image, user = self._image(job)
             if not (image["Config"].get("Labels") or {}).get(names.RECIPE):
                 job = evolve(
-                    job, demand=evolve(job.demand, writable_root=True)
+                    job, resources=evolve(job.resources, writable_root=True)
                 )  # an image that was not made for us runs as it was meant to
             found, made = self._create(job, image["Id"], user)
         if (found["Config"].get("Labels") or {}).get(names.JOB) != job.name:
@@ -97,18 +97,18 @@ class Starter:
         """The container and whether it was made here."""
         import docker.errors
 
-        demand = job.demand
+        resources = job.resources
         labels = names.labels(job, "agent", self.settings.labels)
         selinux = self.engine.security("selinux")
         try:
-            relay = images.relay_image(self.engine, self.settings) if demand.network == "llm" else ""
-            if demand.model is not None:
+            relay = images.relay_image(self.engine, self.settings) if resources.network == "llm" else ""
+            if resources.model is not None:
                 gateway.start(self.engine, self.settings, job, labels, selinux)
             attachment = network.provide(self.engine, job, relay, labels, selinux)
             with self.gpus.claim(job) as ids:
                 if ids:
                     labels[names.GPUS] = ",".join(ids)
-                size = demand.disk if demand.disk is not None and limits_disk(self.engine) else None
+                size = resources.disk if resources.disk is not None and limits_disk(self.engine) else None
                 variables = container.environment(job, user, ids, attachment.proxy, attachment.gateway)
                 config = {
                     "Image": image,
@@ -116,9 +116,9 @@ class Starter:
                     "Cmd": container.command(job),
                     "User": user.spec,
                     "WorkingDir": "/home",
-                    "Tty": demand.terminal,
+                    "Tty": resources.terminal,
                     "Env": [f"{key}={value}" for key, value in variables.items()],
-                    "Labels": {**labels, names.SECONDS: f"{demand.time_limit + demand.grace:.2f}"},
+                    "Labels": {**labels, names.SECONDS: f"{resources.time_limit + resources.grace:.2f}"},
                     "Healthcheck": {"Test": ["NONE"]},
                     "StopSignal": "SIGTERM",
                     "HostConfig": container.host_config(

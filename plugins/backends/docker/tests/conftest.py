@@ -48,7 +48,7 @@ class Lab:
         return self._image
 
     def job(self, script: str = "true", **changes: Any) -> Job:
-        """A job that runs a shell script in the sandbox; ``changes`` are fields of Job or of Demand."""
+        """A job that runs a shell script in the sandbox; ``changes`` are fields of Job or of Resources."""
         usual = {
             "group": self.group,
             "dataset": self.dataset,
@@ -108,7 +108,7 @@ class Lab:
 
     def clear(self) -> None:
         """Remove all of its jobs as a controller would, and see that nothing is left."""
-        for handle in self.backend.find(self.group).values():
+        for handle in self.backend.list_jobs(self.group).values():
             self.backend.remove(handle)
         assert self.left() == {}
 

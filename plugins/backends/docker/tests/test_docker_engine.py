@@ -105,7 +105,7 @@ def test_a_restart_without_live_restore_is_an_infrastructure_failure(
     again = restarted.backend.status([before])[before]
     assert (again.exit_code, again.infra_failure) == (3, False)
     assert restarted.backend.fetch(before, ["submission"], restarted.folder / "out", 1000, 1000).files == 1
-    assert set(restarted.backend.find(restarted.group)) == {before.name, handle.name}
+    assert set(restarted.backend.list_jobs(restarted.group)) == {before.name, handle.name}
 
 
 ENDS_ITSELF = "kill -TERM 1; sleep 30"
@@ -276,7 +276,7 @@ def test_a_start_whose_answer_is_lost_is_repeated_without_harm(
     monkeypatch.setattr(starting, "PATIENCE", 0.2)
     place, backend = toxic
     job = lab.job("echo ran")
-    assert backend.preflight([job.demand]) == []
+    assert backend.preflight([job.resources]) == []
     place.swallow = lost
     with pytest.raises(BackendUnreachable):
         backend.start(job)

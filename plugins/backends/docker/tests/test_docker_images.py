@@ -40,7 +40,7 @@ def owner(monkeypatch: pytest.MonkeyPatch) -> str:
 def nonce(lab: Lab, owner: str) -> Iterator[dict[str, bytes]]:
     """Files that no other recipe has; images that the test built are removed afterwards."""
     yield {"/etc/nonce": uuid.uuid4().hex.encode()}
-    lab.backend.discard([each for each in lab.backend.built() if each.ours and not each.used])
+    lab.backend.prune([each for each in lab.backend.cached_images() if each.ours and not each.used])
 
 
 def dangling(lab: Lab) -> set[str]:
@@ -170,7 +170,7 @@ def test_node_packages_come_from_a_registry_whose_password_no_image_shows(
     for hidden in (token, secret):
         assert_nowhere(lab, image, hidden)
         assert hidden not in shown
-    lab.backend.discard([])
+    lab.backend.prune([])
     assert dangling(lab) <= before
 
 
@@ -197,7 +197,7 @@ def test_packages_come_from_a_mirror_whose_password_no_image_shows(
     assert [config[key] or [] for key in ("Cmd", "Env", "Entrypoint")] == [
         base[key] or [] for key in ("Cmd", "Env", "Entrypoint")
     ]
-    lab.backend.discard([])
+    lab.backend.prune([])
     assert dangling(lab) <= before
 
 
@@ -257,7 +257,7 @@ def said(verb: str, *words: str, input: str | None = None) -> Result:
 
 
 def tags(lab: Lab) -> set[str]:
-    return {each.name for each in lab.backend.built()}
+    return {each.name for each in lab.backend.cached_images()}
 
 
 def test_images_are_listed_and_pruned_by_the_command(lab: Lab, nonce: dict[str, bytes], tmp_path: Path) -> None:
@@ -306,9 +306,9 @@ def test_what_a_failed_build_leaves_is_pruned_by_its_owner_only(
     assert left
     with monkeypatch.context() as patch:
         patch.setattr(images, "owner", lambda: "another:installation")
-        lab.backend.discard([])
+        lab.backend.prune([])
         assert left <= dangling(lab)
-    lab.backend.discard([])
+    lab.backend.prune([])
     assert not left & dangling(lab)
 
 
@@ -316,7 +316,7 @@ def test_layers_that_images_share_are_counted_once(lab: Lab, nonce: dict[str, by
     made = [
         lab.backend.build(Recipe(files={**nonce, "/srv/big": bytes([n]) * 3_000_000}), tmp_path / "log") for n in (1, 2)
     ]
-    sizes = {each.name: each.size for each in lab.backend.built()}
+    sizes = {each.name: each.size for each in lab.backend.cached_images()}
     whole = lab.engine.api.inspect_image(made[0].ref)["Size"]
     assert all(3_000_000 <= sizes[each.ref] < 4_000_000 < whole for each in made)
 

@@ -31,7 +31,7 @@ def test_starting_again_gives_the_same_handle_and_runs_nothing_twice(lab: Lab) -
     assert lab.backend.start(job) == handle
     lab.wait(handle)
     assert DockerBackend({}, lab.engine).start(job) == handle  # ended long ago, started by another controller
-    assert lab.backend.find(lab.group) == {job.name: handle}
+    assert lab.backend.list_jobs(lab.group) == {job.name: handle}
     assert lab.output(handle) == "up\n"
 
 
@@ -66,7 +66,7 @@ def test_a_start_that_was_cut_off_is_taken_over(lab: Lab, monkeypatch: pytest.Mo
         patch.setattr(starting.Starter, "_fill_and_start", die)
         with pytest.raises(KeyboardInterrupt):
             lab.backend.start(job)
-    [handle] = lab.backend.find(lab.group).values()
+    [handle] = lab.backend.list_jobs(lab.group).values()
     assert lab.backend.status([handle])[handle].phase == "pending"
     monkeypatch.setattr(starting, "PATIENCE", 0.5)
     assert lab.backend.start(job) == handle
@@ -96,7 +96,7 @@ def test_killed_in_the_middle_of_starting_nothing_is_lost_and_nothing_is_left(la
         again = Job(**{name: getattr(job, name) for name in Job.__annotations__ if hasattr(job, name)})
         handle = lab.backend.start(again)
         assert lab.output(handle) == "ran\n"
-        lab.backend.remove(lab.backend.find(lab.group)[job.name])
+        lab.backend.remove(lab.backend.list_jobs(lab.group)[job.name])
         assert lab.left() == {}
 
 
@@ -105,7 +105,7 @@ def test_what_a_killed_start_left_without_a_container_is_found_and_removed(lab: 
 
     job = lab.job(network="llm", allow=("example.com",))
     network._network(lab.engine, job, names.labels(job, "agent"))
-    [handle] = lab.backend.find(lab.group).values()
+    [handle] = lab.backend.list_jobs(lab.group).values()
     assert lab.backend.status([handle])[handle].phase == "gone"
     lab.backend.remove(handle)
     assert lab.left() == {}
@@ -288,7 +288,7 @@ def test_a_container_of_somebody_else_is_left_alone(lab: Lab) -> None:
 
 
 def test_data_must_be_readable_for_the_agent(lab: Lab, tmp_path: Path) -> None:
-    assert lab.backend.provide(lab.dataset, lambda *_: None) == str(lab.dataset.public)
+    assert lab.backend.stage_data(lab.dataset, lambda *_: None) == str(lab.dataset.public)
     (lab.dataset.public / "train.csv").chmod(0o600)
     with pytest.raises(BackendError, match="cannot be read by others"):
-        lab.backend.provide(lab.dataset, lambda *_: None)
+        lab.backend.stage_data(lab.dataset, lambda *_: None)

@@ -24,7 +24,7 @@ from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import OURS
 
 from mlecore.agents import HOME
-from mlecore.backends import TOOLS, Dataset, Demand, Image, Job
+from mlecore.backends import TOOLS, Dataset, Image, Job, Resources
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
 from mlecore.fetching import Receiver
 from mlecore.globs import Glob
@@ -41,8 +41,8 @@ JOB = Job(
 )
 
 
-def asking(**demand: Any) -> Job:
-    return evolve(JOB, demand=Demand(**demand))
+def asking(**resources: Any) -> Job:
+    return evolve(JOB, resources=Resources(**resources))
 
 
 def host(job: Job, **changes: Any) -> dict[str, Any]:
@@ -193,15 +193,15 @@ def test_a_gpu_where_there_is_none_is_a_problem_before_anything_starts() -> None
     assert problem.fatal and "none that nvidia-smi shows" in problem.what
     backend = DockerBackend({}, Here())
     backend.gpus = gpus(backend.engine, None, ())
-    assert backend.preflight([JOB.demand]) == []
-    assert len(backend.preflight([Demand(gpus=1)])) == 1
+    assert backend.preflight([JOB.resources]) == []
+    assert len(backend.preflight([Resources(gpus=1)])) == 1
 
 
 def test_gpus_that_are_not_there_or_too_many_are_problems() -> None:
     engine = Here(Runtimes={"nvidia": {}})
     assert "no GPU 7" in gpus(engine, "0,7", ("0", "1")).problems(())[0].what
     assert "there are 2" in gpus(engine, "3", ("0", "1")).problems(())[0].what
-    assert gpus(engine, "0,1", ("0", "1")).problems((Demand(gpus=2),)) == []
+    assert gpus(engine, "0,1", ("0", "1")).problems((Resources(gpus=2),)) == []
     assert "cannot give GPUs" in gpus(Here(), "1", ("0",)).problems(())[0].what
 
 
@@ -221,17 +221,17 @@ def test_two_runs_never_get_the_same_gpu() -> None:
 
 
 def test_problems_name_their_fix() -> None:
-    def what(demand: Demand, **info: Any) -> str:
-        return "; ".join(f"{each.what} {each.fix}" for each in DockerBackend({}, Here(**info)).preflight([demand]))
+    def what(resources: Resources, **info: Any) -> str:
+        return "; ".join(f"{each.what} {each.fix}" for each in DockerBackend({}, Here(**info)).preflight([resources]))
 
-    assert "GiB" in what(Demand(memory=2**40))
-    assert "--cpus 2" in what(Demand(cpus=3.0))
-    assert "cannot limit memory" in what(Demand(memory=2**20), MemoryLimit=False)
-    assert "swap" in what(Demand(memory=2**20), MemoryLimit=True, SwapLimit=False)
-    assert "--endpoint" in what(Demand(network="llm"))
-    local = what(Demand(network="llm", allow=("localhost:8000",)))
+    assert "GiB" in what(Resources(memory=2**40))
+    assert "--cpus 2" in what(Resources(cpus=3.0))
+    assert "cannot limit memory" in what(Resources(memory=2**20), MemoryLimit=False)
+    assert "swap" in what(Resources(memory=2**20), MemoryLimit=True, SwapLimit=False)
+    assert "--endpoint" in what(Resources(network="llm"))
+    local = what(Resources(network="llm", allow=("localhost:8000",)))
     assert "http://host.docker.internal:8000" in local
-    assert "relay cannot allow" in what(Demand(network="llm", allow=("*",)))
+    assert "relay cannot allow" in what(Resources(network="llm", allow=("*",)))
     [problem] = DockerBackend({"runtime": "kata"}, Here()).preflight()
     assert "'kata'" in problem.what and "runc" in problem.what
 
@@ -240,11 +240,11 @@ def test_podman_is_refused_what_it_would_not_hold() -> None:
     engine = Here()
     engine.version = {"Version": "4.3.1", "Components": [{"Name": "Podman Engine"}]}
     job = asking(network="llm", allow=("example.com",))
-    [problem] = DockerBackend({}, engine).preflight([job.demand])
+    [problem] = DockerBackend({}, engine).preflight([job.resources])
     assert problem.fatal and "Podman" in problem.what
     with pytest.raises(BackendError, match="Podman"):
         network.provide(engine, job, "image", {}, False)
-    assert DockerBackend({}, engine).preflight([JOB.demand]) == []
+    assert DockerBackend({}, engine).preflight([JOB.resources]) == []
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ class Data:
         self._claims = claims
         self._watch = watch
 
-    def provide(self, dataset: Dataset, progress: Progress) -> str:
-        """See Backend.provide; a claim and the folder in it."""
+    def stage_data(self, dataset: Dataset, progress: Progress) -> str:
+        """See Backend.stage_data; a claim and the folder in it."""
         sizes = _sizes(dataset)
         if self._settings.data_claim is not None:
             return self._look(self._settings.data_claim, dataset, sizes, progress)

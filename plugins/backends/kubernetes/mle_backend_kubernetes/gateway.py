@@ -66,8 +66,10 @@ def start(cluster: Cluster, settings: Settings, images: Images, job: Job, owners
         {"name": "files", "configMap": {"name": job.name, "defaultMode": 0o444}},
         {"name": "tmp", "emptyDir": {}},
     ]
-    if job.demand.model is not None:
-        process = gateway(job.demand.model, job.name, listen=f"0.0.0.0:{GATEWAY_PORT}", folder=FOLDER, python="python3")
+    if job.resources.model is not None:
+        process = gateway(
+            job.resources.model, job.name, listen=f"0.0.0.0:{GATEWAY_PORT}", folder=FOLDER, python="python3"
+        )
         values = {"settings.json": process.settings}
         cluster.ensure(cluster.path("secrets"), manifests.secret_object(name, values, labels, owners))
         containers.append(_gateway(images.gateway(), process.argv))
@@ -101,13 +103,13 @@ _TMP = {"name": "tmp", "mountPath": "/tmp"}
 
 def waited_for(job: Job, host: str) -> list[tuple[str, int]]:
     """What must answer before the agent begins."""
-    return [(host, RELAY_PORT), *([(host, GATEWAY_PORT)] if job.demand.model else [])]
+    return [(host, RELAY_PORT), *([(host, GATEWAY_PORT)] if job.resources.model else [])]
 
 
 def _relay(image: str, job: Job) -> dict[str, Any]:
     argv = ["python3", "-I", "-S", f"{paths.FILES}/relay.py", "--listen", f"0.0.0.0:{RELAY_PORT}"]
     argv += ["--log", f"{FOLDER}/relay.jsonl"]
-    for pattern in job.demand.allow:
+    for pattern in job.resources.allow:
         argv += ["--allow", pattern]
     return pods.helper_container("relay", image, argv, [_CLAIM, _FILES])
 

@@ -25,7 +25,6 @@ from mlecore.agents import Recipe
 from mlecore.backends import (
     Backend,
     Dataset,
-    Demand,
     Fetched,
     Handle,
     Image,
@@ -33,6 +32,7 @@ from mlecore.backends import (
     JobStatus,
     Problem,
     Progress,
+    Resources,
     Sandbox,
 )
 from mlecore.options import Option
@@ -61,11 +61,11 @@ class KubernetesBackend(Backend):
     def describe(self) -> Sandbox:
         return describing.describe(self.cluster, self.settings, self._probe)
 
-    def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
-        return preflight.problems(self.cluster, self.settings, self.images, demands)
+    def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
+        return preflight.problems(self.cluster, self.settings, self.images, requested)
 
-    def provide(self, dataset: Dataset, progress: Progress) -> str:
-        return self._data.provide(dataset, progress)
+    def stage_data(self, dataset: Dataset, progress: Progress) -> str:
+        return self._data.stage_data(dataset, progress)
 
     def build(self, recipe: Recipe, log: Path) -> Image:
         return self.images.build(recipe, log)
@@ -73,7 +73,7 @@ class KubernetesBackend(Backend):
     def start(self, job: Job) -> Handle:
         return self._starter.start(job)
 
-    def find(self, group: str) -> dict[str, Handle]:
+    def list_jobs(self, group: str) -> dict[str, Handle]:
         return statuses.find(self.cluster, group)
 
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:

@@ -37,7 +37,9 @@ def job_object(job: Job, settings: Settings, template: Mapping[str, Any]) -> dic
             "backoffLimit": 0,
             "completions": 1,
             "parallelism": 1,
-            "activeDeadlineSeconds": int(job.demand.time_limit + job.demand.grace + STAGING + settings.wait + keep),
+            "activeDeadlineSeconds": int(
+                job.resources.time_limit + job.resources.grace + STAGING + settings.wait + keep
+            ),
             "podFailurePolicy": {
                 "rules": [
                     {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},

@@ -16,7 +16,7 @@ from attrs import field, frozen
 
 from mle_backend_kubernetes import gateway, names
 from mle_backend_kubernetes.cluster import Cluster
-from mlecore.backends import GATEWAY_PORT, Demand, Job, Problem
+from mlecore.backends import GATEWAY_PORT, Job, Problem, Resources
 from mlecore.errors import BackendError, BackendUnreachable
 
 METADATA = "169.254.0.0/16"  # where clouds offer credentials to anyone who asks
@@ -37,13 +37,13 @@ class Attachment:
 
 def attachment(cluster: Cluster, job: Job) -> Attachment:
     """Under ``llm`` a service stands for the gateway's pod: its address is known before there is a pod."""
-    if job.demand.network != "llm":
+    if job.resources.network != "llm":
         return Attachment()
     address = gateway.address(cluster, job)
     host = f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
     return Attachment(
         proxy=f"http://{host}:{gateway.RELAY_PORT}",
-        gateway=f"http://gateway:{GATEWAY_PORT}" if job.demand.model else None,
+        gateway=f"http://gateway:{GATEWAY_PORT}" if job.resources.model else None,
         hosts=[{"ip": address, "hostnames": ["gateway", "relay"]}],
         waited_for=gateway.waited_for(job, address),
     )
@@ -54,15 +54,15 @@ def policies(
 ) -> list[dict[str, Any]]:
     """Of the agent's pod, and under ``llm`` of its gateway's."""
     agent = {names.JOB: job.name, names.ROLE: names.AGENT}
-    if job.demand.network == "none":
+    if job.resources.network == "none":
         egress: list[dict[str, Any]] = []
-    elif job.demand.network == "llm":
+    elif job.resources.network == "llm":
         there = {names.JOB: job.name, names.ROLE: "gateway"}
         egress = [{"to": [{"podSelector": {"matchLabels": there}}], "ports": gateway.PORTS}]
     else:
         egress = [*_everything(cluster)]
     found = [policy(job.name, labels, agent, [], egress, owners)]
-    if job.demand.network == "llm":
+    if job.resources.network == "llm":
         ingress = [{"from": [{"podSelector": {"matchLabels": agent}}], "ports": gateway.PORTS}]
         selector = {names.JOB: job.name, names.ROLE: "gateway"}
         found.append(policy(names.gateway(job.name), labels, selector, ingress, [{}], owners))
@@ -71,14 +71,14 @@ def policies(
 
 def awaited(cluster: Cluster, job: Job, enforced: bool | None) -> tuple[float, bool]:
     """Seconds that a pod waits for its policy before the agent begins, and whether it must be in force then."""
-    if enforced is False or (job.demand.network == "open" and not _api_servers(cluster)):
+    if enforced is False or (job.resources.network == "open" and not _api_servers(cluster)):
         return 0.0, False
     return (LATE, True) if enforced else (SOON, False)
 
 
-def problems(cluster: Cluster, demands: Sequence[Demand]) -> Iterator[Problem]:
+def problems(cluster: Cluster, requested: Sequence[Resources]) -> Iterator[Problem]:
     """An open network is kept from the API server by its addresses, which not everybody may read."""
-    if any(demand.network == "open" for demand in demands) and not _api_servers(cluster):
+    if any(resources.network == "open" for resources in requested) and not _api_servers(cluster):
         yield Problem(
             what="we may not read the API server's addresses, so runs with an open network can reach it",
             fix="Have the ClusterRole of docs/kubernetes.md bound to you. Pods have no account there in any case.",

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from mle_backend_kubernetes.cluster import Cluster
 from mle_backend_kubernetes.settings import Settings
-from mlecore.backends import Demand, Problem
+from mlecore.backends import Problem, Resources
 from mlecore.errors import BackendError
 
 _UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -71,12 +71,12 @@ def _gpus(pod: Mapping[str, Any], gpu: str) -> int:
     return sum(int(quantity(each.get(gpu, 0))) for each in requests)
 
 
-def problems(cluster: Cluster, settings: Settings, demands: Sequence[Demand]) -> Iterator[Problem]:
+def problems(cluster: Cluster, settings: Settings, requested: Sequence[Resources]) -> Iterator[Problem]:
     """What no node can give is fatal; what none can give now is waited for."""
     try:
         there = nodes(cluster, settings)
     except BackendError:
-        if any(demand.gpus for demand in demands):
+        if any(resources.gpus for resources in requested):
             yield Problem(
                 what="we may not list nodes, so it is not known whether any has the GPUs that are asked for",
                 fix="Have the ClusterRole of docs/kubernetes.md bound to you.",
@@ -86,10 +86,10 @@ def problems(cluster: Cluster, settings: Settings, demands: Sequence[Demand]) ->
     if not there:
         yield Problem(what="no node has the labels of -B node-selector", fix="kubectl get nodes --show-labels")
         return
-    yield from _beyond(settings, there, demands)
+    yield from _beyond(settings, there, requested)
     if not any(node.open for node in there):
         yield Problem(what="all nodes are cordoned: runs wait", fix="kubectl uncordon NODE", fatal=False)
-    wanted = max((demand.gpus for demand in demands), default=0)
+    wanted = max((resources.gpus for resources in requested), default=0)
     if wanted and wanted <= max(node.gpus for node in there):
         try:
             free = max(free_gpus(cluster, settings, there).values(), default=0)
@@ -103,17 +103,17 @@ def problems(cluster: Cluster, settings: Settings, demands: Sequence[Demand]) ->
             )
 
 
-def _beyond(settings: Settings, there: Sequence[Node], demands: Sequence[Demand]) -> Iterator[Problem]:
-    gpus = max((demand.gpus for demand in demands), default=0)
+def _beyond(settings: Settings, there: Sequence[Node], requested: Sequence[Resources]) -> Iterator[Problem]:
+    gpus = max((resources.gpus for resources in requested), default=0)
     if gpus > (most := max(node.gpus for node in there)):
         yield Problem(
             what=f"{gpus} {settings.gpu_resource} are asked for, and no node has more than {most}",
             fix="Ask for fewer (--gpus), or name what they are called here: -B gpu-resource=NAME.",
         )
-    cpus = max((demand.cpus or 0 for demand in demands), default=0)
+    cpus = max((resources.cpus or 0 for resources in requested), default=0)
     if cpus > (cores := max(node.cpus for node in there)):
         yield Problem(what=f"{cpus:g} CPUs are asked for, and no node has more than {cores:g}", fix="Ask for fewer.")
-    memory = max((demand.memory or 0 for demand in demands), default=0)
+    memory = max((resources.memory or 0 for resources in requested), default=0)
     if memory > (room := max(node.memory for node in there)):
         have = f"{room / 2**30:.1f} GiB"
         yield Problem(

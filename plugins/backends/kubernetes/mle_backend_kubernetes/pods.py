@@ -18,7 +18,7 @@ from mle_backend_kubernetes.patch import merged
 from mle_backend_kubernetes.program import paths
 from mle_backend_kubernetes.settings import Settings
 from mlecore import backends
-from mlecore.backends import Demand, Job
+from mlecore.backends import Job, Resources
 
 STDIN = "stdin"  # among the tools
 HELPER = f"{paths.FILES}/helper.pyz"
@@ -115,16 +115,16 @@ def helper_pod(
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": found}
 
 
-def resources(settings: Settings, demand: Demand) -> dict[str, Any]:
+def container_resources(settings: Settings, resources: Resources) -> dict[str, Any]:
     """Requests that equal limits, but for GPUs: what ``stage`` gets, too."""
     found: dict[str, str] = {}
-    if demand.cpus is not None:
-        found["cpu"] = f"{max(1, int(demand.cpus * 1000))}m"
-    if demand.memory is not None:
-        found["memory"] = str(demand.memory)
+    if resources.cpus is not None:
+        found["cpu"] = f"{max(1, int(resources.cpus * 1000))}m"
+    if resources.memory is not None:
+        found["memory"] = str(resources.memory)
     limit = settings.ephemeral_storage
-    if settings.output == "pod" and demand.disk is not None:
-        limit = demand.disk + (limit or 0)
+    if settings.output == "pod" and resources.disk is not None:
+        limit = resources.disk + (limit or 0)
     if limit is not None:
         found["ephemeral-storage"] = str(limit)
     return {"requests": found, "limits": found} if found else {}
@@ -136,7 +136,7 @@ def agent_command(job: Job) -> list[str]:
     On a terminal it prints there, else to a file on its volume.
     """
     stdin = f" </opt/mlecore/{STDIN}" if job.stdin else ""
-    output = "" if job.demand.terminal else f" >>{shlex.quote(OUTPUT)} 2>&1"
+    output = "" if job.resources.terminal else f" >>{shlex.quote(OUTPUT)} 2>&1"
     confine = shlex.join(["python3", "-I", "-S", HELPER, "confine"])
     script = f'if {confine} /bin/sh /dev/null true </dev/null >/dev/null 2>&1; then set -- {confine} "$@"; fi\n'
     script += f'exec "$@"{stdin}{output}'
@@ -163,11 +163,13 @@ def agent_template(
     staging: Mapping[str, str],
 ) -> dict[str, Any]:
     """The pod template of a run. ``data`` is the mount of the public data, ``staging`` are stage's variables."""
-    demand = job.demand
-    limits = resources(settings, demand)
+    resources = job.resources
+    limits = container_resources(settings, resources)
     env: list[dict[str, Any]] = [{"name": name, "value": literal(value)} for name, value in variables.items()]
     if secret:
-        env += [{"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": name}}} for name in demand.secrets]
+        env += [
+            {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": name}}} for name in resources.secrets
+        ]
     agent: dict[str, Any] = {
         "name": names.AGENT,
         "image": image,
@@ -175,7 +177,7 @@ def agent_template(
         "workingDir": "/home",
         "env": env,
         "securityContext": rights(read_only=read_only),
-        "resources": _with_gpus(limits, settings, demand),
+        "resources": _with_gpus(limits, settings, resources),
         "volumeMounts": [
             {"name": "claim", "mountPath": "/home", "subPath": "home"},
             {"name": "claim", "mountPath": "/run/mlecore", "subPath": "run"},
@@ -186,7 +188,7 @@ def agent_template(
             {"name": "files", "mountPath": HELPER, "subPath": PurePosixPath(HELPER).name, "readOnly": True},
         ],
     }
-    if demand.terminal:
+    if resources.terminal:
         agent |= {"tty": True, "stdin": True}
     claim = {"name": "claim", "mountPath": paths.CLAIM}
     files = {"name": "files", "mountPath": paths.FILES, "readOnly": True}
@@ -209,10 +211,10 @@ def agent_template(
     found = spec(settings, containers, _volumes(job, settings))
     found |= {
         "initContainers": [stage],
-        "terminationGracePeriodSeconds": int(demand.grace) + 10,  # init needs a moment to note how it ended
+        "terminationGracePeriodSeconds": int(resources.grace) + 10,  # init needs a moment to note how it ended
         "hostAliases": hosts,
     }
-    if demand.network in ("none", "llm"):  # names are not asked outside
+    if resources.network in ("none", "llm"):  # names are not asked outside
         found |= {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["127.0.0.1"]}}
         found["dnsConfig"]["options"] = [{"name": "timeout", "value": "1"}, {"name": "attempts", "value": "1"}]
     for key, value in (
@@ -223,7 +225,7 @@ def agent_template(
     ):
         if value:
             found[key] = value
-    labels = {**names.labels(job, names.AGENT, settings.labels), names.NETWORK: demand.network}
+    labels = {**names.labels(job, names.AGENT, settings.labels), names.NETWORK: resources.network}
     template: dict[str, Any] = {"metadata": {"labels": labels}, "spec": found}
     template = merged(template, settings.pod_template)
     template["metadata"]["labels"] |= labels
@@ -231,23 +233,23 @@ def agent_template(
 
 
 def _keeper(job: Job, settings: Settings) -> list[str]:
-    longest = job.demand.time_limit + job.demand.grace + settings.keep
+    longest = job.resources.time_limit + job.resources.grace + settings.keep
     return helper_command("wait", f"{longest:.0f}")
 
 
-def _with_gpus(limits: Mapping[str, Any], settings: Settings, demand: Demand) -> dict[str, Any]:
-    if not demand.gpus:
+def _with_gpus(limits: Mapping[str, Any], settings: Settings, resources: Resources) -> dict[str, Any]:
+    if not resources.gpus:
         return dict(limits)
-    gpus = {settings.gpu_resource: str(demand.gpus)}
+    gpus = {settings.gpu_resource: str(resources.gpus)}
     return {kind: {**limits.get(kind, {}), **gpus} for kind in ("requests", "limits")}
 
 
 def _volumes(job: Job, settings: Settings) -> list[dict[str, Any]]:
-    demand = job.demand
-    shm = settings.shm or (demand.memory // 2 if demand.memory else None)
+    resources = job.resources
+    shm = settings.shm or (resources.memory // 2 if resources.memory else None)
     claim: dict[str, Any] = {"persistentVolumeClaim": {"claimName": job.name}}
     if settings.output == "pod":
-        claim = {"emptyDir": {"sizeLimit": str(demand.disk)} if demand.disk is not None else {}}
+        claim = {"emptyDir": {"sizeLimit": str(resources.disk)} if resources.disk is not None else {}}
     return [
         {"name": "claim", **claim},
         {"name": "tools", "emptyDir": {}},

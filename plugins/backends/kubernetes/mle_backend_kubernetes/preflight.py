@@ -9,11 +9,11 @@ from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.images import NO_REGISTRY, Images
 from mle_backend_kubernetes.rights import missing
 from mle_backend_kubernetes.settings import Settings
-from mlecore.backends import Demand, Problem
+from mlecore.backends import Problem, Resources
 from mlecore.errors import BackendError
 
 
-def problems(cluster: Cluster, settings: Settings, images: Images, demands: Sequence[Demand]) -> list[Problem]:
+def problems(cluster: Cluster, settings: Settings, images: Images, requested: Sequence[Resources]) -> list[Problem]:
     """See Backend.preflight."""
     try:
         cluster.version  # noqa: B018
@@ -29,10 +29,10 @@ def problems(cluster: Cluster, settings: Settings, images: Images, demands: Sequ
     found = (
         storage(cluster, settings),
         _queue(cluster, settings),
-        nodes.problems(cluster, settings, demands),
-        _limits(settings, demands),
-        network.problems(cluster, demands),
-        _models(settings, images, demands),
+        nodes.problems(cluster, settings, requested),
+        _limits(settings, requested),
+        network.problems(cluster, requested),
+        _models(settings, images, requested),
     )
     return [problem for each in found for problem in each]
 
@@ -71,8 +71,8 @@ def _queue(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
         yield Problem(what=error.message, fix=error.fix or "Ask for the right to read queues.", fatal=False)
 
 
-def _limits(settings: Settings, demands: Sequence[Demand]) -> Iterator[Problem]:
-    if settings.output == "claim" and any(demand.disk for demand in demands):
+def _limits(settings: Settings, requested: Sequence[Resources]) -> Iterator[Problem]:
+    if settings.output == "claim" and any(resources.disk for resources in requested):
         yield Problem(
             what="a run's disk is its claim, and most storage classes do not hold it to its size",
             fix="-B output=pod has the kubelet watch it.",
@@ -80,8 +80,8 @@ def _limits(settings: Settings, demands: Sequence[Demand]) -> Iterator[Problem]:
         )
 
 
-def _models(settings: Settings, images: Images, demands: Sequence[Demand]) -> Iterator[Problem]:
-    models = [demand.model for demand in demands if demand.model is not None]
+def _models(settings: Settings, images: Images, requested: Sequence[Resources]) -> Iterator[Problem]:
+    models = [resources.model for resources in requested if resources.model is not None]
     for endpoint in sorted({model.endpoint for model in models if gateway.is_local(model.endpoint)}):
         yield Problem(
             what=f"{endpoint} is this machine's own loopback address, which no pod reaches",

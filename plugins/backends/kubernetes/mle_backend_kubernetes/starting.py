@@ -61,7 +61,7 @@ class Starter:
             self._settings,
             image=job.image.ref,
             helper=self._images.helper(),
-            read_only=not job.demand.writable_root and self._images.built_here(job.image.ref),
+            read_only=not job.resources.writable_root and self._images.built_here(job.image.ref),
             data=_data_mount(job.data),
             variables=backends.environment(
                 job,
@@ -70,7 +70,7 @@ class Starter:
                 proxy=attachment.proxy,
                 gateway=attachment.gateway,
             ),
-            secret=job.name if job.demand.secrets else None,
+            secret=job.name if job.resources.secrets else None,
             hosts=attachment.hosts,
             staging={
                 "MLECORE_FROM_DATA": json.dumps(dict(from_data)),
@@ -95,7 +95,7 @@ class Starter:
         """All that the Job's pod needs, and the Job let go."""
         settings, ensure = self._settings, self._cluster.ensure
         owners, labels = names.owned(self._handle(made)), names.labels(job, "part", settings.labels)
-        content = archive.programs(job.demand.network == "llm")
+        content = archive.programs(job.resources.network == "llm")
         size = packed.seek(0, 2)
         packed.seek(0)
         if fits := size <= archive.SMALL:
@@ -107,7 +107,7 @@ class Starter:
             ensure(self._path("secrets"), manifests.secret_object(job.name, values, labels, owners))
         for policy in network.policies(self._cluster, job, labels, owners):
             ensure(self._path("networkpolicies"), policy)
-        if job.demand.network == "llm":
+        if job.resources.network == "llm":
             gateway.start(self._cluster, settings, self._images, job, owners)
         for claim in made_claims:
             self._claims.settle(claim)
@@ -124,9 +124,9 @@ class Starter:
 
     def _claims_of(self, job: Job, labels: Mapping[str, str], owners: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Made before all else, as they take the longest."""
-        space = self._settings.storage or job.demand.disk or manifests.STORAGE
+        space = self._settings.storage or job.resources.disk or manifests.STORAGE
         wanted = [(job.name, space)] if self._settings.output == "claim" else []
-        if job.demand.network == "llm":
+        if job.resources.network == "llm":
             wanted.append((names.gateway(job.name), gateway.SPACE))
         return [self._claims.make(name, size, labels, owners=owners) for name, size in wanted]
 

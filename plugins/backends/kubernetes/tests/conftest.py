@@ -61,12 +61,12 @@ class Lab:
         return self._image
 
     def job(self, script: str = "true", **changes: Any) -> Job:
-        """A job that runs a shell script; ``changes`` are fields of Job or of Demand."""
+        """A job that runs a shell script; ``changes`` are fields of Job or of Resources."""
         usual = {"group": self.group, "dataset": self.dataset, "time_limit": 120.0, "grace": 1.0, **changes}
         if "image" not in usual:
             usual["image"] = self.image
         if "data" not in usual:
-            usual["data"] = self.backend.provide(self.dataset, lambda done, total, what: None)
+            usual["data"] = self.backend.stage_data(self.dataset, lambda done, total, what: None)
         return shell_job(script, **usual)
 
     def start(self, script: str = "true", **changes: Any) -> Handle:
@@ -121,7 +121,7 @@ class Lab:
 
     def clear(self) -> None:
         """Remove all of its jobs as a controller would, and see that nothing is left."""
-        for handle in self.backend.find(self.group).values():
+        for handle in self.backend.list_jobs(self.group).values():
             self.backend.remove(handle)
         self.emptied()
 

@@ -50,15 +50,15 @@ def test_a_claim_of_the_lab_s_own_is_mounted_read_only_and_must_hold_all_files(
     assert b"".join(lab.backend.logs(handle)) == b"id,target\n1,0\ncannot write\n"
     (lab.dataset.public / "test.csv").write_text("id\n2\n")
     with pytest.raises(DataError, match=r"lacks 1 of 2 files of toy.*test\.csv"):
-        lab.backend.provide(lab.dataset, lambda done, total, what: None)
+        lab.backend.stage_data(lab.dataset, lambda done, total, what: None)
 
 
 def test_data_are_loaded_once_and_other_data_have_another_claim(lab: Lab, make_lab: Callable[..., Lab]) -> None:
     said: list[str] = []
-    first = lab.backend.provide(lab.dataset, lambda done, total, what: said.append(what))
+    first = lab.backend.stage_data(lab.dataset, lambda done, total, what: said.append(what))
     again = make_lab()
     before = again.cluster.requests.copy()
-    assert again.backend.provide(again.dataset, lambda done, total, what: None) == first
+    assert again.backend.stage_data(again.dataset, lambda done, total, what: None) == first
     sent = again.cluster.requests - before
     assert (sent["POST pods"], sent["GET persistentvolumeclaims"]) == (0, 1)
     assert names.data(lab.dataset) in first and said

@@ -12,7 +12,7 @@ import yaml
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mle_backend_kubernetes.rights import NEEDED
 
-from mlecore.backends import Demand
+from mlecore.backends import Resources
 from mlecore.errors import BackendError, BackendUnreachable
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def lab_cluster(server: Server) -> Server:
     return server
 
 
-def problems(backend: KubernetesBackend, **demand: Any) -> list[tuple[str, bool]]:
-    return [(each.what, each.fatal) for each in backend.preflight([Demand(**demand)])]
+def problems(backend: KubernetesBackend, **resources: Any) -> list[tuple[str, bool]]:
+    return [(each.what, each.fatal) for each in backend.preflight([Resources(**resources)])]
 
 
 def test_rights_that_are_checked_are_those_of_the_documented_role() -> None:
@@ -90,7 +90,7 @@ def test_what_a_cluster_has_is_listed(backend: KubernetesBackend, lab_cluster: S
 
 
 @pytest.mark.parametrize(
-    ("demand", "words", "fatal"),
+    ("resources", "words", "fatal"),
     [
         ({"gpus": 9}, "no node has more than 8", True),
         ({"cpus": 9.0}, "no node has more than 8", True),
@@ -98,9 +98,9 @@ def test_what_a_cluster_has_is_listed(backend: KubernetesBackend, lab_cluster: S
     ],
 )
 def test_more_than_any_node_has_is_refused(
-    backend: KubernetesBackend, lab_cluster: Server, demand: dict[str, Any], words: str, fatal: bool
+    backend: KubernetesBackend, lab_cluster: Server, resources: dict[str, Any], words: str, fatal: bool
 ) -> None:
-    ((what, is_fatal),) = problems(backend, **demand)
+    ((what, is_fatal),) = problems(backend, **resources)
     assert words in what and is_fatal == fatal
 
 

@@ -12,7 +12,7 @@ import pytest
 from mle_backend_kubernetes import queue
 from mle_backend_kubernetes.nodes import nodes
 
-from mlecore.backends import Demand
+from mlecore.backends import Resources
 
 if TYPE_CHECKING:
     from conftest import Lab
@@ -86,11 +86,11 @@ def test_twice_as_many_runs_as_gpus_go_through_a_queue_and_share_none(
 
 
 def test_more_gpus_than_any_node_has_are_refused_and_a_waiting_run_is_reported(lab: Lab, gpus: int) -> None:
-    problems = lab.backend.preflight([Demand(gpus=gpus + 1)])
+    problems = lab.backend.preflight([Resources(gpus=gpus + 1)])
     assert [problem.fatal for problem in problems if "no node has more" in problem.what] == [True]
     holder = lab.start("sleep 60", gpus=gpus)
     lab.wait(holder, "running")
-    (problem,) = [problem for problem in lab.backend.preflight([Demand(gpus=1)]) if "free now" in problem.what]
+    (problem,) = [problem for problem in lab.backend.preflight([Resources(gpus=1)]) if "free now" in problem.what]
     assert not problem.fatal
     waiting = lab.start("true", gpus=1)
     deadline = time.monotonic() + 30

@@ -53,7 +53,7 @@ def test_one_who_was_away_finds_how_a_run_ended_and_what_it_left(make_lab: Calla
     handle = lab.start("echo done >logs/a; exit 3")
     lab.wait(handle)
     later = make_lab()
-    assert later.backend.find(lab.group) == {handle.name: handle}
+    assert later.backend.list_jobs(lab.group) == {handle.name: handle}
     assert later.wait(handle).exit_code == 3
     assert later.fetch(handle, "logs/a") == {"logs/a": b"done\n"}
 

@@ -12,7 +12,7 @@ import pytest
 from mle_backend_kubernetes import manifests, network, pods
 from mle_backend_kubernetes.settings import Settings
 
-from mlecore.backends import Dataset, Demand, Image, Job
+from mlecore.backends import Dataset, Image, Job, Resources
 from mlecore.errors import BackendError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ OPTIONS = {
 }
 
 
-def made(tmp_path: Path, options: dict[str, str] | None = None, **demand: Any) -> dict[str, Any]:
+def made(tmp_path: Path, options: dict[str, str] | None = None, **resources: Any) -> dict[str, Any]:
     job = Job(
         name="mle-abc-1",
         group="g",
@@ -40,7 +40,7 @@ def made(tmp_path: Path, options: dict[str, str] | None = None, **demand: Any) -
         data="claim/public",
         argv=("python", "-c", "print('$(HOME) $$ $x')"),
         tools={},
-        demand=Demand(**demand),
+        resources=Resources(**resources),
         labels={"run": "baseline--toy--0"},
     )
     settings = Settings.of(options or {})
@@ -52,7 +52,7 @@ def made(tmp_path: Path, options: dict[str, str] | None = None, **demand: Any) -
         read_only=True,
         data={"name": "data", "subPath": "public"},
         variables={"A": "$(B)"},
-        secret="mle-abc-1" if demand.get("secrets") else None,
+        secret="mle-abc-1" if resources.get("secrets") else None,
         hosts=[],
         staging={"MLECORE_WAIT_FOR": "[]"},
     )
@@ -60,9 +60,9 @@ def made(tmp_path: Path, options: dict[str, str] | None = None, **demand: Any) -
 
 
 @pytest.mark.parametrize("options", [{}, OPTIONS, {"output": "pod"}])
-@pytest.mark.parametrize("demand", [{}, {"gpus": 8, "cpus": 4, "memory": 2**36, "disk": 2**40, "secrets": ("KEY",)}])
-def test_jobs_are_valid_and_small(tmp_path: Path, options: dict[str, str], demand: dict[str, Any]) -> None:
-    found = made(tmp_path, options, **demand)
+@pytest.mark.parametrize("resources", [{}, {"gpus": 8, "cpus": 4, "memory": 2**36, "disk": 2**40, "secrets": ("KEY",)}])
+def test_jobs_are_valid_and_small(tmp_path: Path, options: dict[str, str], resources: dict[str, Any]) -> None:
+    found = made(tmp_path, options, **resources)
     kubernetes_validate.validate(found, "1.34", strict=True)
     assert len(json.dumps(found)) < 10_000
 
@@ -144,11 +144,13 @@ def test_the_deadline_leaves_time_to_wait_to_stage_and_to_be_collected(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("options", "demand", "size"),
+    ("options", "resources", "size"),
     [({}, {}, None), ({}, {"memory": 2**30}, str(2**29)), ({"shm": "1GiB"}, {"memory": 2**30}, str(2**30))],
 )
-def test_shared_memory_is_memory(tmp_path: Path, options: dict[str, str], demand: dict[str, int], size: str) -> None:
-    volumes = {each["name"]: each for each in made(tmp_path, options, **demand)["spec"]["template"]["spec"]["volumes"]}
+def test_shared_memory_is_memory(tmp_path: Path, options: dict[str, str], resources: dict[str, int], size: str) -> None:
+    volumes = {
+        each["name"]: each for each in made(tmp_path, options, **resources)["spec"]["template"]["spec"]["volumes"]
+    }
     assert volumes["shm"]["emptyDir"] == {"medium": "Memory", **({"sizeLimit": size} if size else {})}
 
 

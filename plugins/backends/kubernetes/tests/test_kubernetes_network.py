@@ -118,6 +118,6 @@ def test_a_start_without_a_job_leaves_no_service(make_lab: Callable[..., Lab], m
         patch.setattr(starting.manifests, "job_object", cut)
         with pytest.raises(KeyboardInterrupt):
             lab.backend.start(job)
-    (handle,) = make_lab().backend.find(lab.group).values()
+    (handle,) = make_lab().backend.list_jobs(lab.group).values()
     lab.backend.remove(handle)
     assert lab.left() == []

@@ -11,7 +11,7 @@ from mle_backend_kubernetes.nodes import free_gpus, nodes, problems
 from mle_backend_kubernetes.preflight import storage
 from mle_backend_kubernetes.settings import Settings
 
-from mlecore.backends import Demand
+from mlecore.backends import Resources
 
 GPU = "nvidia.com/gpu"
 
@@ -47,9 +47,9 @@ def test_free_gpus_are_those_of_open_nodes_that_runs_may_go_to(cluster: Cluster)
 
 
 def test_a_run_that_fits_a_node_and_must_wait_is_reported(cluster: Cluster) -> None:
-    (found,) = problems(cluster, Settings.of({}), [Demand(gpus=6)])
+    (found,) = problems(cluster, Settings.of({}), [Resources(gpus=6)])
     assert not found.fatal and "6 nvidia.com/gpu are asked for; no node has over 5 free now" in found.what
-    assert not list(problems(cluster, Settings.of({}), [Demand(gpus=5)]))
+    assert not list(problems(cluster, Settings.of({}), [Resources(gpus=5)]))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from mle_backend_kubernetes import names, network
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mle_backend_kubernetes.seen import job_of, pod_of
 
-from mlecore.backends import Dataset, Demand, Image, Job
+from mlecore.backends import Dataset, Image, Job, Resources
 from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.model_access import ModelAccess
 
@@ -22,7 +22,7 @@ JOB = "/apis/batch/v1/namespaces/lab/jobs/mle-abc-1"
 API_SERVER = "/api/v1/namespaces/default/services/kubernetes"
 
 
-def job(tmp_path: Path, **demand: Any) -> Job:
+def job(tmp_path: Path, **resources: Any) -> Job:
     (tmp_path / "train.csv").write_text("id\n1\n")
     return Job(
         name="mle-abc-1",
@@ -32,7 +32,7 @@ def job(tmp_path: Path, **demand: Any) -> Job:
         data="claim/public",
         argv=("true",),
         tools={"init": b"#!/bin/sh\n"},
-        demand=Demand(**demand),
+        resources=Resources(**resources),
     )
 
 
@@ -53,7 +53,7 @@ def test_all_that_is_sent_is_valid_and_every_pod_goes_where_the_lab_wants_it(
     with pytest.raises(BackendUnreachable, match="does not start"):
         backend.fetch(handle, ["logs"], tmp_path / "out", 1 << 20, 10)
     with pytest.raises(BackendUnreachable, match="does not start"):
-        backend.provide(wanted.dataset, lambda done, total, what: None)
+        backend.stage_data(wanted.dataset, lambda done, total, what: None)
     assert not backend.describe().network_verified  # its probe pods have not ended
 
     kinds = {each["kind"] for each in server.sent}
@@ -128,9 +128,9 @@ def test_addresses_that_may_not_be_read_are_reported_and_no_policy_is_waited_for
         ["fe80::/10"],
     ]
     assert network.awaited(backend.cluster, wanted, True) == (0.0, False)
-    (problem,) = network.problems(backend.cluster, [wanted.demand])
+    (problem,) = network.problems(backend.cluster, [wanted.resources])
     assert "API server" in problem.what and not problem.fatal
-    assert list(network.problems(backend.cluster, [Demand()])) == []
+    assert list(network.problems(backend.cluster, [Resources()])) == []
 
 
 @pytest.mark.parametrize("path", [SLICES, API_SERVER])

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from mle_backend_ssh.members import Member
-from mlecore.backends import Demand, Problem
+from mlecore.backends import Problem, Resources
 from mlecore.errors import BackendError
 from mlecore.units import show_size
 
@@ -14,13 +14,13 @@ _CLOCK = 5.0  # seconds that a host's clock may differ
 _LEAST_FREE = 10 * 2**30  # bytes on a host's disk
 
 
-def problems(member: Member, demands: Sequence[Demand]) -> list[Problem]:
+def problems(member: Member, requested: Sequence[Resources]) -> list[Problem]:
     """What is wrong with a host. That it cannot be reached is a problem, too, and no error."""
     try:
         before = time.time()
         seen = member.call(lambda host: host.survey())
         took = time.time() - before
-        found = member.call(lambda host: host.preflight(demands))
+        found = member.call(lambda host: host.preflight(requested))
     except BackendError as error:
         return [Problem(what=_without_name(member, error), fix=error.fix or "Is it up?")]
     ahead = seen["clock"] - before - took / 2

@@ -22,7 +22,6 @@ from mlecore.backends import (
     Backend,
     Capacity,
     Dataset,
-    Demand,
     Fetched,
     Handle,
     Image,
@@ -30,6 +29,7 @@ from mlecore.backends import (
     JobStatus,
     Problem,
     Progress,
+    Resources,
     Sandbox,
     secret_values,
 )
@@ -57,8 +57,8 @@ class Host(Backend):
     def describe(self) -> Sandbox:
         return self._ask("describe")  # type: ignore[no-any-return]
 
-    def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
-        return self._ask("preflight", tuple(demands))  # type: ignore[no-any-return]
+    def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
+        return self._ask("preflight", tuple(requested))  # type: ignore[no-any-return]
 
     def survey(self) -> dict[str, Any]:
         """See plugins/backends/ssh/mle_backend_ssh/remote/survey.py."""
@@ -71,7 +71,7 @@ class Host(Backend):
     def capacity(self) -> Capacity:
         return self._ask("capacity")  # type: ignore[no-any-return]
 
-    def provide(self, dataset: Dataset, progress: Progress) -> str:
+    def stage_data(self, dataset: Dataset, progress: Progress) -> str:
         return _persistently(lambda: send_dataset(self._requests, dataset, progress))
 
     def build(self, recipe: Recipe, log: Path) -> Image:
@@ -88,7 +88,7 @@ class Host(Backend):
         secrets = secret_values(job) | _key(job)
         files, sources = _numbered(job.files, 0)
         tools, more = _numbered(job.tools, len(sources))
-        python = self._gateway_python() if job.demand.model else None
+        python = self._gateway_python() if job.resources.model else None
         sent = evolve(job, files=files, tools=tools)
         with self._requests.open("start", sent, secrets=secrets, gateway_python=python) as channel:
             for number, source in enumerate([*sources, *more]):
@@ -102,8 +102,8 @@ class Host(Backend):
         with tempfile.TemporaryDirectory() as folder:
             return f"{self.build(recipe, Path(folder) / 'gateway.log').ref}/bin/python"
 
-    def find(self, group: str) -> dict[str, Handle]:
-        return self._ask("find", group)  # type: ignore[no-any-return]
+    def list_jobs(self, group: str) -> dict[str, Handle]:
+        return self._ask("list_jobs", group)  # type: ignore[no-any-return]
 
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
         return self._ask("status", tuple(handles))  # type: ignore[no-any-return]
@@ -219,7 +219,7 @@ def _persistently(transfer: Callable[[], T], far: Callable[[], object] = lambda:
 
 def _key(job: Job) -> dict[str, str]:
     """The model's real key, for the gateway beside the job."""
-    name = job.demand.model.key if job.demand.model else None
+    name = job.resources.model.key if job.resources.model else None
     if name is None:
         return {}
     if not os.environ.get(name):

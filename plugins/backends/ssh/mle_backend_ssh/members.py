@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from mle_backend_ssh.host import Host
 from mle_backend_ssh.hosts import HostSettings
-from mlecore.backends import Capacity, Demand
+from mlecore.backends import Capacity, Resources
 from mlecore.errors import BackendError, BackendUnreachable
 
 T = TypeVar("T")
@@ -69,17 +69,17 @@ class Member:
         self.capacity()
         return self.call(lambda host: host.load())
 
-    def room(self, load: Mapping[str, float], demand: Demand, starting: Sequence[Demand] = ()) -> float | None:
-        """Which part of it is free for a job of this demand, from 0 to 1; None: it has no room for it now.
+    def room(self, load: Mapping[str, float], resources: Resources, starting: Sequence[Resources] = ()) -> float | None:
+        """Which part of it is free for a job of this resources, from 0 to 1; None: it has no room for it now.
 
         ``load`` is what ``load()`` returned; ``starting`` is demanded by jobs that are about to be started there.
         """
         have, slots = self.capacity(), self.settings.slots
         jobs = int(load["jobs"]) + len(starting)
         rest = [
-            (have.cpus, load["cpus"] + sum(each.cpus or 0 for each in starting), demand.cpus or 0),
-            (have.memory, load["memory"] + sum(each.memory or 0 for each in starting), demand.memory or 0),
-            (len(have.gpus), load["gpus"] + sum(each.gpus for each in starting), demand.gpus),
+            (have.cpus, load["cpus"] + sum(each.cpus or 0 for each in starting), resources.cpus or 0),
+            (have.memory, load["memory"] + sum(each.memory or 0 for each in starting), resources.memory or 0),
+            (len(have.gpus), load["gpus"] + sum(each.gpus for each in starting), resources.gpus),
             *([(slots, jobs, 1)] if slots is not None else []),
         ]
         if any(taken + asked > there for there, taken, asked in rest if asked):

@@ -27,7 +27,6 @@ from mlecore.backends import (
     Backend,
     Capacity,
     Dataset,
-    Demand,
     Fetched,
     Handle,
     Image,
@@ -35,6 +34,7 @@ from mlecore.backends import (
     JobStatus,
     Problem,
     Progress,
+    Resources,
     Sandbox,
 )
 from mlecore.errors import BackendError, BackendUnreachable, ImageGone
@@ -71,7 +71,7 @@ class Pool(Backend):
         self._isolated = isolated
         self._placements = Placements(folders.state_root())
         self._placing = threading.Lock()
-        self._starting: dict[str, tuple[str, Demand]] = {}  # by job: its host, and what it asks for
+        self._starting: dict[str, tuple[str, Resources]] = {}  # by job: its host, and what it asks for
         self._data = Data()
         self._images = Images()
 
@@ -96,11 +96,11 @@ class Pool(Backend):
             **weakest,
         )
 
-    def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
+    def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
         """A host's problem keeps no run from starting as long as another host has none."""
         if not self._members:
             return [Problem(what="no host given", fix="Name one: -B host=user@name.")]
-        found = dict(ask_all(self._members.values(), lambda member: checks.problems(member, demands)))
+        found = dict(ask_all(self._members.values(), lambda member: checks.problems(member, requested)))
         one_is_good = any(not any(problem.fatal for problem in problems) for problems in found.values())
         return [
             evolve(problem, what=f"{member.name}: {problem.what}", fatal=problem.fatal and not one_is_good)
@@ -128,7 +128,7 @@ class Pool(Backend):
 
     # Before jobs
 
-    def provide(self, dataset: Dataset, progress: Progress) -> str:
+    def stage_data(self, dataset: Dataset, progress: Progress) -> str:
         """Returns when one host has the data; the others get them in the background, as fast as they can."""
         sent = {self._data.send(member, dataset, progress) for member in self._members.values()}
         error: BaseException | None = None
@@ -194,7 +194,7 @@ class Pool(Backend):
                         raise next(iter(refused.values()))
                     raise BackendUnreachable(f"no host has room for {job.name} now", fix="It waits for one.")
                 placed = self._placements.place(job.name, max(free, key=lambda name: free[name]))
-            self._starting[job.name] = (placed, job.demand)
+            self._starting[job.name] = (placed, job.resources)
         if placed not in self._members:
             raise BackendError(
                 f"{job.name} was started on {placed}, which is none of the hosts given", fix=f"Add {placed} to them."
@@ -211,16 +211,18 @@ class Pool(Backend):
         return {member: each.result() for each, member in asked.items() if each.done() and not each.exception()}
 
     def _room(
-        self, member: Member, load: dict[str, float], job: Job, starting: Mapping[str, tuple[str, Demand]]
+        self, member: Member, load: dict[str, float], job: Job, starting: Mapping[str, tuple[str, Resources]]
     ) -> float | None:
         """A host that has the data already is preferred to any that has not."""
-        room = member.room(load, job.demand, [demand for name, demand in starting.values() if name == member.name])
+        room = member.room(
+            load, job.resources, [resources for name, resources in starting.values() if name == member.name]
+        )
         return None if room is None else room + self._data.is_on(member, job.dataset)
 
-    def find(self, group: str) -> dict[str, Handle]:
+    def list_jobs(self, group: str) -> dict[str, Handle]:
         """On the hosts that answer. A job on another one is not started twice: see ``Placements``."""
         out: dict[str, Handle] = {}
-        for name, found in self._of_all(lambda host: host.find(group)).items():
+        for name, found in self._of_all(lambda host: host.list_jobs(group)).items():
             member = self._members[name]
             for job, handle in found.items():
                 if not self._placements.is_given_up(job, name):
@@ -302,7 +304,7 @@ class Pool(Backend):
         """A host answers again: what was given up on it ends now."""
 
         def end(host: Host, job: str, handle: str | None, group: str | None) -> None:
-            known = Handle(name=job, id=handle) if handle is not None else host.find(group or "").get(job)
+            known = Handle(name=job, id=handle) if handle is not None else host.list_jobs(group or "").get(job)
             if known is not None:
                 host.remove(known)
 

@@ -33,7 +33,7 @@ class Data:
             known = self._sent.get(key)
             if known is not None and not (known.done() and known.exception()):
                 return known
-            sending = partial(member.call, lambda host: host.provide(dataset, progress))
+            sending = partial(member.call, lambda host: host.stage_data(dataset, progress))
             future = self._sent[key] = begin(f"send to {member.name}", sending)
         return future
 

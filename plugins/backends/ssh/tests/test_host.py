@@ -14,7 +14,7 @@ from mle_backend_ssh.host import Host
 
 import mlecore.sandbox
 from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Demand, Handle, Job, JobStatus
+from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
 from mlecore.errors import BackendError, BackendUnreachable, DiskError
 
 INIT = Path(mlecore.sandbox.__file__).parent / "init"
@@ -39,13 +39,19 @@ def dataset(tmp_path: Path) -> Dataset:
 @pytest.fixture
 def start(host: Host, dataset: Dataset, tmp_path: Path) -> Callable[..., Handle]:
     def run(*argv: str, **words: object) -> Handle:
-        given = {"demand": Demand(time_limit=60.0, grace=1.0), "name": "mle-test-1", "files": {}, "stdin": b"", **words}
+        given = {
+            "resources": Resources(time_limit=60.0, grace=1.0),
+            "name": "mle-test-1",
+            "files": {},
+            "stdin": b"",
+            **words,
+        }
         return host.start(
             Job(
                 group="g",
                 image=host.build(Recipe(), tmp_path / "build.log"),
                 dataset=dataset,
-                data=host.provide(dataset, lambda *_: None),
+                data=host.stage_data(dataset, lambda *_: None),
                 argv=argv,
                 tools={"init": INIT},
                 **given,  # type: ignore[arg-type]
@@ -74,17 +80,17 @@ def test_a_job_runs_there_and_its_files_come_back(host: Host, start: Callable[..
     fetched = host.fetch(handle, ["submission/**", "note.txt"], tmp_path / "into", 1000, 10)
     assert (fetched.files, fetched.bytes, fetched.complete) == (2, 10, True)
     assert (tmp_path / "into" / "submission" / "submission.csv").read_text() == "1,2\n"
-    assert host.find("g") == {"mle-test-1": handle}
+    assert host.list_jobs("g") == {"mle-test-1": handle}
     host.remove(handle)
     assert host.status([handle])[handle].phase == "gone"
-    assert host.find("g") == {}
+    assert host.list_jobs("g") == {}
 
 
 def test_a_secret_reaches_the_job_and_no_command_line(
     host: Host, link: Any, start: Callable[..., Handle], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_WORD", "swordfish")
-    handle = start("sh", "-c", "echo $SECRET_WORD", demand=Demand(time_limit=60.0, secrets=("SECRET_WORD",)))
+    handle = start("sh", "-c", "echo $SECRET_WORD", resources=Resources(time_limit=60.0, secrets=("SECRET_WORD",)))
     wait(host, handle)
     assert b"".join(host.logs(handle)) == b"swordfish\n"
     assert not any("swordfish" in command for command in link.commands)
@@ -107,11 +113,11 @@ def test_a_host_installs_from_the_controllers_mirror(
 def test_data_are_sent_once_and_resumed_after_a_cut(host: Host, link: Any, dataset: Dataset) -> None:
     host.capacity()  # the program is there
     link.sent, link.cut_after = 0, 700_000
-    folder = Path(host.provide(dataset, lambda *_: None))
+    folder = Path(host.stage_data(dataset, lambda *_: None))
     assert (folder / "deeper" / "picture.bin").read_bytes() == bytes(range(256)) * 4000
     assert 1_024_000 < link.sent < 1_024_000 + 100_000
     link.sent = 0
-    assert host.provide(dataset, lambda *_: None) == str(folder)
+    assert host.stage_data(dataset, lambda *_: None) == str(folder)
     assert link.sent < 1000
     assert not [path for path in (folder.parent).rglob("*") if "answer" in path.name]
     assert folder.stat().st_mode & 0o222 == 0
@@ -126,7 +132,7 @@ def test_data_that_changed_since_their_manifest_are_not_accepted(host: Host, dat
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sending, "_entries", lambda _: iter(entries))
         with pytest.raises(BackendError, match=r"1 files arrived damaged, train\.csv"):
-            host.provide(dataset, lambda *_: None)
+            host.stage_data(dataset, lambda *_: None)
 
 
 def test_a_host_that_can_store_no_more_says_so(host: Host, link: Any, dataset: Dataset) -> None:
@@ -135,12 +141,12 @@ def test_a_host_that_can_store_no_more_says_so(host: Host, link: Any, dataset: D
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host_module, "_TRIES", 1)
         with pytest.raises(BackendUnreachable):
-            host.provide(dataset, lambda *_: None)
+            host.stage_data(dataset, lambda *_: None)
     (part,) = link.home.rglob("*.mlecore-part")
     part.unlink()
     part.mkdir()
     with pytest.raises(DiskError, match="gpu1: data cannot be written"):
-        host.provide(dataset, lambda *_: None)
+        host.stage_data(dataset, lambda *_: None)
 
 
 def test_limits_hold_for_what_comes_back(host: Host, start: Callable[..., Handle], tmp_path: Path) -> None:

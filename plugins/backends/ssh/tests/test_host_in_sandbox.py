@@ -14,7 +14,7 @@ from mlecore_testing.models.client import ASK
 
 import mlecore.sandbox
 from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Demand, Handle, Job, JobStatus
+from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
 from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import measure
 
@@ -29,7 +29,7 @@ def sandboxed(link: Any) -> Host:
     return Host(link, sys.executable, {}, {})
 
 
-def start(host: Host, folder: Path, *argv: str, **demand: Any) -> Handle:
+def start(host: Host, folder: Path, *argv: str, **resources: Any) -> Handle:
     public = folder / "public"
     public.mkdir()
     (public / "train.csv").write_text("id,y\n")
@@ -40,10 +40,10 @@ def start(host: Host, folder: Path, *argv: str, **demand: Any) -> Handle:
             group="g",
             image=host.build(Recipe(), folder / "build.log"),
             dataset=dataset,
-            data=host.provide(dataset, lambda *_: None),
+            data=host.stage_data(dataset, lambda *_: None),
             argv=argv,
             tools={"init": INIT},
-            demand=Demand(**{"time_limit": 60.0, "grace": 1.0, **demand}),
+            resources=Resources(**{"time_limit": 60.0, "grace": 1.0, **resources}),
         )
     )
 

@@ -21,7 +21,7 @@ from mlecore_testing.backends import check_backend
 
 import mlecore.sandbox
 from mlecore.agents import Recipe
-from mlecore.backends import Backend, Dataset, Demand, Handle, Job
+from mlecore.backends import Backend, Dataset, Handle, Job, Resources
 from mlecore.registry import open_backend
 
 _spec = importlib.util.spec_from_file_location("ssh_hosts", Path(__file__).with_name("ssh_hosts.py"))
@@ -61,7 +61,7 @@ def make_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Call
         for one in hosts.hosts:
             one.restore()
         backend = pool(hosts)
-        for handle in backend.find("g").values():
+        for handle in backend.list_jobs("g").values():
             backend.remove(handle)
         hosts.close()
 
@@ -81,10 +81,10 @@ def job(backend: Backend, folder: Path, *argv: str, size: int = 10) -> Job:
         group="g",
         image=backend.build(Recipe(), folder / "build.log"),
         dataset=dataset,
-        data=backend.provide(dataset, lambda *_: None),
+        data=backend.stage_data(dataset, lambda *_: None),
         argv=argv,
         tools={"init": INIT},
-        demand=Demand(time_limit=60.0, grace=1.0),
+        resources=Resources(time_limit=60.0, grace=1.0),
     )
 
 
@@ -174,7 +174,7 @@ def test_a_transfer_goes_on_where_the_link_was_cut(make_hosts: Callable[[int], A
     content = os.urandom(4_000_000)
     (public / "train.bin").write_bytes(content)
     dataset = Dataset(competition="c", edition="v1", public=public, digest="d")
-    backend.provide(dataset, lambda done, total, _: seen.append(done))
+    backend.stage_data(dataset, lambda done, total, _: seen.append(done))
     cutter.join(20)
     (there,) = one.home.rglob("train.bin")
     assert there.read_bytes() == content
@@ -196,7 +196,7 @@ def test_jobs_of_a_killed_controller_are_found(make_hosts: Callable[[int], Any],
         known = controller.stdout.readline().strip()
         controller.send_signal(signal.SIGKILL)
     backend = pool(hosts)
-    found = backend.find("g")
+    found = backend.list_jobs("g")
     assert {name: handle.id for name, handle in found.items()} == {"mle-1": known}
     assert phase(backend, found["mle-1"]) == "running"
     backend.stop(found["mle-1"], 0.1)

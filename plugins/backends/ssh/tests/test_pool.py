@@ -19,7 +19,7 @@ from mle_backend_ssh.pool import Pool
 
 import mlecore.sandbox
 from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Demand, Handle, Job, JobStatus
+from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
 from mlecore.errors import BackendError, BackendUnreachable
 
 INIT = Path(mlecore.sandbox.__file__).parent / "init"
@@ -51,11 +51,11 @@ class Lab:
     def ready(self) -> None:
         """Data and environment are on every host."""
         self.image = self.pool.build(Recipe(), self.folder / "build.log")
-        self.data = self.pool.provide(self.dataset, lambda *_: None)
+        self.data = self.pool.stage_data(self.dataset, lambda *_: None)
         for member in self.pool._members.values():
             self.pool._data.send(member, self.dataset).exception(20)
 
-    def start(self, name: str, *argv: str, **demand: Any) -> Handle:
+    def start(self, name: str, *argv: str, **resources: Any) -> Handle:
         handle = self.pool.start(
             Job(
                 name=name,
@@ -65,7 +65,7 @@ class Lab:
                 data=self.data,
                 argv=argv or ("sleep", "60"),
                 tools={"init": INIT},
-                demand=Demand(**{"time_limit": 60.0, "grace": 0.2, **demand}),
+                resources=Resources(**{"time_limit": 60.0, "grace": 0.2, **resources}),
             )
         )
         self.handles.append(handle)
@@ -95,7 +95,7 @@ def make_lab(
         for name, link in lab.links.items():
             link.up = True
             host = Host(link, sys.executable, {"isolation": "none"}, {})
-            for handle in host.find("g").values():
+            for handle in host.list_jobs("g").values():
                 host.remove(handle)
             assert name
 
@@ -115,7 +115,7 @@ def test_jobs_are_spread_and_found_by_another_controller(make_lab: Callable[...,
     lab = make_lab()
     first, second = lab.start("mle-1"), lab.start("mle-2")
     assert {host_of(first), host_of(second)} == {"gpu1", "gpu2"}
-    assert lab.another().find("g") == {"mle-1": first, "mle-2": second}
+    assert lab.another().list_jobs("g") == {"mle-1": first, "mle-2": second}
     assert lab.start("mle-1") == first
     lab.pool = lab.another()
     assert lab.start("mle-1") == first
@@ -183,8 +183,8 @@ def test_a_job_given_up_is_removed_when_its_host_is_back(
     assert host_of(again) != host_of(first)
     link.up = True
     there = Host(link, sys.executable, {"isolation": "none"}, {})
-    until(lambda: there.find("g") == {})
-    assert lab.pool.find("g") == {"mle-1": again}
+    until(lambda: there.list_jobs("g") == {})
+    assert lab.pool.list_jobs("g") == {"mle-1": again}
     assert lab.status(again).phase == "running"
 
 
@@ -216,7 +216,7 @@ def test_a_host_that_refuses_a_job_is_passed_over(make_lab: Callable[..., Lab]) 
 def test_what_is_wrong_with_one_host_is_a_warning(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.links["gpu1"].up = False
-    fatal = [problem for problem in lab.pool.preflight([Demand(network="open")]) if problem.fatal]
+    fatal = [problem for problem in lab.pool.preflight([Resources(network="open")]) if problem.fatal]
     assert fatal == []
     lab.links["gpu2"].up = False
     fatal = [problem for problem in lab.another().preflight() if problem.fatal]

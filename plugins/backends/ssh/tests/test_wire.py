@@ -10,7 +10,7 @@ import pytest
 from mle_backend_ssh.remote import wire
 
 from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Demand, Enforcement, Fetched, Handle, Image, Job, JobStatus, Sandbox
+from mlecore.backends import Dataset, Enforcement, Fetched, Handle, Image, Job, JobStatus, Resources, Sandbox
 from mlecore.errors import BackendError, BackendUnreachable, ImageGone, MlecoreError
 from mlecore.model_access import ModelAccess
 
@@ -31,7 +31,7 @@ VALUES = [
         argv=("sh", "-c", "echo ü"),
         tools={"init": Path("0")},
         files={"note": b"\x80"},
-        demand=Demand(model=ModelAccess(endpoint="http://x", spent={"usd": 0.5})),
+        resources=Resources(model=ModelAccess(endpoint="http://x", spent={"usd": 0.5})),
     ),
     [PurePosixPath("a"), ("b", 1.5, True)],
 ]  # fmt: skip

@@ -207,7 +207,7 @@ BROKEN = {
     "a backend that promises what it cannot give": (
         "backend",
         "preflight",
-        {"backend.py": ("demand.gpus or demand.terminal", "demand.terminal")},
+        {"backend.py": ("resources.gpus or resources.terminal", "resources.terminal")},
         "10,000 GPUs",
     ),
     "a backend that only claims to isolate": (

@@ -21,7 +21,6 @@ from mlecore.agents import Recipe
 from mlecore.backends import (
     Backend,
     Dataset,
-    Demand,
     Enforcement,
     Fetched,
     Handle,
@@ -30,6 +29,7 @@ from mlecore.backends import (
     JobStatus,
     Problem,
     Progress,
+    Resources,
     Sandbox,
     environment,
     secret_values,
@@ -65,17 +65,17 @@ class Processes(Backend):
             network=absent,
         )
 
-    def preflight(self, demands: Sequence[Demand] = ()) -> list[Problem]:
+    def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
         problems = []
         if not sys.platform.startswith("linux"):
             problems.append(Problem(what="jobs run on Linux only", fix="Use another backend."))
-        if any(demand.gpus or demand.terminal for demand in demands):
+        if any(resources.gpus or resources.terminal for resources in requested):
             problems.append(Problem(what="jobs get no GPUs and no terminal", fix="Use another backend."))
-        if any(d.cpus or d.memory or d.disk or d.network != "open" for d in demands):
+        if any(d.cpus or d.memory or d.disk or d.network != "open" for d in requested):
             problems.append(Problem(what="nothing is limited but the time", fix="Use another backend.", fatal=False))
         return problems
 
-    def provide(self, dataset: Dataset, progress: Progress) -> str:
+    def stage_data(self, dataset: Dataset, progress: Progress) -> str:
         if not dataset.public.is_dir():
             raise BackendError(f"{dataset.public} is no folder", fix=f"mlecore prepare {dataset.competition}")
         return str(dataset.public.absolute())
@@ -133,12 +133,12 @@ class Processes(Backend):
                 path.chmod(0o755 if was or data.startswith(b"#!") else 0o644)
         (folder / "stdin").write_bytes(job.stdin)
         (folder / "output").touch()
-        demand = job.demand
-        spec = {"group": job.group, "argv": job.argv, "time_limit": demand.time_limit, "grace": demand.grace}
+        resources = job.resources
+        spec = {"group": job.group, "argv": job.argv, "time_limit": resources.time_limit, "grace": resources.grace}
         (folder / "job.json").write_text(json.dumps(spec))
         return folder
 
-    def find(self, group: str) -> dict[str, Handle]:
+    def list_jobs(self, group: str) -> dict[str, Handle]:
         names = [path.name for path in self._root.glob("[!.]*")] if self._root.is_dir() else []
         return {
             name: Handle(name=name, id=name)

@@ -21,7 +21,18 @@ from mlecore.globs import Glob
 from mlecore.vm import collect, folders
 from mlecore.vm.machine import Vm
 
-_PLAIN = ("describe", "preflight", "capacity", "inventory", "find", "status", "stop", "remove", "home", "gateway_url")
+_PLAIN = (
+    "describe",
+    "preflight",
+    "capacity",
+    "inventory",
+    "list_jobs",
+    "status",
+    "stop",
+    "remove",
+    "home",
+    "gateway_url",
+)
 
 
 def main() -> None:

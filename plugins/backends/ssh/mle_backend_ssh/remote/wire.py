@@ -27,7 +27,7 @@ _CLASSES = {
         agents.Recipe,
         backends.Capacity,
         backends.Dataset,
-        backends.Demand,
+        backends.Resources,
         backends.Enforcement,
         backends.Fetched,
         backends.Handle,

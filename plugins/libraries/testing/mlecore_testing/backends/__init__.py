@@ -10,7 +10,7 @@ from attrs import evolve
 
 from mlecore.registry import load
 from mlecore_testing.backends import ends, harm, limits, model
-from mlecore_testing.backends.declares import build, declares, describes, preflight, provide
+from mlecore_testing.backends.declares import build, declares, describes, preflight, stage_data
 from mlecore_testing.backends.harness import BackendBench
 from mlecore_testing.backends.life import found, life, logs, once, secrets, variables
 from mlecore_testing.backends.patterns import patterns
@@ -32,13 +32,15 @@ RULES: tuple[Rule[BackendBench], ...] = (
         test=describes,
         needs=("preflight",),
     ),
-    Rule(name="provide", says="datasets become available, always the same way", test=provide, needs=("preflight",)),
+    Rule(
+        name="stage-data", says="datasets become available, always the same way", test=stage_data, needs=("preflight",)
+    ),
     Rule(name="build", says="a recipe becomes an image, always the same one", test=build, needs=("preflight",)),
     Rule(
         name="life",
         says="a job runs as described, and its files are fetched",
         test=life,
-        needs=("describes", "provide", "build"),
+        needs=("describes", "stage-data", "build"),
     ),
     Rule(name="once", says="starting is idempotent by the job's name", test=once, needs=("life",)),
     Rule(name="found", says="a group's jobs are found from any process", test=found, needs=("life",)),

@@ -9,7 +9,7 @@ from typing import get_args
 from attrs import asdict
 
 from mlecore.agents import Recipe
-from mlecore.backends import Backend, Demand, Enforcement, Level, Problem, Sandbox
+from mlecore.backends import Backend, Enforcement, Level, Problem, Resources, Sandbox
 from mlecore.errors import PluginError
 from mlecore_testing.backends.harness import BackendBench
 from mlecore_testing.declared import option_flaws, summary_flaws
@@ -32,17 +32,17 @@ def declares(bench: BackendBench) -> Iterator[Broken]:
 
 
 def preflight(bench: BackendBench) -> Iterator[Broken]:
-    for demands in ((), (Demand(),)):
-        found = bench.backend.preflight(demands)
+    for requested in ((), (Resources(),)):
+        found = bench.backend.preflight(requested)
         for problem in found:
             if not isinstance(problem, Problem) or not problem.what.strip() or not problem.fix.strip():
                 yield Broken(f"{problem!r} does not say what is wrong and what to do", "preflight()")
         if fatal := [problem for problem in found if problem.fatal]:
             raise Stop(f"it cannot be used here: {fatal[0].what}\n{fatal[0].fix}")
     if bench.backend.capacity() is not None and not any(
-        problem.fatal for problem in bench.backend.preflight([Demand(gpus=10_000)])
+        problem.fatal for problem in bench.backend.preflight([Resources(gpus=10_000)])
     ):
-        yield Broken("preflight() reports no problem with a job that demands 10,000 GPUs", "preflight()")
+        yield Broken("preflight() reports no problem with a job that requested 10,000 GPUs", "preflight()")
 
 
 def describes(bench: BackendBench) -> Iterator[Broken]:
@@ -66,14 +66,14 @@ def describes(bench: BackendBench) -> Iterator[Broken]:
         yield Broken(f"it cannot go into the record: {error}", "describe()")
 
 
-def provide(bench: BackendBench) -> Iterator[Broken]:
+def stage_data(bench: BackendBench) -> Iterator[Broken]:
     seen: list[tuple[int, int]] = []
-    first = bench.backend.provide(bench.dataset, lambda done, total, what: seen.append((done, total)))
+    first = bench.backend.stage_data(bench.dataset, lambda done, total, what: seen.append((done, total)))
     for done, total in seen:
         if not 0 <= done <= total:
             yield Broken(f"progress of {done} bytes of {total}", "provide()")
             break
-    if bench.another().provide(bench.dataset, lambda done, total, what: None) != first:
+    if bench.another().stage_data(bench.dataset, lambda done, total, what: None) != first:
         yield Broken("a different result for the same data the second time", "provide()")
 
 

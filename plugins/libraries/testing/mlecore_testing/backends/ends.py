@@ -93,8 +93,8 @@ def removed(bench: BackendBench) -> Iterator[Broken]:
         bench.backend.stop(handle, 0)
         if (phase := bench.status(handle).phase) != "gone":
             yield Broken(f"a job {what} is {phase} after it was removed, expected gone", "remove()")
-        if handle.name in bench.another().find(bench.group):
-            yield Broken(f"a job {what} is still found after it was removed", "find()")
+        if handle.name in bench.another().list_jobs(bench.group):
+            yield Broken(f"a job {what} is still found after it was removed", "list_jobs()")
         try:
             fetched_files = bench.fetch(handle, "logs")[1].files
         except BackendError:

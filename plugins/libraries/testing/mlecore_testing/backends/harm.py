@@ -174,7 +174,7 @@ def relay(bench: BackendBench) -> Iterator[Broken]:
         raise Undecided("the backend says that it does not restrict the network, so there is no relay")
     script = f'mkdir -p logs; echo forged >{RELAY_LOG}; command -v python3 >/dev/null && exec python3 -c "$ASK"'
     job = bench.job(script, env={"ASK": _ASK}, network="llm", allow=("allowed.invalid:80",))
-    bench.require(job.demand)
+    bench.require(job.resources)
     handle, _ = bench.run(job)
     output = bench.output(handle).decode("utf-8", "replace")
     if "http://forbidden.invalid/ HTTP Error 403" not in output:

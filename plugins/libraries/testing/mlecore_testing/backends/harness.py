@@ -15,14 +15,14 @@ from attrs import fields
 
 import mlecore.sandbox
 from mlecore.agents import Recipe
-from mlecore.backends import Backend, Dataset, Demand, Fetched, Handle, Image, Job, JobStatus, Sandbox
+from mlecore.backends import Backend, Dataset, Fetched, Handle, Image, Job, JobStatus, Resources, Sandbox
 from mlecore.errors import MlecoreError
 from mlecore.registry import Loaded, open_backend
 from mlecore_testing.rules import Stop, Undecided
 
 PATIENCE = 60.0  # seconds that a short job may take to end, and a long one to be seen running
 INIT = Path(mlecore.sandbox.__file__).with_name("init")
-_DEMANDS = frozenset(attribute.name for attribute in fields(Demand))
+_RESOURCES = frozenset(attribute.name for attribute in fields(Resources))
 
 
 class BackendBench:
@@ -66,10 +66,10 @@ class BackendBench:
 
     @cached_property
     def data(self) -> str:
-        return self.backend.provide(self.dataset, _quiet)
+        return self.backend.stage_data(self.dataset, _quiet)
 
     def job(self, script: str, **changes: Any) -> Job:
-        """A job that runs a shell script in its home; ``changes`` are fields of Job or of Demand."""
+        """A job that runs a shell script in its home; ``changes`` are fields of Job or of Resources."""
         usual = {
             "group": self.group,
             "image": self.image,
@@ -82,9 +82,9 @@ class BackendBench:
         }
         return shell_job(script, **{**usual, **changes})
 
-    def require(self, demand: Demand) -> None:
-        """Raises Undecided if the backend says that it cannot give a job all it demands."""
-        for problem in self.backend.preflight([demand]):
+    def require(self, resources: Resources) -> None:
+        """Raises Undecided if the backend says that it cannot give a job all it requested."""
+        for problem in self.backend.preflight([resources]):
             if problem.fatal:
                 raise Undecided(f"the backend says: {problem.what}")
 
@@ -143,10 +143,12 @@ class BackendBench:
 
 
 def shell_job(script: str, **words: Any) -> Job:
-    """A job with a new name that runs a shell script; ``words`` are fields of Job or of Demand."""
+    """A job with a new name that runs a shell script; ``words`` are fields of Job or of Resources."""
     usual = {"name": f"mle-{uuid.uuid4().hex[:12]}-1", "argv": ("/bin/sh", "-c", script), "tools": {"init": INIT}}
-    demand = Demand(**{name: value for name, value in words.items() if name in _DEMANDS})
-    return Job(**{**usual, **{name: value for name, value in words.items() if name not in _DEMANDS}}, demand=demand)
+    resources = Resources(**{name: value for name, value in words.items() if name in _RESOURCES})
+    return Job(
+        **{**usual, **{name: value for name, value in words.items() if name not in _RESOURCES}}, resources=resources
+    )
 
 
 def files(folder: Path) -> dict[str, bytes]:

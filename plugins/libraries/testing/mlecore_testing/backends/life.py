@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from attrs import evolve
 
-from mlecore.backends import Demand, environment
+from mlecore.backends import Resources, environment
 from mlecore_testing.backends.harness import BackendBench, files
 from mlecore_testing.rules import Broken
 
@@ -78,11 +78,11 @@ def found(bench: BackendBench) -> Iterator[Broken]:
     handle = bench.start(bench.job("echo one"))
     other = bench.start(bench.job("echo two", group=f"{bench.group}0"))
     elsewhere = bench.another()
-    mine = elsewhere.find(bench.group)
+    mine = elsewhere.list_jobs(bench.group)
     if mine.get(handle.name) != handle:
-        yield Broken(f"it does not find {handle.name} of its group", "find()")
+        yield Broken(f"it does not find {handle.name} of its group", "list_jobs()")
     if other.name in mine:
-        yield Broken("it finds a job of another group whose name begins the same", "find()")
+        yield Broken("it finds a job of another group whose name begins the same", "list_jobs()")
     removed = bench.start(bench.job("echo three"))
     bench.backend.remove(removed)
     statuses = elsewhere.status([handle, other, removed])
@@ -114,10 +114,10 @@ def logs(bench: BackendBench) -> Iterator[Broken]:
 
 
 def variables(bench: BackendBench) -> Iterator[Broken]:
-    demand = Demand(time_limit=45.0, grace=2.5, cpus=1, memory=1 << 29)
-    bench.require(demand)
+    resources = Resources(time_limit=45.0, grace=2.5, cpus=1, memory=1 << 29)
+    bench.require(resources)
     job = bench.job("touch $HOME/kit $TMPDIR/kit && echo writable; env", env={"MLECORE_GRACE": "0", "LANG": "C"})
-    job = evolve(job, demand=demand)
+    job = evolve(job, resources=resources)
     handle, _ = bench.run(job)
     lines = bench.output(handle).decode("utf-8", "replace").splitlines()
     there = dict(line.partition("=")[::2] for line in lines)
@@ -139,7 +139,7 @@ def secrets(bench: BackendBench) -> Iterator[Broken]:
         job = bench.job('[ "$MLECORE_KIT_KEY" = planted-key-4711 ] && echo has it; env', secrets=("MLECORE_KIT_KEY",))
         handle, _ = bench.run(job)
         output = bench.output(handle)
-        told = repr((handle, bench.status(handle), bench.backend.describe(), bench.backend.find(bench.group)))
+        told = repr((handle, bench.status(handle), bench.backend.describe(), bench.backend.list_jobs(bench.group)))
     finally:
         for name in ("MLECORE_KIT_KEY", "MLECORE_KIT_OTHER"):
             os.environ.pop(name)

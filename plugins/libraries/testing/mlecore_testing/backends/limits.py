@@ -68,14 +68,14 @@ def _cut_off(bench: BackendBench) -> Iterator[Broken]:
 def cpus(bench: BackendBench) -> Iterator[Broken]:
     _held_to(bench, "cpus")
     job = bench.job(_BUSY, cpus=1)
-    bench.require(job.demand)
+    bench.require(job.resources)
     handle, _ = bench.run(job)
     words = bench.output(handle).decode().split()
     used = sum(
         60 * float(minutes) + float(seconds[:-1]) for minutes, seconds in (word.split("m") for word in words[1:])
     )
     if used > 1.5 * float(words[0]):
-        yield Broken(f"with 1 CPU a job used {used:.1f} CPU seconds in {words[0]} s", "Demand.cpus")
+        yield Broken(f"with 1 CPU a job used {used:.1f} CPU seconds in {words[0]} s", "Resources.cpus")
 
 
 def memory(bench: BackendBench) -> Iterator[Broken]:
@@ -85,10 +85,10 @@ def memory(bench: BackendBench) -> Iterator[Broken]:
 def child(bench: BackendBench) -> Iterator[Broken]:
     _held_to(bench, "memory")
     job = bench.job(f"{_CHILD}; echo went on", memory=100 * _MEGABYTE)
-    bench.require(job.demand)
+    bench.require(job.resources)
     handle, status = bench.run(job)
     if b"went on" not in bench.output(handle):
-        yield Broken("a child that uses too much memory ends the whole job", "Demand.memory")
+        yield Broken("a child that uses too much memory ends the whole job", "Resources.memory")
     if status.exit_code != 0 or status.oom or status.infra_failure:
         yield Broken(f"a job that survived a killed child did not end well: {status}", "status()")
 
@@ -122,9 +122,9 @@ def uncounted(bench: BackendBench) -> Iterator[Broken]:
     if "ordinary memory" not in output:
         raise Undecided(f"a job cannot run Python here: {output[:200]!r}")
     if "got: \n" not in output:
-        yield Broken(f"a job gets memory that no limit counts: {output.splitlines()[0]}", "Demand.memory")
+        yield Broken(f"a job gets memory that no limit counts: {output.splitlines()[0]}", "Resources.memory")
     if "ordinary memory: True" not in output:
-        yield Broken("a job does not get ordinary shared memory", "Demand.memory")
+        yield Broken("a job does not get ordinary shared memory", "Resources.memory")
 
 
 def processes(bench: BackendBench) -> Iterator[Broken]:
@@ -135,10 +135,12 @@ def disk(bench: BackendBench) -> Iterator[Broken]:
     yield from _beyond(bench, "disk", _DISK, patience=180.0, disk=50 * _MEGABYTE)
 
 
-def _beyond(bench: BackendBench, name: str, script: str, patience: float = PATIENCE, **demand: Any) -> Iterator[Broken]:
+def _beyond(
+    bench: BackendBench, name: str, script: str, patience: float = PATIENCE, **resources: Any
+) -> Iterator[Broken]:
     _held_to(bench, name)
-    job = bench.job(script, time_limit=patience, **demand)
-    bench.require(job.demand)
+    job = bench.job(script, time_limit=patience, **resources)
+    bench.require(job.resources)
     handle = bench.start(job)
     status = bench.wait(handle, "exited", patience)
     try:
@@ -146,7 +148,7 @@ def _beyond(bench: BackendBench, name: str, script: str, patience: float = PATIE
     except BackendError:  # what ended it took all it had
         output = b""
     if b"beyond" in output:
-        yield Broken(f"a job went far beyond {demand} and was not ended", f"Demand.{name}")
+        yield Broken(f"a job went far beyond {resources} and was not ended", f"Resources.{name}")
     if status.infra_failure:
         yield Broken(f"a job that went beyond its {name} counts as an infrastructure failure", "status()")
     if name == "memory" and not status.oom and status.exit_code == 0:

@@ -32,7 +32,7 @@ def gateway(bench: BackendBench) -> Iterator[Broken]:
             access = ModelAccess(endpoint=model.url, key=_VARIABLE, models=("scripted",), budgets=("1calls",))
             script = f'mkdir -p logs; echo forged >{GATEWAY_LOG}; exec python3 -c "$ASK"'
             job = bench.job(script, env={"ASK": ASK + _CALLS}, network="llm", model=access)
-            bench.require(job.demand)
+            bench.require(job.resources)
             handle, _ = bench.run(job)
             output = bench.output(handle).decode("utf-8", "replace")
     finally:
@@ -40,7 +40,7 @@ def gateway(bench: BackendBench) -> Iterator[Broken]:
     if output.startswith("502"):
         raise Undecided("this machine's loopback, where the scripted model is, cannot be reached from the backend")
     if output != "fine\n403\n429\n[]\n":
-        yield Broken(f"calls through the gateway did not end with fine, 403, 429: {output!r}", "demand.model")
+        yield Broken(f"calls through the gateway did not end with fine, 403, 429: {output!r}", "resources.model")
     into, _ = bench.fetch(handle, "logs/*")
     counted = measure(into / GATEWAY_LOG)
     if counted is None or (counted.calls, counted.refused) != (1, 2):
