@@ -121,7 +121,7 @@ class CachedImage:
 
 @frozen(kw_only=True)
 class Resources:
-    """What a job requested of a backend; known before there is an image or data."""
+    """What a job needs of a backend; known before there is an image or data."""
 
     cpus: float | None = None  # None: no limit but the backend's own
     memory: int | None = None  # bytes, no swap; beyond it the process with most memory is killed, and the job continues
@@ -159,10 +159,10 @@ class Job:
     """
 
     name: str  # "mle-<uid>-<attempt>": unique, drawn at random when the run was planned
-    group: str  # uid of the group, for find()
+    group: str  # uid of the group, for list_jobs()
     image: Image
     dataset: Dataset
-    data: str  # what provide() returned for the dataset
+    data: str  # what stage_data() returned for the dataset
     argv: tuple[str, ...]
     tools: Mapping[str, bytes | Path]  # file name -> content; "init" is among them
     files: Mapping[str, bytes | Path] = field(factory=dict)  # path relative to home, outside data/ -> content
@@ -345,7 +345,7 @@ class Backend(ABC):
 
     @abstractmethod
     def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
-        """What keeps jobs from running here at all, and from getting what they resources.
+        """What keeps jobs from running here at all, and from getting the resources that they need.
 
         What cannot be given is fatal (GPUs, more memory than there is); a limit that is not enforced, a warning.
         """

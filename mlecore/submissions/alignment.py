@@ -98,7 +98,7 @@ def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool
     """``(truth, guess)``: rows are paired as if both tables were sorted by ``on`` with pandas' default sort.
 
     They are sorted only if that matters (repeated ids, other types), and else are in the answers' order. ``compare``
-    requested the same ids, each as often.
+    demands the same ids, each as often.
     """
     places = _places(frame[on], answers[on])
     if places is not None:

@@ -32,7 +32,7 @@ def built(root: Path) -> list[CachedImage]:
     return sorted(found, key=lambda each: -each.created)
 
 
-def discard(root: Path, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
+def prune(root: Path, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
     """See ``Backend.prune``."""
     wanted = {each.ref: each for each in chosen}
     removed, freed = [], 0

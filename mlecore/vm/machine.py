@@ -44,17 +44,25 @@ _CHUNK = 1 << 20
 _ENDED = 60.0  # seconds that a job may take to vanish after its grace
 
 
+ISOLATION = Option(
+    name="isolation",
+    help="bubblewrap: a sandbox; none: plain processes that can read and change whatever you can",
+    default="bubblewrap",
+    choices=("bubblewrap", "none"),
+)
+
+
+def gpu_ids(given: str) -> tuple[str, ...]:
+    """The ids in an option such as ``0,1``, each once."""
+    return tuple(dict.fromkeys(part.strip() for part in given.split(",") if part.strip()))
+
+
 class Vm(Backend):
     """This machine."""
 
     summary: ClassVar[str] = "This machine: a bubblewrap sandbox per run"
     options: ClassVar[tuple[Option, ...]] = (
-        Option(
-            name="isolation",
-            help="bubblewrap: a sandbox; none: plain processes that can read and change whatever you can",
-            default="bubblewrap",
-            choices=("bubblewrap", "none"),
-        ),
+        ISOLATION,
         Option(name="gpus", help="GPUs that runs may use, by nvidia-smi's ids, e.g. 0,1; default: none"),
     )
 
@@ -62,7 +70,7 @@ class Vm(Backend):
         """``gateway_python`` has what a gateway imports; None: the Python that runs mlecore has it."""
         self._gateway_python = gateway_python
         self._isolated = options.get("isolation", "bubblewrap") == "bubblewrap"
-        self._gpus = tuple(dict.fromkeys(part.strip() for part in options.get("gpus", "").split(",") if part.strip()))
+        self._gpus = gpu_ids(options.get("gpus", ""))
         self._root = folders.state_root()
 
     @cached_property
@@ -144,7 +152,7 @@ class Vm(Backend):
         return built.built(self._root)
 
     def prune(self, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
-        return built.discard(self._root, chosen)
+        return built.prune(self._root, chosen)
 
     def start(self, job: Job) -> Handle:
         if self._sandbox_problem:

@@ -147,6 +147,7 @@ def _spec(
         "time_limit": resources.time_limit,
         "grace": resources.grace,
         "network": resources.network,
+        # the supervisor then sets up the network before it starts the agent
         "way_out": isolated and (resources.network == "llm" or bubblewrap.open_network(resources)),
         "allow": list(resources.allow),
         "relay": str(Path(mlecore.__file__).parent / "relay.py"),

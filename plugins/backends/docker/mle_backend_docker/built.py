@@ -32,7 +32,7 @@ def listing(engine: Engine) -> list[CachedImage]:
     return sorted(found, key=lambda each: -each.created)
 
 
-def discard(engine: Engine, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
+def prune(engine: Engine, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
     """See ``Backend.prune``."""
     import docker.errors
 

@@ -65,7 +65,7 @@ class DockerBackend(Backend):
         return built.listing(self.engine)
 
     def prune(self, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
-        return built.discard(self.engine, chosen)
+        return built.prune(self.engine, chosen)
 
     def push(self, image: CachedImage, registry: str) -> str:
         return push(self.engine, built.tag_of(self.engine, image), registry, io.StringIO())
@@ -74,7 +74,7 @@ class DockerBackend(Backend):
         return self._starter.start(job)
 
     def list_jobs(self, group: str) -> dict[str, Handle]:
-        return watching.find(self.engine, group)
+        return watching.list_jobs(self.engine, group)
 
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
         return watching.status(self.engine, handles, self._backstop)

@@ -50,7 +50,7 @@ def models() -> dict[str, str]:
 class Gpus:
     """The GPUs that runs of this backend may have: all of the machine, or those that the option names.
 
-    A run gets as many as its job requested; where that is none, as many as the option says. Two runs never share one.
+    A run gets as many as its job needs; if that is none, as many as the option gives. Two runs never share one.
     """
 
     def __init__(self, engine: Engine, option: str | None) -> None:

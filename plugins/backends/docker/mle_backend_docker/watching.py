@@ -28,7 +28,7 @@ from mlecore.errors import BackendError
 EXIT = "/home/.mlecore/exit.json"
 
 
-def find(engine: Engine, group: str) -> dict[str, Handle]:
+def list_jobs(engine: Engine, group: str) -> dict[str, Handle]:
     """Jobs of a group by name; also those of which there is only a relay, a network or a volume, to be removed."""
     label = {"label": f"{names.GROUP}={group}"}
     with engine.request("looking for jobs"):

@@ -74,7 +74,7 @@ class KubernetesBackend(Backend):
         return self._starter.start(job)
 
     def list_jobs(self, group: str) -> dict[str, Handle]:
-        return statuses.find(self.cluster, group)
+        return statuses.list_jobs(self.cluster, group)
 
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
         return self._statuses.of(handles)

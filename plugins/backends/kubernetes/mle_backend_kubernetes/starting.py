@@ -135,6 +135,6 @@ class Starter:
 
 
 def _data_mount(data: str) -> dict[str, Any]:
-    """The mount of what ``provide`` returned: a claim, and perhaps a folder in it."""
+    """The mount of what ``stage_data`` returned: a claim, and perhaps a folder in it."""
     _, _, folder = data.partition("/")
     return {"name": "data", **({"subPath": folder} if folder else {})}

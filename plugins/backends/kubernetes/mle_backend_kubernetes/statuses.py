@@ -19,7 +19,7 @@ from mlecore.errors import BackendError
 GONE = JobStatus(phase="gone", reason="the cluster has no such Job")
 
 
-def find(cluster: Cluster, group: str) -> dict[str, Handle]:
+def list_jobs(cluster: Cluster, group: str) -> dict[str, Handle]:
     """Jobs of a group by name; also those of which there is only a service yet, to be removed."""
     selector = f"{names.GROUP}={group}"
     services = cluster.items(cluster.path("services"), labelSelector=selector)

@@ -17,9 +17,9 @@ def backend(options: Mapping[str, str]) -> Backend:
     from mle_backend_ssh.host import Host
     from mle_backend_ssh.hosts import HostSettings, read_hosts
     from mle_backend_ssh.pool import Pool
+    from mlecore.vm.machine import gpu_ids
 
-    gpus = tuple(dict.fromkeys(part.strip() for part in options.get("gpus", "").split(",") if part.strip()))
-    hosts = read_hosts(options["host"], gpus) if "host" in options else ()
+    hosts = read_hosts(options["host"], gpu_ids(options.get("gpus", ""))) if "host" in options else ()
     isolation = options.get("isolation", "bubblewrap")
 
     def connect(settings: HostSettings) -> Host:

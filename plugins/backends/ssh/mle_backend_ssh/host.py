@@ -61,11 +61,11 @@ class Host(Backend):
         return self._ask("preflight", tuple(requested))  # type: ignore[no-any-return]
 
     def survey(self) -> dict[str, Any]:
-        """See plugins/backends/ssh/mle_backend_ssh/remote/survey.py."""
+        """See ``remote.survey``."""
         return self._ask("survey")  # type: ignore[no-any-return]
 
     def load(self) -> dict[str, float]:
-        """What jobs use there now; see plugins/backends/ssh/mle_backend_ssh/remote/survey.py."""
+        """What jobs use there now; see ``remote.survey``."""
         return self._ask("load")  # type: ignore[no-any-return]
 
     def capacity(self) -> Capacity:

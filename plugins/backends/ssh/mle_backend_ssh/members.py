@@ -70,9 +70,9 @@ class Member:
         return self.call(lambda host: host.load())
 
     def room(self, load: Mapping[str, float], resources: Resources, starting: Sequence[Resources] = ()) -> float | None:
-        """Which part of it is free for a job of this resources, from 0 to 1; None: it has no room for it now.
+        """Which part of it is free for a job that needs ``resources``, from 0 to 1; None: it has no room for it now.
 
-        ``load`` is what ``load()`` returned; ``starting`` is demanded by jobs that are about to be started there.
+        ``load`` is what ``load()`` returned; ``starting`` are the needs of jobs about to be started there.
         """
         have, slots = self.capacity(), self.settings.slots
         jobs = int(load["jobs"]) + len(starting)

@@ -40,6 +40,7 @@ from mlecore.backends import (
 from mlecore.errors import BackendError, BackendUnreachable, ImageGone
 from mlecore.options import Option
 from mlecore.vm import folders
+from mlecore.vm.machine import ISOLATION
 from mlecore.vm.supervise import relaying
 
 T = TypeVar("T")
@@ -56,12 +57,7 @@ class Pool(Backend):
     options: ClassVar[tuple[Option, ...]] = (
         Option(name="host", help="hosts to log in to, e.g. ann@gpu1,ann@gpu2, or [[host]] tables in --backend-config"),
         Option(name="gpus", help="GPUs of each host that runs may use, by nvidia-smi's ids, e.g. 0,1; default: none"),
-        Option(
-            name="isolation",
-            help="bubblewrap: a sandbox; none: plain processes that can read and change whatever you can",
-            default="bubblewrap",
-            choices=("bubblewrap", "none"),
-        ),
+        ISOLATION,
     )
 
     def __init__(

@@ -71,10 +71,10 @@ def stage_data(bench: BackendBench) -> Iterator[Broken]:
     first = bench.backend.stage_data(bench.dataset, lambda done, total, what: seen.append((done, total)))
     for done, total in seen:
         if not 0 <= done <= total:
-            yield Broken(f"progress of {done} bytes of {total}", "provide()")
+            yield Broken(f"progress of {done} bytes of {total}", "stage_data()")
             break
     if bench.another().stage_data(bench.dataset, lambda done, total, what: None) != first:
-        yield Broken("a different result for the same data the second time", "provide()")
+        yield Broken("a different result for the same data the second time", "stage_data()")
 
 
 def build(bench: BackendBench) -> Iterator[Broken]:

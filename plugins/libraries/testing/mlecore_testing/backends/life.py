@@ -148,4 +148,6 @@ def secrets(bench: BackendBench) -> Iterator[Broken]:
     if b"unnamed-key-4711" in output:
         yield Broken("a variable of the controller that the job does not name is in its environment", "start()")
     if "planted-key-4711" in told:
-        yield Broken("the value of a secret is in what the backend says about the job", "find(), status(), describe()")
+        yield Broken(
+            "the value of a secret is in what the backend says about the job", "list_jobs(), status(), describe()"
+        )
