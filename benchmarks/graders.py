@@ -23,7 +23,7 @@ from _measure import forked, scratch
 from mlecore_testing.competitions.harness import Harness
 
 from mlecore.competitions import competition
-from mlecore.registry import plugins
+from mlecore.registry.discovery import plugins
 
 ROWS = {
     "3d-object-detection-for-autonomous-vehicles": 4_536,

@@ -76,7 +76,7 @@ def judge_logs(logs: Iterable[Labelled], options: Mapping[str, str]) -> tuple[li
 
     from mlecore.competitions import competition
     from mlecore.options import resolve
-    from mlecore.runs.provenance import PluginUse
+    from mlecore.registry.provenance import PluginUse
     from mlecore.runs.record import Limits, RunRecord
 
     facts = competition("spaceship-titanic").facts  # the logs are of many; none depends on it

@@ -25,7 +25,7 @@ from mlecore_testing.backends.harness import BackendBench
 
 from mlecore.backends import Backend, Handle, Job
 from mlecore.options import pairs
-from mlecore.registry import load
+from mlecore.registry.loading import load
 
 THREADS = 4  # that start runs, and as many that collect and remove them, as in a controller
 

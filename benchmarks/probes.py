@@ -30,7 +30,7 @@ from mlecore_testing.rules import ConformanceError, Stop
 
 from mlecore.backends import JobStatus
 from mlecore.errors import MlecoreError
-from mlecore.registry import load
+from mlecore.registry.loading import load
 
 SLACK = 4.0  # seconds beyond limit and grace that a busy machine may take
 USER = 64_321

@@ -186,7 +186,7 @@ def examine_backend(name: str, options: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _closely(name: str, options: Mapping[str, str]) -> Iterator[Finding]:
-    from mlecore.registry import open_backend
+    from mlecore.registry.opening import open_backend
 
     area, backend = f"backend {name}", open_backend(name, options).backend
     problems = backend.preflight()
@@ -252,6 +252,6 @@ def _found(area: str, problems: Sequence[Problem]) -> Iterator[Finding]:
 
 
 def _preflight(name: str) -> list[Problem]:
-    from mlecore.registry import open_backend
+    from mlecore.registry.opening import open_backend
 
     return open_backend(name).backend.preflight()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from mlecore.entry_points import Point
+    from mlecore.registry.entry_points import Point
 
 _VERBS = {
     "competitions": "Show the installed competitions, and which are prepared.",
@@ -35,7 +35,7 @@ class _Verbs(click.Group):
     """Lists verbs without importing them; plugins add more through the entry-point group mlecore.commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        from mlecore.entry_points import commands
+        from mlecore.registry.entry_points import commands
 
         return [*_VERBS, *sorted(commands().keys() - _VERBS.keys())]
 
@@ -43,7 +43,7 @@ class _Verbs(click.Group):
         if name in _VERBS:
             command: click.Command = importlib.import_module(f"mlecore.cli.{name}").command
             return command
-        from mlecore.entry_points import commands
+        from mlecore.registry.entry_points import commands
 
         point = commands().get(name)
         return None if point is None else _brought(point)
@@ -60,7 +60,7 @@ class _Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from mlecore.entry_points import commands
+        from mlecore.registry.entry_points import commands
 
         provided = {name: f"Provided by {point.distribution}." for name, point in sorted(commands().items())}
         with formatter.section("Commands"):

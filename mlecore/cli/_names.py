@@ -24,7 +24,7 @@ class _Name(click.ParamType[str]):
 
 def _plugin(kind: str) -> _Name:
     def known(_: click.Context, __: str) -> Iterable[str]:
-        from mlecore.registry import plugins
+        from mlecore.registry.discovery import plugins
 
         return [plugin.name for plugin in plugins(kind)]
 

@@ -62,7 +62,8 @@ def build(
 
     from mlecore.agents import Recipe
     from mlecore.options import pairs, resolve
-    from mlecore.registry import load, open_backend
+    from mlecore.registry.loading import load
+    from mlecore.registry.opening import open_backend
 
     loaded = load("agent", agent)
     options = resolve(loaded.call("agent").options, pairs(agent_options, "-A"), f"agent {agent}")
@@ -109,7 +110,8 @@ def push(registry: str, backend: str) -> None:
 
 def _backends(name: str | None) -> Iterator[tuple[str, Backend]]:
     """The backend of this name, or all that can be opened without options."""
-    from mlecore.registry import open_backend, plugins
+    from mlecore.registry.discovery import plugins
+    from mlecore.registry.opening import open_backend
 
     for each in [name] if name else [plugin.name for plugin in plugins("backend") if plugin.state == "ok"]:
         try:

@@ -17,8 +17,8 @@ from mlecore.data.prepared import Prepared
 from mlecore.errors import MlecoreError, NotPrepared, UsageError
 from mlecore.facts import Facts
 from mlecore.options import resolve as resolve_options
+from mlecore.registry.provenance import PluginUse, core_use, plugin_use
 from mlecore.runs.plan import Plan, PlannedAgent
-from mlecore.runs.provenance import PluginUse, core_use, plugin_use
 from mlecore.runs.record import RunRecord
 from mlecore.submissions.guard import largest
 
@@ -144,7 +144,8 @@ def load_experiment(
     competition that cannot be used affects only its own runs.
     """
     from mlecore.data import DataDirs
-    from mlecore.registry import load_extensions, open_backend
+    from mlecore.registry.loading import load_extensions
+    from mlecore.registry.opening import open_backend
 
     extensions, errors = load_extensions()
     for error in errors:
@@ -229,7 +230,7 @@ def _load_detectors(plan: Plan, say: Say, resumed: bool) -> tuple[ReadyDetector,
 
 
 def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:
-    from mlecore.registry import load
+    from mlecore.registry.loading import load
 
     loaded = load("agent", planned.name)
     agent: Agent = loaded.call("agent")

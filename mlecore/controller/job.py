@@ -17,7 +17,7 @@ from mlecore.controller.forbidden import refuse_answers
 from mlecore.errors import PluginError
 from mlecore.globs import Glob
 from mlecore.model_access import KEYS, ModelAccess, base_url, usual_key
-from mlecore.runs.provenance import file_digest
+from mlecore.registry.provenance import file_digest
 from mlecore.sandbox.instructions import hardware_words, instructions_for
 
 if TYPE_CHECKING:

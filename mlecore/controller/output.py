@@ -10,7 +10,7 @@ from pathlib import Path
 from mlecore import files
 from mlecore.backends import Backend
 from mlecore.errors import BackendUnreachable, DataError, UsageError
-from mlecore.registry import open_backend
+from mlecore.registry.opening import open_backend
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import recover_record
 

@@ -23,12 +23,12 @@ from mlecore.controller.job import Made, make_job
 from mlecore.controller.provisions import Provisions
 from mlecore.controller.replacing import set_aside, without_result
 from mlecore.errors import BackendError, DataError, GradingError, ImageGone, MlecoreError, NotPrepared, PluginError
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs import requests
 from mlecore.runs.cancelled import REASON, add_cancelled
 from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.measured import difference, measure, spent_in
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import FINISHED, Attempt, Availability, Ended, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.same import require_same_data

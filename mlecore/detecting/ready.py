@@ -12,8 +12,9 @@ from mlecore.detecting.view import unavailable
 from mlecore.detectors import Detector
 from mlecore.errors import MlecoreError, UsageError
 from mlecore.options import resolve
-from mlecore.registry import load, plugins
-from mlecore.runs.provenance import PluginUse, plugin_use
+from mlecore.registry.discovery import plugins
+from mlecore.registry.loading import load
+from mlecore.registry.provenance import PluginUse, plugin_use
 
 GivenOptions = Mapping[str, Mapping[str, str]]
 """Detector -> its options by name, as the user gave them."""

@@ -60,7 +60,7 @@ def _answer(request: dict[str, Any], memory: int) -> str:
 
 def _detect(request: dict[str, Any]) -> dict[str, Any]:
     from mlecore.competitions import competition
-    from mlecore.registry import load
+    from mlecore.registry.loading import load
     from mlecore.schema import plain
 
     for folder in map(Path, request["joined"]):

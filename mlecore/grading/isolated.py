@@ -18,7 +18,7 @@ from mlecore.child_environment import child_environment
 from mlecore.data.prepared import Prepared
 from mlecore.errors import GradingError, InvalidSubmission
 from mlecore.grading.report import Report
-from mlecore.runs.provenance import PluginUse
+from mlecore.registry.provenance import PluginUse
 from mlecore.schema import plain
 
 if TYPE_CHECKING:

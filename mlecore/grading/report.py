@@ -140,7 +140,7 @@ def grade(competition: Competition, submission: Path | None, data: Prepared) -> 
     report that says so; GradingError is raised only for what is not the submission's fault.
     """
     from mlecore.data.recheck import require_grading_data
-    from mlecore.runs.provenance import plugin_use
+    from mlecore.registry.provenance import plugin_use
 
     facts = competition.facts
     try:

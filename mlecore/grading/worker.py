@@ -67,7 +67,7 @@ def _doing(request: dict[str, Any]) -> str:
 
 def _another(wanted: dict[str, Any], target: Competition) -> dict[str, Any] | None:
     """Why the plugin that is loaded here must not grade: what counts is the code that runs, not what was listed."""
-    from mlecore.runs.provenance import PluginUse, plugin_use
+    from mlecore.registry.provenance import PluginUse, plugin_use
 
     began, here = PluginUse(**wanted), plugin_use(target.plugin)
     if here.is_same_as(began):

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from attrs import evolve
 
-from mlecore.entry_points import GROUPS, Point, headers, meant, name_of, points, version
 from mlecore.errors import UsageError
 from mlecore.printable import printable
+from mlecore.registry.entry_points import GROUPS, Point, headers, meant, name_of, points, version
 from mlecore.registry.plugin import Plugin
 
 KINDS = ("competition", "agent", "backend", "detector", "extension")

@@ -15,8 +15,8 @@ from typing import Any, Literal, get_args
 from mlecore.data.prepared import DataKind
 from mlecore.errors import UsageError
 from mlecore.grading.report import Report
+from mlecore.registry.provenance import PluginUse
 from mlecore.reports.graded import Graded
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import RunRecord
 from mlecore.schema import SchemaError, read_json
 

@@ -13,9 +13,9 @@ from mlecore import files
 from mlecore.agents import Usage
 from mlecore.detectors import Detection, Evidence, Finding, NotRead
 from mlecore.errors import DataError
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.contents import check_run
 from mlecore.runs.digests import is_own, with_digest
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import RunRecord
 from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, structure_newer
 

@@ -17,8 +17,8 @@ from mlecore.backends import Handle, Sandbox
 from mlecore.data.prepared import DataKind
 from mlecore.errors import DataError
 from mlecore.model_access import ModelAccess
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.measured import ModelCalls
-from mlecore.runs.provenance import PluginUse
 from mlecore.schema import NOT_IN_FILE, SchemaError, plain, structure_newer
 from mlecore.units import Duration, Size
 

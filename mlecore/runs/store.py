@@ -17,12 +17,12 @@ from attrs import evolve, field, frozen, mutable, resolve_types
 
 from mlecore import files
 from mlecore.errors import DataError, UsageError
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs import cancelled
 from mlecore.runs.digests import is_altered, is_own, with_digests
 from mlecore.runs.journal import now
 from mlecore.runs.plan import Plan, PlannedRun
 from mlecore.runs.planning import read_plan, write_plan
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import FORMAT, RecordError, RunRecord, RunSummary
 from mlecore.runs.seals import seal
 from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, read_json, read_newer

@@ -50,7 +50,7 @@ class Names:
 
 def names(kind: str, name: str) -> Names:
     """Raises UsageError for a name that cannot be one, or is taken."""
-    from mlecore.registry import plugins
+    from mlecore.registry.discovery import plugins
 
     if not _NAME.fullmatch(name) or len(name) > 64:
         raise UsageError(

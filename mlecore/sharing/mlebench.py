@@ -20,10 +20,10 @@ from attrs import evolve, frozen
 from mlecore import files
 from mlecore.errors import DataError, UsageError
 from mlecore.grading.report import Report
+from mlecore.registry.provenance import PluginUse
 from mlecore.reports.grading_reports import BENCHMARK, read_reports
 from mlecore.runs.journal import Journal
 from mlecore.runs.planning import parse_plan
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.store import create_group, planned_records, write_record
 from mlecore.schema import SchemaError, read_json

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from mlecore.cli import main
 from mlecore.competitions import SPLITS
-from mlecore.registry import load
+from mlecore.registry.loading import load
 
 
 @pytest.fixture(autouse=True)

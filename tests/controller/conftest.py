@@ -17,10 +17,10 @@ from mlecore.data import Prepared
 from mlecore.detecting.ready import ReadyDetector
 from mlecore.grading.report import Report
 from mlecore.registry import discovery, loading
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.plan import Plan
 from mlecore.runs.planning import make_plan
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, create_group, load_group
 

@@ -16,7 +16,7 @@ from mlecore.controller.ending import attempt_end, exit_code, settle_doubt, time
 from mlecore.controller.job import SANDBOX
 from mlecore.globs import Glob
 from mlecore.model_access import ModelAccess
-from mlecore.runs.provenance import PluginUse
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import Attempt, RunRecord
 from mlecore.runs.secrets import remember
 

@@ -10,7 +10,7 @@ from mlecore.backends import JobStatus
 from mlecore.controller.failures import Abandon, CountAsLost, Fail, FolderGone, Leave, Retry, decide, describe
 from mlecore.controller.state import ActiveRun, Timing
 from mlecore.errors import BackendError, BackendUnreachable, GradingError
-from mlecore.runs.provenance import PluginUse
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import RunRecord
 
 TIMING = Timing()

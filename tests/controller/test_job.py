@@ -144,7 +144,7 @@ def test_needs_are_checked_before_anything_starts(lab, monkeypatch, needs, words
 
     declared = mle_test_worker.agent()
     lab.make(("worker", {}))
-    from mlecore.registry import load
+    from mlecore.registry.loading import load
 
     hook = load("agent", "worker").manager.hook.agent.get_hookimpls()[0]
     monkeypatch.setattr(hook, "function", lambda: evolve(declared, needs=needs))

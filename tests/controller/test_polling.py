@@ -13,8 +13,8 @@ from mlecore.controller.reporter import Reporter
 from mlecore.controller.state import ActiveRun, GroupResult, Timing
 from mlecore.controller.workers import Background
 from mlecore.errors import BackendUnreachable
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.journal import Journal
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import Attempt, RunRecord
 
 

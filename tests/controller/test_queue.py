@@ -8,8 +8,8 @@ from collections import Counter
 from attrs import evolve
 
 from mlecore.controller.queue import Backlog
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.plan import PlannedAgent, PlannedRun
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import RunRecord
 
 

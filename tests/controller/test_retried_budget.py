@@ -10,7 +10,7 @@ from mlecore.backends import GATEWAY_LOG, Dataset, Image, Job, Resources
 from mlecore.controller.transitions import _with_earlier_spending
 from mlecore.gateway.calls import Call, Tokens
 from mlecore.model_access import ModelAccess
-from mlecore.runs.provenance import PluginUse
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import Attempt, RunRecord
 
 DATASET = Dataset(competition="c", edition="v1", public=Path("/d"), digest="d")

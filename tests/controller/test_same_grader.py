@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from mlecore.cli import main
 from mlecore.errors import GradingError
 from mlecore.grading.isolated import IsolatedGrader
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs import snapshots
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.snapshots import grade_snapshots
 from mlecore.runs.store import create_group, load_group
 

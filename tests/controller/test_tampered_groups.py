@@ -17,11 +17,11 @@ from mlecore_testing.hostile import in_time
 from mlecore.backends import Handle
 from mlecore.cli import main
 from mlecore.detectors import Finding
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs import lock, requests
 from mlecore.runs.digests import with_own_digest
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.journal import Journal
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.store import read_record, write_record
 
 RUN, OTHER = "worker--coins--0", "worker--coins--1"

@@ -31,7 +31,7 @@ from numpy.random import RandomState
 from mlecore.competitions import competition
 from mlecore.errors import InvalidSubmission
 from mlecore.prepare import extract
-from mlecore.registry import plugins
+from mlecore.registry.discovery import plugins
 from mlecore.submissions.guard import guard
 
 HERE = Path(__file__).parent

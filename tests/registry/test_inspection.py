@@ -8,7 +8,10 @@ import sys
 import pytest
 
 from mlecore.errors import PluginError
-from mlecore.registry import Plugin, discovery, load, plugins
+from mlecore.registry import discovery
+from mlecore.registry.discovery import plugins
+from mlecore.registry.loading import load
+from mlecore.registry.plugin import Plugin
 
 
 def found(name: str, kind: str = "agent") -> Plugin:

@@ -10,7 +10,10 @@ import sys
 import pytest
 
 from mlecore.errors import UsageError
-from mlecore.registry import Plugin, discovery, load, plugins
+from mlecore.registry import discovery
+from mlecore.registry.discovery import plugins
+from mlecore.registry.loading import load
+from mlecore.registry.plugin import Plugin
 
 DETECTOR = """
 from mlecore.hookspecs import hookimpl
@@ -23,7 +26,7 @@ BOMB = "raise SystemExit('a plugin was imported')\n"
 
 LIST = """
 import json, sys
-from mlecore.registry import plugins
+from mlecore.registry.discovery import plugins
 from mlecore.competitions import installed
 found = [[p.kind, p.name, p.version, p.distribution, p.state, p.summary] for p in plugins()]
 ids = [c.facts.title for c in installed()]

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from mlecore.errors import InvalidSubmission, PluginError, UsageError
-from mlecore.registry import load, load_extensions, open_backend
+from mlecore.registry.loading import load, load_extensions
+from mlecore.registry.opening import open_backend
 
 EXTENSION = """
 from mlecore.hookspecs import hookimpl

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlecore.errors import PluginError
-from mlecore.registry import load
+from mlecore.registry.loading import load
 
 Put = Callable[..., Path]
 

@@ -13,8 +13,8 @@ import pytest
 from attrs import evolve
 
 from mlecore.grading.report import Report
+from mlecore.registry.provenance import PluginUse
 from mlecore.reports.graded import Graded, ReportedFinding
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import RunRecord
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the package recomputed, which benchmarks/report.py uses too

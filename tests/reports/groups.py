@@ -13,10 +13,10 @@ from attrs import evolve
 
 from mlecore.agents import Usage
 from mlecore.grading.report import Report
+from mlecore.registry.provenance import PluginUse
 from mlecore.reports.benchmark import split_ids
 from mlecore.runs.digests import with_digest, with_digests
 from mlecore.runs.planning import parse_plan
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.store import create_group, planned_records
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from mlecore.model_access import ModelAccess
+from mlecore.registry.provenance import PluginUse
 from mlecore.reports.conditions import between, conditions, differences, hardware_class, shared
 from mlecore.reports.setups import seeds, setups
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import Limits
 
 

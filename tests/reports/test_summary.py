@@ -6,13 +6,13 @@ import pytest
 from attrs import evolve
 
 from mlecore.agents import Usage
+from mlecore.registry.provenance import PluginUse
 from mlecore.reports.benchmark import split_ids
 from mlecore.reports.graded import Moment, ReportedFinding
 from mlecore.reports.sections import sections
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
 from mlecore.runs.measured import ModelCalls
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import Attempt, Availability, Limits, Replaced
 
 

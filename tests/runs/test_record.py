@@ -14,7 +14,7 @@ from attrs import evolve
 
 from mlecore.agents import Usage
 from mlecore.backends import Handle
-from mlecore.runs.provenance import PluginUse
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import Attempt, Collected, Limits, RecordError, RunRecord, RunSummary, moment
 from mlecore.runs.store import read_record, read_summary, write_record
 from mlecore.schema import keys

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 from mlecore.cli import main
 from mlecore.errors import DataError, UsageError
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.journal import Journal
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.secrets import remember
 from mlecore.runs.store import load_group, write_record
 from mlecore.sharing.bundle import OpenBundle, export_group, problems, read_bundle

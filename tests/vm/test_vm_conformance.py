@@ -25,7 +25,7 @@ def test_without_one(state: Path) -> None:
 def test_it_can_be_loaded_again_after_use(state: Path) -> None:
     """No module of the package may hide its hook."""
     import mlecore.vm.machine
-    from mlecore.registry import load
+    from mlecore.registry.loading import load
 
     assert load("backend", "vm").call("backend", options={}) is not None
     assert callable(mlecore.vm.backend)

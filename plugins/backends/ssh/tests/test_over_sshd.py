@@ -22,7 +22,7 @@ from mlecore_testing.backends import check_backend
 import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Backend, Dataset, Handle, Job, Resources
-from mlecore.registry import open_backend
+from mlecore.registry.opening import open_backend
 
 _spec = importlib.util.spec_from_file_location("ssh_hosts", Path(__file__).with_name("ssh_hosts.py"))
 assert _spec is not None and _spec.loader is not None

@@ -21,7 +21,7 @@ from tutorials import TUTORIALS
 from mlecore.detectors import Detection, NotRead
 from mlecore.errors import MlecoreError
 from mlecore.options import resolve
-from mlecore.runs.provenance import PluginUse
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import RunRecord
 
 NOTEBOOK = Path(__file__).with_name("notebook.py").read_text()

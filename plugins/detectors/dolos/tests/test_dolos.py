@@ -18,7 +18,7 @@ from mle_detector_dolos.scripts import Script, handed_out
 from mlecore.detectors import Detection
 from mlecore.errors import DataError, MlecoreError, UsageError
 from mlecore.options import resolve
-from mlecore.runs.provenance import PluginUse
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import RunRecord
 
 NOTEBOOK = Path(__file__).with_name("notebook.py").read_text()

@@ -15,8 +15,8 @@ from mlecore.competitions import Competition
 from mlecore.detectors import Finding
 from mlecore.facts import Facts, Leak
 from mlecore.grading.report import Report
-from mlecore.registry import Plugin
-from mlecore.runs.provenance import PluginUse
+from mlecore.registry.plugin import Plugin
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import Collected, RunRecord
 from mlecore.submissions.format import Column, Format
 

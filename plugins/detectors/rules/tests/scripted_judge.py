@@ -14,7 +14,7 @@ from mlecore_testing.models import Answer, Model, Script, scripted_model
 from mlecore.detectors import Detection
 from mlecore.facts import Facts
 from mlecore.options import resolve
-from mlecore.runs.provenance import PluginUse
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import Limits, RunRecord
 from mlecore.submissions.format import Column, Format
 

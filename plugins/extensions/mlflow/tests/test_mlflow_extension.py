@@ -13,8 +13,8 @@ from mlecore.agents import Usage
 from mlecore.detectors import Finding
 from mlecore.grading.report import Report
 from mlecore.registry.loading import load_extensions
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.findings import Findings, write_findings
-from mlecore.runs.provenance import PluginUse
 from mlecore.runs.record import RunRecord
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from mlecore.child_environment import child_environment
-from mlecore.registry import Plugin
+from mlecore.registry.plugin import Plugin
 from mlecore_testing.rules import Broken
 
 HEAVY = ("sklearn", "scipy", "PIL", "polars", "pyarrow", "cv2", "torch", "tensorflow", "docker", "kubernetes", "kaggle")

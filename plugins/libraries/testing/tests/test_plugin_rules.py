@@ -19,7 +19,7 @@ from mlecore_testing.rules import Stop, Undecided
 
 from mlecore.backends import Handle
 from mlecore.cli.plugins import command as plugins
-from mlecore.registry import load
+from mlecore.registry.loading import load
 
 Install = Callable[..., str]
 CODE = "__init__.py"

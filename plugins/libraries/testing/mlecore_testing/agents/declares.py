@@ -19,7 +19,7 @@ from mlecore_testing.rules import Broken, Stop
 
 _DIGEST = """
 import json, sys
-from mlecore.registry import load
+from mlecore.registry.loading import load
 print(load("agent", sys.argv[1]).hook.recipe(options=json.loads(sys.argv[2])).digest())
 """
 

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from mlecore.agents import HOME, Agent, FinishedSubmission, Launch, Recipe, Task
 from mlecore.options import resolve
-from mlecore.registry import Loaded
+from mlecore.registry.loading import Loaded
 from mlecore.sandbox.instructions import instructions
 
 ELSEWHERE = PurePosixPath("/srv/sandboxes/7/tree")  # where the tree is on a machine without mount namespaces

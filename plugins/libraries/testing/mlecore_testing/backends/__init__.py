@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from mlecore.registry import load
+from mlecore.registry.loading import load
 from mlecore_testing.backends import ends, harm, limits, model
 from mlecore_testing.backends.declares import build, declares, describes, preflight, stage_data
 from mlecore_testing.backends.harness import BackendBench

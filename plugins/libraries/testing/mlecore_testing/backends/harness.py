@@ -17,7 +17,8 @@ import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Backend, Dataset, Fetched, Handle, Image, Job, JobStatus, Resources, Sandbox
 from mlecore.errors import MlecoreError
-from mlecore.registry import Loaded, open_backend
+from mlecore.registry.loading import Loaded
+from mlecore.registry.opening import open_backend
 from mlecore_testing.rules import Stop, Undecided
 
 PATIENCE = 60.0  # seconds that a short job may take to end, and a long one to be seen running

@@ -16,7 +16,7 @@ from mlecore.agents import Launch, Task
 from mlecore.child_environment import child_environment
 from mlecore.errors import UsageError
 from mlecore.options import resolve
-from mlecore.registry import Loaded, load
+from mlecore.registry.loading import Loaded, load
 from mlecore.sandbox.instructions import instructions
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken, Undecided

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from mlecore.registry import load
+from mlecore.registry.loading import load
 from mlecore_testing.detectors.detects import blind, calm, declares, detects, same, untouched
 from mlecore_testing.detectors.harness import DetectorBench
 from mlecore_testing.light import light

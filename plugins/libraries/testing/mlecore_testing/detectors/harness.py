@@ -11,8 +11,9 @@ from mlecore.competitions import Competition
 from mlecore.detectors import Detection, Detector
 from mlecore.facts import Facts
 from mlecore.options import resolve
-from mlecore.registry import Loaded, Plugin
-from mlecore.runs.provenance import PluginUse
+from mlecore.registry.loading import Loaded
+from mlecore.registry.plugin import Plugin
+from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import Collected, RunRecord
 from mlecore.submissions.format import Column, Format
 from mlecore_testing.hostile import fill

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mlecore import entry_points
+from mlecore.registry import entry_points
 
 INFO = "thing-1.0.dist-info"
 
