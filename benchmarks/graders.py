@@ -22,7 +22,7 @@ import sklearn.metrics  # noqa: F401 - what most graders load
 from _measure import forked, scratch
 from mlecore_testing.competitions.harness import Harness
 
-from mlecore.competitions import competition
+from mlecore import competition
 from mlecore.registry.discovery import plugins
 
 ROWS = {

@@ -23,6 +23,7 @@ from mlecore_testing.trial import Trial
 
 from mlecore.competitions import Competition, competition, installed
 from mlecore.errors import InvalidSubmission
+from mlecore.grading import scoring
 from mlecore.submissions.sample import open_sample
 
 PATIENCE = 120  # seconds of CPU
@@ -183,8 +184,8 @@ def _try(target: Competition, arguments: argparse.Namespace) -> int:
             del text
             tried += 1
             for hook, work in (
-                ("check", lambda: target.check_here(path, trial.public)),
-                ("grade", lambda: target.grade(path, trial.private, trial.public)),
+                ("check", lambda: scoring.check(target, path, trial.public)),
+                ("grade", lambda: scoring.score(target, path, trial.private, trial.public)),
             ):
                 seconds, gb, end = measured(work, int(arguments.memory * 2**30))
                 worst, most = max(worst, (seconds, what)), max(most, (gb, what))

@@ -232,7 +232,7 @@ def best(name: str, folder: Path) -> None:
     """The best submission, as the kit makes it."""
     from mlecore_testing.competitions.harness import Harness
 
-    from mlecore.competitions import competition
+    from mlecore import competition
 
     (folder / "submission.csv").write_bytes(Harness(competition(name), folder).perfect)
 

@@ -55,7 +55,7 @@ def measure(id: str, seed: int) -> dict[str, object]:
     from mlecore_testing.competitions.harness import Harness
     from mlecore_testing.trees import writable
 
-    from mlecore.competitions import competition
+    from mlecore import competition
 
     with tempfile.TemporaryDirectory() as folder:
         harness = Harness(competition(id, "v1"), Path(folder), seed=seed)

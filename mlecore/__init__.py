@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mlecore.competitions import Competition, competition
+    from mlecore.api import Competition, competition
     from mlecore.controller.api import run
     from mlecore.detecting.group import detect
     from mlecore.errors import InvalidSubmission, MlecoreError
@@ -38,11 +38,11 @@ __all__ = [
 
 # Names are imported when first asked for, so that `mlecore --help` and listings pay for none of them.
 _HOMES = {
-    "Competition": "mlecore.competitions",
+    "Competition": "mlecore.api",
     "InvalidSubmission": "mlecore.errors",
     "MlecoreError": "mlecore.errors",
     "Table": "mlecore.submissions.table",
-    "competition": "mlecore.competitions",
+    "competition": "mlecore.api",
     "detect": "mlecore.detecting.group",
     "hookimpl": "mlecore.hookspecs",
     "plugins": "mlecore.registry.discovery",

@@ -1,18 +1,14 @@
-"""A competition as notebooks, other harnesses and the rest of mlecore use it: its facts, and its hooks, checked."""
+"""A competition: its facts, and the hooks that make its data. ``mlecore.competition`` adds grading and opening."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from attrs import evolve
+from typing import TYPE_CHECKING
 
 from mlecore import given
-from mlecore.errors import DataError, GradingError, PluginError, UsageError
+from mlecore.errors import DataError, UsageError
 from mlecore.facts import Facts, read_facts
 from mlecore.registry.discovery import find, plugins
 from mlecore.registry.plugin import Plugin
@@ -20,11 +16,8 @@ from mlecore.registry.plugin import Plugin
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from mlecore.data.prepared import Prepared
-    from mlecore.grading.report import Report
     from mlecore.registry.loading import Loaded
     from mlecore.submissions.format import Format
-    from mlecore.submissions.frames import Submission
 
 
 class Competition:
@@ -80,119 +73,6 @@ class Competition:
         )
         shutil.copyfile(self.facts.folder / "description.md", Path(public) / "description.md")
 
-    def check(self, submission: Submission, public: Path | str) -> list[str]:
-        """Warnings about a submission (a file, or a data frame) that is well-formed.
-
-        Needs no answers; sound: what it refuses, ``grade`` refuses too. Raises InvalidSubmission for one that is not.
-        Files from 8 MiB on are checked in a process of their own, under the competition's limits for grading: reaching
-        one raises GradingError.
-        """
-        from mlecore.submissions.frames import as_file
-        from mlecore.submissions.table import HEAVY
-
-        public = given.path(public, "the public data")
-        with as_file(submission) as path:
-            if not path.is_file() or path.stat().st_size < HEAVY:  # the guard bounds what a smaller one may take
-                return self.check_here(path, public)
-            from mlecore.grading.isolated import IsolatedGrader
-
-            with IsolatedGrader() as grader:
-                return grader.check(self, path, public)
-
-    def check_here(self, submission_csv: Path, public: Path) -> list[str]:
-        """``check`` of a file in this process, without limits of time and memory."""
-        from mlecore.submissions import generic_check
-        from mlecore.submissions.guard import guard
-        from mlecore.submissions.sample import open_sample
-        from mlecore.submissions.table import Table
-
-        with open_sample(self.facts, public) as sample_path:
-            guard(submission_csv, sample_path)
-            submission, sample = Table(submission_csv), Table(sample_path)
-            if self.loaded.implements("check"):
-                warnings = self.loaded.call(
-                    "check",
-                    submission=submission,
-                    sample=sample,
-                    public=public,
-                    edition=self.edition,
-                    format=self.format,
-                )
-                return list(warnings or ())
-            return generic_check(self.format, submission, sample)
-
-    def grade(self, submission: Submission, private: Path | str, public: Path | str | None = None) -> float:
-        """The score of a file or a data frame, unrounded; NaN and infinities where the competition allows them.
-
-        Works on any prepared folders, ours or MLE-bench's. ``public``, by default the folder of that name beside
-        ``private``, only limits the file's size: ten times that of the sample there, or, if there is none, of the
-        answers. Raises InvalidSubmission with the reason, and GradingError for what is not the submission's fault.
-        """
-        from mlecore.submissions.frames import as_file
-
-        with as_file(submission) as path:
-            return self._grade(
-                path,
-                given.path(private, "the folder of the answers"),
-                None if public is None else given.path(public, "the public data"),
-            )
-
-    def _grade(self, submission_csv: Path, private: Path, public: Path | None) -> float:
-        from mlecore.submissions.guard import guard
-        from mlecore.submissions.table import Table
-
-        if not private.is_dir() or not any(private.iterdir()):  # `mlecore data pull` copies the public part only
-            raise GradingError(f"the answers of {self.id} are not there: {private} is empty, or not a folder")
-        with self._sample_or_answers(private, public) as usual:
-            guard(submission_csv, usual)
-        try:
-            score = self.loaded.call(
-                "grade", submission=Table(submission_csv), private=private, edition=self.edition, format=self.format
-            )
-        except PluginError as error:
-            raise GradingError(error.message, fix=error.fix) from error
-        return _number(score, self)
-
-    @contextmanager
-    def _sample_or_answers(self, private: Path, public: Path | None) -> Iterator[Path | None]:
-        """A file about as large as a submission: the sample, else the answers, else none."""
-        from mlecore.submissions.sample import open_sample
-
-        answers = private / Path(self.facts.answers).relative_to("private")
-        with ExitStack() as stack:
-            usual = answers if answers.is_file() else None
-            with suppress(DataError):
-                usual = stack.enter_context(open_sample(self.facts, public or private.parent / "public"))
-            yield usual
-
-    def data(self, dirs: str | Path | Sequence[str | Path] = (), *, synthetic: bool = False) -> Prepared:
-        """The prepared data, found in ``dirs`` or in the data directories that `mlecore prepare` uses.
-
-        Raises NotPrepared with the command to run.
-        """
-        from mlecore.data import DataDirs, open_prepared
-
-        return open_prepared(
-            self, DataDirs.of(given.paths(dirs, "a data directory")), synthetic=synthetic, verified=False
-        )
-
-    def report(self, submission: Submission | None, data: Prepared) -> Report:
-        """Grade and place on the human leaderboard; an invalid or missing submission makes a report that says so.
-
-        Raises GradingError for what is not the submission's fault.
-        """
-        from mlecore.data import Prepared
-        from mlecore.grading.report import grade
-        from mlecore.submissions.frames import as_file
-
-        if not isinstance(data, Prepared):
-            raise UsageError(f"data is what {self.id}'s data() returns, not {type(data).__name__}")
-        if submission is None:
-            return grade(self, None, data)
-        with as_file(submission) as path:
-            made = grade(self, path, data)
-        return made if isinstance(submission, (str, Path)) else evolve(made, submission_path="")
-
     def perfect(self, private: Path) -> DataFrame:
         """The best possible submission: the plugin's, else the answers as a table."""
         import pandas as pd
@@ -222,13 +102,6 @@ def _folder(path: Path) -> Path:
     except OSError as error:
         raise DataError(f"the folder {path} cannot be made: {error.strerror}") from error
     return path
-
-
-def _number(score: Any, competition: Competition) -> float:
-    try:
-        return float(score)
-    except (TypeError, ValueError):
-        raise GradingError(f"the grade hook of {competition.id} returned {score!r}, which is not a number") from None
 
 
 def competition(id: str, edition: str = "v1") -> Competition:

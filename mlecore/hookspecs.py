@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mlecore.backends import Backend
     from mlecore.competitions import Competition
     from mlecore.detectors import Detection, Detector
-    from mlecore.grading import Report
+    from mlecore.grading.report import Report
     from mlecore.runs.findings import Findings
     from mlecore.runs.record import RunRecord
     from mlecore.submissions.format import Format

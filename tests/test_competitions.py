@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import mlecore
-from mlecore.competitions import Competition
+from mlecore import Competition
 from mlecore.data import Prepared
 from mlecore.errors import DataError
 

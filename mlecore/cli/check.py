@@ -27,11 +27,12 @@ def command(
     it is not, with the reason; 3: the check reached a limit, or failed.
     """
     from mlecore.competitions import competition
+    from mlecore.data import DataDirs, open_prepared
     from mlecore.data.recheck import require_sample
     from mlecore.grading.isolated import IsolatedGrader
 
     target = competition(competition_id, edition)
-    prepared = target.data(data, synthetic=synthetic)
+    prepared = open_prepared(target, DataDirs.of(data), synthetic=synthetic, verified=False)
     require_sample(target.facts, prepared)
     try:
         with IsolatedGrader() as grader:

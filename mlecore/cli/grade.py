@@ -91,9 +91,11 @@ def command(
 
 def _graded(line: Line, grader: IsolatedGrader, data: Sequence[Path], edition: str, synthetic: bool) -> Report:
     from mlecore.competitions import competition
+    from mlecore.data import DataDirs, open_prepared
 
     target = competition(line.competition_id, edition)
-    return grader.grade(line.submission_path, target.data(data, synthetic=synthetic))
+    prepared = open_prepared(target, DataDirs.of(data), synthetic=synthetic, verified=False)
+    return grader.grade(line.submission_path, prepared)
 
 
 def _grade_many(

@@ -8,20 +8,19 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from attrs import asdict, field, frozen
 
+from mlecore.competitions import Competition
 from mlecore.data.prepared import DataKind, Prepared
 from mlecore.errors import DataError, GradingError, InvalidSubmission, MlecoreError
 from mlecore.facts import Facts, Thresholds
+from mlecore.grading import scoring
 from mlecore.grading.medals import thresholds_for
 from mlecore.grading.rank import rank_of, read_leaderboard
 from mlecore.schema import NOT_IN_FILE, plain, read_newer, structure_newer
 from mlecore.submissions.sample import open_sample
-
-if TYPE_CHECKING:
-    from mlecore.competitions import Competition
 
 DECIMALS = 5
 """Scores are rounded to so many decimals before they meet thresholds, as the published benchmark does."""
@@ -155,7 +154,7 @@ def grade(competition: Competition, submission: Path | None, data: Prepared) -> 
         result: dict[str, Any] = {**_NOTHING, "status": "none", "reason": "there is no submission"}
     else:
         try:
-            score = competition.grade(submission, data.private, data.public)
+            score = scoring.score(competition, submission, data.private, data.public)
             result = {**award(facts, score, thresholds), "status": "graded"}
         except InvalidSubmission as error:
             result = {**_NOTHING, "status": "invalid", "reason": str(error)}
@@ -186,7 +185,7 @@ def _with_sample(competition: Competition, score: float | None, data: Prepared) 
     """What the sample submission scores, and whether ``score`` is better."""
     try:
         with open_sample(competition.facts, data.public) as sample:
-            base = competition.grade(sample, data.private, data.public)
+            base = scoring.score(competition, sample, data.private, data.public)
     except MlecoreError:  # the sample is missing or cannot be graded: nothing to compare with
         return {}
     # the sample's score may be undefined, as a correlation with one and the same value everywhere: nothing to beat

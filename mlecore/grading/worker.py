@@ -124,7 +124,9 @@ def _grade(target: Competition, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check(target: Competition, request: dict[str, Any]) -> dict[str, Any]:
-    return {"warnings": target.check_here(Path(request["submission"]), Path(request["public"]))}
+    from mlecore.grading.scoring import check
+
+    return {"warnings": check(target, Path(request["submission"]), Path(request["public"]))}
 
 
 if __name__ == "__main__":

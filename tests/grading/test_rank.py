@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from attrs import asdict, evolve
 
-from mlecore.competitions import competition
+from mlecore import competition
 from mlecore.data import Prepared
 from mlecore.errors import PluginError
 from mlecore.grading.rank import rank_of, read_leaderboard

@@ -28,7 +28,7 @@ from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.mutants import mutants
 from numpy.random import RandomState
 
-from mlecore.competitions import competition
+from mlecore import competition
 from mlecore.errors import InvalidSubmission
 from mlecore.prepare import extract
 from mlecore.registry.discovery import plugins

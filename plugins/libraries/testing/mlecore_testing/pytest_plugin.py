@@ -24,7 +24,7 @@ import pytest
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from mlecore.competitions import Competition
+    from mlecore import Competition
     from mlecore_testing.trial import Trial
 
 
@@ -109,7 +109,7 @@ def perfect(trial: Trial) -> DataFrame:
 
 def _installed(id: str, edition: str, folder: Path) -> Competition:
     """The installed competition. Raises UsageError if it is not the one in ``folder``."""
-    from mlecore.competitions import competition
+    from mlecore import competition
     from mlecore.errors import UsageError
 
     found = competition(id, edition)

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from mlecore.competitions import competition
+from mlecore import competition
 from mlecore.errors import DataError, InvalidSubmission
 
 if TYPE_CHECKING:

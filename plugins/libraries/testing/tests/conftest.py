@@ -14,8 +14,7 @@ from mlecore_testing.competitions import RULES, data
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Stop
 
-from mlecore import competitions
-from mlecore.competitions import competition
+from mlecore import competition, competitions
 from mlecore.registry import discovery, loading
 from mlecore.scaffold import names, write
 

@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 from mlecore_testing import Trial
 
-from mlecore.competitions import Competition
+from mlecore import Competition
 from mlecore.errors import InvalidSubmission
 
 

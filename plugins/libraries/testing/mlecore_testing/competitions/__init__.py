@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlecore.competitions import Competition, competition
+from mlecore import Competition, competition
 from mlecore_testing.competitions import data, verdicts
 from mlecore_testing.competitions.defects import defects
 from mlecore_testing.competitions.description import description, description_fits

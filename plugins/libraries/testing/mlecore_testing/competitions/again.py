@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from mlecore.competitions import competition
+from mlecore import competition
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.trees import tree
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from mlecore.competitions import Competition
+from mlecore import Competition
 from mlecore.errors import InvalidSubmission, MlecoreError
 from mlecore.submissions.format import Format
 from mlecore.submissions.sample import open_sample
