@@ -36,7 +36,7 @@ INSIDE = {
     "plugins/backends/kubernetes/*/program": "runs in a pod",
     "plugins/*/*/tests": "a test",
 }
-FORKS = {"mlecore/grading/worker.py": "of a worker that was started with an environment of its own"}
+FORKS = {"mlecore/workers.py": "of a worker that was started with an environment of its own"}
 MAKER = "child_environment"
 STARTS = {
     "subprocess": ("run", "Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"),

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import asdict, evolve, frozen
 
-from mlecore.child_environment import PROXIES, child_environment
+from mlecore.child_environment import PROXIES
 from mlecore.data.layout import DataDirs
 from mlecore.data.lock import lock
 from mlecore.data.preparing import Preparation
 from mlecore.data.sources import Kaggle, Source, Synthetic, usual
 from mlecore.errors import MlecoreError, PluginError
+from mlecore.workers import Worker, WorkerCrash, WorkerFailure
 
 if TYPE_CHECKING:
     from mlecore.competitions import Competition
@@ -122,14 +120,6 @@ def _waiting(competition: str, observer: Observer) -> Callable[[str], bool]:
     return wait
 
 
-class WorkerError(MlecoreError):
-    """An error that a worker reported; ``kind`` names its class there."""
-
-    def __init__(self, kind: str, message: str, fix: str | None, exit_code: int) -> None:
-        super().__init__(message, fix=fix)
-        self.kind, self.exit_code = kind, exit_code
-
-
 def _in_process(item: Wanted, dirs: DataDirs, observer: Observer) -> Preparation:
     """Run mlecore.data.worker for it."""
     competition, source = item.competition, item.source or usual(item.competition)
@@ -142,42 +132,32 @@ def _in_process(item: Wanted, dirs: DataDirs, observer: Observer) -> Preparation
         "keep_raw": item.keep_raw,
         "verify": item.verify,
     }
+
+    def listen(message: dict[str, Any]) -> None:
+        match message:
+            case {"progress": [done, total, what]}:
+                observer.progress(competition.id, done, total, what)
+            case {"waiting": holder}:
+                observer.say(competition.id, f"waiting: {holder}")
+
+    proxies = () if isinstance(source, Synthetic) else PROXIES  # it may download
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr,
-        subprocess.Popen(
-            [sys.executable, "-P", "-m", "mlecore.data.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            env=child_environment(*(() if isinstance(source, Synthetic) else PROXIES)),  # it may download
-            encoding="utf-8",
-        ) as worker,
+        Worker("mlecore.data.worker", variables=proxies, stderr=stderr) as worker,
     ):
-        assert worker.stdin is not None and worker.stdout is not None
-        worker.stdin.write(json.dumps(request) + "\n")
-        worker.stdin.flush()
-        for line in worker.stdout:
-            match json.loads(line):
-                case {"progress": [done, total, what]}:
-                    observer.progress(competition.id, done, total, what)
-                case {"waiting": holder}:
-                    observer.say(competition.id, f"waiting: {holder}")
-                case {"preparation": preparation}:
-                    return Preparation.from_json(preparation)
-                case {"error": error}:
-                    raise WorkerError(**error)
-        code = worker.wait()
-        stderr.seek(0)
-        raise PluginError(_crashed(competition.id, code, stderr.read()))
+        try:
+            return Preparation.from_json(worker.ask(request, listen=listen))
+        except WorkerFailure as failure:
+            stderr.seek(0)
+            raise PluginError(_failed(competition.id, failure, stderr.read())) from None
 
 
 def _plain(_: object, __: object, value: object) -> object:
     return str(value) if isinstance(value, Path) else value
 
 
-def _crashed(competition: str, code: int, stderr: str) -> str:
-    if code == -signal.SIGKILL:
+def _failed(competition: str, failure: WorkerFailure, stderr: str) -> str:
+    if isinstance(failure, WorkerCrash) and failure.status == -signal.SIGKILL:
         return f"preparing {competition} was killed, most likely because the memory ran out"
-    how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
     last = "\n  ".join(stderr.strip().splitlines()[-5:])
-    return f"preparing {competition} ended {how}" + (f":\n  {last}" if last else "")
+    return f"preparing {competition} {failure}" + (f":\n  {last}" if last else "")

@@ -1,66 +1,23 @@
-"""The process of one detector: a request a line on standard input, an answer a line on standard output.
-
-A detector is other people's code and reads hostile files: if it hangs, crashes or takes too much, this process ends and
-nothing else. It keeps what it has read between two runs of a group. When standard input closes, it ends at once.
-"""
+"""The process of one detector. It keeps what it has read of a group from run to run."""
 
 from __future__ import annotations
 
 import json
-import os
-import queue
-import resource
-import signal
-import sys
-import threading
 from pathlib import Path
 from typing import Any
 
-from mlecore.errors import MlecoreError
-from mlecore.runs.record import RunRecord
-from mlecore.runs.store import read_record
+from mlecore.errors import PluginError
+from mlecore.workers import Say, serve
 
-_LARGEST = 8 * 2**20  # bytes of what a detector may find in one run
+_LARGEST = 8 * 2**20  # characters of JSON that a detector may find in one run
 
-_group: dict[Path, RunRecord] = {}  # grows: each run is named, and read, once
-
-
-def main(memory: int) -> None:
-    """Serve until standard input ends. ``memory``: bytes that this process may take, and each that it starts."""
-    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a detector prints must not mix with the answers
-    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(requests,), daemon=True).start()
-    while True:
-        answers.write(_answer(json.loads(requests.get()), memory) + "\n")
-        answers.flush()
+_group: dict[Path, Any] = {}  # folder -> record; grows: each run is named, and read, once
 
 
-def _read(requests: queue.SimpleQueue[str]) -> None:
-    with os.fdopen(os.dup(0), encoding="utf-8") as stream:
-        for line in stream:
-            requests.put(line)
-    os.killpg(os.getpgid(0), signal.SIGKILL)  # programs that the detector has started, too
-
-
-def _answer(request: dict[str, Any], memory: int) -> str:
-    try:
-        text = json.dumps({"detection": _detect(request)}, allow_nan=False)
-    except MlecoreError as error:
-        return json.dumps({"error": str(error)})
-    except MemoryError:
-        return json.dumps({"error": f"it took more than its memory limit of {memory / 2**30:g} GB"})
-    except (TypeError, ValueError, RecursionError) as error:
-        return json.dumps({"error": f"what it found cannot be written as JSON: {error}"})
-    if len(text) > _LARGEST:
-        return json.dumps({"error": f"it found more than can be written: {len(text)} bytes"})
-    return text
-
-
-def _detect(request: dict[str, Any]) -> dict[str, Any]:
+def _detect(request: dict[str, Any], say: Say) -> Any:
     from mlecore.competitions import competition
     from mlecore.registry.loading import load
+    from mlecore.runs.store import read_record
     from mlecore.schema import plain
 
     for folder in map(Path, request["joined"]):
@@ -75,8 +32,15 @@ def _detect(request: dict[str, Any]) -> dict[str, Any]:
         public=None if public is None else Path(public),
         options=request["options"],
     )
-    return plain(found)
+    try:
+        values = plain(found)
+        size = len(json.dumps(values, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise PluginError(f"what it found cannot be written as JSON: {error}") from None
+    if size > _LARGEST:
+        raise PluginError(f"it found more than can be written: {size} bytes")
+    return values
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    serve(_detect)

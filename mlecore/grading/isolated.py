@@ -6,30 +6,25 @@ imports, and starts from clean memory under the competition's limits.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mlecore.child_environment import child_environment
+from mlecore.competitions import Competition, competition
 from mlecore.data.prepared import Prepared
-from mlecore.errors import GradingError, InvalidSubmission
+from mlecore.errors import GradingError, InvalidSubmission, UsageError
 from mlecore.grading.report import Report
 from mlecore.registry.provenance import PluginUse
 from mlecore.schema import plain
-
-if TYPE_CHECKING:
-    from mlecore.competitions import Competition
+from mlecore.workers import Worker, WorkerError, WorkerFailure
 
 
 class IsolatedGrader:
     """Grades and checks submissions in worker processes, as many as threads that call it at once. Thread-safe."""
 
     def __init__(self) -> None:
-        self._idle: list[subprocess.Popen[str]] = []
+        self._idle: list[Worker] = []
         self._lock = threading.Lock()
 
     def __enter__(self) -> IsolatedGrader:
@@ -45,91 +40,54 @@ class IsolatedGrader:
         with self._lock:
             workers, self._idle = self._idle, []
         for worker in workers:
-            _end(worker)
+            worker.close()
 
     def grade(self, submission: Path | None, data: Prepared, plugin: PluginUse | None = None) -> Report:
-        """What ``mlecore.grading.grade`` makes of a submission (None: there is none).
+        """What ``mlecore.grading.report.grade`` makes of a submission (None: there is none).
 
         ``plugin``: the only one that may grade it; None: whatever is installed. Raises GradingError for what is not the
         submission's fault: another plugin, a grader's bug, damaged answers, or going over the competition's limits of
         time and memory.
         """
-        answer = self._ask(
-            {
-                "competition": data.competition,
-                "edition": data.edition,
-                "submission": None if submission is None else str(submission),
-                "data": data.to_json(),
-                "plugin": None if plugin is None else plain(plugin),
-            }
-        )
-        return Report.from_json(answer["report"])
+        try:
+            target = competition(data.competition, data.edition)
+        except UsageError as error:
+            raise GradingError(error.message, fix=error.fix) from None
+        request = {
+            "submission": None if submission is None else str(submission),
+            "data": data.to_json(),
+            "plugin": None if plugin is None else plain(plugin),
+        }
+        return Report.from_json(self._ask(target, "grading", request))
 
     def check(self, competition: Competition, submission: Path, public: Path) -> list[str]:
-        """Warnings about a submission that is well-formed, as ``Competition.check`` gives them.
+        """Warnings about a submission that is well-formed, see ``mlecore.grading.scoring.check``.
 
         Raises InvalidSubmission for one that is not, and GradingError for what is not the submission's fault: a bug of
         the plugin, or going over the competition's limits of time and memory.
         """
-        answer = self._ask(
-            {
-                "competition": competition.id,
-                "edition": competition.edition,
-                "submission": str(submission),
-                "public": str(public),
-                "plugin": None,
-            }
-        )
-        if "invalid" in answer:
-            raise InvalidSubmission(answer["invalid"])
-        warnings: list[str] = answer["warnings"]
+        request = {"submission": str(submission), "public": str(public), "plugin": None}
+        warnings: list[str] = self._ask(competition, "checking a submission to", request)
         return warnings
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        answer = self._answer(request)
-        if "error" in answer:
-            raise GradingError(answer["error"], fix=answer.get("fix"))
-        return answer
-
-    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, target: Competition, doing: str, request: dict[str, Any]) -> Any:
         with self._lock:
             worker = self._idle.pop() if self._idle else None
-        if worker is None or worker.poll() is not None:
-            worker = _start()
-        assert worker.stdin and worker.stdout
+        if worker is None or not worker.alive:
+            worker = Worker("mlecore.grading.worker")
+        limits = target.facts.limits
         try:
-            worker.stdin.write(json.dumps(request) + "\n")
-            worker.stdin.flush()
-            line = worker.stdout.readline()
-            answer: dict[str, Any] = json.loads(line)
-        except (OSError, ValueError):
-            _end(worker)
-            return {"error": f"the grading process of {request['competition']} died"}
-        with self._lock:
-            self._idle.append(worker)
-        return answer
-
-
-def _start() -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "mlecore.grading.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=child_environment(),
-        text=True,
-        start_new_session=True,  # Ctrl-C is for the controller, which lets a grading finish
-    )
-
-
-def _end(worker: subprocess.Popen[str]) -> None:
-    for stream in (worker.stdin, worker.stdout):
-        if stream:
-            try:
-                stream.close()
-            except OSError:  # a pipe whose reader is gone still holds what was to be flushed
-                continue
-    try:
-        worker.wait(timeout=2)
-    except subprocess.TimeoutExpired:
-        worker.kill()
-        worker.wait()
+            return worker.ask(
+                {"competition": target.id, "edition": target.edition, **request},
+                seconds=limits.seconds,
+                memory_gb=limits.memory_gb,
+            )
+        except WorkerFailure as failure:
+            raise GradingError(f"{doing} {target.id} {failure}") from None
+        except WorkerError as error:
+            kind = InvalidSubmission if error.kind == "InvalidSubmission" else GradingError
+            raise kind(error.message, fix=error.fix) from None
+        finally:
+            if worker.alive:
+                with self._lock:
+                    self._idle.append(worker)

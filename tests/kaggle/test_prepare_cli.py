@@ -165,5 +165,5 @@ def test_a_plugin_that_dies_takes_nothing_with_it(
     cli.install("tiny", kaggle.add("tiny", raw_files))
     rows = {row["id"]: row for row in cli.json("prepare", "crash", "tiny")}
     assert rows["tiny"]["state"] == "prepared"
-    assert "ended by signal 11" in rows["crash"]["error"]["message"]
+    assert "preparing crash ended without a result (signal 11)" in rows["crash"]["error"]["message"]
     assert Path(cli.env["MLECORE_DATA"], "crash/crash.zip").exists()  # the download is not lost

@@ -61,7 +61,7 @@ def test_without_answers_there_is_no_grading(source: Path, place: Path, tmp_path
     pull(place, tmp_path / "other")
     sample = tmp_path / "other" / PREPARED / "public" / "sample_submission.csv"
     result = mlecore("grade", str(sample), ID, "--synthetic", "--data", str(tmp_path / "other"))
-    assert result.exit_code == 3 and "the answers of spaceship-titanic are not there" in result.output, result.output
+    assert result.exit_code == 3 and "the answers of spaceship-titanic are missing" in result.output, result.output
 
 
 def test_pushing_again(source: Path, place: Path) -> None:
