@@ -22,9 +22,9 @@ import pandas as pd
 from mlecore_testing.trial import Trial
 
 from mlecore.competitions import Competition, competition, installed
+from mlecore.data.sample import open_sample
 from mlecore.errors import InvalidSubmission
 from mlecore.grading import scoring
-from mlecore.submissions.sample import open_sample
 
 PATIENCE = 120  # seconds of CPU
 

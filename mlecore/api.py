@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from mlecore import competitions, given
+from mlecore import competitions, validation
 from mlecore.data.layout import DataDirs
 from mlecore.data.opening import open_prepared
 from mlecore.data.prepared import Prepared
@@ -27,7 +27,7 @@ class Competition(competitions.Competition):
 
         Raises NotPrepared with the command to run.
         """
-        found = DataDirs.of(given.paths(dirs, "a data directory"))
+        found = DataDirs.of(validation.paths(dirs, "a data directory"))
         return open_prepared(self, found, synthetic=synthetic, verified=False)
 
     def check(self, submission: Submission, public: Path | str) -> list[str]:
@@ -37,7 +37,7 @@ class Competition(competitions.Competition):
         Files of 8 MiB or more are checked in a separate process, under the competition's limits for grading: reaching
         one raises GradingError.
         """
-        public = given.path(public, "the public data")
+        public = validation.path(public, "the public data")
         with as_file(submission) as path:
             if not path.is_file() or path.stat().st_size < HEAVY:  # the guard bounds what a smaller one may take
                 return scoring.check(self, path, public)
@@ -55,8 +55,8 @@ class Competition(competitions.Competition):
             return scoring.score(
                 self,
                 path,
-                given.path(private, "the folder of the answers"),
-                None if public is None else given.path(public, "the public data"),
+                validation.path(private, "the folder of the answers"),
+                None if public is None else validation.path(public, "the public data"),
             )
 
     def report(self, submission: Submission | None, data: Prepared) -> Report:

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlecore import given
+from mlecore import validation
 from mlecore.errors import DataError, UsageError
 from mlecore.facts import Facts, read_facts
 from mlecore.registry.discovery import find, plugins
@@ -89,14 +89,14 @@ class Competition:
 
 
 def _there(folder: Path) -> Path:
-    folder = given.path(folder, "a folder")
+    folder = validation.path(folder, "a folder")
     if not folder.is_dir():
         raise DataError(f"there is no folder {folder}")
     return folder
 
 
 def _folder(path: Path) -> Path:
-    path = given.path(path, "a folder")
+    path = validation.path(path, "a folder")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -106,7 +106,7 @@ def _folder(path: Path) -> Path:
 
 def competition(id: str, edition: str = "v1") -> Competition:
     """The installed competition of this id. Raises UsageError if it is not installed, with what to install."""
-    id, edition = given.text(id, "a competition's id"), given.text(edition, "an edition")
+    id, edition = validation.text(id, "a competition's id"), validation.text(edition, "an edition")
     plugin = find("competition", id)
     if plugin is None or plugin.state != "ok":
         from mlecore.registry.loading import load

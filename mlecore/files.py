@@ -11,9 +11,10 @@ import os
 import shutil
 import stat
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mlecore.child_environment import child_environment
@@ -24,6 +25,7 @@ Fault = Callable[[str, Path], None]
 _fault: Fault | None = None
 _NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_CLOEXEC"))
+_SCRATCH = "mlecore-scratch-"
 _ABANDONED = 24 * 3600.0  # seconds, if the disk has no locks that show who is at work
 SURELY_HELD = 10.0  # seconds after which the process that made a folder surely holds it
 _CHUNK = 1 << 20  # bytes that are read at once of a file that grows, or has no size
@@ -239,6 +241,24 @@ def remove(path: Path) -> None:
         )
         if done.returncode != 0:
             raise OSError(errno.EIO, done.stderr.strip()[-300:], str(path)) from None
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A temporary folder. Those that killed processes left are removed."""
+    for left in abandoned_scratch():
+        with suppress(OSError):
+            remove(left)
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH) as name, held(Path(name)):
+        yield Path(name)
+
+
+def abandoned_scratch() -> Iterator[Path]:
+    """Temporary folders of this user's processes that were killed."""
+    for path in sorted(Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*")):
+        with suppress(OSError):  # another user's, or gone meanwhile
+            if path.lstat().st_uid == os.getuid() and abandoned(path):
+                yield path
 
 
 @contextmanager

@@ -65,6 +65,23 @@ def test_nothing_that_is_imported_imports_its_importer() -> None:
     assert not circle(needs)
 
 
+def test_no_folder_needs_one_that_needs_it() -> None:
+    """Also folders, and files beside them, come one above the other: data above competitions, grading above data."""
+    folders: Graph = {}
+    for name, needs in graph(Path(mlecore.__file__).parent).items():
+        own = folders.setdefault(_folder(name), set())
+        own.update(_folder(each) for each in needs)
+    del folders[""]  # the package itself, which names what it offers
+    for name, needs in folders.items():
+        needs -= {"", name}
+    assert len(folders) > 30 and "data" in folders["grading"]
+    assert not circle(folders)
+
+
+def _folder(module: str) -> str:
+    return f"{module}.".split(".")[1]
+
+
 def test_annotations_keep_to_the_layers() -> None:
     root = Path(mlecore.__file__).parent
     needs, used = graph(root, annotations=True), graph(root)

@@ -46,9 +46,9 @@ def command(
     """
     from attrs import asdict
 
+    from mlecore.cli._examination import examine, examine_backend
     from mlecore.competitions import competition, installed, of_split
     from mlecore.data.layout import DataDirs
-    from mlecore.doctor import examine, examine_backend
 
     if backend is not None:
         found = examine_backend(backend, backend_options_of(backend_options, backend_config))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from attrs import frozen
 
-from mlecore import given
+from mlecore import validation
 from mlecore.controller.display import Lines, Silent
 from mlecore.errors import BackendUnreachable, DataError, UsageError
 from mlecore.runs.arguments import Arguments, lists_arguments, plan_of
@@ -52,9 +52,9 @@ def run(
     wanted = plan_of(plan, arguments)
     done = run_group(
         wanted,
-        None if group is None else given.text(group, "a group's name"),
-        given.path(runs, "the folder of the groups"),
-        given.paths(data, "a data directory"),
+        None if group is None else validation.text(group, "a group's name"),
+        validation.path(runs, "the folder of the groups"),
+        validation.paths(data, "a data directory"),
         display or Lines(len(wanted)),
     )
     return load_group(done.group.folder)
@@ -111,8 +111,8 @@ def _run_group(
     from mlecore.controller.forecast import forecast
     from mlecore.controller.loop import Controller
     from mlecore.controller.preflight import preflight
+    from mlecore.files import scratch
     from mlecore.grading.isolated import IsolatedGrader
-    from mlecore.leftovers import scratch
 
     group = existing(runs, name, plan)
     folders = [str(Path(folder).absolute()) for folder in data] or list(group.info.data if group else ())
@@ -199,7 +199,7 @@ def existing(runs: Path, name: str | None, plan: Plan | None) -> Group | None:
         if plan is None:
             raise UsageError("neither a plan nor a group is given")
         return None
-    folder = given.path(runs / name, "a group")
+    folder = validation.path(runs / name, "a group")
     if plan is not None and not is_group(folder):
         return None
     group = open_group(folder)

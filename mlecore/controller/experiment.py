@@ -272,8 +272,8 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
     from mlecore.competitions import competition
     from mlecore.data import open_prepared
     from mlecore.data.recheck import require_unchanged
+    from mlecore.data.sample import sample_bytes
     from mlecore.data.sources import Synthetic, has_synthetic
-    from mlecore.submissions.sample import sample_bytes
 
     target = competition(id, plan.data.edition)
     synthetic = plan.data.synthetic and has_synthetic(target)

@@ -165,7 +165,7 @@ def sample_file(inputs: Inputs, cache: Path) -> Path:
 
     Runs of one competition are started at the same time, so that each unpacks to a name of its own.
     """
-    from mlecore.submissions.sample import open_sample, sample_place
+    from mlecore.data.sample import open_sample, sample_place
 
     path, member = sample_place(inputs.facts, inputs.data.public)
     if member is None:

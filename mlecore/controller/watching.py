@@ -16,7 +16,7 @@ from mlecore.backends import GATEWAY_LOG, Backend, Handle
 from mlecore.controller.collect import MAX_SNAPSHOTS
 from mlecore.controller.display import last_line
 from mlecore.errors import MlecoreError
-from mlecore.leftovers import scratch
+from mlecore.files import scratch
 from mlecore.registry.opening import open_backend
 from mlecore.runs.measured import spent_in
 from mlecore.runs.plan import Plan

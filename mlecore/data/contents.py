@@ -9,8 +9,7 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from mlecore.archives import reading, require_zip
-from mlecore.bombs import refuse_zip_bomb
+from mlecore.archives import reading, refuse_zip_bomb, require_zip
 from mlecore.errors import DataError
 
 Member = tuple[zipfile.ZipInfo, str]  # and its path below the folder that it is unpacked to

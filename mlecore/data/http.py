@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from mlecore import files
-from mlecore.data.room import require
+from mlecore.data.disk_space import require
 from mlecore.errors import DataError
 from mlecore.units import show_size
 

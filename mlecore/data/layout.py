@@ -88,7 +88,7 @@ class DataDirs:
         return next((path for path in self._beside(competition, f"{competition}.zip") if path.is_file()), None)
 
     def leaderboard(self, competition: str) -> Path | None:
-        """The scores of Kaggle's whole leaderboard, if they were fetched; see mlecore.kaggle.leaderboard."""
+        """The scores of Kaggle's whole leaderboard, if they were fetched; see mlecore.data.kaggle.leaderboard."""
         return next((path for path in self._beside(competition, "leaderboard.csv") if path.is_file()), None)
 
     def all(self) -> Iterator[Prepared]:

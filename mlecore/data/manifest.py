@@ -24,7 +24,7 @@ from mlecore.errors import DataError
 
 if TYPE_CHECKING:
     from mlecore.backends import Progress
-    from mlecore.data.known import Known
+    from mlecore.data.hash_cache import HashCache
 
 T = TypeVar("T")
 
@@ -106,7 +106,7 @@ class Entry:
     mtime_ns: int = -1  # when it was last written to; -1: unknown
 
 
-def entries(root: Path, progress: Progress | None = None, known: Known | None = None) -> list[Entry]:
+def entries(root: Path, progress: Progress | None = None, known: HashCache | None = None) -> list[Entry]:
     """All files, with their hashes; those that are ``known`` are not read."""
     found, unread, times = [], {}, {}
     for path, status in walk(root):

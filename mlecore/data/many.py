@@ -97,7 +97,7 @@ def _needs_kaggle(item: Wanted, dirs: DataDirs) -> bool:
 
 
 def _download(item: Wanted, dirs: DataDirs, observer: Observer) -> tuple[str, ...]:
-    from mlecore.kaggle.download import download
+    from mlecore.data.kaggle.download import download
 
     competition = item.competition
     with lock(dirs.folder(competition.id), f"downloading {competition.id}", _waiting(competition.id, observer)):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-from mlecore.archives import archive_kind, reading
-from mlecore.bombs import SMALL, refuse_zip_bomb
+from mlecore.archives import SMALL, archive_kind, reading, refuse_zip_bomb
 from mlecore.errors import DataError
 from mlecore.facts import Facts
 from mlecore.units import show_size

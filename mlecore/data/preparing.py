@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from mlecore import files
-from mlecore.data import manifest, room
+from mlecore.data import disk_space, manifest
 from mlecore.data.layout import DataDirs
 from mlecore.data.lock import lock
 from mlecore.data.opening import adopt
@@ -98,7 +98,7 @@ def _prepare(
     folder, facts = dirs.folder(competition.id), competition.facts
     partial = files.partial(target)
     partial.parent.mkdir(parents=True, exist_ok=True)
-    with room.full_disk(folder, f"preparing {competition.id}"):
+    with disk_space.full_disk(folder, f"preparing {competition.id}"):
         raw = get_raw(competition, dirs, source, verify, progress)
         try:
             if progress is not None:

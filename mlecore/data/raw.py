@@ -23,7 +23,7 @@ from mlecore.errors import DataError, UsageError
 if TYPE_CHECKING:
     from mlecore.backends import Progress
     from mlecore.competitions import Competition
-    from mlecore.data.known import Known
+    from mlecore.data.hash_cache import HashCache
 
 
 @frozen(kw_only=True)
@@ -34,7 +34,7 @@ class Raw:
     seed: int | None = None
     size: float | None = None
     archive_md5: str | None = None
-    known: Known | None = None  # what was unpacked just now
+    known: HashCache | None = None  # what was unpacked just now
     notes: tuple[str, ...] = ()
 
 
@@ -62,7 +62,7 @@ def get_raw(competition: Competition, dirs: DataDirs, source: Source, verify: bo
                 raise UsageError(f"--archive {path}: no such file")
             return _unpacked(competition, folder, path, verify, progress)
         case Kaggle():
-            from mlecore.kaggle.download import download
+            from mlecore.data.kaggle.download import download
 
             got = download(competition.facts, dirs, verify=verify, progress=progress)
             raw = _unpacked(competition, folder, got.archive, verify, progress)
@@ -77,7 +77,7 @@ def drop_raw(dirs: DataDirs, competition: str, source: Source) -> None:
         files.remove(folder / "raw.json")
         files.discard(folder / "sources")
     if isinstance(source, Kaggle):
-        from mlecore.kaggle.download import drop_download
+        from mlecore.data.kaggle.download import drop_download
 
         drop_download(folder, competition)
 

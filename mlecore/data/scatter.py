@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from mlecore.data.room import require
+from mlecore.data.disk_space import require
 
 T = TypeVar("T")
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 from mlecore.archives import damaged
 from mlecore.data.contents import Member, contents
+from mlecore.data.disk_space import require
+from mlecore.data.hash_cache import HashCache
 from mlecore.data.inflate import inflated
-from mlecore.data.known import Known
 from mlecore.data.manifest import batched
-from mlecore.data.room import require
 from mlecore.data.scatter import WHEN, nest, shuffled
 from mlecore.errors import DataError
 
@@ -35,7 +35,7 @@ _WRITE = os.O_WRONLY | getattr(os, "O_BINARY", 0)
 _BY_DESCRIPTOR = os.utime in os.supports_fd and os.chmod in os.supports_fd
 
 
-def unpack(archive: Path, into: Path, progress: Progress | None = None) -> Known:
+def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashCache:
     """Unpack into the new folder ``into``, as read-only files; returns what they hold. What is inside stays packed.
 
     Raises DataError for an archive that is truncated or damaged, whose members would leave the folder, are links, have
@@ -72,7 +72,7 @@ class _Unpacking:
     """Its work on single members."""
 
     def __init__(self, archive: Path, descriptor: int, into: Path, nest: str, count: Callable[[int], None]) -> None:
-        self.known = Known()
+        self.known = HashCache()
         self._archive = archive
         self._descriptor = descriptor
         self._into = into

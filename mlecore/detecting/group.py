@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from mlecore import given
+from mlecore import validation
 from mlecore.data.layout import DataDirs
 from mlecore.detecting.judging import JUDGED, Judges, PublicData
 from mlecore.detecting.ready import GivenOptions, choose
@@ -44,7 +44,7 @@ def detect(
     Writes what they find into the runs' folders. ``options`` are by detector and name; those of the group's plan are
     their defaults. Raises UsageError for what cannot be judged, PluginError, DataError.
     """
-    opened = open_group(given.path(runs, "the folder of the groups") / given.path(group, "a group"))
+    opened = open_group(validation.path(runs, "the folder of the groups") / validation.path(group, "a group"))
     require_own(opened)
     check_group(opened.folder)
     problems: list[str] = []
@@ -65,7 +65,7 @@ def detect(
         raise UsageError("no detector can judge here", fix="To see them: mlecore plugins list --kind detector")
     found: list[Judged] = []
     journal = Journal(opened.folder)
-    dirs = DataDirs.of(given.paths(data, "a data directory") or opened.info.data)
+    dirs = DataDirs.of(validation.paths(data, "a data directory") or opened.info.data)
     with Judges(chosen, dirs, PublicData(dirs)) as judges:
         for number, record in enumerate(wanted, 1):
             for each in judges.judge(record, members):

@@ -14,13 +14,13 @@ from attrs import asdict, field, frozen
 
 from mlecore.competitions import Competition
 from mlecore.data.prepared import DataKind, Prepared
+from mlecore.data.sample import open_sample
 from mlecore.errors import DataError, GradingError, InvalidSubmission, MlecoreError
 from mlecore.facts import Facts, Thresholds
 from mlecore.grading import scoring
 from mlecore.grading.medals import thresholds_for
 from mlecore.grading.rank import rank_of, read_leaderboard
 from mlecore.schema import NOT_IN_FILE, plain, read_newer, structure_newer
-from mlecore.submissions.sample import open_sample
 
 DECIMALS = 5
 """Scores are rounded to so many decimals before they meet thresholds, as the published benchmark does."""

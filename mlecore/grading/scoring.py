@@ -7,10 +7,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from mlecore.competitions import Competition
+from mlecore.data.sample import open_sample
 from mlecore.errors import DataError, GradingError, PluginError
 from mlecore.submissions.check import generic_check
 from mlecore.submissions.guard import guard
-from mlecore.submissions.sample import open_sample
 from mlecore.submissions.table import Table
 
 

@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
-from mlecore.archives import Kind, archive_kind, reading
-from mlecore.bombs import refuse_bomb
+from mlecore.archives import Kind, archive_kind, reading, refuse_bomb
 from mlecore.errors import DataError
 from mlecore.prepare.files import link_file
 from mlecore.prepare.paths import safe_name

@@ -17,8 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from mlecore.archives import damaged, reading, require_zip
-from mlecore.bombs import refuse_zip_bomb
+from mlecore.archives import damaged, reading, refuse_zip_bomb, require_zip
 from mlecore.errors import DataError
 from mlecore.prepare.paths import safe_name
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from attrs import asdict
 
-from mlecore import given
+from mlecore import validation
 from mlecore.reports.document import Document, RunLine
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def report(
     from mlecore.reports.sources import read_sources
     from mlecore.reports.summary import summarise
 
-    named = [str(path) for group in groups for path in given.paths(group, "a group")]
+    named = [str(path) for group in groups for path in validation.paths(group, "a group")]
     default = os.environ.get("MLECORE_RUNS") or "runs"
-    folder = given.path(default if runs is None else runs, "the folder of the groups")
-    chosen = given.texts(competitions, "a competition")
+    folder = validation.path(default if runs is None else runs, "the folder of the groups")
+    chosen = validation.texts(competitions, "a competition")
     document = summarise(read_sources(named, [], folder), competitions=chosen, pad_missing=pad_missing, mix=mix)
     frame = to_frame(document)
     frame.attrs["report"] = document.to_json()

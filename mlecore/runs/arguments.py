@@ -14,9 +14,9 @@ from attrs import fields
 
 from mlecore.agents import Network
 from mlecore.errors import UsageError
-from mlecore.given import path
 from mlecore.runs.plan import Execution, Plan, Prices
 from mlecore.runs.planning import carried_out, make_plan, read_plan
+from mlecore.validation import path
 
 F = TypeVar("F", bound=Callable[..., object])
 

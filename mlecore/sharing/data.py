@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 from attrs import asdict
 
 from mlecore import files
-from mlecore.data import manifest, room
+from mlecore.data import disk_space, manifest
 from mlecore.data.layout import DataDirs, prepared_name
 from mlecore.data.lock import lock
 from mlecore.data.manifest import Entry, Manifest
@@ -85,7 +85,7 @@ def pull(
     with lock(dirs.folder(competition), f"pulling {remote}"):
         partial = files.partial(target)
         manifest.create_folders(partial)
-        room.require(partial, head.public.bytes, f"the data of {competition}")
+        disk_space.require(partial, head.public.bytes, f"the data of {competition}")
         done = 0
         for entry in entries:
             _fetch(remote, entry, partial)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Union
 
-from mlecore import given
+from mlecore import validation
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ def as_file(submission: Submission) -> Iterator[Path]:
     A frame of pandas is written without its index, unless that has a name. Raises UsageError for anything else.
     """
     if isinstance(submission, (str, Path)):
-        yield given.path(submission, "a submission")
+        yield validation.path(submission, "a submission")
         return
-    from mlecore.leftovers import scratch
+    from mlecore.files import scratch
 
     kind = f"{type(submission).__module__.partition('.')[0]}.{type(submission).__name__}"  # without an import of either
     with scratch() as folder:

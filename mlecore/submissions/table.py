@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlecore import given
+from mlecore import validation
 from mlecore.errors import InvalidSubmission, UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Table:
     """One CSV file, read as pandas 2 reads it. No plugin reads a submission in another way."""
 
     def __init__(self, path: Path | str) -> None:
-        self.path = given.path(path, "a table")
+        self.path = validation.path(path, "a table")
 
     def frame(self) -> DataFrame:
         """Exactly pandas 2's ``read_csv(path, float_precision="round_trip")``: chunk-wise typing, implicit index.

@@ -43,7 +43,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
     monkeypatch.setenv("KAGGLE_API_ENVIRONMENT", "TEST")
     monkeypatch.setenv("NO_PROXY", "*")
-    from mlecore.kaggle import client
+    from mlecore.data.kaggle import client
 
     client.logout()
     if "kaggle" in sys.modules:  # it looks at the configuration folder when it is imported

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mlecore import doctor
 from mlecore.backends import Problem
+from mlecore.cli import _examination as doctor
 from mlecore.data import DataDirs
 from mlecore.errors import BackendUnreachable, PluginError
 

@@ -14,10 +14,10 @@ import pytest
 
 from mlecore.data import DataDirs
 from mlecore.data.http import Transient
+from mlecore.data.kaggle.download import download, drop_download
+from mlecore.data.kaggle.errors import CannotJoin, KaggleUnreachable, NoLogin, RulesNotAccepted
 from mlecore.errors import DataError
 from mlecore.facts import Facts
-from mlecore.kaggle.download import download, drop_download
-from mlecore.kaggle.errors import CannotJoin, KaggleUnreachable, NoLogin, RulesNotAccepted
 
 Make = Callable[..., Facts]
 

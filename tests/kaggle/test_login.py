@@ -10,8 +10,8 @@ import pytest
 
 from mlecore.data import http
 from mlecore.data.http import Transient, Unreachable
-from mlecore.kaggle.client import entered, login, username
-from mlecore.kaggle.errors import KaggleUnreachable, NoLogin
+from mlecore.data.kaggle.client import entered, login, username
+from mlecore.data.kaggle.errors import KaggleUnreachable, NoLogin
 
 
 def test_no_credentials_come_with_where_to_get_them(kaggle: Any, capsys: pytest.CaptureFixture[str]) -> None:

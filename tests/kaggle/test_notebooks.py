@@ -11,8 +11,8 @@ import pytest
 from mle_detector_dolos import detector, notebooks
 from mle_detector_dolos.judging import judge
 
-from mlecore.kaggle import client
-from mlecore.kaggle.errors import KaggleUnreachable
+from mlecore.data.kaggle import client
+from mlecore.data.kaggle.errors import KaggleUnreachable
 from mlecore.options import resolve
 from mlecore.runs.record import PluginUse, RunRecord
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import py7zr
 import pytest
 
-from mlecore import bombs
+from mlecore import archives
 from mlecore.archives import archive_kind
 from mlecore.data.unpack import unpack
 from mlecore.errors import DataError
@@ -345,8 +345,8 @@ def test_other_kinds_are_refused_by_what_they_declare_too(
 ) -> None:
     archive = make(kind, tmp_path / "archive", {"zeros": bytes(2_000_000), "more": bytes(2_000_000)})
     extract(archive, tmp_path / "small ones hurt nobody")
-    monkeypatch.setattr(bombs, "SMALL", 3_000_000)
-    monkeypatch.setattr(bombs, "RATIO", 10)
+    monkeypatch.setattr(archives, "SMALL", 3_000_000)
+    monkeypatch.setattr(archives, "RATIO", 10)
     with pytest.raises(DataError, match="a bomb"):
         extract(archive, tmp_path / "out", {"more": "more"})
     assert list((tmp_path / "out").iterdir()) == []

@@ -37,7 +37,7 @@ def _fetched(folder: Path) -> int:
 
 
 def _fetch(slug: str, count: int, folder: Path) -> None:
-    from mlecore.kaggle.client import login
+    from mlecore.data.kaggle.client import login
 
     api = login()
     listed = _listed(api, slug, count)
@@ -49,7 +49,7 @@ def _fetch(slug: str, count: int, folder: Path) -> None:
 
 
 def _listed(api: Any, slug: str, count: int) -> list[dict[str, Any]]:
-    from mlecore.kaggle.client import call_patiently
+    from mlecore.data.kaggle.client import call_patiently
 
     found: list[dict[str, Any]] = []
     for page in range(1, -(-count // _PAGE) + 1):
@@ -68,9 +68,9 @@ def _listed(api: Any, slug: str, count: int) -> list[dict[str, Any]]:
 
 def _pulled(api: Any, ref: str) -> str | None:
     """A notebook as a script; None for one that is gone or holds no Python."""
+    from mlecore.data.kaggle.client import call_patiently
+    from mlecore.data.kaggle.errors import KaggleUnreachable
     from mlecore.errors import DataError
-    from mlecore.kaggle.client import call_patiently
-    from mlecore.kaggle.errors import KaggleUnreachable
 
     with tempfile.TemporaryDirectory() as name:
         try:

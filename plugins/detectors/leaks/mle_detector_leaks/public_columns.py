@@ -1,6 +1,6 @@
 """Are a run's predictions a column of a public file, as it is or rounded, scaled, bent or with noise?
 
-Copies are recognised by the order of the rows (mlecore/columns.py). Two things excuse one. Small tables and few values
+Copies are recognised by the order of the rows (columns.py). Two things excuse one. Small tables and few values
 agree by chance: the order must hold more bits than luck, and than a good model knows of it. And a model may predict by
 one column, if it could learn to: a public table has that column beside the target, and either the target follows it
 there, or there is no other column, or the predictions take a few values only. Then the copy is a note.
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import frozen
 
+from mle_detector_leaks.columns import Copy, alike, copy_of, order_bits, rank_correlation
 from mle_detector_leaks.predictions import read_text
-from mlecore.columns import Copy, alike, copy_of, order_bits, rank_correlation
 from mlecore.competitions import Competition
 from mlecore.detectors import Evidence, Finding, NotRead, Verdict
 from mlecore.runs.record import RunRecord

@@ -12,9 +12,9 @@ from pathlib import Path
 from attrs import frozen
 
 from mlecore import Competition
+from mlecore.data.sample import open_sample
 from mlecore.errors import InvalidSubmission, MlecoreError
 from mlecore.submissions.format import Format
-from mlecore.submissions.sample import open_sample
 from mlecore_testing.mutants import Grid, Mutant, mutants
 from mlecore_testing.trees import Tree
 

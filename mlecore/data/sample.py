@@ -31,7 +31,7 @@ def open_sample(facts: Facts, public: Path) -> Iterator[Path]:
             raise _missing(facts, path, FileNotFoundError("no such file"))
         yield path
         return
-    from mlecore.leftovers import scratch
+    from mlecore.files import scratch
     from mlecore.prepare.archives import extract
 
     with scratch() as folder:

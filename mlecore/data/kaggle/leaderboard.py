@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from mlecore import files
 from mlecore.archives import require_zip
 from mlecore.data.http import body, fetch_file
+from mlecore.data.kaggle.client import call, competitions_client
 from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError
-from mlecore.kaggle.client import call, competitions_client
 
 if TYPE_CHECKING:
     from mlecore.data.http import Body

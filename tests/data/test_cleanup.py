@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from mlecore.data.cleanup import leftovers
 from mlecore.data.lock import lock
-from mlecore.leftovers import leftovers, scratch
+from mlecore.files import scratch
 
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
 MINUTE_AGO = time.time() - 60
@@ -27,7 +28,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def killed_with_a_scratch_folder(temporary: Path) -> Path:
-    script = "from mlecore.leftovers import scratch\nwith scratch() as folder:\n print(folder, flush=True)\n input()"
+    script = "from mlecore.files import scratch\nwith scratch() as folder:\n print(folder, flush=True)\n input()"
     environment = {**os.environ, "TMPDIR": str(temporary)}
     with subprocess.Popen([sys.executable, "-c", script], text=True, env=environment, **PIPES) as child:
         assert child.stdout

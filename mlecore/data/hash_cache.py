@@ -7,7 +7,7 @@ import os
 from mlecore.data.scatter import WHEN
 
 
-class Known:
+class HashCache:
     """By number of the file, on one disk. A file that somebody has written to since has another time than WHEN."""
 
     def __init__(self) -> None:

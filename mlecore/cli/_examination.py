@@ -113,8 +113,8 @@ def _plugins() -> Iterator[Finding]:
 
 
 def _kaggle(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
-    from mlecore.kaggle.client import entered, username
-    from mlecore.kaggle.errors import NoLogin, rules_page
+    from mlecore.data.kaggle.client import entered, username
+    from mlecore.data.kaggle.errors import NoLogin, rules_page
 
     asked = [competition for competition in missing if dirs.archive(competition.id) is None]
     try:
@@ -157,7 +157,7 @@ def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
 
 
 def _leftovers(dirs: DataDirs, clean: bool) -> Iterator[Finding]:
-    from mlecore.leftovers import leftovers
+    from mlecore.data.cleanup import leftovers
 
     found = leftovers(dirs.first)
     for left in found:

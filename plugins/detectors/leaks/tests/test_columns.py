@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from mle_detector_leaks.columns import alike, copy_of, order_bits, rank_correlation
 from numpy.typing import NDArray
-
-from mlecore.columns import alike, copy_of, order_bits, rank_correlation
 
 Numbers = NDArray[np.float64]
 DICE = np.random.default_rng(7)

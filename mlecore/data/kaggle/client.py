@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlecore.data.http import PATIENCE, TIMEOUT, Transient, Unreachable, patience
+from mlecore.data.kaggle.errors import HOW_TO_LOG_IN, KaggleUnreachable, NoLogin, translated
 from mlecore.errors import MlecoreError
-from mlecore.kaggle.errors import HOW_TO_LOG_IN, KaggleUnreachable, NoLogin, translated
 
 if TYPE_CHECKING:
     from mlecore.facts import Facts

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 
 from attrs import frozen
 
 from mlecore import files
-
-_SCRATCH = "mlecore-scratch-"
+from mlecore.data.lock import Locked, lock
 
 
 @frozen(kw_only=True)
@@ -24,19 +21,9 @@ class Leftover:
     remove: Callable[[], None]  # raises OSError, and DataError if somebody is at work there
 
 
-@contextmanager
-def scratch() -> Iterator[Path]:
-    """A temporary folder."""
-    for left in _abandoned_scratch():
-        with suppress(OSError):
-            files.remove(left)
-    with tempfile.TemporaryDirectory(prefix=_SCRATCH) as name, files.held(Path(name)):
-        yield Path(name)
-
-
 def leftovers(data: Path) -> list[Leftover]:
     """Temporary folders, and those of a data directory. What a running command uses is not a leftover."""
-    found = [_leftover(path) for path in _abandoned_scratch()]
+    found = [_leftover(path) for path in files.abandoned_scratch()]
     if data.is_dir():
         found += [left for folder in sorted(data.iterdir()) if folder.is_dir() for left in _of_competition(folder)]
     return found
@@ -44,8 +31,6 @@ def leftovers(data: Path) -> list[Leftover]:
 
 def _leftover(path: Path, competition: Path | None = None) -> Leftover:
     def remove() -> None:
-        from mlecore.data.lock import lock
-
         with lock(competition, "removing leftovers") if competition else nullcontext():
             files.remove(path)
 
@@ -53,17 +38,8 @@ def _leftover(path: Path, competition: Path | None = None) -> Leftover:
     return Leftover(path=path, bytes=size, remove=remove)
 
 
-def _abandoned_scratch() -> Iterator[Path]:
-    for path in sorted(Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*")):
-        with suppress(OSError):  # another user's, or gone meanwhile
-            if path.lstat().st_uid == os.getuid() and files.abandoned(path):
-                yield path
-
-
 def _of_competition(folder: Path) -> Iterator[Leftover]:
     """Folders half made, replaced or discarded. A partial download is kept: it is resumed."""
-    from mlecore.data.lock import Locked, lock
-
     paths = [path for below in (folder, folder / "synthetic") if below.is_dir() for path in sorted(below.iterdir())]
     paths = [path for path in paths if _is_left(path)]
     if not paths:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from mlecore.data import room
+from mlecore.data import disk_space
 from mlecore.data.http import Body, body, downloaded, fetch_file, forget, range_headers
+from mlecore.data.kaggle.client import call, competitions_client, login
+from mlecore.data.kaggle.leaderboard import fetch_leaderboard
 from mlecore.data.layout import DataDirs
 from mlecore.errors import DataError, MlecoreError, UsageError
-from mlecore.kaggle.client import call, competitions_client, login
-from mlecore.kaggle.leaderboard import fetch_leaderboard
 
 if TYPE_CHECKING:
     from mlecore.backends import Progress
@@ -42,7 +42,7 @@ def download(facts: Facts, dirs: DataDirs, *, verify: bool = True, progress: Pro
     folder = dirs.folder(facts.id)
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{facts.id}.zip"
-    with room.full_disk(folder, f"downloading {facts.id}"):
+    with disk_space.full_disk(folder, f"downloading {facts.id}"):
         found = fetch_file(lambda offset, validator: _open(facts, offset, validator), target, progress, _room)
     expected = facts.md5.get("zip")
     if verify and expected is not None and found != expected:
