@@ -17,11 +17,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from mle_backend_vm.machine import Vm
+from mle_backend_vm.supervise.files import read_json
+
 import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Job
-from mlecore.vm.machine import Vm
-from mlecore.vm.supervise.files import read_json
 
 
 def make_job(vm: Vm, folder: Path, name: str, *argv: str, memory: int | None = None) -> Job:

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from mle_backend_ssh.remote.logind import ends_at_logout
+from mle_backend_vm import bubblewrap, pythons
+from mle_backend_vm.environments import missing_programs
 
 from mlecore.agents import Recipe
 from mlecore.child_environment import PIP, PROXIES, child_environment
 from mlecore.errors import MlecoreError
-from mlecore.vm import bubblewrap, pythons
-from mlecore.vm.environments import missing_programs
 
 ROOT = Path(__file__).parents[1]
 SECRETS = {
@@ -32,7 +32,7 @@ SECRETS = {
 INSIDE = {
     "plugins/agents/*/*/work": "runs in a sandbox, as the agent or a part of it",
     "plugins/libraries/agents/*/work": "runs in a sandbox, as the agent or a part of it",
-    "mlecore/vm/supervise": "starts with PATH and LC_ALL only, and imports nothing of mlecore",
+    "plugins/backends/vm/*/supervise": "starts with PATH and LC_ALL only",
     "plugins/backends/kubernetes/*/program": "runs in a pod",
     "plugins/*/*/tests": "a test",
 }

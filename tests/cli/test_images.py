@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from mle_backend_vm.machine import Vm
 
 from mlecore.agents import Recipe
 from mlecore.cli.images import command
-from mlecore.vm.machine import Vm
 
 
 def test_a_backend_that_does_not_answer_is_left_out_unless_it_is_named(

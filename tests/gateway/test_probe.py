@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from mle_backend_vm.machine import Vm
 
 from mlecore.controller.model_check import check_models
 from mlecore.gateway.probe import kind_of
 from mlecore.model_access import ModelAccess
-from mlecore.vm.machine import Vm
 
 from .conftest import endpoint, write_reply
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from mle_backend_vm.machine import Vm
 from mlecore_testing.models import Answer, Model, Script, Usage, scripted_model
 
 from mlecore import relay
@@ -22,7 +23,6 @@ from mlecore.controller.model_check import check_models
 from mlecore.errors import EndpointError
 from mlecore.gateway.settings import read_settings
 from mlecore.model_access import ModelAccess, gateway, token
-from mlecore.vm.machine import Vm
 
 from .conftest import CHAT, Front, running
 

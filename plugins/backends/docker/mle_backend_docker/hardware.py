@@ -9,7 +9,7 @@ from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import models
 from mlecore.backends import Hardware
-from mlecore.vm.supervise.hardware import cpu_model
+from mlecore.sandbox.hardware import cpu_model
 
 
 def hardware(engine: Engine, inspected: Mapping[str, Any]) -> Hardware:

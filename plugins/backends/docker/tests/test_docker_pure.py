@@ -22,13 +22,13 @@ from mle_backend_docker.gpus import Gpus, parse_gpus
 from mle_backend_docker.logs import FULL, whole_lines
 from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import OURS
+from mle_backend_vm import start
 
 from mlecore.agents import HOME
 from mlecore.backends import TOOLS, Dataset, Image, Job, Resources
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
 from mlecore.fetching import Receiver
 from mlecore.globs import Glob
-from mlecore.vm import start
 
 JOB = Job(
     name="mle-x-1",

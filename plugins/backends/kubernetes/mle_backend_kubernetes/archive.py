@@ -32,14 +32,14 @@ def program() -> bytes:
     """The package ``program`` as one file that Python runs."""
     ours, core = Path(__file__).parent, Path(mlecore.__file__).parent
     files = {f"{ours.name}/program/{path.name}": path for path in sorted((ours / "program").glob("*.py"))}
-    shared = ("globs.py", "vm/supervise/hardware.py", "vm/supervise/seccomp.py")
+    shared = ("globs.py", "sandbox/hardware.py", "sandbox/seccomp.py")
     files |= {f"{core.name}/{name}": core / name for name in shared}
     files["__main__.py"] = ours / "program" / "__main__.py"
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, path in files.items():
             packed.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
-        for package in (ours.name, core.name, f"{core.name}/vm", f"{core.name}/vm/supervise"):
+        for package in (ours.name, core.name, f"{core.name}/sandbox"):
             packed.writestr(zipfile.ZipInfo(f"{package}/__init__.py"), "")
     return out.getvalue()
 

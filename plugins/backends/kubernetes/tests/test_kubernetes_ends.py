@@ -17,7 +17,7 @@ from mle_backend_kubernetes.settings import Settings
 
 from mlecore.backends import ARGV_KILLED, Hardware
 from mlecore.errors import BackendError
-from mlecore.vm.supervise.hardware import measured
+from mlecore.sandbox.hardware import measured
 
 LONG_AGO = "2026-01-01T00:00:00Z"
 

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
+    from mle_backend_vm.machine import gpu_ids
+
     from mle_backend_ssh.asyncssh_link import SshLink
     from mle_backend_ssh.host import Host
     from mle_backend_ssh.hosts import HostSettings, read_hosts
     from mle_backend_ssh.pool import Pool
-    from mlecore.vm.machine import gpu_ids
 
     hosts = read_hosts(options["host"], gpu_ids(options.get("gpus", ""))) if "host" in options else ()
     isolation = options.get("isolation", "bubblewrap")

@@ -11,15 +11,16 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+import mle_backend_vm
+
 import mlecore
 
 _MODULES = (
     "agents", "backends", "child_environment", "errors", "fetching", "files", "globs", "mirrors", "model_access",
-    "options", "printable", "relay", "schema", "units",
+    "options", "printable", "relay", "sandbox/__init__", "sandbox/hardware", "sandbox/seccomp", "schema", "units",
 )  # fmt: skip
-_FOLDERS = ("gateway", "vm")
 _LIBRARIES = ("attr", "attrs", "packaging")  # pure Python, and at home on 3.9
-_EMPTY = ("mlecore/__init__.py", "mlecore/vm/__init__.py", "mle_backend_ssh/__init__.py")  # for the controller only
+_EMPTY = ("mlecore/__init__.py", "mle_backend_vm/__init__.py", "mle_backend_ssh/__init__.py")  # for the controller only
 
 _RUN = """\
 import sys
@@ -77,7 +78,7 @@ def contents() -> dict[str, bytes]:
     """Path in the archive -> content."""
     package = Path(mlecore.__file__).parent
     paths = [package / f"{name}.py" for name in _MODULES]
-    for folder in (*(package / name for name in _FOLDERS), Path(__file__).with_name("remote")):
+    for folder in (package / "gateway", Path(mle_backend_vm.__file__).parent, Path(__file__).with_name("remote")):
         paths += folder.rglob("*.py")
     out = {path.relative_to(_root(path)).as_posix(): path.read_bytes() for path in paths}
     out |= dict.fromkeys(_EMPTY, b"")
@@ -91,7 +92,9 @@ def contents() -> dict[str, bytes]:
 
 def _root(path: Path) -> Path:
     """The folder that holds the top package of a module."""
-    return next(folder.parent for folder in path.parents if folder.name in ("mlecore", "mle_backend_ssh"))
+    return next(
+        folder.parent for folder in path.parents if folder.name in ("mlecore", "mle_backend_vm", "mle_backend_ssh")
+    )
 
 
 @cache

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 from uuid import uuid4
 
-from mlecore.vm import folders
+from mle_backend_vm import folders
 
 
 class Placements:

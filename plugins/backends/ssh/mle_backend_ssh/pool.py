@@ -14,6 +14,9 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar, TypeVar
 
 from attrs import evolve
+from mle_backend_vm import folders
+from mle_backend_vm.machine import ISOLATION
+from mle_backend_vm.supervise import relaying
 
 from mle_backend_ssh import checks
 from mle_backend_ssh.host import Host
@@ -39,9 +42,6 @@ from mlecore.backends import (
 )
 from mlecore.errors import BackendError, BackendUnreachable, ImageGone
 from mlecore.options import Option
-from mlecore.vm import folders
-from mlecore.vm.machine import ISOLATION
-from mlecore.vm.supervise import relaying
 
 T = TypeVar("T")
 

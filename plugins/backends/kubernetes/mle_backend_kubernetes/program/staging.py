@@ -12,7 +12,7 @@ import time
 from mle_backend_kubernetes.program.messages import PIECE, flush, hear, hear_bytes, say
 from mle_backend_kubernetes.program.paths import CLAIM, DATA, FILES, HOME, OUTPUT, RUN, TOLD, TOOLS
 from mle_backend_kubernetes.program.reaching import reached
-from mlecore.vm.supervise.hardware import measured
+from mlecore.sandbox.hardware import measured
 
 FOLDERS = (".mlecore", "agent", "code", "data", "logs", "submission")
 BUNDLE = CLAIM + "/files.tar.gz"  # the run's files, if they are too large for a ConfigMap

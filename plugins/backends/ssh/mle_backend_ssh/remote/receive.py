@@ -16,12 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from mle_backend_vm import folders
+from mle_backend_vm.supervise.files import sync_disk
+from mle_backend_vm.supervise.processes import boot_id
+
 from mle_backend_ssh.remote import wire
 from mlecore import files
 from mlecore.errors import BackendError, DiskError
-from mlecore.vm import folders
-from mlecore.vm.supervise.files import sync_disk
-from mlecore.vm.supervise.processes import boot_id
 
 SUFFIX = ".mlecore-part"
 _SILENCE = 20  # seconds without a byte of content after which the alarm ends us, which unlocks the data. The controller

@@ -11,6 +11,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 import attrs
+from mle_backend_vm import collect, folders
+from mle_backend_vm.machine import Vm
 
 from mle_backend_ssh.remote import survey, wire
 from mle_backend_ssh.remote.receive import receive
@@ -18,8 +20,6 @@ from mlecore.backends import Handle, Job
 from mlecore.errors import BackendError, MlecoreError
 from mlecore.fetching import Selection
 from mlecore.globs import Glob
-from mlecore.vm import collect, folders
-from mlecore.vm.machine import Vm
 
 _PLAIN = (
     "describe",

@@ -10,11 +10,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from mle_backend_vm import bubblewrap, folders, gpus
+from mle_backend_vm.status import status
+from mle_backend_vm.supervise.files import SPEC, read_json
+from mle_backend_vm.supervise.processes import boot_id
+
 from mle_backend_ssh.remote.logind import ends_at_logout
-from mlecore.vm import bubblewrap, folders, gpus
-from mlecore.vm.status import status
-from mlecore.vm.supervise.files import SPEC, read_json
-from mlecore.vm.supervise.processes import boot_id
 
 
 def survey(root: Path) -> dict[str, Any]:

@@ -1,0 +1,146 @@
+"""Start a job's first process: descriptors, limits, command line."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+from typing import Any
+
+from mlecore.sandbox import seccomp
+
+from .cgroups import Group
+
+
+class Started:
+    """The child and our ends of its pipes: its output, bubblewrap's reports, the signal to begin."""
+
+    def __init__(self, pid: int, output: int, status: int, gate: int) -> None:
+        self.pid = pid
+        self.output = output
+        self.status = status  # -1 without bubblewrap
+        self.gate = gate  # -1 if nothing waits
+
+
+def command(spec: dict[str, Any], gpus: list[str], polled: bool, status: int, gate: int, filter: int) -> list[str]:
+    """The whole command line. Raises KeyError if the spec is not one."""
+    argv: list[str] = list(spec["outer"])
+    if argv:
+        for name in gpus:
+            argv += spec["gpu_args"].get(name, [])
+        argv += [*spec["outer_last"], "--json-status-fd", str(status)]
+        if filter >= 0:
+            argv += ["--seccomp", str(filter)]
+        if gate >= 0:
+            argv += ["--block-fd", str(gate)]
+        argv += ["--", *spec["prelude"]]
+        if polled and spec["memory"]:
+            argv += [f"--data={_backstop(spec['memory'])}"]
+    return argv + list(spec["inner"])
+
+
+def _backstop(memory: int) -> int:
+    """Private bytes that one process may allocate: between two checks, none must exhaust the machine.
+
+    Address space is not limited, since some (CUDA) map much more than they use.
+    """
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return int(max(2 * memory, machine * 3 // 4))
+
+
+def environment(spec: dict[str, Any], secrets: dict[str, str], gpus: list[str]) -> dict[str, str]:
+    """All variables of the sandbox."""
+    env = {**spec["env"], **secrets}
+    if not spec["outer"]:  # it sees all GPUs of the machine, not only its own
+        env["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
+    return env
+
+
+def launch(
+    spec: dict[str, Any],
+    folder: str,
+    secrets: dict[str, str],
+    gpus: list[str],
+    cpus: list[str],
+    group: Group | None,
+) -> Started:
+    """Fork and exec. If exec fails, the job's output says why."""
+    wrapped = bool(spec["outer"])
+    status = gate = (-1, -1)
+    filter = -1
+    if wrapped:
+        filter = _filter()
+        status = os.pipe()
+        if spec["way_out"]:
+            gate = os.pipe()
+    if spec["terminal"]:
+        output, inner = os.openpty()
+        stdin = inner
+    else:
+        output, inner = os.pipe()
+        stdin = _stdin(f"{folder}/stdin")
+    argv = command(spec, gpus, group is None, status[1], gate[0], filter)
+    env = environment(spec, secrets, gpus)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            for source, target in ((stdin, 0), (inner, 1), (inner, 2)):
+                os.dup2(source, target)
+            for inherited in (status[1], gate[0], filter):
+                if inherited >= 0:
+                    os.set_inheritable(inherited, True)
+            if group is not None:
+                group.enter()
+            if cpus:
+                os.sched_setaffinity(0, {int(name) for name in cpus})
+            if not wrapped:
+                _limit(spec)
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP, signal.SIGINT):  # we ignore them
+                signal.signal(number, signal.SIG_DFL)
+            os.umask(0o022)
+            os.chdir("/" if wrapped else spec["home"])
+            os.execve(argv[0], argv, env)
+        except BaseException as error:
+            os.write(2, f"mlecore: cannot start {argv[0]}: {error}\n".encode())
+        finally:
+            os._exit(126)
+    for ours in (inner, status[1], gate[0], filter, *((stdin,) if stdin != inner else ())):
+        if ours >= 0:
+            os.close(ours)
+    os.set_blocking(output, False)
+    if wrapped:
+        os.set_blocking(status[0], False)
+    return Started(pid, output, status[0], gate[1])
+
+
+def _stdin(path: str) -> int:
+    """A copy in memory that nobody can write: by /proc, a process may open again what it has open, for writing too."""
+    copy = os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    with open(path, "rb") as source:  # noqa: PTH123
+        while os.sendfile(copy, source.fileno(), None, 1 << 24):
+            pass
+    os.lseek(copy, 0, os.SEEK_SET)
+    seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+    fcntl.fcntl(copy, fcntl.F_ADD_SEALS, seals)
+    return copy
+
+
+def _filter() -> int:
+    """The filter of system calls, to be read from a descriptor; -1 where there is none for this machine."""
+    program = seccomp.here()
+    if program is None:
+        return -1
+    copy = os.memfd_create("filter", os.MFD_CLOEXEC)
+    os.write(copy, program)
+    os.lseek(copy, 0, os.SEEK_SET)
+    return copy
+
+
+def _limit(spec: dict[str, Any]) -> None:
+    """Sets what prlimit sets inside a sandbox."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if spec["file_size"]:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (spec["file_size"], spec["file_size"]))

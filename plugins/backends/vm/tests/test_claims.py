@@ -1,0 +1,112 @@
+"""GPUs are given out once at a time, whoever asks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mle_backend_vm import gpus
+from mle_backend_vm.supervise import claims
+
+
+def test_a_claim_lasts_until_it_is_released(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    one = claims.claim(folder, "gpu", ["0", "1", "2"], 2, "a")
+    two = claims.claim(folder, "gpu", ["0", "1", "2"], 2, "b")
+    assert (list(one), list(two)) == (["0", "1"], ["2"])
+    assert claims.holders(folder, "gpu", ["0", "2"]) == "0: a, 2: b"
+    claims.release(one)
+    assert list(claims.claim(folder, "gpu", ["0", "1", "2"], 2, "c")) == ["0", "1"]
+
+
+def test_a_claim_ends_with_its_process(tmp_path: Path) -> None:
+    child = os.fork()
+    if child == 0:
+        claims.claim(str(tmp_path), "gpu", ["0"], 1, "child")
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert list(claims.claim(str(tmp_path), "gpu", ["0"], 1, "us")) == ["0"]
+
+
+def test_jobs_of_two_controllers_never_share_a_gpu(
+    make_lab: Callable[..., Any], wait_until: Callable[..., None]
+) -> None:
+    """The ids need no device here: without a sandbox, a GPU is a number in CUDA_VISIBLE_DEVICES."""
+    first, second = (make_lab(isolation="none", gpus="0,1") for _ in range(2))
+    script = 'echo "gpus $CUDA_VISIBLE_DEVICES"; while ! [ -e stop-here ]; do sleep 0.05; done'
+    one = first.start("/bin/sh", "-c", script, name="mle-a-1", gpus=1)
+    wait_until(lambda: "gpus" in first.output(one))
+    two = second.start("/bin/sh", "-c", script, name="mle-b-1", gpus=2)
+    wait_until(lambda: "waits for a GPU" in second.status(two).reason)
+    assert second.status(two).phase == "pending" and "mle-a-1" in second.status(two).reason
+    three = second.start("/bin/sh", "-c", script, name="mle-c-1", gpus=1)
+    wait_until(lambda: "gpus" in second.output(three))
+    assert {first.output(one), second.output(three)} == {"gpus 0\n", "gpus 1\n"}
+    first.vm.stop(one, 0.0)
+    second.vm.remove(three)
+    wait_until(lambda: "gpus" in second.output(two))
+    assert second.output(two) == "gpus 0,1\n"
+
+
+def test_what_waits_can_be_stopped(make_lab: Callable[..., Any], wait_until: Callable[..., None]) -> None:
+    lab = make_lab(isolation="none", gpus="0")
+    one = lab.start("/bin/sleep", "60", name="mle-a-1", gpus=1)
+    wait_until(lambda: lab.status(one).phase == "running")
+    two = lab.start("/bin/echo", "ran", name="mle-b-1", gpus=1)
+    lab.vm.stop(two, 1.0)
+    assert lab.status(two).phase == "exited" and lab.output(two) == ""
+
+
+def test_no_gpu_is_given_out_unless_named(make_lab: Callable[..., Any]) -> None:
+    from mlecore.errors import BackendError
+
+    lab = make_lab(isolation="none")
+    assert lab.vm.capacity().gpus == ()
+    with pytest.raises(BackendError, match="0 may be given out"):
+        lab.start("/bin/true", gpus=1)
+
+
+def test_an_id_that_is_no_gpu_is_reported(make_lab: Callable[..., Any]) -> None:
+    lab = make_lab(isolation="none", gpus="97")
+    assert any("no GPU 97" in problem.what for problem in lab.vm.preflight())
+    assert make_lab(gpus="0, 1,0").vm.capacity().gpus == ("0", "1")
+
+
+def test_devices_of_one_gpu(tmp_path: Path) -> None:
+    """Ids count by bus as nvidia-smi does; the device file's number is the driver's own."""
+    for bus, minor in (("0000:01:00.0", 3), ("0000:02:00.0", 1)):
+        (tmp_path / "gpus" / bus).mkdir(parents=True)
+        (tmp_path / "gpus" / bus / "information").write_text(f"Model: \t\t X\nDevice Minor: \t {minor}\n")
+    known = gpus.found(tmp_path / "gpus")
+    assert known == {"0": gpus.Gpu("3", "X"), "1": gpus.Gpu("1", "X")}
+    for name in ("nvidia1", "nvidia3", "nvidiactl"):
+        (tmp_path / name).touch()
+    binds = gpus.binds("0", known, tmp_path)
+    assert binds == [
+        *("--dev-bind", f"{tmp_path}/nvidia3", "/dev/nvidia3"),
+        *("--dev-bind", f"{tmp_path}/nvidiactl", "/dev/nvidiactl"),
+    ]
+    assert gpus.found(tmp_path / "none") == {}
+
+
+@pytest.mark.sandbox
+def test_only_the_claimed_devices_are_in_the_sandbox(
+    make_lab: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., None]
+) -> None:
+    """Plain files stand for the devices: what is tested is which of them a job is shown."""
+    (tmp_path / "dev").mkdir()
+    for name in ("nvidia0", "nvidia1", "nvidiactl"):
+        (tmp_path / "dev" / name).touch()
+    binds = gpus.binds
+    monkeypatch.setattr(gpus, "binds", lambda gpu, known: binds(gpu, known, tmp_path / "dev"))
+    lab = make_lab(gpus="0,1")
+    script = "echo $(ls /dev | grep nvidia) $CUDA_VISIBLE_DEVICES; exec sleep 60"
+    first = lab.start("/bin/sh", "-c", script, name="mle-a-1", gpus=1)
+    wait_until(lambda: lab.output(first) != "")
+    second = lab.start("/bin/sh", "-c", script, name="mle-b-1", gpus=1)
+    wait_until(lambda: lab.output(second) != "")
+    assert lab.output(first) == "nvidia0 nvidiactl 0\n"
+    assert lab.output(second) == "nvidia1 nvidiactl 0\n"

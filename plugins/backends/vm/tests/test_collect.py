@@ -1,0 +1,174 @@
+"""Fetching from a folder that an enemy filled."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from mle_backend_vm import collect
+from mlecore_testing.backends.patterns import TABLE, TREE
+
+from mlecore.backends import OUTSIDE_LOGS, RELAY_LOG, Fetched
+from mlecore.fetching import MAX_REFUSED
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home" / "submission").mkdir(parents=True)
+    (tmp_path / "secret").write_text("answers")
+    return tmp_path / "home"
+
+
+def fetch(
+    home: Path, globs: Sequence[str] = ("submission",), limit: int = 10**6, files: int = 50_000
+) -> tuple[Fetched, dict[str, str]]:
+    into = home.parent / f"into-{time.monotonic_ns()}"
+    fetched = collect.collect(home, globs, into, limit, files, home.parent / "outside")
+    return fetched, {str(path.relative_to(into)): path.read_text() for path in into.rglob("*") if path.is_file()}
+
+
+def test_paths_relative_to_home_are_kept(home: Path) -> None:
+    (home / "submission/a/b").mkdir(parents=True)
+    (home / "submission/a/b/x.csv").write_text("1")
+    (home / "code").mkdir()
+    (home / "code/y").write_text("2")
+    fetched, got = fetch(home, ["submission", "code/*", "missing", "missing/*"])
+    assert got == {"submission/a/b/x.csv": "1", "code/y": "2"}
+    assert fetched == Fetched(files=2, bytes=2)
+
+
+@pytest.mark.parametrize("glob", TABLE)
+def test_globs_mean_what_they_mean_everywhere(home: Path, glob: str) -> None:
+    for name in (*TREE, "data/train.csv"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(name)
+    assert sorted(fetch(home, [glob])[1]) == sorted(TABLE[glob])
+
+
+def test_what_cannot_match_is_not_looked_at(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collect, "MAX_ENTRIES", 1)
+    for name in ("many/1", "many/2", "submission/deep/x.csv"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).touch()
+    assert fetch(home, ["submission/deep/x.csv"])[0] == Fetched(files=1, bytes=0)
+
+
+def test_a_file_matched_twice_counts_once(home: Path) -> None:
+    (home / "submission/a.csv").write_text("1")
+    assert fetch(home, ["submission/a.csv", "submission", "*/*.csv"])[0].files == 1
+
+
+def test_links_and_special_files_are_refused_with_reasons(home: Path) -> None:
+    os.mkfifo(home / "submission/fifo")
+    (home / "submission/link").symlink_to(home.parent / "secret")
+    (home / "submission/folder").symlink_to(home.parent)
+    with socket.socket(socket.AF_UNIX) as server:
+        os.chdir(home / "submission")
+        server.bind("socket")
+    fetched, got = fetch(home)
+    assert got == {} and fetched.complete
+    assert sorted(fetched.refused) == [
+        "submission/fifo: a FIFO, not a file",
+        "submission/folder: a symbolic link, not a file",
+        "submission/link: a symbolic link, not a file",
+        "submission/socket: a socket, not a file",
+    ]
+
+
+def test_a_folder_that_is_a_link_is_not_entered(home: Path) -> None:
+    (home / "submission").rmdir()
+    (home / "submission").symlink_to(home.parent)
+    fetched, got = fetch(home, ["submission/secret"])
+    assert got == {} and fetched.refused == ("submission: a symbolic link, not a folder",)
+
+
+def test_a_sparse_file_is_refused_by_its_size(home: Path) -> None:
+    with (home / "submission/a-sparse").open("wb") as out:
+        out.truncate(100 * 2**30)
+    (home / "submission/small").write_text("1")
+    fetched, got = fetch(home)
+    assert got == {"submission/small": "1"} and not fetched.complete
+    assert fetched.refused == ("submission/a-sparse: 107374182400 bytes, and the limit of 1000000 leaves 1000000",)
+
+
+def test_the_limit_is_for_all_files_together(home: Path) -> None:
+    for number in range(5):
+        (home / f"submission/{number}").write_text("x" * 400)
+    fetched, got = fetch(home, limit=1000)
+    assert len(got) == 2 and fetched.bytes == 800 and not fetched.complete
+
+
+def test_ten_thousand_files_come(home: Path) -> None:
+    for number in range(10_000):
+        (home / f"submission/{number}").touch()
+    fetched, _ = fetch(home)
+    assert fetched.files == 10_000 and fetched.complete
+
+
+def test_numbers_are_bounded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collect, "MAX_ENTRIES", 300)
+    for number in range(1000):
+        (home / f"submission/{number}").touch()
+    fetched, _ = fetch(home, files=50)
+    assert fetched.files == 50 and not fetched.complete
+    assert [text.partition(": ")[2] for text in fetched.refused] == [
+        "not read further after 300 names in total",
+        "no more than 50 files are taken, and none after it was looked at",
+    ]
+    for number in range(1000):
+        (home / f"submission/{number}").unlink()
+        (home / f"submission/{number}").symlink_to("x")
+    fetched, _ = fetch(home)
+    assert fetched.files == 0 and len(fetched.refused) <= MAX_REFUSED + 1
+
+
+def test_deep_folders_end_somewhere(home: Path) -> None:
+    folder = home / "submission"
+    for _ in range(100):
+        folder = folder / "d"
+    folder.mkdir(parents=True)
+    (folder / "x").touch()
+    fetched, got = fetch(home)
+    assert got == {} and not fetched.complete and "folders deep" in fetched.refused[0]
+
+
+def test_names_that_are_not_text_are_fetched_and_can_be_distinguished(home: Path) -> None:
+    os.mkfifo(os.fsencode(home / "submission") + b"/\xff\n")
+    (home / "submission" / os.fsdecode(b"\xfe.csv")).write_text("1")
+    fetched, _ = fetch(home)
+    assert fetched.files == 1
+    assert fetched.refused == ("submission/\\xff\\n: a FIFO, not a file",)
+
+
+def test_what_leads_out_is_refused(home: Path) -> None:
+    with pytest.raises(ValueError, match="not a path below"):
+        fetch(home, ["../secret"])
+
+
+def test_modes_are_not_kept(home: Path) -> None:
+    (home / "submission/x").write_text("1")
+    (home / "submission/x").chmod(0o4777)
+    fetch(home)
+    [copy] = home.parent.glob("into-*/submission/x")
+    assert copy.stat().st_mode & 0o7111 == 0
+
+
+def test_what_relay_and_gateway_wrote_outside_comes_instead_of_the_agents(home: Path) -> None:
+    (home.parent / "outside").mkdir()
+    (home / "logs").mkdir()
+    for path in OUTSIDE_LOGS:
+        (home / path).write_text("forged")
+    (home.parent / "outside" / RELAY_LOG.name).write_text("real")
+    fetched, got = fetch(home, ["logs"])
+    assert got == {str(RELAY_LOG): "real"} and len(fetched.refused) == len(OUTSIDE_LOGS) - 1
+
+
+def test_an_empty_folder_instead_of_a_file_is_reported(home: Path) -> None:
+    (home / "submission/submission.csv").mkdir()
+    (home / "logs").mkdir()
+    fetched, got = fetch(home, ["submission/submission.csv", "logs"])
+    assert (got, fetched.refused) == ({}, ("submission/submission.csv: an empty folder, not a file",))

@@ -1,0 +1,330 @@
+"""A job from its start to its removal, and what happens to it when somebody dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mle_backend_vm import folders
+from mle_backend_vm.supervise import processes
+
+from mlecore.backends import Handle
+from mlecore.errors import BackendError, BackendUnreachable
+
+HERE = Path(__file__).parent
+
+
+def read_state(handle: Handle) -> dict[str, Any]:
+    return dict(json.loads((folders.folder_of(handle) / "state.json").read_text()))
+
+
+def read_spec(handle: Handle) -> dict[str, Any]:
+    return dict(json.loads((folders.folder_of(handle) / "job.json").read_text()))
+
+
+def supervisor(handle: Handle) -> int:
+    return int(read_state(handle)["pid"])
+
+
+def test_a_job_gets_what_it_asks_for_and_leaves_what_it_wrote(any_lab: Any) -> None:
+    script = (
+        "cat; cat $MLECORE_HOME/data/train.csv $MLECORE_HOME/notes/a.txt; echo $WORD; echo 1 > submission/s.csv; exit 3"
+    )
+    handle = any_lab.start(
+        "/bin/sh", "-c", script, stdin=b"from stdin\n", env={"WORD": "hello"}, files={"notes/a.txt": b"a note\n"}
+    )
+    assert any_lab.wait(handle).exit_code == 3
+    assert any_lab.output(handle) == "from stdin\nid,y\n1,0\na note\nhello\n"
+    fetched, into = any_lab.fetch(handle, "submission", ".mlecore/exit.json")
+    assert (fetched.files, fetched.complete, fetched.refused) == (2, True, ())
+    assert (into / "submission/s.csv").read_text() == "1\n"
+    assert json.loads((into / ".mlecore/exit.json").read_text())["exit_code"] == 3
+
+
+def test_home_is_where_the_tree_stands(any_lab: Any) -> None:
+    status, output = any_lab.run("/bin/sh", "-c", "pwd; echo $MLECORE_HOME")
+    assert status.exit_code == 0
+    assert output == 2 * f"{any_lab.vm.home('mle-test-1')}\n"
+
+
+def test_remove_leaves_nothing(any_lab: Any, state: Path, wait_until: Callable[..., None]) -> None:
+    handle = any_lab.start("/bin/sh", "-c", "mkdir -p code/a/b; touch code/a/b/c; chmod 0 code/a; sleep 100")
+    spec = read_spec(handle)
+    wait_until(lambda: bool(processes.marked(spec)))  # soon enough to meet a sandbox that is still being made
+    any_lab.vm.remove(handle)
+    any_lab.vm.remove(handle)
+    assert any_lab.status(handle).phase == "gone"
+    assert any_lab.vm.list_jobs("g") == {}
+    assert [path.name for folder in ("jobs", "new", "trash") for path in (state / folder).glob("*")] == []
+    assert processes.marked(spec) == []
+
+
+def test_start_is_idempotent(any_lab: Any) -> None:
+    handle = any_lab.start("/bin/sh", "-c", "echo ran; sleep 0.2")
+    assert any_lab.start("/bin/sh", "-c", "echo ran; sleep 0.2") == handle
+    any_lab.wait(handle)
+    assert any_lab.start("/bin/sh", "-c", "echo ran; sleep 0.2") == handle
+    assert any_lab.output(handle) == "ran\n"
+
+
+def test_two_controllers_start_the_same_job_once(any_lab: Any) -> None:
+    jobs = [any_lab.job("/bin/sh", "-c", "echo ran") for _ in range(6)]
+    found: list[Handle] = []
+    threads = [threading.Thread(target=lambda job=job: found.append(any_lab.vm.start(job))) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    any_lab.handles.append(found[0])
+    assert len(found) == 6 and len(set(found)) == 1
+    assert any_lab.wait(found[0]).exit_code == 0
+    assert any_lab.output(found[0]) == "ran\n"
+
+
+def test_a_job_outlives_its_controller_and_keeps_its_limit(any_lab: Any) -> None:
+    """The controller is killed as hard as can be; another process finds the job, which has ended on time."""
+    script = """
+        import os, signal, sys
+        from pathlib import Path
+        sys.path.insert(0, sys.argv[1])
+        from conftest import Lab
+        from mle_backend_vm.machine import Vm
+        lab = Lab(Vm({"isolation": sys.argv[2]}), Path(sys.argv[3]))
+        lab.start("/bin/sh", "-c", "echo 1 > submission/s.csv; sleep 100", time_limit=0.5, grace=0.2)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    isolation = "bubblewrap" if str(any_lab.vm.home("x")) == "/home" else "none"
+    argv = [sys.executable, "-c", textwrap.dedent(script), str(HERE), isolation, str(any_lab.folder)]
+    assert subprocess.run(argv, check=False).returncode == -signal.SIGKILL
+    handle = any_lab.vm.list_jobs("g")["mle-test-1"]
+    any_lab.handles.append(handle)
+    assert any_lab.wait(handle).exit_code == 124
+    fetched, into = any_lab.fetch(handle, "submission/*.csv", ".mlecore/*.json")
+    assert (into / "submission/s.csv").read_text() == "1\n"
+    ended = json.loads((into / ".mlecore/exit.json").read_text())
+    assert ended["timed_out"] is True and 0.5 <= ended["seconds"] < 3
+    assert fetched.complete
+
+
+def test_a_killed_supervisor_is_an_infrastructure_failure_and_takes_its_tree_along(
+    any_lab: Any, wait_until: Callable[..., None], state: Path
+) -> None:
+    handle = any_lab.start("/bin/sh", "-c", "(setsid sleep 4711 &) ; sleep 4711")
+    spec = read_spec(handle)
+    wait_until(lambda: any_lab.status(handle).phase == "running")
+    first = int(read_state(handle)["init"])
+    os.kill(supervisor(handle), signal.SIGKILL)
+    wait_until(lambda: any_lab.status(handle).phase == "exited")
+    status = any_lab.status(handle)
+    assert status.infra_failure and status.exit_code is None and "killed" in status.reason
+    assert status.in_doubt == (read_state(handle)["cgroup"] is None)
+    wait_until(lambda: not processes.started(first))
+    assert processes.marked(spec) == []
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_a_sandbox_that_is_being_made_dies_with_its_supervisor(
+    any_lab: Any, wait_until: Callable[..., None], attempt: int
+) -> None:
+    handle = any_lab.start("/bin/sleep", "100")
+    spec = read_spec(handle)
+    wait_until(lambda: bool(processes.marked(spec)))
+    os.kill(supervisor(handle), signal.SIGKILL)
+    wait_until(lambda: any_lab.status(handle).phase == "exited")
+    assert processes.marked(spec) == []
+
+
+def test_a_reboot_is_an_infrastructure_failure(any_lab: Any) -> None:
+    handle = any_lab.start("/bin/sleep", "100")
+    path = folders.folder_of(handle) / "state.json"
+    any_lab.vm.stop(handle, 0.0)
+    before = {**json.loads(path.read_text()), "phase": "running", "boot": "another"}
+    path.write_text(json.dumps(before))
+    status = any_lab.status(handle)
+    assert status.phase == "exited" and status.infra_failure and "restarted" in status.reason
+
+
+def test_a_number_given_out_again_is_not_the_supervisor(lab: Any) -> None:
+    handle = lab.start("/bin/true") if lab.vm._sandbox_problem is None else pytest.skip("no bubblewrap")
+    lab.wait(handle)
+    path = folders.folder_of(handle) / "state.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "phase": "running", "pid": os.getpid()}))
+    assert lab.status(handle).infra_failure
+
+
+def test_a_start_that_was_cut_off_goes_on(any_lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed between giving the folder its final name and starting the supervisor."""
+    from mle_backend_vm import start
+
+    with monkeypatch.context() as patched:
+        patched.setattr(start, "supervise", lambda *_: None)
+        handle = any_lab.start("/bin/echo", "ran")
+    assert any_lab.status(handle).phase == "pending"
+    assert any_lab.vm.list_jobs("g") == {"mle-test-1": handle}
+    assert any_lab.start("/bin/echo", "ran") == handle
+    assert any_lab.wait(handle).exit_code == 0
+    assert any_lab.output(handle) == "ran\n"
+
+
+def test_a_job_that_is_stopped_before_it_is_supervised_never_runs(
+    any_lab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mle_backend_vm import start
+
+    with monkeypatch.context() as patched:
+        patched.setattr(start, "supervise", lambda *_: None)
+        handle = any_lab.start("/bin/echo", "ran")
+    any_lab.vm.stop(handle, 1.0)
+    any_lab.start("/bin/echo", "ran")
+    status = any_lab.status(handle)
+    assert (status.phase, status.exit_code, status.reason) == ("exited", None, "stopped before it began")
+    assert any_lab.output(handle) == ""
+
+
+def test_stop_gives_time_to_end_and_keeps_the_output(any_lab: Any, wait_until: Callable[..., None]) -> None:
+    handle = any_lab.start("/bin/sh", "-c", "trap 'echo bye; exit 5' TERM; echo up; while :; do sleep 0.05; done")
+    wait_until(lambda: "up" in any_lab.output(handle))
+    any_lab.vm.stop(handle, 5.0)
+    any_lab.vm.stop(handle, 5.0)
+    status = any_lab.status(handle)
+    assert (status.phase, status.exit_code, status.reason) == ("exited", 5, "stopped")
+    assert "bye" in any_lab.output(handle)
+
+
+def test_stop_kills_when_the_grace_is_over(any_lab: Any, wait_until: Callable[..., None]) -> None:
+    handle = any_lab.start("/bin/sh", "-c", "trap '' TERM; echo up; while :; do sleep 0.05; done", grace=100.0)
+    wait_until(lambda: "up" in any_lab.output(handle))
+    any_lab.vm.stop(handle, 0.3)
+    status = any_lab.status(handle)
+    assert (status.phase, status.exit_code) == ("exited", 137) and "stopped" in status.reason
+
+
+def test_logs_from_an_offset_and_to_the_end(any_lab: Any) -> None:
+    handle = any_lab.start("/bin/sh", "-c", "echo one; sleep 0.5; echo two")
+    assert b"".join(any_lab.vm.logs(handle, offset=2, follow=True)) == b"e\ntwo\n"
+
+
+def test_a_terminal_is_one(any_lab: Any) -> None:
+    status, output = any_lab.run("/bin/sh", "-c", "test -t 0 && test -t 1 && tty", terminal=True)
+    assert status.exit_code == 0 and "/dev/" in output
+
+
+def test_standard_input_is_typed_into_a_terminal(any_lab: Any) -> None:
+    text = "".join(f"line {number}\n" for number in range(2000))
+    status, output = any_lab.run("/bin/sh", "-c", "wc -l", terminal=True, stdin=text.encode())
+    assert status.exit_code == 0 and output.split()[-1] == "2000"
+
+
+def test_signals_are_as_in_a_shell(any_lab: Any) -> None:
+    """Python ignores some itself, which its children must not inherit."""
+    _, output = any_lab.run("grep", "SigIgn", "/proc/self/status")
+    ignored = int(output.split()[1], 16)
+    assert not [number for number in (signal.SIGPIPE, signal.SIGXFSZ) if ignored >> (number - 1) & 1]
+
+
+def test_a_disk_that_is_full_at_the_end_is_waited_for(
+    any_lab: Any, monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., None]
+) -> None:
+    from mle_backend_vm import start
+
+    monkeypatch.setattr(
+        start, "_LAUNCH", start._LAUNCH.replace("main(sys", "import supervise.supervisor as m; m.RETRY = 0.1; main(sys")
+    )
+    handle = any_lab.start("/bin/sh", "-c", "while ! [ -e go ]; do sleep 0.05; done; exit 7")
+    wait_until(lambda: any_lab.status(handle).phase == "running")
+    folder = folders.folder_of(handle)
+    partial = folder / f"state.json.{supervisor(handle)}.partial"
+    partial.mkdir()  # nothing can be written there
+    (folder / "home/go").touch()
+    wait_until(lambda: (folder / "home/.mlecore/exit.json").exists())
+    assert any_lab.status(handle).phase == "running"
+    partial.rmdir()
+    assert any_lab.wait(handle).exit_code == 7
+
+
+def test_secrets_reach_the_process_and_no_file(any_lab: Any, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", "s3cr3t-value")
+    monkeypatch.setenv("OTHER_KEY", "not-asked-for")
+    handle = any_lab.start("/bin/sh", "-c", "echo ${#TEST_KEY} ${OTHER_KEY:-none}; sleep 0.5", secrets=("TEST_KEY",))
+    words = [Path("/proc", str(pid), "cmdline").read_bytes() for pid in (supervisor(handle), read_state(handle)["pid"])]
+    any_lab.wait(handle)
+    assert any_lab.output(handle) == "12 none\n"
+    assert not any(b"s3cr3t" in text for text in words)
+    written = [path for path in state.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert written and not any(b"s3cr3t" in path.read_bytes() for path in written)
+
+
+def test_a_missing_secret_is_named_before_anything_starts(any_lab: Any, state: Path) -> None:
+    with pytest.raises(BackendError, match="NO_SUCH_KEY"):
+        any_lab.start("/bin/true", secrets=("NO_SUCH_KEY",))
+    assert any_lab.vm.list_jobs("g") == {}
+
+
+def test_find_tells_groups_apart(any_lab: Any) -> None:
+    one = any_lab.start("/bin/true", name="mle-a-1", group="one")
+    two = any_lab.start("/bin/true", name="mle-b-1", group="two")
+    assert any_lab.vm.list_jobs("one") == {"mle-a-1": one}
+    assert any_lab.vm.list_jobs("two") == {"mle-b-1": two}
+    statuses = any_lab.vm.status([one, two])
+    assert set(statuses) == {one, two}
+
+
+def test_a_handle_of_another_machine_is_out_of_reach_not_gone(lab: Any) -> None:
+    with pytest.raises(BackendUnreachable, match="elsewhere"):
+        lab.status(Handle(name="mle-a-1", id="elsewhere:/x/jobs/mle-a-1"))
+
+
+@pytest.mark.parametrize("id_", ["", "/etc", "{host}:/etc", "{host}:/x/jobs/other", "{host}:/x/../mle-a-1"])
+def test_a_forged_handle_is_refused(lab: Any, id_: str) -> None:
+    import socket
+
+    with pytest.raises(BackendError):
+        lab.vm.remove(Handle(name="mle-a-1", id=id_.format(host=socket.gethostname())))
+
+
+def test_a_forged_handle_does_not_hide_the_status_of_other_jobs(lab: Any) -> None:
+    import socket
+
+    forged = Handle(name="mle-b-1", id=f"{socket.gethostname()}:/x/jobs/mle-b-1")
+    real = lab.start("/bin/true", name="mle-a-1")
+    statuses = lab.vm.status([forged, real])
+    assert statuses[forged].phase == "pending" and "not a job's folder" in statuses[forged].reason
+    assert statuses[real].phase in ("pending", "running", "exited")
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden", "x" * 200])
+def test_a_name_that_is_none_is_refused(lab: Any, name: str) -> None:
+    with pytest.raises(BackendError):
+        lab.start("/bin/true", name=name)
+
+
+def test_what_killed_controllers_left_is_swept(any_lab: Any, state: Path) -> None:
+    (state / "trash/mle-a-1.x/home").mkdir(parents=True)
+    (state / "new/mle-b-1.of-a-dead-one").mkdir(parents=True)
+    minute_ago = time.time() - 60
+    os.utime(state / "new/mle-b-1.of-a-dead-one", (minute_ago, minute_ago))
+    (state / "new/mle-c-1.fresh").mkdir()
+    with folders.new(state, "mle-d-1") as at_work:
+        os.utime(at_work, (minute_ago, minute_ago))
+        any_lab.vm.preflight()
+        assert {path.name for path in state.glob("*/mle-*")} == {"mle-c-1.fresh", at_work.name}
+
+
+def test_a_layout_that_fails_is_removed(any_lab: Any, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(folders, "_put", full)
+    with pytest.raises(OSError, match="No space left"):
+        any_lab.start("/bin/true")
+    assert list((state / "new").iterdir()) == []

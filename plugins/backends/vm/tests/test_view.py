@@ -1,0 +1,179 @@
+"""What an agent can see and change from inside a sandbox: its own run, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mle_backend_vm import bubblewrap
+
+from mlecore.backends import Job
+
+pytestmark = pytest.mark.sandbox
+
+
+def test_other_folders_of_this_machine_are_not_there(lab: Any, tmp_path: Path) -> None:
+    (lab.folder / "data" / "private").mkdir()
+    answers = lab.folder / "data" / "private" / "answers.csv"
+    answers.write_text("1,0\n")
+    checkout = Path(__file__).parent
+    labs = [answers, lab.vm._root / "jobs", checkout, Path.home() / ".ssh", Path("/etc/shadow"), Path("/var/log")]
+    script = (
+        'for p in "$@"; do if [ -e "$p" ]; then echo "sees $p"; fi; done; ls /etc; ls -d /tmp/* /var/tmp/* 2>/dev/null'
+    )
+    _, output = lab.run("/bin/sh", "-c", script, "sh", *map(str, labs))
+    assert "sees" not in output
+    assert not {"shadow", "ssh", "hostname.conf", "gshadow"} & set(output.split())
+    assert str(tmp_path) not in output
+
+
+def test_other_runs_are_not_there(lab: Any) -> None:
+    other = lab.start("/bin/sh", "-c", "echo theirs > submission/submission.csv; sleep 60", name="mle-other-1")
+    script = """
+        grep -rl theirs /home /tmp /opt /run 2>/dev/null
+        grep -l mle-other /proc/[0-9]*/cmdline
+        ls -d /proc/[0-9]* | wc -l
+    """
+    _, output = lab.run("/bin/sh", "-c", script)
+    assert "theirs" not in output and "submission" not in output and "mle-other" not in output
+    assert int(output.split()[-1]) < 10
+    lab.vm.remove(other)
+
+
+def test_the_environment_is_clean(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAGGLE_KEY", "leaks")
+    _, output = lab.run("/bin/sh", "-c", "cat /proc/*/environ | tr '\\0' '\\n'")
+    assert "leaks" not in output
+    allowed = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TMPDIR", "PWD", "OLDPWD", "_", "SHLVL"}
+    names = {line.partition("=")[0] for line in output.splitlines() if "=" in line}
+    assert {name for name in names if not name.startswith("MLECORE_")} <= allowed | {"CUDA_VISIBLE_DEVICES"}
+
+
+def test_the_agent_has_no_rights(lab: Any) -> None:
+    _, output = lab.run(
+        "/bin/sh", "-c", "id -u; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status; cat /proc/self/uid_map"
+    )
+    lines = output.split("\n")
+    assert lines[0] != "0"
+    assert "CapEff:\t0000000000000000" in lines and "NoNewPrivs:\t1" in lines
+    outside = int(lines[0]) if os.geteuid() == 0 else os.geteuid()
+    assert outside != 0
+
+
+def test_only_its_own_folders_can_be_written(lab: Any) -> None:
+    script = """
+        for folder in / /usr /etc /home/data /opt/mlecore /proc/sys/kernel /sys /run /var /root /dev; do
+            touch "$folder/x" 2>/dev/null && echo "wrote $folder"
+        done
+        echo > /home/data/train.csv && echo "changed the data"
+        chmod 777 /opt/mlecore/init && echo "changed init"
+        for folder in /home /home/submission /home/code /home/logs /tmp /dev/shm /var/tmp; do
+            touch "$folder/x" || echo "cannot write $folder"
+        done
+    """
+    _, output = lab.run("/bin/sh", "-c", f"({script}) 2>/dev/null")
+    assert output == ""
+    assert (lab.public / "train.csv").read_text() == "id,y\n1,0\n"
+
+
+def test_processes_outside_cannot_be_signalled(lab: Any) -> None:
+    own = os.getpid()
+    _, output = lab.run("/bin/sh", "-c", f"kill -0 {own} 2>&1; kill -KILL -1; echo still here")
+    assert "No such process" in output and "still here" in output
+
+
+def test_files_in_the_root_mode_belong_to_a_user_of_the_job(lab: Any) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("the controller is not root")
+    owners = set()
+    for number in (1, 2):
+        handle = lab.start("/bin/sh", "-c", "touch code/x", name=f"mle-owner-{number}")
+        lab.wait(handle)
+        owners.add((lab.vm._root / "jobs" / handle.name / "home/code/x").stat().st_uid)
+    assert len(owners) == 2 and 0 not in owners
+
+
+_TRY = """
+import socket, sys
+for address in sys.argv[1:]:
+    host, port = address.rsplit(":", 1)
+    try:
+        socket.create_connection((host, int(port)), 3).close(); print("reached", address)
+    except OSError as error:
+        print("no", address)
+"""
+
+
+@pytest.fixture
+def listener() -> Any:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_network_none_reaches_nothing(lab: Any, listener: str) -> None:
+    _, output = lab.run("python3", "-c", _TRY, listener, "169.254.169.254:80")
+    assert "reached" not in output and output.count("no ") == 2
+    _, output = lab.run("/bin/sh", "-c", "tail -n +3 /proc/net/dev | cut -d: -f1", name="mle-test-2")
+    assert output.split() == ["lo"]
+
+
+def test_network_none_has_a_loopback_of_its_own(lab: Any) -> None:
+    script = (
+        "from socket import *; s = create_server(('127.0.0.1', 0)); create_connection(s.getsockname()); print('own')"
+    )
+    assert lab.run("python3", "-c", script)[1] == "own\n"
+
+
+def test_abstract_sockets_of_the_host_are_out_of_reach(lab: Any) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("\0mlecore-test-abstract")
+        server.listen()
+        script = (
+            "import socket; s = socket.socket(socket.AF_UNIX); s.connect('\\0mlecore-test-abstract'); print('reached')"
+        )
+        assert "reached" not in lab.run("python3", "-c", script)[1]
+
+
+def test_network_open_is_the_hosts_without_slirp4netns(
+    lab: Any, listener: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bubblewrap.slirp, "is_there", lambda: False)
+    assert lab.run("python3", "-c", _TRY, listener, network="open")[1] == f"reached {listener}\n"
+
+
+def test_no_gpu_is_seen_that_was_not_given(lab: Any) -> None:
+    _, output = lab.run("/bin/sh", "-c", "ls /dev; echo gpus=$CUDA_VISIBLE_DEVICES")
+    assert "nvidia" not in output and "gpus=\n" in output
+
+
+def test_python_works_inside(lab: Any) -> None:
+    status, output = lab.run("python", "-c", "import json, ssl, sqlite3, sys; print(sys.version_info[:2] >= (3, 11))")
+    assert (status.exit_code, output) == (0, "True\n")
+
+
+def test_what_cannot_be_given_is_reported_before_the_start(lab: Any) -> None:
+    job: Job = lab.job("/bin/true", gpus=2, memory=1 << 60, cpus=9999.0, writable_root=True)
+    words = " ".join(problem.what for problem in lab.vm.preflight([job.resources]) if problem.fatal)
+    for part in ("2 GPUs", "of memory are asked", "9999 CPUs", "read-only"):
+        assert part in words
+
+
+def test_a_sandbox_that_cannot_be_made_is_an_infrastructure_failure(lab: Any) -> None:
+    job = lab.job("/bin/true")
+    whole = bubblewrap.command_line
+    bubblewrap.command_line = lambda *a: _broken(whole(*a))  # type: ignore[assignment]
+    try:
+        handle = lab.vm.start(job)
+    finally:
+        bubblewrap.command_line = whole
+    lab.handles.append(handle)
+    status = lab.wait(handle)
+    assert status.phase == "exited" and status.infra_failure and "no-such-folder" in status.reason
+
+
+def _broken(line: Any) -> Any:
+    line.outer.extend(["--ro-bind", "/no-such-folder", "/x"])
+    return line
