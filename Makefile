@@ -7,7 +7,7 @@ MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
 # Programs that agents share lie beside their own in the sandbox.
 SHARED_WORK := $(CURDIR)/plugins/libraries/agents/mle_lib_agents/work
 
-.PHONY: demo test test-without-kubernetes test-kubernetes types env lock generate clean
+.PHONY: demo test test-without-kubernetes test-kubernetes types env lock generate packages clean
 
 demo: env  ## the whole thing, on practice data and synthetic data
 	@scripts/demo.sh
@@ -53,6 +53,9 @@ generate: env  ## after a fact changed that is repeated elsewhere, or a package 
 	.venv/bin/python scripts/generate.py
 	.venv/bin/python scripts/schema_pages.py
 	.venv/bin/python scripts/reference_pages.py
+
+packages: env  ## all wheels and sdists, in dist/
+	.venv/bin/python scripts/build.py
 
 clean:
 	rm -rf .venv .tools .demo

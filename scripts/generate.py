@@ -1,15 +1,10 @@
-"""Writes what repeats facts that stand elsewhere; `make generate` runs it, and a test fails where its output is old.
+"""Writes what repeats facts that stand elsewhere. `make generate` runs it, and a test fails where its output is old.
 
-- `plugins/*/*/pyproject.toml`: the part that all packages share, from the root's `pyproject.toml`
-- `plugins/*/*/LICENSE`: a copy, because a wheel takes no file from outside its package
-- `plugins/competitions/*/README.md`: the table, the commands and the known issues, from `competition.toml`
 - `pyproject.toml`: the extras `lite`, `medium`, `high` and `all`, and the workspace's members
 - `docs/competitions.md`: all competitions, from their `competition.toml`
 - `docs/known-issues.md`: what is known to be wrong with them, from the same
-- `docs/index.md`: README.md as a package index can show it, without links into a checkout
 
-In files that are partly written by hand only the block between the two marks changes. A file without marks gets the
-block at its end.
+In `pyproject.toml` only the block between the two marks changes; the rest is written by hand.
 """
 
 from __future__ import annotations
@@ -38,8 +33,7 @@ PREFIXES = {
 }
 SPLITS = {"low": "Low (MLE-bench Lite)", "medium": "Medium", "high": "High", "dev": "Development", None: "Practice"}
 EXTRAS = {"lite": "low", "medium": "medium", "high": "high"}
-TOML_MARKS = ("# from here on written by `make generate`", "# up to here")
-PAGE_MARKS = ("<!-- from here on written by `make generate` -->", "<!-- up to here -->")
+MARKS = ("# from here on written by `make generate`", "# up to here")
 
 
 def main() -> int:
@@ -62,28 +56,18 @@ def outdated() -> dict[Path, str]:
 
 def generated() -> Iterator[tuple[Path, str]]:
     """Every file and what it should hold."""
-    for folder in members():
-        yield folder / "pyproject.toml", pyproject(folder)
-        yield folder / "LICENSE", (ROOT / "LICENSE").read_text(encoding="utf-8")
-    for facts in competitions():
-        path = package(facts) / "README.md"
-        yield path, with_block(path, readme(facts), PAGE_MARKS)
-    yield ROOT / "pyproject.toml", with_block(ROOT / "pyproject.toml", extras_and_members(), TOML_MARKS)
+    yield ROOT / "pyproject.toml", with_block(ROOT / "pyproject.toml", extras_and_members())
     yield ROOT / "docs" / "competitions.md", competitions_page()
     yield ROOT / "docs" / "known-issues.md", known_issues_page()
-    yield ROOT / "docs" / "index.md", index_page()
 
 
-def with_block(path: Path, block: str, marks: tuple[str, str]) -> str:
-    """The file with ``block`` between the marks, or at its end where it has none."""
-    text = path.read_text(encoding="utf-8")
-    begin, end = marks
-    before, found, rest = text.partition(begin)
-    if not found:
-        return f"{text.rstrip()}\n\n{begin}\n{block.strip()}\n{end}\n"
-    _, closed, after = rest.partition(end)
-    if not closed:
-        raise SystemExit(f"{path}: the line {begin!r} is there, and {end!r} is missing")
+def with_block(path: Path, block: str) -> str:
+    """The file with ``block`` between the marks."""
+    begin, end = MARKS
+    before, begun, rest = path.read_text(encoding="utf-8").partition(begin)
+    _, ended, after = rest.partition(end)
+    if not (begun and ended):
+        raise SystemExit(f"{path}: expected the lines {begin!r} and {end!r}")
     return f"{before}{begin}\n{block.strip()}\n{end}{after}"
 
 
@@ -124,77 +108,6 @@ def distribution(folder: Path) -> str:
     if name != expected:
         raise SystemExit(f"{folder / 'pyproject.toml'}: a package in this folder is called {expected}")
     return name
-
-
-def pyproject(folder: Path) -> str:
-    """A package's pyproject.toml: name, version, description and dependencies are its own, the rest is shared."""
-    core = project(ROOT)
-    name, module = plugin_name(folder), distribution(folder).replace("-", "_")
-    authors = ", ".join(f"{{ name = {json.dumps(author['name'])} }}" for author in core["authors"])
-    lines = [
-        'readme = "README.md"',
-        *(f"{key} = {json.dumps(core[key])}" for key in ("license", "license-files", "requires-python", "classifiers")),
-        f"authors = [{authors}]",
-    ]
-    if urls := core.get("urls", {}) | kaggle_url(folder):
-        lines += ["", "[project.urls]", *(f"{title} = {json.dumps(url)}" for title, url in urls.items())]
-    if folder.parent.name != "libraries":
-        lines += ["", f'[project.entry-points."mlecore.{folder.parent.name}"]', f'"{name}" = "{module}"']
-    lines += ["", "[build-system]", 'requires = ["uv_build>=0.8,<1"]', 'build-backend = "uv_build"']
-    lines += ["", "[tool.uv.build-backend]", 'module-root = ""', f'module-name = "{module}"']
-    return with_block(folder / "pyproject.toml", "\n".join(lines), TOML_MARKS)
-
-
-def plugin_name(folder: Path) -> str:
-    """What users type: a competition's id as Kaggle spells it, else the folder's name."""
-    return next((facts.id for facts in competitions() if package(facts) == folder), folder.name)
-
-
-def kaggle_url(folder: Path) -> dict[str, str]:
-    """The competition's page on Kaggle, for a package whose competition has one."""
-    slug = next((facts.kaggle for facts in competitions() if package(facts) == folder), None)
-    return {"Kaggle": f"https://www.kaggle.com/c/{slug}"} if slug else {}
-
-
-def readme(facts: Facts) -> str:
-    """The facts and the commands in a competition's README."""
-    url = kaggle_url(package(facts)).get("Kaggle")
-    thresholds = thresholds_for(facts)
-    rows = {
-        "competition": f"[{facts.title}]({url})" if url else facts.title,
-        "task": f"{facts.modality}, {facts.task}",
-        "metric": f"{facts.metric}, {'lower' if facts.lower_is_better else 'higher'} is better",
-        "split": facts.split or "none",
-        "data": data(facts),
-        "medals": "none: there is no human leaderboard"
-        if thresholds is None
-        else f"gold {thresholds.gold:g}, silver {thresholds.silver:g}, bronze {thresholds.bronze:g}; "
-        f"median {thresholds.median:g}",
-    }
-    table = "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows.items())])
-    synthetic = "  # add --synthetic for data without an account" if facts.kaggle else ""
-    commands = (
-        f"pip install {distribution(package(facts))}\n"
-        f"mlecore prepare {facts.id}{synthetic}\n"
-        f"mlecore grade submission.csv {facts.id}"
-    )
-    parts = [table, f"```\n{commands}\n```"]
-    if facts.closed is not None:
-        parts.append(f"{facts.closed[:1].upper()}{facts.closed[1:]}.")
-    if facts.known_issues:
-        parts.append("Known issues of edition v1, which are kept so that scores compare with those published:")
-        parts.append("\n".join(f"- {issue.what} {issue.effect}" for issue in facts.known_issues))
-    return "\n\n".join(parts)
-
-
-def data(facts: Facts) -> str:
-    """Where the data come from."""
-    if facts.kaggle is None:
-        return "comes with the package or from its own source; no Kaggle account"
-    size = f"{show_size(facts.size_gb * 1e9)} " if facts.size_gb is not None else ""
-    if facts.closed is not None:
-        return f"{size}from Kaggle, where nobody new can join"
-    return f"{size}from Kaggle, once you have accepted its rules there"
 
 
 def extras_and_members() -> str:
@@ -262,14 +175,6 @@ def row(facts: Facts) -> str:
     link = f"[{facts.id}](../plugins/competitions/{package(facts).name}/)"
     leak = "leak" if facts.leaks else ""
     return f"| {link} | {facts.modality} | {facts.task} | {facts.metric} {better} | {medals} | {size} | {leak} |"
-
-
-def index_page() -> str:
-    """README.md for a package index: links lead into the repository's pages, or are plain text while it has none."""
-    repository = project(ROOT).get("urls", {}).get("Repository")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    replaced = rf"[\1]({repository}/blob/main/\2)" if repository else r"\1"
-    return re.sub(r"\[([^\]]+)\]\((?!\w+:)([^)]+)\)", replaced, readme)
 
 
 if __name__ == "__main__":

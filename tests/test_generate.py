@@ -1,4 +1,4 @@
-"""What `make generate` writes is up to date, leaves what is written by hand alone, and is fit for a package index."""
+"""What `make generate` writes is up to date, and leaves what is written by hand alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_changed_fact_is_noticed(script: ModuleType, monkeypatch: pytest.Monke
     changed = [evolve(facts, metric="beauty") for facts in script.competitions()]
     monkeypatch.setattr(script, "competitions", lambda: changed)
     names = {path.name for path in script.outdated()}
-    assert names == {"README.md", "competitions.md"}
+    assert names == {"competitions.md"}
 
 
 def test_known_issues_are_those_of_the_facts(script: ModuleType) -> None:
@@ -48,15 +48,13 @@ def test_known_issues_are_those_of_the_facts(script: ModuleType) -> None:
 
 
 def test_what_is_written_by_hand_stays(script: ModuleType, tmp_path: Path) -> None:
-    page = tmp_path / "README.md"
-    page.write_text("# title\n\nBy hand.\n\n<begin>\nold\n<end>\n\nAlso by hand.\n")
-    marks = ("<begin>", "<end>")
-    assert script.with_block(page, "new", marks) == "# title\n\nBy hand.\n\n<begin>\nnew\n<end>\n\nAlso by hand.\n"
-    page.write_text("# title\n")
-    assert script.with_block(page, "new", marks) == "# title\n\n<begin>\nnew\n<end>\n"
-    page.write_text("# title\n\n<begin>\nold\n")
-    with pytest.raises(SystemExit, match=r"README\.md: .*<end>.* is missing"):
-        script.with_block(page, "new", marks)
+    begin, end = script.MARKS
+    page = tmp_path / "pyproject.toml"
+    page.write_text(f"by hand\n\n{begin}\nold\n{end}\n\nalso by hand\n")
+    assert script.with_block(page, "new") == f"by hand\n\n{begin}\nnew\n{end}\n\nalso by hand\n"
+    page.write_text(f"by hand\n{begin}\nold\n")
+    with pytest.raises(SystemExit, match=r"pyproject\.toml: expected the lines"):
+        script.with_block(page, "new")
 
 
 def test_extras_name_the_splits(script: ModuleType) -> None:
@@ -67,15 +65,3 @@ def test_extras_name_the_splits(script: ModuleType) -> None:
     (splits,) = [name for name in extras["all"] if name.startswith("mlecore[")]
     named = {name for extra in re.findall(r"\w+", splits)[1:] for name in extras[extra]}
     assert named | set(extras["all"]) - {splits} == {competition.plugin.distribution for competition in installed()}
-
-
-def test_an_index_can_show_every_readme(script: ModuleType) -> None:
-    pages = [ROOT / "docs" / "index.md", *(folder / "README.md" for folder in script.members())]
-    for page in pages:
-        assert not re.findall(r"\]\((?!https://)[^)]*\)", page.read_text(encoding="utf-8")), f"{page}: a relative link"
-
-
-def test_links_lead_to_the_repository_once_there_is_one(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    core = {**script.project(ROOT), "urls": {"Repository": "https://example.org/mlecore"}}
-    monkeypatch.setattr(script, "project", lambda folder: core)
-    assert "[docs/design.md](https://example.org/mlecore/blob/main/docs/design.md)" in script.index_page()

@@ -93,10 +93,8 @@ def unmet(command: str) -> str | None:
 
 
 def running(page: Path) -> list[str]:
-    """The commands of a page that run here; of the competitions' pages, all alike, one is enough."""
-    if page.name in ("agents.md", "publishing.md", "index.md"):
-        return []
-    if page.parent.parent.name == "competitions" and page.parent.name != "spaceship-titanic":
+    """The commands of a page that run here."""
+    if page.name in ("agents.md", "publishing.md"):
         return []
     return [command for command in dict.fromkeys(shown(page.read_text(encoding="utf-8"))) if unmet(command) is None]
 
