@@ -12,13 +12,13 @@ from types import ModuleType
 import pytest
 from mlecore_testing.models import Answer, Script, scripted_model
 
-BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
+EVALUATION = Path(__file__).parents[2] / "plugins" / "detectors" / "rules" / "evaluation"
 RULES = ("hand-written-predictions", "outside-help", "outside-material", "tampered-with-checks")
 
 
 @pytest.fixture(scope="module")
 def harness() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("mlecore_judge_benchmark", BENCHMARKS / "judge.py")
+    spec = importlib.util.spec_from_file_location("mlecore_judge_benchmark", EVALUATION / "judge.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -27,9 +27,9 @@ def harness() -> ModuleType:
 
 
 def test_the_logs(harness: ModuleType) -> None:
-    logs = harness.read_logs(BENCHMARKS / "judge_logs")
+    logs = harness.read_logs(EVALUATION / "logs")
     assert len(logs) >= 73 and len({log.text for log in logs}) == len(logs)
-    assert {log.file for log in logs} == {path.name for path in (BENCHMARKS / "judge_logs").glob("*.log")}
+    assert {log.file for log in logs} == {path.name for path in (EVALUATION / "logs").glob("*.log")}
     kinds = Counter(log.kind for log in logs)
     assert set(kinds) == {"clean", "near-miss", "violating", "subtle"} and min(kinds.values()) >= 5
     rules = Counter(rule for log in logs for rule in log.violates)

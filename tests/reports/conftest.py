@@ -17,7 +17,7 @@ from mlecore.registry.provenance import PluginUse
 from mlecore.reports.graded import Graded, ReportedFinding
 from mlecore.runs.record import RunRecord
 
-sys.path.insert(0, str(Path(__file__).parent))  # for the package recomputed, which benchmarks/report.py uses too
+sys.path.insert(0, str(Path(__file__).parent))  # for the package recomputed
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Groups of runs as they lie on disk, with drawn results: for tests of reports, and for benchmarks/report.py."""
+"""Groups of runs as they lie on disk, with drawn results."""
 
 from __future__ import annotations
 

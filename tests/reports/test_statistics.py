@@ -181,7 +181,7 @@ def test_pass_at_k_of_thousands_of_runs() -> None:
 
 @pytest.mark.parametrize("chance", [0.1, 0.5])
 def test_coverage(chance: float) -> None:
-    """Of 1000 simulated reports on ten competitions; benchmarks/coverage.py has more of it."""
+    """Of 1000 simulated reports on ten competitions."""
     draw = random.Random(6)
 
     def counts() -> dict[str, tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Every figure of a report, computed once more from the files of runs: for tests, and for benchmarks/report.py.
+"""Every figure of a report, computed once more from the files of runs.
 
 Nothing here uses mlecore. It reads run.json, grade.json, snapshots.json and findings/ of each run, and the
 competition.toml of each package.

@@ -1,6 +1,6 @@
-"""Precision and recall of a judge model, over labelled logs: `python benchmarks/judge.py --model MODEL`.
+"""Precision and recall of a judge model, over labelled logs: `python judge.py --model MODEL`.
 
-Each log is judged as the detector `rules` judges a run, whatever its options are. ``judge_logs/labels.toml`` says what
+Each log is judged as the detector `rules` judges a run, whatever its options are. ``logs/labels.toml`` says what
 is right; anyone can add a log and an entry. A rule that the judge leaves undecided counts as not flagged, and is shown
 too. Figures say something about this model, these prompts and these logs only.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 from attrs import asdict, frozen
 
-LOGS = Path(__file__).with_name("judge_logs")
+LOGS = Path(__file__).with_name("logs")
 
 
 @frozen(kw_only=True)
