@@ -94,7 +94,7 @@ def test_all_wheels_work_elsewhere(uv: str, wheels: Path, elsewhere: Path, tmp_p
         return subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True).stdout
 
     listed = {row["id"] for row in json.loads(mlecore("competitions", "list", "--json"))}
-    assert "vm" in {row["name"] for row in json.loads(mlecore("plugins", "--json")) if row["kind"] == "backend"}
+    assert "vm" in {row["name"] for row in json.loads(mlecore("plugins", "list", "--json")) if row["kind"] == "backend"}
     competitions = {package.name for package in packages if package.parent.name == "competitions"}
     assert listed == competitions
     data = tmp_path / "data"
