@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import io
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -37,15 +36,13 @@ def attempt(work: ModuleType, data: Path, tmp_path: Path) -> Attempt:
     """``attempt(sample, metric)``: the submission made for the data folder, every cell as text, and the note."""
 
     def run(sample: pd.DataFrame, metric: str, seed: int = 0) -> tuple[pd.DataFrame, str]:
-        submit = importlib.import_module("submit")
         sample.to_csv(tmp_path / "sample.csv", index=False)
-        facts = {"metric": metric, "seed": seed}
-        given = submit.Sample(pd.read_csv(tmp_path / "sample.csv", dtype=str, keep_default_na=False))
-        predictions, note = work.predict(data, given, facts, time.monotonic() + 120)
-        submit.write(given, predictions, tmp_path / "submission.csv")
-        made = pd.read_csv(tmp_path / "submission.csv", dtype=str, keep_default_na=False)
+        given = work.as_text(tmp_path / "sample.csv")
+        predictions, note = work.predict(data, given, {"metric": metric, "seed": seed})
+        work.write(given, predictions, tmp_path / "submission.csv")
+        made = work.as_text(tmp_path / "submission.csv")
         assert list(made.columns) == list(given.columns)
-        assert len(made) == len(given.table)
+        assert len(made) == len(given)
         return made, note
 
     return run

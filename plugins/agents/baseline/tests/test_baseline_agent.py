@@ -74,13 +74,13 @@ def test_a_model_replaces_the_sample(home: Path) -> None:
     assert made["y"][:5].max() < 0.5 < made["y"][5:10].min()
 
 
-def test_what_validate_refuses_is_not_submitted(home: Path) -> None:
+def test_a_file_that_validate_rejects_is_not_submitted(home: Path) -> None:
     (home.parent / "opt" / "validate").write_text("print('line 2: too nice')\nraise SystemExit(1)\n")
-    assert run(home, task()) == "result: sample (the model's file was refused: line 2: too nice)"
+    assert run(home, task()) == "result: sample (validate rejected the model's file: line 2: too nice)"
     assert set(handed_in(home)["y"]) == {0.5}
 
 
-def test_an_undecided_check_does_not_refuse(home: Path) -> None:
+def test_an_undecided_check_does_not_reject(home: Path) -> None:
     (home.parent / "opt" / "validate").write_text("raise SystemExit(3)\n")
     assert run(home, task()).startswith("result: model (")
 
@@ -91,10 +91,9 @@ def test_the_time_limit_is_kept(home: Path) -> None:
 
 
 def test_a_failing_worker_leaves_the_sample(home: Path) -> None:
-    (home / "data" / "description.md").unlink()
-    assert run(home, task(), code=1).startswith("result: sample (an error, exit code 1")
+    assert run(home, task(seed=-1), code=1).startswith("result: sample (an error, exit code 1")
     assert set(handed_in(home)["y"]) == {0.5}
-    assert "FileNotFoundError" in (home / "logs" / "baseline.log").read_text()
+    assert "InvalidParameterError" in (home / "logs" / "baseline.log").read_text()
 
 
 def test_data_without_a_model_leave_the_sample_and_say_why(home: Path) -> None:
@@ -112,5 +111,5 @@ def test_launch_has_its_code_and_the_facts_of_the_task() -> None:
     launch = plugin.launch(task(seed=4))
     assert json.loads(launch.env["BASELINE_TASK"])["seed"] == 4
     assert launch.files == plugin.launch(task(seed=5)).files  # the same code for every task
-    assert {"agent/main.py", "agent/work.py", "agent/solve.py"} <= set(launch.files)
+    assert {"agent/main.py", "agent/work.py", "agent/models.py"} <= set(launch.files)
     assert launch.network == "none"

@@ -1,169 +1,119 @@
-"""Works out what is asked: which table is for training, which holds the test rows, what is the id, what the target."""
+"""Works out what is asked: which table is for training, which has the test rows, the ids and the targets."""
 
 from __future__ import annotations
 
+import csv
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 
+import data
 import numpy as np
 import pandas as pd
-import tables
-from inventory import Inventory, Source
-from submit import Sample, family
+from data import Source
+
+CELLS = 24_000_000  # of a training table that are enough to learn from
 
 
 class NoModel(Exception):
     """This agent has no model for such a competition; the message says why."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Problem:
     """A table to learn from, and one with a row for each row of the sample."""
 
-    sample: Sample
     train: pd.DataFrame
     test: pd.DataFrame  # rows as in the sample
     keys: list[str]  # columns that name a row
     targets: list[str]  # columns of train that are asked for
-    classes: list[str] = field(default_factory=list)  # the sample's columns, where each is a class of the one target
-
-    @property
-    def asked(self) -> list[str]:
-        """The sample's columns that are to be predicted."""
-        return self.classes or self.targets
+    classes: list[str]  # the sample's columns, if each is the probability of a class of the one target
 
 
-@dataclass(frozen=True)
-class Table:
-    source: Source
-    columns: list[str]
-
-    def says(self, *words: str) -> bool:
-        return any(word in self.source.place.lower() for word in words)
-
-
-def candidates(inventory: Inventory) -> list[Table]:
-    """Readable tables other than sample submissions; of equal ones packed and plain, the plain one."""
-    found: dict[tuple[str, tuple[str, ...]], Table] = {}
-    for source in sorted(inventory.tables, key=lambda s: (s.member is not None, s.place)):
-        columns = tables.header(source)
-        if columns and not re.search(r"sample|submission", source.name.lower()):
-            found.setdefault((source.name, tuple(columns)), Table(source, columns))
-    return list(found.values())
-
-
-def understand(inventory: Inventory, sample: Sample, seed: int) -> Problem:
+def understand(files: list[Source], sample: pd.DataFrame, seed: int) -> Problem:
     """Raises NoModel if the tables do not make it plain."""
-    known = candidates(inventory)
-    test = find_test(known, sample)
-    train, targets, classes = find_train(known, sample, test, seed)
-    given = [name for name in sample.columns if name not in targets and name not in classes]
-    keys = [name for name in given if test is not None and name in test.columns]
-    keys = keys or [name for name in given if name in train.columns][: None if test is None else 1]
-    if not keys and test is None:
-        raise NoModel("nothing connects the sample's rows with the data")
-    most = tables.cap(len(train.columns))
-    learn = tables.read(train.source, [key for key in keys if key in train.columns], seed, most)
-    learn = learn[learn[targets].notna().all(axis=1)].reset_index(drop=True)
+    tables: dict[tuple[str, ...], Source] = {}
+    for source in files:
+        names = data.columns(source)
+        if names and not re.search(r"sample|submission", source.name.lower()):
+            tables.setdefault((source.name, *names), source)  # of equal ones packed and plain, the plain one
+    known = {source: list(names[1:]) for names, source in tables.items()}
+    test = test_table(known, sample)
+    given = set(known[test]) if test else {unique_column(sample)}
+    train, targets, classes = train_table(known, sample, test, given, seed)
+    keys = [name for name in sample.columns if name not in targets and name not in classes]
+    keys = [name for name in keys if name in given]
+    learn = data.read(
+        train, [key for key in keys if key in known[train]], seed, most=min(400_000, CELLS // len(known[train]))
+    ).dropna(subset=targets, ignore_index=True)
     if len(learn) < 10:
-        raise NoModel(f"{train.source.place} has too few rows with a target")
-    return Problem(sample, learn, test_rows(sample, test, keys, seed), keys, targets, classes)
+        raise NoModel(f"{train.place} has too few rows with a target")
+    return Problem(learn, test_rows(sample, test, keys, seed), keys, targets, classes)
 
 
-def find_test(known: list[Table], sample: Sample) -> Table | None:
-    """The table with the features of the sample's rows: it shares columns with the sample, and lacks others."""
+def unique_column(sample: pd.DataFrame) -> str:
+    """The column that names the sample's rows."""
+    return str(next((name for name in sample.columns if sample[name].is_unique), sample.columns[0]))
+
+
+def test_table(known: dict[Source, list[str]], sample: pd.DataFrame) -> Source | None:
+    """The table with the features of the sample's rows: it has some of the sample's columns, but not all."""
     fitting = []
-    for table in known:
-        shared = [name for name in sample.columns if name in table.columns]
-        if (
-            shared
-            and len(shared) < len(sample.columns)
-            and not table.says("train", "label")
-            and covers(table, sample, shared)
-        ):
-            fitting.append(table)
-    return max(fitting, key=lambda table: (table.says("test"), len(table.columns)), default=None)
+    for source, names in known.items():
+        shared = [name for name in sample.columns if name in names]
+        if not shared or len(shared) == len(sample.columns) or re.search("train|label", source.place.lower()):
+            continue
+        if set(sample[shared[0]]) <= set(data.read(source, shared, seed=0)[shared[0]]):
+            fitting.append(source)
+    return max(fitting, key=lambda source: ("test" in source.place.lower(), len(known[source])), default=None)
 
 
-def covers(table: Table, sample: Sample, shared: list[str]) -> bool:
-    """Does the table name every row of the sample?"""
-    rows = tables.read(table.source, shared, seed=0, only=shared)[shared]
-    if len(rows) == len(sample.table) and (rows.to_numpy() == sample.table[shared].to_numpy()).all():
-        return True
-    key = shared[0]
-    return bool(sample.table[key].isin(set(rows[key])).all())
+def train_table(
+    known: dict[Source, list[str]], sample: pd.DataFrame, test: Source | None, given: set[str], seed: int
+) -> tuple[Source, list[str], list[str]]:
+    """The table with what is asked, its target columns, and the sample's columns that are classes of a target."""
+    wanted = [name for name in sample.columns if name not in given]
 
+    def fitness(source: Source) -> tuple[bool, bool, int]:
+        place = source.place.lower()
+        return "train" in place, "label" in place, len(known[source])
 
-def find_train(known: list[Table], sample: Sample, test: Table | None, seed: int) -> tuple[Table, list[str], list[str]]:
-    """The table that holds what is asked, its target columns, and the sample's columns that are classes of it."""
-    others = [table for table in known if table is not test and not (test is None and table.says("test"))]
-    others.sort(
-        key=lambda table: (not table.says("train"), not table.says("label"), -len(table.columns), table.source.place)
-    )
-    given = set(test.columns) if test else set()
-    for table in others:
-        asked = [name for name in sample.columns if name in table.columns and name not in given]
-        if test is None:
-            asked = [name for name in asked if not names_rows(sample, name)]
-        if asked and len(asked) + len(given & set(sample.columns)) >= len(sample.columns) - 1:
-            return table, asked, []
-    for table in others:
-        column, classes = spread(table, sample, given, seed)
-        if column:
-            return table, [column], classes
+    others = sorted((source for source in known if source != test), key=fitness, reverse=True)
+    for source in others:
+        if wanted and set(wanted) <= set(known[source]):
+            return source, wanted, []
+    for source in others if len(wanted) > 1 else ():
+        rows = data.read(source, [], seed, most=50_000)
+        for name in rows.columns.difference(given):
+            values = set(rows[name].dropna().map(spelled))
+            if len(values) > 1 and values <= set(wanted):
+                return source, [name], wanted
     raise NoModel("no table holds what the sample asks for")
 
 
-def names_rows(sample: Sample, column: str) -> bool:
-    """Is this column of the sample an id, rather than a value to be predicted?"""
-    return bool(sample.table[column].is_unique) and column == next(
-        name for name in sample.columns if sample.table[name].is_unique
-    )
-
-
-def spread(table: Table, sample: Sample, given: set[str], seed: int) -> tuple[str, list[str]]:
-    """The column of a table whose values are columns of the sample, a probability each."""
-    wanted = [name for name in sample.columns if name not in given and not names_rows(sample, name)]
-    if len(wanted) < 2:
-        return "", []
-    rows = tables.read(table.source, [], seed, 50_000)
-    for name in table.columns:
-        if name in given:
-            continue
-        values = {spelled(value) for value in rows[name].dropna().unique()[:5000]}
-        if 2 <= len(values) <= len(wanted) and values <= set(wanted):
-            return name, wanted
-    return "", []
-
-
 def spelled(value: object) -> str:
-    """A class as a column's name would write it: whole numbers without a point."""
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
+    """A class as a column's name spells it: whole numbers without a point."""
+    return str(int(value)) if isinstance(value, (float, np.floating)) and value.is_integer() else str(value)
 
 
-def test_rows(sample: Sample, test: Table | None, keys: list[str], seed: int) -> pd.DataFrame:
+def test_rows(sample: pd.DataFrame, test: Source | None, keys: list[str], seed: int) -> pd.DataFrame:
     """The test table in the order of the sample's rows; only the keys where there is no such table."""
     if test is None:
-        return sample.table[keys].copy()
-    rows = tables.read(test.source, keys, seed)
-    wanted = sample.table[keys]
-    if len(rows) == len(wanted) and (rows[keys].to_numpy() == wanted.to_numpy()).all():
+        return sample[keys].copy()
+    rows = data.read(test, keys, seed)
+    if len(rows) == len(sample) and (rows[keys].to_numpy() == sample[keys].to_numpy()).all():
         return rows
     single = rows.drop_duplicates(keys)
     if len(rows) > 1.5 * len(single):
-        raise NoModel(f"{test.source.place} has several rows for one of the sample's")
-    return wanted.merge(single, on=keys, how="left")
+        raise NoModel(f"{test.place} has several rows for one of the sample's")
+    return sample[keys].merge(single, on=keys, how="left")
 
 
-def wants(metric: str, target: pd.Series, asked: pd.Series) -> str:
-    """One of "probability", "number", "class": by the metric, else by what the columns look like."""
-    by_metric = family(metric)
-    if by_metric != "unknown":
-        return by_metric
-    numbers = pd.to_numeric(target, errors="coerce")
-    if numbers.notna().all() and target.nunique() > 20:
-        return "number"
-    sample = pd.to_numeric(asked, errors="coerce")
-    return "probability" if sample.notna().all() and (sample % 1 != 0).any() else "class"
+def write(sample: pd.DataFrame, predictions: dict[str, np.ndarray], path: Path) -> None:
+    """The sample with the predicted columns in the place of its own. Raises ValueError for what would be invalid."""
+    for column, values in predictions.items():
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError(f"a prediction of {column} is not finite")
+    # Python before 3.13 does not quote a lone carriage return, and readers take it for the end of a row.
+    odd = any(sample[name].str.contains("\r", regex=False).any() for name in sample.columns)
+    sample.assign(**predictions).to_csv(path, index=False, quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL)
