@@ -23,7 +23,7 @@ import click
 sys.path.insert(0, str(Path(__file__).parent))
 from schema_pages import comments
 
-from mlecore.cli import _VERBS, main
+from mlecore.cli import _COMMANDS, main
 from mlecore.hookspecs import SPECS
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -165,7 +165,7 @@ def commands_page() -> str:
     words = "Plugins bring further commands (entry-point group `mlecore.commands`): `mlecore --help` lists them."
     parts = ["# Commands", HEAD, prose(main.help), words]
     context = click.Context(main, info_name="mlecore")
-    for name in _VERBS:
+    for name in _COMMANDS:
         command = main.get_command(context, name)
         assert command is not None
         parts += _command(command, f"mlecore {name}")

@@ -1,4 +1,4 @@
-"""The command line: one file per verb next to this one, imported when it is used."""
+"""The command line: one file per command next to this one, imported when it is used."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ import click
 if TYPE_CHECKING:
     from mlecore.registry.entry_points import Point
 
-_VERBS = {
-    "competitions": "Show the installed competitions, and which are prepared.",
-    "plugins": "Show the installed plugins, and their errors.",
+_COMMANDS = {
+    "competitions": "List and inspect installed competitions.",
+    "plugins": "List and inspect installed plugins.",
     "prepare": "Prepare the data of competitions.",
     "data": "Copy prepared data to other machines.",
-    "run": "Let agents work on competitions.",
-    "runs": "Look at runs; resume, retry or cancel them.",
-    "check": "Check that a submission is well-formed. Needs no answers.",
+    "run": "Run agents on competitions.",
+    "runs": "Inspect, resume, retry, cancel and share runs.",
+    "check": "Check that a submission is well-formed; needs no answers.",
     "grade": "Grade submissions against the answers.",
-    "detect": "Judge finished runs: broken rules, copies, leaks.",
-    "report": "Show scores, medals and rates of groups of runs.",
+    "detect": "Find rule violations, copied code and leaks in runs.",
+    "report": "Report scores, medals and rates of groups of runs.",
     "new": "Write a new plugin package.",
-    "images": "Build, list and remove what agents need installed.",
-    "doctor": "Check that everything that runs need is installed.",
-    "completion": "Complete commands and names in your shell.",
+    "images": "Build, list, remove and push images of agents.",
+    "doctor": "Check this machine's setup.",
+    "completion": "Print the completion script for your shell.",
 }
 
 
-class _Verbs(click.Group):
-    """Lists verbs without importing them; plugins add more through the entry-point group mlecore.commands."""
+class _Commands(click.Group):
+    """Lists commands without importing them; plugins add more through the entry-point group mlecore.commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         from mlecore.registry.entry_points import commands
 
-        return [*_VERBS, *sorted(commands().keys() - _VERBS.keys())]
+        return [*_COMMANDS, *sorted(commands().keys() - _COMMANDS.keys())]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name in _VERBS:
+        if name in _COMMANDS:
             command: click.Command = importlib.import_module(f"mlecore.cli.{name}").command
             return command
         from mlecore.registry.entry_points import commands
@@ -64,7 +64,7 @@ class _Verbs(click.Group):
 
         provided = {name: f"Provided by {point.distribution}." for name, point in sorted(commands().items())}
         with formatter.section("Commands"):
-            formatter.write_dl(list({**_VERBS, **provided, **_VERBS}.items()))
+            formatter.write_dl(list({**_COMMANDS, **provided, **_COMMANDS}.items()))
 
     def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
         """Without colours where NO_COLOR asks for that (no-color.org): click itself looks at the terminal only."""
@@ -85,7 +85,7 @@ class _Verbs(click.Group):
 
 
 def _brought(point: Point) -> click.Command:
-    """A plugin's verb. Raises PluginError."""
+    """A plugin's command. Raises PluginError."""
     from mlecore.errors import PluginError
 
     try:
@@ -102,12 +102,12 @@ def _brought(point: Point) -> click.Command:
     )
 
 
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="mlecore")
 def main() -> None:
     """Measure how well AI agents do machine-learning engineering.
 
-    Exit codes: 0 good, 1 the thing checked is bad, 2 wrong usage, 3 undecided (our error, an unreachable backend).
+    Exit codes: 0 success, 1 check failed, 2 usage error, 3 could not decide.
     """
 
 

@@ -1,4 +1,4 @@
-"""Options that several verbs share, and how tables are printed."""
+"""Options that several commands share, and how tables are printed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def data_option(function: F) -> F:
         "--data",
         type=click.Path(path_type=Path, file_okay=False),
         multiple=True,
-        help="Data directory; repeatable, the first is written to. [env MLECORE_DATA; default: the user's data folder]",
+        help="Data directory; repeatable, new data go to the first. [env MLECORE_DATA; default: user data folder]",
     )(function)
 
 
@@ -47,7 +47,7 @@ def split_option(function: F) -> F:
 
 def synthetic_option(function: F) -> F:
     """--synthetic: made-up data instead of the download."""
-    return click.option("--synthetic", is_flag=True, help="Use synthetic data: no account, no medals.")(function)
+    return click.option("--synthetic", is_flag=True, help="Use synthetic data: no Kaggle account, no medals.")(function)
 
 
 def backend_config_option(function: F) -> F:
@@ -56,7 +56,7 @@ def backend_config_option(function: F) -> F:
         "--backend-config",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="Options of the backend as a TOML file; those of -B override it.",
+        help="TOML file with options for the backend; -B overrides them.",
     )(function)
 
 

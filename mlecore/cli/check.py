@@ -21,10 +21,10 @@ from mlecore.errors import InvalidSubmission
 def command(
     submission: Path, competition_id: str, synthetic: bool, edition: str, data: tuple[Path, ...], as_json: bool
 ) -> None:
-    """Check that SUBMISSION, a CSV file, is a well-formed submission to the competition COMPETITION_ID.
+    """Check that SUBMISSION, a CSV file, is a well-formed submission to COMPETITION_ID.
 
-    Reads public data only, in a process of its own under the competition's limits for grading. Exit code 0: it is; 1:
-    it is not, with the reason; 3: the check reached a limit, or failed.
+    Needs public data only. Exit code 0: well-formed; 1: not well-formed, with the reason; 3: the check failed or
+    reached the competition's grading limits.
     """
     from mlecore.competitions import competition
     from mlecore.data import DataDirs, open_prepared

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.group("competitions", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Show the installed competitions, and which are prepared."""
+    """List and inspect installed competitions."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_competitions)
 
@@ -29,7 +29,7 @@ def command(ctx: click.Context) -> None:
 @data_option
 @json_option
 def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_json: bool = False) -> None:
-    """List every installed competition. Imports none of them."""
+    """List installed competitions, and which are prepared."""
     from mlecore.competitions import installed, of_split
     from mlecore.data.layout import DataDirs
 
@@ -74,7 +74,7 @@ def _row(competition: Competition, dirs: DataDirs) -> dict[str, Any]:
 @data_option
 @json_option
 def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
-    """Show the facts of one competition: metric, thresholds, known leaks and issues, where its data are."""
+    """Show one competition: metric, medals, known issues, data."""
     from mlecore.competitions import competition
     from mlecore.data.layout import DataDirs
     from mlecore.grading.medals import thresholds_for

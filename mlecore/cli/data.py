@@ -13,13 +13,14 @@ from mlecore.cli._shared import data_option, edition_option
 
 @click.group("data")
 def command() -> None:
-    """Copy prepared data to other machines, through any storage that fsspec supports: a folder, NFS, s3://, gs:// ...
+    """Copy prepared data to other machines.
 
-    Only the public part is copied, never the answers. Needs 'mlecore[remote]'; s3 also s3fs, gs also gcsfs.
+    URL can be any storage that fsspec supports: a folder, NFS, s3://, gs:// ... Only the public part is copied,
+    never the answers. Needs 'mlecore[remote]'; s3 also needs s3fs, gs needs gcsfs.
     """
 
 
-_synthetic = click.option("--synthetic", is_flag=True, help="The synthetic data.")
+_synthetic = click.option("--synthetic", is_flag=True, help="Use the synthetic data.")
 
 
 @command.command("push")
@@ -29,7 +30,7 @@ _synthetic = click.option("--synthetic", is_flag=True, help="The synthetic data.
 @data_option
 @edition_option
 def push(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...], edition: str) -> None:
-    """Copy the public data of competitions to URL."""
+    """Copy public data to URL."""
     from mlecore.cli._progress import watching
     from mlecore.competitions import competition
     from mlecore.data import open_prepared
@@ -51,7 +52,10 @@ def push(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...]
 @data_option
 @edition_option
 def pull(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...], edition: str) -> None:
-    """Copy the public data of competitions from URL, and check each file. Agents can use them; grading cannot."""
+    """Copy public data from URL, and verify each file.
+
+    Agents can work on the data, but submissions cannot be graded without the answers.
+    """
     from mlecore.cli._progress import watching
     from mlecore.data.layout import DataDirs
     from mlecore.sharing import data as sharing

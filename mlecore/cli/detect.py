@@ -30,14 +30,14 @@ _SHOWN = 5  # places of a finding, and files that were not read
     type=DETECTOR,
     multiple=True,
     metavar="NAME",
-    help="A detector; repeatable. [default: all]",
+    help="Detector to run; repeatable. [default: all]",
 )
 @click.option(
     "-D",
     "options",
     multiple=True,
     metavar="[DETECTOR.]NAME=VALUE",
-    help="An option of a detector; its name may be left out where one --detector is given.",
+    help="Option for a detector; the prefix NAME. may be omitted with a single --detector.",
 )
 @data_option
 @runs_option
@@ -50,11 +50,11 @@ def command(
     runs: Path,
     as_json: bool,
 ) -> None:
-    """Have detectors judge the finished runs of a group, or one run beside the others of its group.
+    """Run detectors on the finished runs of a group, or on one run.
 
-    What they find is written to findings/<detector>.json in each run's folder, and `mlecore report` shows it. Options
-    that the group's plan has for a detector are its defaults. Exit code 1 if a run is suspicious or breaks a rule; 3 if
-    none is, but a detector failed, could not decide or did not read everything. Notes change nothing.
+    Findings are written to findings/<detector>.json in each run's folder, and `mlecore report` shows them. Options
+    default to those of the group's plan. Exit code 1 if a run is suspicious or breaks a rule; 3 if a detector
+    failed, could not decide or did not read everything. Notes do not change the exit code.
     """
     from mlecore.detecting.group import detect
     from mlecore.options import pairs_by_plugin

@@ -22,9 +22,9 @@ _COLOURS = {"ok": "green", "warning": "yellow", "problem": "red", "unknown": "re
 @click.command("doctor")
 @click.argument("ids", type=COMPETITION, nargs=-1, metavar="[ID]...")
 @click.option("--split", help="Check this split: lite, low, medium, high or dev.  [default: all installed]")
-@click.option("--clean", is_flag=True, help="Show and remove what killed commands left.")
-@click.option("--backend", type=BACKEND, help="Check only this backend, closely, with the options of -B.")
-@click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="An option of the backend.")
+@click.option("--clean", is_flag=True, help="List and remove files left by killed commands.")
+@click.option("--backend", type=BACKEND, help="Check only this backend, in detail, with the options given by -B.")
+@click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="Option for the backend.")
 @backend_config_option
 @data_option
 @json_option
@@ -38,11 +38,11 @@ def command(
     data: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Check that everything that runs need is installed.
+    """Check this machine's setup.
 
-    Checks Python, the plugins, the Kaggle login, competitions with rules that you have not accepted yet, disk space,
-    files that killed commands left, and each installed backend. Without --clean it changes nothing. Exit code 1: there
-    is a problem; 3: something could not be checked.
+    Checks Python, plugins, the Kaggle login and accepted rules, disk space, files left by killed commands, and each
+    installed backend. Changes nothing without --clean. Exit code 1: a problem was found; 3: something could not be
+    checked.
     """
     from attrs import asdict
 

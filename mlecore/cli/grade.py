@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--jsonl",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Grade all submissions that this file lists.",
+    help="Grade all submissions listed in this JSON-lines file.",
 )
 @click.option("--snapshots", metavar="GROUP", help="Grade the snapshots of a group's finished runs: score over time.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON report here as well.")
@@ -56,10 +56,10 @@ def command(
     runs: Path,
     as_json: bool,
 ) -> None:
-    """Grade SUBMISSION, a CSV file, for the competition COMPETITION_ID; or all that a JSON-lines file lists.
+    """Grade SUBMISSION, a CSV file, for COMPETITION_ID, or all submissions of a JSON-lines file.
 
     Each line of that file: {"competition_id": "...", "submission_path": "..."}. Exit code 1: a submission is invalid or
-    missing; 3: one could not be graded because of another error.
+    missing; 3: a submission could not be graded.
     """
     from mlecore.data.layout import DataDirs
     from mlecore.grading.batch import Line, read_jsonl
@@ -169,8 +169,8 @@ def _print(report: Report) -> None:
         from mlecore.data.prepared import NO_MEDALS
 
         if report.sample_score is not None:
-            verb = "beats" if report.beats_sample else "does not beat"
-            click.echo(f"It {verb} the sample submission, which scores {report.sample_score}.")
+            beats = "beats" if report.beats_sample else "does not beat"
+            click.echo(f"It {beats} the sample submission, which scores {report.sample_score}.")
         click.echo(f"No medals: {NO_MEDALS.get(report.data_kind, 'it has no human leaderboard')}.")
         return
     medal = f"{report.medal} medal" if report.medal else "no medal"

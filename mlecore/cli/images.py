@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from mlecore.backends import Backend, CachedImage
 
 _of_backend = click.option(
-    "--backend", "name", type=BACKEND, show_default="all installed", help="Only what this backend built."
+    "--backend", "name", type=BACKEND, show_default="all installed", help="Only images built by this backend."
 )
 
 
 @click.group("images")
 def command() -> None:
-    """What backends have built for agents and keep: images, environments."""
+    """Build, list, remove and push images and environments of agents."""
 
 
 @command.command("list")
 @_of_backend
 @json_option
 def list_(name: str | None, as_json: bool) -> None:
-    """All images built for agents. Sizes leave out what images share."""
+    """List images built for agents. Layers shared with other images are not counted."""
     from attrs import asdict
 
     found = list(_built(name))
@@ -44,11 +44,11 @@ def list_(name: str | None, as_json: bool) -> None:
 
 @command.command()
 @click.argument("agent", type=AGENT)
-@click.option("-A", "agent_options", multiple=True, metavar="NAME=VALUE", help="Option of the agent.")
-@click.option("--backend", type=BACKEND, default="vm", show_default=True, help="What to build it with.")
-@click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="An option of the backend.")
+@click.option("-A", "agent_options", multiple=True, metavar="NAME=VALUE", help="Option for the agent.")
+@click.option("--backend", type=BACKEND, default="vm", show_default=True, help="Backend to build it with.")
+@click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="Option for the backend.")
 @backend_config_option
-@click.option("--log", type=click.Path(path_type=Path), help="Where the build's log goes.  [default: a temporary file]")
+@click.option("--log", type=click.Path(path_type=Path), help="File for the build log.  [default: a temporary file]")
 def build(
     agent: str,
     agent_options: tuple[str, ...],
@@ -57,7 +57,7 @@ def build(
     backend_config: Path | None,
     log: Path | None,
 ) -> None:
-    """Build what AGENT needs, without starting a run."""
+    """Build the image or environment of AGENT, without starting a run."""
     import tempfile
 
     from mlecore.agents import Recipe
@@ -75,12 +75,14 @@ def build(
 
 @command.command()
 @_of_backend
-@click.option("--all", "everyones", is_flag=True, help="Also what other users or installations of mlecore built.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--all", "everyones", is_flag=True, help="Include images built by other users or installations of mlecore."
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def prune(name: str | None, everyones: bool, yes: bool) -> None:
-    """Remove what this user's installation of mlecore built and what no job uses.
+    """Remove images that no job uses.
 
-    Shows it and asks first. A run that needs one later builds it again.
+    Only images built by this user's installation of mlecore are removed, unless --all is given.
     """
     chosen = [(of, backend, each) for of, backend, each in _built(name) if not each.used and (everyones or each.ours)]
     _show(chosen)
@@ -94,12 +96,14 @@ def prune(name: str | None, everyones: bool, yes: bool) -> None:
 
 
 @command.command()
-@click.option("--registry", required=True, metavar="HOST[/PROJECT]", help="Where they go; log in with `docker login`.")
-@click.option("--backend", type=BACKEND, default="docker", show_default=True, help="What built them.")
+@click.option(
+    "--registry", required=True, metavar="HOST[/PROJECT]", help="Registry to push to; log in with `docker login` first."
+)
+@click.option("--backend", type=BACKEND, default="docker", show_default=True, help="Backend that built them.")
 def push(registry: str, backend: str) -> None:
-    """Push the images that this user's installation of mlecore built to a registry, for backends elsewhere.
+    """Push images to a registry, for backends elsewhere.
 
-    Prints the reference of each, by digest.
+    Pushes the images built by this user's installation of mlecore.
     """
     found = [(opened, each) for _, opened, each in _built(backend) if each.ours]
     for opened, each in found:

@@ -14,13 +14,17 @@ from mlecore.scaffold import KINDS, names, write
 @click.argument("kind", type=click.Choice(KINDS))
 @click.argument("name")
 @click.option(
-    "--into", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Parent folder; default: here."
+    "--into",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(),
+    help="Parent folder.  [default: current directory]",
 )
 def command(kind: str, name: str, into: Path) -> None:
     """Write a new plugin package.
 
-    NAME is what users will type, such as `my-problem`. The package is called mle-comp-my-problem, mle-agent-..., and is
-    written to a folder of that name. It works at once: install it, run its tests, then change it.
+    NAME is the plugin's name for users, e.g. `my-problem`. The package mle-comp-my-problem (or mle-agent-..., mle-
+    backend-..., mle-detector-...) is written to a folder of the same name. It works at once: install it, run its
+    tests, then change it.
     """
     folder = write(names(kind, name), into)
     shown = shlex.quote(str(folder))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.group("plugins", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Show the installed plugins, and their errors."""
+    """List and inspect installed plugins."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_plugins)
 
@@ -27,10 +27,7 @@ def command(ctx: click.Context) -> None:
 @click.option("--kind", type=click.Choice(KINDS), help="Only plugins of this kind.")
 @json_option
 def list_plugins(kind: str | None = None, as_json: bool = False) -> None:
-    """List every installed plugin with its state, and the reason if it cannot be used. Imports none of them.
-
-    MLECORE_DISABLE_PLUGINS=agent:dummy,competition:leaf-classification disables plugins by name.
-    """
+    """List installed plugins, with the reason if one cannot be used."""
     found = plugins(kind)
     if as_json:
         print_json([_row(plugin) for plugin in found])
@@ -56,10 +53,10 @@ def _row(plugin: Plugin) -> dict[str, str]:
 
 @command.command("show")
 @click.argument("name")
-@click.option("--kind", type=click.Choice(KINDS), help="Needed if two kinds share a name.")
+@click.option("--kind", type=click.Choice(KINDS), help="Kind of the plugin, if two kinds share the name.")
 @json_option
 def show(name: str, kind: str | None, as_json: bool) -> None:
-    """Show hooks, options, needs and origin of one plugin. Imports it."""
+    """Show one plugin: its hooks, options, needs and origin."""
     named = [plugin for plugin in plugins(kind) if plugin.name == name]
     if not named:
         raise UsageError(f"there is no plugin called {name!r}", fix="`mlecore plugins list` shows what is installed.")

@@ -25,15 +25,19 @@ if TYPE_CHECKING:
 @click.argument("ids", type=COMPETITION, nargs=-1, metavar="[ID]...")
 @split_option
 @click.option("--all", "everything", is_flag=True, help="All installed competitions.")
-@click.option("--synthetic", is_flag=True, help="Made-up data instead of the download: no account, no medals.")
+@click.option(
+    "--synthetic", is_flag=True, help="Use synthetic data instead of the download: no Kaggle account, no medals."
+)
 @click.option("--seed", type=int, help="Seed of the synthetic data.  [default: 0]")
 @click.option("--size", type=click.FloatRange(min=0, min_open=True), help="Size of the synthetic data.  [default: 1.0]")
-@click.option("--raw", type=click.Path(path_type=Path), help="Use this folder: the download, unpacked. Only read.")
-@click.option("--archive", type=click.Path(path_type=Path), help="Use this file: the download. Only read.")
+@click.option(
+    "--raw", type=click.Path(path_type=Path), help="Use this folder with the unpacked download; it is not changed."
+)
+@click.option("--archive", type=click.Path(path_type=Path), help="Use this file, the download; it is not changed.")
 @click.option("--keep-raw", is_flag=True, help="Keep the download and what was unpacked from it.")
 @click.option("--force", is_flag=True, help="Prepare again, even if the data are already prepared.")
-@click.option("--skip-verification", is_flag=True, help="Accept data that are not as published.")
-@click.option("--verify", is_flag=True, help="Read prepared data again, and report whether they are intact.")
+@click.option("--skip-verification", is_flag=True, help="Accept data that differ from the published data.")
+@click.option("--verify", is_flag=True, help="Verify the files of prepared data against their hashes.")
 @click.option("--list", "listing", is_flag=True, help="List what is prepared.")
 @data_option
 @edition_option
@@ -58,9 +62,9 @@ def command(
 ) -> None:
     """Prepare the data of competitions: download, unpack, split, verify.
 
-    Without --synthetic, --raw or --archive the data come from Kaggle, with your account, or from where the competition
-    itself fetches them. The latter need no account, and --synthetic uses them unchanged. Data that are already prepared
-    are not touched. After an interrupt or a kill, run the same command to resume.
+    By default, data are downloaded from Kaggle with your account, or from a competition's own public source, which
+    needs no account. Data that are already prepared stay as they are. After an interruption, run the same command
+    again to continue.
 
     \b
     mlecore prepare spaceship-titanic --synthetic    no account needed

@@ -25,18 +25,18 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     "files",
     type=_FILE,
     multiple=True,
-    help="A grading report as MLE-bench publishes them, one per seed; more may follow, or repeat the option.",
+    help="Grading report in MLE-bench's published format, one per seed; repeatable.",
 )
 @click.option("--split", help="Only the competitions of this split: lite (low), medium, high or all.")
 @click.option(
     "--competition", "competitions", type=COMPETITION, multiple=True, help="Only this competition; repeatable."
 )
 @click.option("--pad-missing", is_flag=True, help="Count planned runs that are missing as failures.")
-@click.option("--mix", is_flag=True, help="Average and compare runs even if their conditions differ.")
+@click.option("--mix", is_flag=True, help="Average and compare runs even if they ran under different conditions.")
 @click.option("--against", type=click.Choice(["published"]), help="Compare with the published leaderboard.")
-@click.option("--html", type=_FILE, help="Also write a page for browsers and printers; it needs no network.")
+@click.option("--html", type=_FILE, help="Also write a self-contained HTML page to this file.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print Markdown.")
-@click.option("--csv", "form", flag_value="csv", help="Print CSV: one row per run.")
+@click.option("--csv", "form", flag_value="csv", help="Print CSV, one row per run.")
 @runs_option
 @json_option
 def command(
@@ -52,12 +52,12 @@ def command(
     runs: Path,
     as_json: bool,
 ) -> None:
-    """Report each run's score, medal and validity, rates as mean ± one standard error over seeds, and comparisons.
+    """Report scores, medals and rates of groups of runs, and compare setups.
 
-    GROUPS are names of groups or paths of their folders (or of a run's). Runs of one agent, options and model are one
-    setup. Rates are over all planned runs; a seed that lacks some is left out unless --pad-missing is given. If the
-    conditions within a setup differ (time limit, hardware, data, versions ...), there is no average without --mix, and
-    the exit code is 2. See docs/reports.md.
+    GROUPS are names of groups or paths of their folders (or of a run). Runs with the same agent, options and model form
+    one setup. Rates are means over seeds, ± one standard error, over all planned runs; incomplete seeds are left out
+    unless --pad-missing is given. If conditions within a setup differ (time limit, hardware, data, versions ...), no
+    average is reported without --mix, and the exit code is 2. See docs/reports.md.
     """
     if as_json and form:
         raise UsageError("give one of --json, --markdown and --csv")

@@ -33,30 +33,30 @@ if TYPE_CHECKING:
 
 @click.command("run", cls=OrderedCommand)
 @click.option(
-    "--agent", type=AGENT, multiple=True, help="Name of an agent; repeatable, each with its own -A and --model."
+    "--agent", type=AGENT, multiple=True, help="Agent to run; repeatable, each followed by its own -A and --model."
 )
-@click.option("-A", "options", multiple=True, metavar="NAME=VALUE", help="An option of the agent before it.")
-@click.option("--competition", type=COMPETITION, multiple=True, metavar="ID", help="Repeatable.")
+@click.option("-A", "options", multiple=True, metavar="NAME=VALUE", help="Option for the preceding --agent.")
+@click.option("--competition", type=COMPETITION, multiple=True, metavar="ID", help="Competition to run; repeatable.")
 @split_option
-@click.option("--all", is_flag=True, default=None, help="All installed competitions of the benchmark: of every split.")
-@click.option("--backend", type=BACKEND, show_default="vm", help="Where the agent's process runs.")
-@click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="An option of the backend.")
+@click.option("--all", is_flag=True, default=None, help="All installed competitions of the benchmark.")
+@click.option("--backend", type=BACKEND, show_default="vm", help="Backend that runs the agent.")
+@click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="Option for the backend.")
 @backend_config_option
-@click.option("--seeds", type=int, show_default="1", help="Number of runs of each, with the seeds 0, 1, ...")
-@click.option("--seed", type=int, multiple=True, help="A seed by its number; may be given again.")
-@click.option("--time-limit", show_default="24h", help="Of one run: 24h, 90m, 1h30m, 3600.")
-@click.option("--cpus", type=float, help="Of one run.")
-@click.option("--memory", help="Of one run: 16GB, 512MiB.")
-@click.option("--gpus", type=int, show_default="0", help="Of one run; two runs never share one.")
-@click.option("--disk", help="What one run may write: 100GB.")
-@click.option("--model", multiple=True, help="The model that the agent before it works with.")
-@click.option("--endpoint", metavar="URL", help="Where the model is.")
-@click.option("--key", metavar="NAME", help="Variable with the model's key, which only its gateway gets.")
+@click.option("--seeds", type=int, show_default="1", help="Number of seeds per agent and competition: 0, 1, ...")
+@click.option("--seed", type=int, multiple=True, help="Seed to use; repeatable.")
+@click.option("--time-limit", show_default="24h", help="Time limit per run, e.g. 24h, 90m, 1h30m or 3600 (seconds).")
+@click.option("--cpus", type=float, help="CPUs per run.")
+@click.option("--memory", help="Memory per run, e.g. 16GB or 512MiB.")
+@click.option("--gpus", type=int, show_default="0", help="GPUs per run; runs never share a GPU.")
+@click.option("--disk", help="Disk quota per run, e.g. 100GB.")
+@click.option("--model", multiple=True, help="Model for the preceding --agent.")
+@click.option("--endpoint", metavar="URL", help="Base URL of the model's API.")
+@click.option("--key", metavar="NAME", help="Environment variable with the model's API key; only the gateway reads it.")
 @click.option(
     "--budget",
     multiple=True,
     metavar="AMOUNT",
-    help="Of one run: 5usd, 2Mtok, 500calls. Calls beyond it are refused; repeatable.",
+    help="Budget per run, e.g. 5usd, 2Mtok or 500calls; calls beyond it are rejected; repeatable.",
 )
 @click.option(
     "--price",
@@ -65,35 +65,41 @@ if TYPE_CHECKING:
     help="US dollars per million tokens in and out, or per use of a tool of the provider (web_search=0.01), if"
     " genai-prices knows none; repeatable.",
 )
-@click.option("--any-model", is_flag=True, default=None, help="Also allow calls to other models, and list them.")
+@click.option(
+    "--any-model", is_flag=True, default=None, help="Allow calls to models other than --model, and record them."
+)
 @click.option(
     "--gateway-allow",
     multiple=True,
     metavar="'METHOD PATH'",
-    help="Also forward calls like 'POST /v1/images/*', beside those of the model; repeatable.",
+    help="Also forward calls that match, e.g. 'POST /v1/images/*'; repeatable.",
 )
 @click.option(
     "--server-tools",
     is_flag=True,
     default=None,
-    help="Allow tools that the model's provider runs (web search, code), and conversations that it stores.",
+    help="Allow tools run by the model's provider (web search, code execution) and stored conversations.",
 )
-@click.option("--gateway-retries", type=int, show_default="0", help="Retries of a call that got 429 or 5xx.")
-@click.option("--max-calls", type=int, help="Concurrent calls of the model, over all runs on the backend's machine.")
-@click.option("--transcripts", is_flag=True, default=None, help="Keep the requests to the model, and its answers.")
-@click.option("--secret", multiple=True, metavar="NAME", help="A variable that agents get themselves.")
+@click.option(
+    "--gateway-retries", type=int, show_default="0", help="Retries per model call after a 429 or 5xx response."
+)
+@click.option("--max-calls", type=int, help="Concurrent calls to the model, over all runs on one machine.")
+@click.option(
+    "--transcripts", is_flag=True, default=None, help="Record the full requests to the model and its responses."
+)
+@click.option("--secret", multiple=True, metavar="NAME", help="Environment variable to pass to agents.")
 @click.option(
     "--network",
     is_flag=True,
     flag_value="open",
     default=None,
-    help="Give runs an open network. [default: none, or a gateway to the model]",
+    help="Network access for runs. [default: none, or only the gateway to the model]",
 )
-@click.option("--allow", multiple=True, metavar="HOST", help="A host that the relay allows; repeatable.")
-@click.option("--group", type=GROUP, help="Name of the group; an existing group is resumed. [default: a new one]")
-@click.option("--plan", type=click.Path(path_type=Path), help="A whole experiment as a TOML file instead.")
+@click.option("--allow", multiple=True, metavar="HOST", help="Host that runs may reach through the relay; repeatable.")
+@click.option("--group", type=GROUP, help="Name of the group; an existing group is resumed. [default: a new name]")
+@click.option("--plan", type=click.Path(path_type=Path), help="TOML file that describes the whole experiment.")
 @click.option("--max-parallel", type=int, help="Maximum number of runs at once.")
-@click.option("--retries", type=int, show_default="2", help="New attempts after infrastructure failures.")
+@click.option("--retries", type=int, show_default="2", help="Retries per run after infrastructure failures.")
 @click.option(
     "--model-check/--no-model-check",
     default=None,
@@ -103,10 +109,10 @@ if TYPE_CHECKING:
     "--verify-data",
     is_flag=True,
     default=None,
-    help="Compare the content of all prepared files with their hashes first, not only sizes and times.",
+    help="First verify all prepared files by hash, not only by size and modification time.",
 )
-@click.option("--detect/--no-detect", default=None, help="Have detectors judge each run. [default: detect]")
-@click.option("-D", "detectors", multiple=True, metavar="DETECTOR.NAME=VALUE", help="An option of a detector.")
+@click.option("--detect/--no-detect", default=None, help="Run detectors on each finished run. [default: detect]")
+@click.option("-D", "detectors", multiple=True, metavar="DETECTOR.NAME=VALUE", help="Option for a detector.")
 @synthetic_option
 @edition_option
 @data_option
@@ -124,11 +130,11 @@ def command(
     backend_config: Path | None,
     **flags: Any,
 ) -> None:
-    """Let agents work on competitions in sandboxes, then grade what they leave.
+    """Let agents work on competitions in sandboxes, then grade their submissions.
 
-    Makes a group of runs in the folder of --runs: one for each agent, competition and seed. Ctrl-C stops this command,
-    not the runs; `mlecore runs resume GROUP` resumes the group, as does the same command with its --group. Installed
-    detectors judge each run once it is graded. Exit code 3 if runs failed or have not ended.
+    Creates a group of runs, one for each agent, competition and seed, in the folder given by --runs. Ctrl-C stops this
+    command, but not the runs: `mlecore runs resume GROUP`, or the same command with --group, continues the group.
+    Installed detectors judge each run after it is graded. Exit code 3 if runs failed or have not finished.
     """
     from mlecore.options import pairs_by_plugin
     from mlecore.runs.arguments import plan_of

@@ -1,4 +1,4 @@
-"""`mlecore runs`: one file per verb next to this one, imported when it is used."""
+"""`mlecore runs`: one file per command next to this one, imported when it is used."""
 
 from __future__ import annotations
 
@@ -7,24 +7,37 @@ import keyword
 
 import click
 
-_VERBS = ("list", "show", "watch", "logs", "resume", "grade", "retry", "cancel", "export", "verify", "import", "adopt")
+_COMMANDS = (
+    "list",
+    "show",
+    "watch",
+    "logs",
+    "resume",
+    "grade",
+    "retry",
+    "cancel",
+    "export",
+    "verify",
+    "import",
+    "adopt",
+)
 
 
-class _Verbs(click.Group):
+class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_VERBS]  # not list(): once imported, the verb of that name stands in this module
+        return [*_COMMANDS]  # not list(): once imported, this module's `list` is the command
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _VERBS:
+        if name not in _COMMANDS:
             return None
         module = f"{name}_" if keyword.iskeyword(name) else name
         command: click.Command = importlib.import_module(f"mlecore.cli.runs.{module}").command
         return command
 
 
-@click.group("runs", cls=_Verbs)
+@click.group("runs", cls=_Commands)
 def command() -> None:
-    """Look at runs; resume, retry or cancel them; share them with others.
+    """Inspect, resume, retry, cancel and share runs.
 
-    A run is named GROUP/RUN, or by the path of its folder.
+    Name a run as GROUP/RUN, or by the path of its folder.
     """

@@ -17,7 +17,7 @@ from mlecore.units import counted
 if TYPE_CHECKING:
     from mlecore.runs.requests import Request
 
-_VERBS: Mapping[Request, str] = {"cancel": "cancel", "force": "retry", "retry": "retry"}
+_COMMANDS: Mapping[Request, str] = {"cancel": "cancel", "force": "retry", "retry": "retry"}
 _RETRY_GRADED = "To replace its result by that of a new attempt: --force"
 
 
@@ -53,7 +53,7 @@ def ask(
         show = f"mlecore runs show {name}"
         if record.state not in allowed:
             raise UsageError(
-                f"{name} is {record.state}: there is nothing to {_VERBS[request]}, as it is not {' or '.join(allowed)}",
+                f"{name} is {record.state}: there is nothing to {_COMMANDS[request]}, as it is not {' or '.join(allowed)}",
                 fix=_RETRY_GRADED if record.state == "graded" and request == "retry" else f"To see it: {show}",
             )
         wanted.setdefault(record.folder.parent, _Wanted()).add([record.name])
@@ -80,7 +80,7 @@ def _ask_group(folder: Path, wanted: _Wanted, request: Request, of_group: tuple[
     """The exit code of one group, so that the next ones are asked too."""
     if not wanted.runs:
         what = f"no such run is {' or '.join(of_group)}{_instead(folder, request)}"
-        echo(f"{folder.name}: nothing to {_VERBS[request]}: {what}", err=True)
+        echo(f"{folder.name}: nothing to {_COMMANDS[request]}: {what}", err=True)
         return 0
     try:
         _hand_over(folder, wanted, request)
@@ -123,7 +123,7 @@ def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
     if held is not None:
         who = f"process {held.get('pid', '?')} on host {held.get('host', '?')}"
         echo(
-            f"{folder.name}: asked its controller ({who}) to {_VERBS[request]} {counted(len(wanted.runs), 'run')}",
+            f"{folder.name}: asked its controller ({who}) to {_COMMANDS[request]} {counted(len(wanted.runs), 'run')}",
             err=True,
         )
     elif request != "cancel":

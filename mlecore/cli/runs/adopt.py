@@ -15,7 +15,7 @@ from mlecore.cli.runs._names import group_folder
 @click.argument("name", type=GROUP, metavar="GROUP")
 @runs_option
 def command(name: str, runs: Path) -> None:
-    """Make GROUP your own, without moving it: it can then be resumed, retried and cancelled.
+    """Make a copied or moved group your own.
 
     A group that was sent, copied, moved or made by another user is read-only until then, since its records name jobs
     and folders to act on. `mlecore runs verify` shows what was changed in it.

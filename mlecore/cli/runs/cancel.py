@@ -15,6 +15,9 @@ from mlecore.cli.runs._requests import ask
 @click.argument("names", type=RUN, nargs=-1, required=True, metavar="GROUP | GROUP/RUN...")
 @runs_option
 def command(names: tuple[str, ...], runs: Path) -> None:
-    """End running runs, and keep others from starting. Their output is kept, but not graded."""
+    """Cancel running and waiting runs.
+
+    The output of running runs is kept, but not graded.
+    """
     open_states = ("planned", "starting", "running")
     ask(names, runs, "cancel", open_states, open_states)

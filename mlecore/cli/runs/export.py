@@ -13,14 +13,15 @@ from mlecore.cli.runs._names import group_folder
 
 @click.command("export")
 @click.argument("name", type=GROUP, metavar="GROUP")
-@click.option("--to", type=click.Path(path_type=Path), required=True, help="A new folder, or a new file *.zip.")
-@click.option("--logs", is_flag=True, help="With logs/ and code/ of each run.")
+@click.option("--to", type=click.Path(path_type=Path), required=True, help="New folder, or new .zip file, to write.")
+@click.option("--logs", is_flag=True, help="Include logs/ and code/ of each run.")
 @runs_option
 def command(name: str, to: Path, logs: bool, runs: Path) -> None:
-    """Write records, submissions, grades and findings of GROUP, with the hash of each file.
+    """Export a group as a bundle that others can verify.
 
-    Answers and keys never go in: only files of known names do, and one that holds the value of a key in the environment
-    is refused.
+    Writes records, submissions, grades and findings, with a hash of each file. Answers and keys are never included:
+    only files with known names are copied, and a file that contains the value of a key in the environment is
+    rejected.
     """
     from mlecore.sharing.bundle import export_group
     from mlecore.units import counted, show_size

@@ -16,16 +16,16 @@ from mlecore.cli.runs._names import group_folder
 @click.option(
     "--with-installed",
     is_flag=True,
-    help="Also if the installed plugin of the competition is not the one that the group began with; reports say so.",
+    help="Grade even if the installed competition plugin is not the one that the group used; reports show it.",
 )
 @data_option
 @runs_option
 @json_option
 def command(name: str, with_installed: bool, data: tuple[Path, ...], runs: Path, as_json: bool) -> None:
-    """Grade the runs of a group that have ended and are not graded yet. Starts nothing.
+    """Grade finished runs that have no grade yet; start no runs.
 
-    A run is graded by the plugin that its group began with, against the data that it worked on. If that is not
-    possible, it stays ungraded, and the exit code is 3.
+    Each run is graded by the plugin version that its group was started with, against the data that it worked on. If
+    that is not possible, it stays ungraded, and the exit code is 3.
     """
     from mlecore.cli.run import perform
     from mlecore.runs.store import load_summaries, open_group

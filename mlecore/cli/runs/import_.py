@@ -17,15 +17,16 @@ from mlecore.units import counted
     "reports",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     multiple=True,
-    help="Its grading report; repeatable. [default: *grading_report*.json in FOLDER]",
+    help="Grading report of the group; repeatable. [default: *grading_report*.json in FOLDER]",
 )
-@click.option("--agent", help="Name of the agent. [default: from the name of the group]")
-@click.option("--group", "name", help="Name of the new group. [default: the folder's]")
+@click.option("--agent", help="Name of the agent. [default: derived from the group's name]")
+@click.option("--group", "name", help="Name of the new group. [default: the folder's name]")
 @runs_option
 def command(folder: Path, reports: tuple[Path, ...], agent: str | None, name: str | None, runs: Path) -> None:
-    """Copy the runs of FOLDER, a run group of MLE-bench (metadata.json and one folder per run), into a new group.
+    """Import a run group of MLE-bench as a new group.
 
-    Its runs are marked as imported: what MLE-bench does not record (time limit, hardware, network) stays unknown.
+    FOLDER holds metadata.json and one folder per run. Facts that MLE-bench does not record (time limit, hardware,
+    network) stay unknown.
     """
     from mlecore.sharing.mlebench import import_group
 

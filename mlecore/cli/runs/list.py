@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command("list")
 @click.argument("names", type=GROUP, nargs=-1, metavar="[GROUP]...")
 @click.option("--state", multiple=True, help="Only runs in this state; repeatable.")
-@click.option("--ended", multiple=True, help="Only runs with this end: finished, timed_out, crashed, oom ...")
+@click.option("--ended", multiple=True, help="Only runs with this outcome: finished, timed_out, crashed, oom ...")
 @click.option("--agent", type=AGENT, multiple=True, help="Only runs of this agent (or label).")
 @click.option("--competition", type=COMPETITION, multiple=True, help="Only runs on this competition.")
 @runs_option
@@ -36,9 +36,10 @@ def command(
     runs: Path,
     as_json: bool,
 ) -> None:
-    """List all groups, or the runs of the named groups, or the runs that match the filters.
+    """List groups, or the runs of groups.
 
-    `mlecore runs show GROUP/RUN --json` has all that is known of a run.
+    Without GROUP and filters, lists all groups. `mlecore runs show GROUP/RUN --json` prints everything known about
+    a run.
     """
     from mlecore.runs.store import groups, load_summaries
 

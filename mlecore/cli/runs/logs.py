@@ -16,7 +16,7 @@ from mlecore.cli.runs._names import one_run
 @click.option("-f", "--follow", is_flag=True, help="Follow the output until the process ends.")
 @runs_option
 def command(name: str, follow: bool, runs: Path) -> None:
-    """Print the output of the agent's process; for a running run, it comes from the backend.
+    """Print the output of a run's agent.
 
     Escape sequences are printed as text. The original bytes are in logs/output.log of the run's folder.
     """

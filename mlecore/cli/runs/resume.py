@@ -14,7 +14,7 @@ from mlecore.cli.runs._names import group_folder
 @click.command("resume")
 @click.argument("name", type=GROUP, metavar="GROUP")
 @click.option("--max-parallel", type=click.IntRange(1), help="Maximum number of runs at once.")
-@click.option("--retries", type=click.IntRange(0), help="New attempts after infrastructure failures.")
+@click.option("--retries", type=click.IntRange(0), help="Retries per run after infrastructure failures.")
 @click.option("--model-check/--no-model-check", default=None, help="Call each model once before runs start.")
 @data_option
 @runs_option
@@ -28,7 +28,10 @@ def command(
     runs: Path,
     as_json: bool,
 ) -> None:
-    """Resume a group: take over running runs, start those that wait, grade those that are not graded."""
+    """Resume a group whose controller has stopped.
+
+    Takes over running runs, starts waiting ones, and grades finished ones.
+    """
     from mlecore.cli.run import perform
     from mlecore.runs.planning import carried_out
     from mlecore.runs.store import open_group

@@ -18,18 +18,23 @@ _SHOWN = 10  # runs whose results are listed before they are replaced
 
 @click.command("retry")
 @click.argument("names", type=RUN, nargs=-1, required=True, metavar="GROUP | GROUP/RUN...")
-@click.option("--state", multiple=True, help="Of groups, the runs in this state; repeatable. [default: failed]")
-@click.option("--ended", multiple=True, help="Of groups, only runs with this end: crashed, timed_out ...; repeatable.")
-@click.option("--force", is_flag=True, help="Also retry runs that have a result, which is kept aside.")
+@click.option("--state", multiple=True, help="For groups: only runs in this state; repeatable. [default: failed]")
+@click.option(
+    "--ended", multiple=True, help="For groups: only runs with this outcome: crashed, timed_out ...; repeatable."
+)
+@click.option(
+    "--force", is_flag=True, help="Also retry runs that have a result; the old result is kept beside the new one."
+)
 @click.option("--yes", is_flag=True, help="Do not ask before results are replaced.")
 @runs_option
 def command(
     names: tuple[str, ...], state: tuple[str, ...], ended: tuple[str, ...], force: bool, yes: bool, runs: Path
 ) -> None:
-    """Plan failed or cancelled runs again; for a group, all failed ones.
+    """Run failed or cancelled runs again.
 
-    Graded runs are retried only with --force; of a group, those that --state and --ended select. The result of such a
-    run is moved to its folder attempts/NUMBER/replaced. Its record and reports say that it was replaced by hand.
+    For a group, retries all failed runs. Graded runs are retried only with --force; for a group, --state and
+    --outcome select them. Their results are moved to the run's folder attempts/NUMBER/replaced, and record and
+    reports show that they were replaced by hand.
     """
     from mlecore.runs.record import ENDS
 

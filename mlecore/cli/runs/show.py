@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @runs_option
 @json_option
 def command(name: str, runs: Path, as_json: bool) -> None:
-    """Show one run: its record, its hardware, what happened to it, and its files."""
+    """Show one run: record, hardware, events and files."""
     from mlecore.runs.journal import Journal
     from mlecore.runs.store import grade_of
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 @data_option
 @runs_option
 def command(name: str, regrade: bool, data: tuple[Path, ...], runs: Path) -> None:
-    """Check that a group, or a bundle (a folder or zip) that `mlecore runs export` wrote, is whole and unchanged.
+    """Verify a group or an exported bundle against its hashes.
 
     Compares the runs with the plan, and records, submissions, grades, logs, code, snapshots and findings with their
-    digests. Exit code 1 if something is missing or was changed, 3 if that cannot be decided, such as without the list
-    of hashes that an export has, or if a run could not be graded again.
+    hashes. Exit code 1 if something is missing or changed; 3 if that cannot be decided, e.g. without an export's
+    list of hashes, or if a run could not be graded again.
     """
     from mlecore.runs.store import is_group
     from mlecore.runs.verifying import verify_group

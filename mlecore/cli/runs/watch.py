@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 
 @click.command("watch")
 @click.argument("name", type=GROUP, required=False, metavar="[GROUP]")
-@click.option("--once", is_flag=True, help="Show the group once, and end.")
-@click.option("--every", type=click.FloatRange(min=1.0), default=10.0, show_default=True, help="Seconds between looks.")
+@click.option("--once", is_flag=True, help="Show the group once, then exit.")
+@click.option(
+    "--every", type=click.FloatRange(min=1.0), default=10.0, show_default=True, help="Refresh interval in seconds."
+)
 @runs_option
 @json_option
 def command(name: str | None, once: bool, every: float, runs: Path, as_json: bool) -> None:
-    """Show how a group at work gets on: runs by state, what each running one does, and when the group will have ended.
+    """Show live progress of a group.
 
-    Without GROUP, it is the one that a controller works on, else the last one. The time to the end comes from the runs
-    that have ended; "at most" is the time if every run takes its whole limit. Ends with the group, or with Ctrl-C,
-    which stops no run. --json shows it once, as JSON.
+    Shows runs by state, the progress of each running one, and the estimated time to the end. Without GROUP, shows
+    the group with an active controller, else the latest. The estimate comes from finished runs; "at most" assumes
+    that every run takes its whole time limit. Ends with the group, or with Ctrl-C, which stops no run. --json
+    prints the current state once.
     """
     from mlecore.controller.watching import Watcher
 
