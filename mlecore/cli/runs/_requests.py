@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mlecore.runs.requests import Request
 
 _COMMANDS: Mapping[Request, str] = {"cancel": "cancel", "force": "retry", "retry": "retry"}
+_DONE: Mapping[Request, str] = {"cancel": "cancelled", "force": "retried", "retry": "retried"}
 _RETRY_GRADED = "To replace its result by that of a new attempt: --force"
 
 
@@ -53,7 +54,7 @@ def ask(
         show = f"mlecore runs show {name}"
         if record.state not in allowed:
             raise UsageError(
-                f"{name} is {record.state}: there is nothing to {_COMMANDS[request]}, as it is not {' or '.join(allowed)}",
+                f"{name} is {record.state}; only {' or '.join(allowed)} runs can be {_DONE[request]}",
                 fix=_RETRY_GRADED if record.state == "graded" and request == "retry" else f"To see it: {show}",
             )
         wanted.setdefault(record.folder.parent, _Wanted()).add([record.name])
