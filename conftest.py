@@ -13,6 +13,10 @@ from typing import Any
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--seeds", type=int, default=1, help="seeds of synthetic data on which oracles are tried")
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what this machine has no means for."""
     if item.get_closest_marker("sandbox") and shutil.which("bwrap") is None:

@@ -10,11 +10,15 @@ tests have three fixtures::
 
 ``trial`` is the package's competition with its data prepared (``mlecore_testing.trial.Trial``), once for a module;
 ``answers`` are the answers as a frame, and ``perfect`` is the best submission where that is another; each test gets a
-fresh copy. ``pytest -m "not conformance"`` leaves the kit out.
+fresh copy. ``pytest --kit short`` takes seconds where the whole kit takes up to half a minute: smaller data, fewer
+submissions, no model. ``pytest -m "not conformance"`` leaves the kit out. Data of the same competition, seed and size
+are created once per test run.
 """
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,12 +29,38 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from mlecore import Competition
+    from mlecore_testing.shared_data import SharedData
     from mlecore_testing.trial import Trial
+
+
+_SHARED = pytest.StashKey[Path]()  # the folder of the test run's data
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--kit", choices=("full", "short"), default="full", help="form of the conformance kit for competitions"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "conformance: the conformance kit for a competition")
     config.addinivalue_line("markers", "trial(size, seed, edition): the data of the fixture `trial`")
+    worker = getattr(config, "workerinput", None)
+    config.stash[_SHARED] = Path(worker["mlecore_data"] if worker else tempfile.mkdtemp(prefix="mlecore-data-"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist where the data are."""
+    node.workerinput["mlecore_data"] = str(node.config.stash[_SHARED])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput") and _SHARED in config.stash:
+        from mlecore_testing.trees import writable
+
+        writable(config.stash[_SHARED])
+        shutil.rmtree(config.stash[_SHARED])
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -69,8 +99,13 @@ class Conformance(pytest.Item):
 
     def runtest(self) -> None:
         from mlecore_testing.competitions import check_competition
+        from mlecore_testing.shared_data import SharedData
 
-        skipped = check_competition(_installed(self.id, self.edition, self.path.parent))
+        skipped = check_competition(
+            _installed(self.id, self.edition, self.path.parent),
+            short=self.config.getoption("--kit") == "short",
+            shared=SharedData(self.config.stash[_SHARED]),
+        )
         self.add_report_section("call", "skipped rules", "\n".join(f"{one.rule}: {one.why}" for one in skipped))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -84,13 +119,22 @@ class Conformance(pytest.Item):
         return self.path, None, f"{self.id} {self.name}"
 
 
+@pytest.fixture(scope="session")
+def shared_data(pytestconfig: pytest.Config) -> SharedData:
+    """The data that the tests of this run share."""
+    from mlecore_testing.shared_data import SharedData
+
+    return SharedData(pytestconfig.stash[_SHARED])
+
+
 @pytest.fixture(scope="module")
-def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Trial:
+def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, shared_data: SharedData) -> Trial:
     """The competition of the test's package, prepared from synthetic data."""
     from mlecore_testing.trial import Trial
 
     marker = request.node.get_closest_marker("trial")
-    return Trial(_id_at(request.path), tmp_path_factory.mktemp("trial"), **(marker.kwargs if marker else {}))
+    given = marker.kwargs if marker else {}
+    return Trial(_id_at(request.path), tmp_path_factory.mktemp("trial"), shared=shared_data, **given)
 
 
 @pytest.fixture
@@ -98,7 +142,7 @@ def answers(trial: Trial) -> DataFrame:
     """The answers of ``trial`` as a fresh frame, typed as submissions are."""
     import pandas as pd
 
-    return pd.read_csv(trial.folder / trial.competition.facts.answers, float_precision="round_trip")
+    return pd.read_csv(trial.prepared / trial.competition.facts.answers, float_precision="round_trip")
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from mlecore import competition
 from mlecore.errors import DataError, InvalidSubmission
+from mlecore_testing.shared_data import SharedData
+from mlecore_testing.trees import writable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Trial:
-    """One competition, prepared from its synthetic data (or its practice data) below ``folder``.
+    """One competition, prepared from its synthetic data (or its practice data).
 
     Tests of a competition's package get theirs as the fixture ``trial``::
 
@@ -30,22 +32,32 @@ class Trial:
             (raw / "train.csv").write_text("id,y\\n1,0\\n1,1\\n")
             trial.refuses_raw(raw, "repeated")
 
-    ``raw``, ``public`` and ``private`` are folders in ``folder``. The data are small unless ``size`` says otherwise.
+    The folders ``raw``, ``public`` and ``private`` may be shared with other tests (``shared``), so do not change them;
+    what the trial writes is below ``folder``. The data are small unless ``size`` says otherwise.
     """
 
-    def __init__(self, id: str, folder: Path, *, seed: int = 0, size: float = 0.1, edition: str = "v1") -> None:
+    def __init__(
+        self,
+        id: str,
+        folder: Path,
+        *,
+        seed: int = 0,
+        size: float = 0.1,
+        edition: str = "v1",
+        shared: SharedData | None = None,
+    ) -> None:
         self.competition = competition(id, edition)
         self.folder = folder
-        self.raw, self.public, self.private = folder / "raw", folder / "public", folder / "private"
-        if self.competition.loaded.implements("make_raw"):
-            self.competition.make_raw(self.raw, seed=seed, size=size)
-        else:
-            self.competition.fetch(self.raw)
-        self.competition.prepare(self.raw, self.public, self.private)
+        shared = shared or SharedData(folder / "shared")
+        self.raw = shared.raw(self.competition, seed, size)
+        self.prepared = shared.prepared(self.competition, seed, size)
+        self.public, self.private = self.prepared / "public", self.prepared / "private"
 
     def raw_copy(self) -> Path:
         """A new copy of the raw data, to be changed."""
-        return Path(shutil.copytree(self.raw, self._new() / "raw"))
+        copy = Path(shutil.copytree(self.raw, self._new() / "raw", copy_function=shutil.copyfile))
+        writable(copy)
+        return copy
 
     def prepare(self, raw: Path) -> tuple[Path, Path]:
         """The public and the private folder that other raw data become. Raises DataError."""

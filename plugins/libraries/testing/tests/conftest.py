@@ -85,8 +85,8 @@ def judge(harness_of: Callable[..., Harness]) -> Judge:
         if rule == "raw-untouched":
             list(data.prepare(harness))
         if rule not in WITHOUT_DATA:
-            harness.make_raw(harness.raw)
-            harness.competition.prepare(harness.raw, harness.public, harness.private)
+            harness.create_raw()
+            harness.create_prepared()
         try:
             return [str(broken) for broken in rules[rule].test(harness)]
         except Stop as reason:

@@ -20,8 +20,8 @@ Judge = Callable[..., list[str]]
 def ready(harness_of: Callable[..., Harness]) -> Harness:
     """The new competition with its data."""
     harness = harness_of()
-    harness.make_raw(harness.raw)
-    harness.competition.prepare(harness.raw, harness.public, harness.private)
+    harness.create_raw()
+    harness.create_prepared()
     return harness
 
 
@@ -173,8 +173,8 @@ def test_validate_is_held_to_check_and_grade(harness_of: Callable[..., Harness])
     harness = harness_of({FACTS: ('{ type = "label" }', '{ type = "number", low = 0, high = 1 }'), CODE: own})
     code = harness.competition.facts.folder / CODE
     code.write_text(code.read_text().replace("format.read(submission, private", "LABELS.read(submission, private"))
-    harness.make_raw(harness.raw)
-    harness.competition.prepare(harness.raw, harness.public, harness.private)
+    harness.create_raw()
+    harness.create_prepared()
     assert not list(BY_NAME["sound"].test(harness))
     assert any("grade accepts it, validate says: not well-formed" in str(b) for b in BY_NAME["validate"].test(harness))
 

@@ -20,6 +20,7 @@ from mlecore_testing.competitions.submissions import best, perfect, sample
 from mlecore_testing.competitions.validate import validate
 from mlecore_testing.light import light
 from mlecore_testing.rules import Broken, Rule, Skipped, apply_rules
+from mlecore_testing.shared_data import SharedData
 from mlecore_testing.trees import writable
 
 
@@ -67,14 +68,27 @@ RULES: tuple[Rule[Harness], ...] = (
     Rule(name="validate", says="the sandbox's validate contradicts neither", test=validate, needs=("perfect",)),
     Rule(name="leaks", says="public files do not hold the answers", test=leaks, needs=("layout",)),
     Rule(name="order", says="the order of test files does not tell their labels", test=order, needs=("layout",)),
-    Rule(name="learnable", says="a model beats the sample submission", test=learnable, needs=("sample",)),
+    Rule(name="learnable", says="a model beats the sample submission", test=learnable, needs=("sample",), long=True),
 )
 
 
+SHORT_SIZE = 0.1  # of the synthetic data in the short form; the default of trials, which share them
+
+
 def check_competition(
-    subject: str | Competition, *, edition: str = "v1", seed: int = 0, size: float = 1.0
+    subject: str | Competition,
+    *,
+    edition: str = "v1",
+    seed: int = 0,
+    size: float | None = None,
+    short: bool = False,
+    shared: SharedData | None = None,
 ) -> list[Skipped]:
     """Check an installed competition against all rules, on its synthetic data (or real data that need no account).
+
+    ``short`` takes seconds: data of a tenth of the size (unless ``size`` says otherwise), 60 mutated submissions
+    instead of hundreds, no model, and waivers are not checked for being needed. ``shared`` has the data of other tests
+    of this run.
 
     Raises ConformanceError, an AssertionError, with every rule that is broken and where. Returns the rules that could
     not be tried here, with the reason. A rule that edition v1 breaks by design is waived in competition.toml::
@@ -86,8 +100,10 @@ def check_competition(
     __tracebackhide__ = True
     chosen = competition(subject, edition) if isinstance(subject, str) else subject
     with tempfile.TemporaryDirectory(prefix="mlecore-kit-") as folder:
-        harness = Harness(chosen, Path(folder), seed=seed, size=size)
+        if size is None:
+            size = SHORT_SIZE if short else 1.0
+        harness = Harness(chosen, Path(folder), seed=seed, size=size, short=short, shared=shared)
         try:
-            return apply_rules(f"competition {chosen.id} {chosen.edition}", harness, RULES, chosen.facts.waive)
+            return apply_rules(f"competition {chosen.id} {chosen.edition}", harness, RULES, chosen.facts.waive, short)
         finally:
             writable(Path(folder))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mlecore import competition
 from mlecore_testing.competitions.harness import Harness
+from mlecore_testing.shared_data import create_raw
 from mlecore_testing.trees import tree
 
 _LATER = 400 * 24 * 3600.0  # seconds
@@ -21,7 +22,7 @@ def main(id: str, edition: str, seed: str, size: str, folder: str) -> None:
     now = time.time
     time.time = lambda: now() + _LATER  # so that a date in the bytes is noticed
     harness = Harness(competition(id, edition), Path(folder), seed=int(seed), size=float(size))
-    harness.make_raw(harness.raw_again)
+    create_raw(harness.competition, harness.raw_again, harness.seed, harness.size)
     harness.after_again.write_text(json.dumps(tree(harness.raw_again)))  # before preparing, which may change it
     harness.competition.prepare(
         harness.raw_again, harness.prepared_again / "public", harness.prepared_again / "private"

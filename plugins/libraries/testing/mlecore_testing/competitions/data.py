@@ -12,46 +12,50 @@ from mlecore.child_environment import child_environment
 from mlecore.errors import MlecoreError
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken, Stop
-from mlecore_testing.trees import Tree, differences, read_only, tree
+from mlecore_testing.trees import Tree, differences, tree
 
 _SECONDS = 300  # that making and preparing may take together
 
 
 def raw(harness: Harness) -> Iterator[Broken]:
     try:
-        harness.make_raw(harness.raw)
+        harness.create_raw()
     except MlecoreError as error:
         raise Stop(str(error)) from None
-    harness.before = tree(harness.raw)
-    if not harness.before:
+    before = _first(harness)
+    if not before:
         raise Stop("the folder is still empty")
     harness.second_failure = _again(harness)
     if not harness.after_again.exists():
         raise Stop(f"it fails the second time, in a separate process:\n{harness.second_failure}")
-    yield from differences(harness.before, _second(harness), "the first time", "the second time")
+    yield from differences(before, _second(harness), "the first time", "the second time")
 
 
 def prepare(harness: Harness) -> Iterator[Broken]:
-    read_only(harness.raw)
     try:
-        harness.competition.prepare(harness.raw, harness.public, harness.private)
+        harness.create_prepared()
     except MlecoreError as error:
         raise Stop(str(error)) from None
     if harness.second_failure:
         yield Broken(f"it fails the second time, in a separate process:\n{harness.second_failure}")
-    elif harness.before == _second(harness):  # different raw data may give different files
+    elif _first(harness) == _second(harness):  # different raw data may give different files
         second = tree(harness.prepared_again)
         yield from differences(tree(harness.prepared), second, "the first time", "the second time")
 
 
 def raw_untouched(harness: Harness) -> Iterator[Broken]:
-    yield from differences(harness.before, tree(harness.raw), "before preparing", "after it")
+    yield from differences(_first(harness), tree(harness.raw), "before preparing", "after it")
+
+
+def _first(harness: Harness) -> Tree:
+    """The raw data as they were created."""
+    return harness.shared.raw_tree(harness.raw)
 
 
 def _second(harness: Harness) -> Tree:
-    """The raw data that the other process made."""
-    made: Tree = json.loads(harness.after_again.read_text())
-    return made
+    """The raw data that the other process created."""
+    created: Tree = json.loads(harness.after_again.read_text())
+    return created
 
 
 def _again(harness: Harness) -> str:

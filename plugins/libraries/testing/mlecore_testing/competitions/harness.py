@@ -16,13 +16,14 @@ from mlecore.data.sample import open_sample
 from mlecore.errors import InvalidSubmission, MlecoreError
 from mlecore.submissions.format import Format
 from mlecore_testing.mutants import Grid, Mutant, mutants
-from mlecore_testing.trees import Tree
+from mlecore_testing.shared_data import SharedData
 
 FEWEST = 150  # mutants that are always tried
 MOST = 500
+SHORT = 60  # mutants of the short form
 PATIENCE = 4.0  # seconds after which no more mutants than the fewest are tried
 _SMALL = 100_000  # bytes of a sample submission; for larger ones fewer mutants are tried, as each takes long
-_LEAST = 20  # four of each kind
+_LEAST = 20  # three of each kind
 
 
 @frozen
@@ -50,29 +51,46 @@ class Verdict:
 class Harness:
     """One competition in one edition with its synthetic (or practice) data, in its own folder."""
 
-    def __init__(self, competition: Competition, folder: Path, *, seed: int = 0, size: float = 1.0) -> None:
+    def __init__(
+        self,
+        competition: Competition,
+        folder: Path,
+        *,
+        seed: int = 0,
+        size: float = 1.0,
+        short: bool = False,
+        shared: SharedData | None = None,
+    ) -> None:
         self.competition = competition
         self.facts = competition.facts
         self.folder = folder
         self.seed = seed
         self.size = size
+        self.short = short
+        self.shared = shared or SharedData(folder / "shared")
         self.raw = folder / "raw"
         self.prepared = folder / "prepared"
-        self.public = self.prepared / "public"
-        self.private = self.prepared / "private"
         self.raw_again = folder / "raw-again"
         self.after_again = folder / "raw-again.json"
         self.prepared_again = folder / "prepared-again"
-        self.before: Tree = {}  # the raw data as they were made
         self.second_failure = ""  # of the process that does it all again
         self._submission = folder / "submission.csv"
 
-    def make_raw(self, raw: Path) -> None:
-        """The data to prepare from: the synthetic data, or what needs no account and no network."""
-        if self.competition.loaded.implements("make_raw"):
-            self.competition.make_raw(raw, seed=self.seed, size=self.size)
-        else:
-            self.competition.fetch(raw)
+    @property
+    def public(self) -> Path:
+        return self.prepared / "public"
+
+    @property
+    def private(self) -> Path:
+        return self.prepared / "private"
+
+    def create_raw(self) -> None:
+        """Point ``raw`` to the test run's data, created if they do not exist yet."""
+        self.raw = self.shared.raw(self.competition, self.seed, self.size)
+
+    def create_prepared(self) -> None:
+        """Point ``prepared`` to the test run's data, created if they do not exist yet."""
+        self.prepared = self.shared.prepared(self.competition, self.seed, self.size)
 
     @property
     def format(self) -> Format:
@@ -141,20 +159,20 @@ class Harness:
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        """Hundreds of mutated submissions, checked and graded; fewer where grading one takes long."""
+        """Mutated submissions, checked and graded: hundreds, fewer if grading one takes long; ``SHORT`` at most."""
         bases = {"sample": self.sample}
         if self.grade(self.perfect).accepted:
             bases["perfect"] = self.perfect
         return list(self._judged(mutants(bases, self.ids, self.seed)))
 
     def _judged(self, stream: Iterator[Mutant]) -> Iterator[Verdict]:
-        fewest = max(_LEAST, round(FEWEST * min(1.0, _SMALL / max(1, len(self.sample)))))
+        fewest = max(_LEAST, round((SHORT if self.short else FEWEST) * min(1.0, _SMALL / max(1, len(self.sample)))))
         start = time.monotonic()
         for number, mutant in enumerate(islice(stream, MOST)):
-            if number >= fewest and time.monotonic() - start > PATIENCE:
+            if number >= fewest and (self.short or time.monotonic() - start > PATIENCE):
                 return
             yield Verdict(mutant, self.check(mutant.data), self.grade(mutant.data))
 
     def locals(self) -> tuple[str, ...]:
         """Texts that must not be in a message: folders of this machine."""
-        return (os.fspath(self.folder), str(Path.home()) + os.sep)
+        return (os.fspath(self.folder), os.fspath(self.shared.folder), str(Path.home()) + os.sep)

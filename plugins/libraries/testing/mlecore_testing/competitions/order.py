@@ -11,7 +11,6 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from mlecore.data.scatter import scatter_links
 from mlecore.errors import DataError
 from mlecore.prepare import members
 from mlecore_testing.competitions.harness import Harness
@@ -31,7 +30,6 @@ _ARCHIVES = (".zip", ".7z", ".tar", ".gz", ".tgz")
 
 
 def order(harness: Harness) -> Iterator[Broken]:
-    scatter_links(harness.public)
     answers = truth(harness)
     for where, by, ids in _orders(harness, answers):
         for target in answers.columns:
