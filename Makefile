@@ -7,21 +7,30 @@ MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
 # Programs that agents share lie beside their own in the sandbox.
 SHARED_WORK := $(CURDIR)/plugins/libraries/agents/mle_lib_agents/work
 
-.PHONY: demo test test-without-kubernetes test-kubernetes types env lock generate packages clean
+# What the short lane leaves out: it needs an engine, a cluster, the network or a browser, or takes long.
+LONG := docker or kubernetes or network or browser or slow
+PYTEST := .venv/bin/pytest --dist loadgroup
+SEEDS ?= 1
+KITS ?= 1/1
+
+.PHONY: demo test test-all test-rest test-kubernetes types env lock generate packages clean
 
 demo: env  ## the whole thing, on practice data and synthetic data
 	@scripts/demo.sh
 
-test: test-without-kubernetes test-kubernetes  ## style, types, tests
-
-test-without-kubernetes: env
+test: env  ## the short lane, in minutes: style, types, all tests that need no engine, each competition's kit in its short form
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	@$(MAKE) --no-print-directory types
-	.venv/bin/pytest -n 2 --dist loadgroup -m "not kubernetes"
+	$(PYTEST) -n 3 --kit short --seeds $(SEEDS) -m "not ($(LONG))"  # more workers than CPUs, as many tests wait
+
+test-all: test test-rest test-kubernetes  ## everything; SEEDS=3 tries each oracle on synthetic data of three seeds
+
+test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, the full kits (KITS=2/4: part 2 of 4), slow tests
+	$(PYTEST) -n 3 --kits $(KITS) -m "($(LONG) or conformance) and not kubernetes"
 
 test-kubernetes: env  ## those that need a cluster; skipped where there is none
-	.venv/bin/pytest -m kubernetes plugins/backends/kubernetes
+	.venv/bin/pytest -o cache_dir=.pytest_cache/kubernetes -m kubernetes plugins/backends/kubernetes
 
 types: env  ## mypy: the core and all plugins at once, then each program that an agent runs in a sandbox, in its folder
 	.venv/bin/mypy

@@ -70,6 +70,7 @@ def test_a_bad_one(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path) -> Non
     assert result.exit_code == 2 and f"there is no file {tmp_path / 'none.csv'}" in result.output
 
 
+@pytest.mark.slow
 def test_hostile_files_are_refused_in_words(invoke: Invoke, tmp_path: Path) -> None:
     sparse, link, pipe = tmp_path / "sparse.csv", tmp_path / "link.csv", tmp_path / "pipe.csv"
     with sparse.open("wb") as file:
@@ -112,6 +113,7 @@ def test_real_data_that_need_no_account_serve_as_synthetic(
     assert json.loads(result.stdout)["data_kind"] == "practice"
 
 
+@pytest.mark.slow
 def test_damaged_answers_are_our_fault(tmp_path: Path, answers: pd.DataFrame) -> None:
     data = tmp_path / "data"
     assert CliRunner().invoke(main, ["prepare", ID, "--data", str(data)]).exit_code == 0
@@ -125,6 +127,7 @@ def test_damaged_answers_are_our_fault(tmp_path: Path, answers: pd.DataFrame) ->
     assert result.exit_code == 3 and "private/test.csv: has 14 bytes" in result.output
 
 
+@pytest.mark.slow
 def test_a_batch(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path) -> None:
     good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
     answers.to_csv(good, index=False)

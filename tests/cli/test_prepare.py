@@ -23,6 +23,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_several_synthetic_data_at_a_time(data: Path) -> None:
     for name in ("spaceship-titanic", "aerial-cactus-identification"):
         prepared = data / name / "synthetic" / "prepared"
@@ -30,6 +31,7 @@ def test_several_synthetic_data_at_a_time(data: Path) -> None:
         assert json.loads((prepared / "manifest.json").read_text())["seed"] == 4
 
 
+@pytest.mark.slow
 def test_real_data_that_need_no_account_and_are_as_published(tmp_path: Path) -> None:
     done = mlecore(tmp_path, "prepare", "optical-digits", "--json")
     assert done.exit_code == 0
@@ -62,6 +64,7 @@ def test_what_is_there_can_be_checked(data: Path) -> None:
     assert done.exit_code == 2 and "mlecore prepare spaceship-titanic" in done.output
 
 
+@pytest.mark.slow
 def test_real_data_that_need_no_account_serve_as_synthetic(tmp_path: Path) -> None:
     assert mlecore(tmp_path, "prepare", "optical-digits", "spaceship-titanic", "--synthetic").exit_code == 0
     rows = json.loads(mlecore(tmp_path, "prepare", "--list", "--json").stdout)

@@ -138,6 +138,7 @@ def call(*words: str) -> None:
     assert done.exit_code == 0, done.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES if running(page)]
 )

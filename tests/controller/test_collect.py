@@ -256,6 +256,7 @@ def test_snapshots_that_init_cannot_have_taken_are_dropped(sandbox, record):
     assert ".mlecore/snapshots: 3 files that init cannot have written" in done.collected.refused
 
 
+@pytest.mark.slow
 def test_more_snapshots_than_init_keeps_are_none(sandbox, record):
     for number in range(3009):
         sandbox.put(f".mlecore/snapshots/{number}.csv")

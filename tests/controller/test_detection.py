@@ -85,14 +85,14 @@ def test_what_a_killed_controller_left_unjudged_is_judged(judging: Any) -> None:
     [
         ("raises", "its hook detect failed: ValueError: a bug"),
         ("dies", "ended without a result (exit code 7)"),
-        ("hangs", "more than its limit of 5 s"),
+        ("hangs", "more than its limit of 1 s"),
         ("nan", "cannot be written as JSON"),
         ("eats", "took more than its memory limit of 1 GB"),
     ],
 )
 def test_a_detector_that_fails_is_reported_as_failed(lab: Any, how: str, words: str) -> None:
     judge = ready("judge", {"how": how})
-    declared = evolve(judge.detector, seconds=5.0 if how == "hangs" else 60.0, memory_gb=1.0)
+    declared = evolve(judge.detector, seconds=1.0 if how == "hangs" else 60.0, memory_gb=1.0)
     lab.detectors = (evolve(judge, detector=declared),)
     group = lab.make(("worker", {}), seeds=2)
     assert lab.run().complete  # and no run is affected

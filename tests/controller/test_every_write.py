@@ -121,6 +121,7 @@ def labs(lab, data, memory):
     return make
 
 
+@pytest.mark.slow
 def test_dead_at_every_write(labs):
     undisturbed = labs()
     counting = Counting()
@@ -160,6 +161,7 @@ def test_dead_again_and_again(labs):
     assert end_of(lab) == end_of(undisturbed)
 
 
+@pytest.mark.slow
 def test_full_disk_at_every_write(labs):
     undisturbed = labs()
     counting = Counting()
@@ -190,6 +192,7 @@ def test_disk_that_lies_about_a_record(labs):
         assert len(lab.grader.calls) <= 2
 
 
+@pytest.mark.slow
 def test_disk_away_at_every_write(labs):
     """Only its mount point is there for a moment: nothing is written below it, and all goes on when it is back."""
     undisturbed = labs()

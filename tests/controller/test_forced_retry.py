@@ -98,6 +98,7 @@ def test_of_a_group_the_runs_that_ended_so(cli, lab):
     assert {record.state for record in lab.records().values()} == {"planned"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["grade.json", "submission", "logs", FINDINGS])
 def test_a_controller_that_dies_while_it_moves_the_result(lab, graded, monkeypatch, name):
     before = content(graded)

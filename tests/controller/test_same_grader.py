@@ -61,6 +61,7 @@ def grade(lab) -> dict:
     return json.loads((lab.folder(RUN) / "grade.json").read_text())
 
 
+@pytest.mark.slow
 def test_another_plugin_does_not_grade_unasked(collected, verb, replaced):
     code, output = verb("runs", "grade", "g")
     assert code == 3 and "another plugin of coins is installed" in output and "--with-installed" in output

@@ -144,6 +144,7 @@ OF_FOLDERS = ("null", "fifo", "zeros", "loop")
 SLOW = ("events.jsonl", "huge")  # of which every verb reads as much as a journal may have
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "how"),
     [(file, how) for file in FILES for how in (TAMPERED if "." in file else OF_FOLDERS) if (file, how) != SLOW],

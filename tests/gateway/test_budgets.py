@@ -12,7 +12,6 @@ import threading
 import time
 from pathlib import Path
 
-import openai
 import pytest
 from mlecore_testing.models import Answer, Script, Usage, scripted_model
 
@@ -69,6 +68,8 @@ def test_budget_ends_the_calls(gateway, budget, served):
 
 
 def test_clients_do_not_ask_for_ever(gateway):
+    import openai
+
     front = gateway(HUNDRED, budgets=("1calls",))
     client = openai.OpenAI(base_url=f"{front.url}/v1", api_key=TOKEN, max_retries=5)
     client.chat.completions.create(**CHAT)
@@ -116,6 +117,8 @@ class Process:
     """The gateway as a process of its own."""
 
     def __init__(self, folder, **settings):
+        import openai
+
         argv = [sys.executable, "-m", "mlecore.gateway", "--listen", "127.0.0.1:0", "--folder", str(folder)]
         self.child = subprocess.Popen(argv, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         self.child.stdin.write(json.dumps(settings).encode())
@@ -135,6 +138,8 @@ class Process:
 
 def test_restart_remembers_to_the_token(tmp_path):
     """Also the call that was under way when it was killed."""
+    import openai
+
     slow = Answer(text="x", delay=30, when="slow")
     with scripted_model(Script(answers=(HUNDRED, slow))) as model:
         settings = {"endpoint": model.url, "token": TOKEN, "models": ["scripted"], "budgets": ["5calls"]}
@@ -161,6 +166,8 @@ def test_restart_remembers_to_the_token(tmp_path):
 
 
 def _quietly(ask):
+    import openai
+
     with contextlib.suppress(openai.APIError):
         ask()
 

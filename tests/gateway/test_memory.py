@@ -39,6 +39,7 @@ print(longest)
 """
 
 
+@pytest.mark.slow
 def test_large_requests_at_once(tmp_path):
     """Four of 120 MB took 2.1 GB and stopped the loop for 2 s."""
     body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "x" * (31 << 20)}]}).encode()

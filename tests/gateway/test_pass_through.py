@@ -8,8 +8,6 @@ import json
 import threading
 import time
 
-import anthropic
-import openai
 import pytest
 from mlecore_testing.models import Answer
 from mlecore_testing.models.script import Tool
@@ -19,6 +17,8 @@ CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}
 
 
 def test_openai_client(gateway):
+    import openai
+
     front = gateway(Answer(text="some words", tools=(Tool(name="run", arguments={"code": "1"}),), times=0))
     client = openai.OpenAI(base_url=f"{front.url}/v1", api_key=TOKEN)
     whole = client.chat.completions.create(**CHAT)
@@ -41,6 +41,8 @@ def test_openai_client(gateway):
 
 
 def test_anthropic_client(gateway):
+    import anthropic
+
     front = gateway(Answer(text="some words", times=0))
     client = anthropic.Anthropic(base_url=front.url, api_key=TOKEN)
     asked = {"model": "scripted", "max_tokens": 9, "messages": CHAT["messages"]}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import anthropic
-import openai
 import pytest
 from mlecore_testing.models import Answer, Usage
 
@@ -144,6 +142,9 @@ def test_openrouters_online_models(gateway):
 
 
 def test_clients_show_why(gateway):
+    import anthropic
+    import openai
+
     front = gateway()
     with pytest.raises(openai.BadRequestError, match=r"no access to tools .* web_search"):
         openai.OpenAI(base_url=f"{front.url}/v1", api_key=TOKEN).responses.create(
@@ -239,6 +240,8 @@ def test_tools_of_the_client_pass(gateway, path):
 
 def test_responses_are_not_stored_unless_allowed(gateway):
     """The provider keeps responses by default; what is not kept is only of use with its reasoning."""
+    import openai
+
     front = gateway(Answer(text="x", times=0))
     client = openai.OpenAI(base_url=f"{front.url}/v1", api_key=TOKEN)
     client.responses.create(model="scripted", input="hello")

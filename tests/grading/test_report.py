@@ -110,6 +110,7 @@ def test_isolated_grader(tiny: Prepared, tmp_path: Path) -> None:
             grader.grade(None, evolve(tiny, competition="other"))
 
 
+@pytest.mark.slow
 def test_check_has_the_graders_limits(tiny: Prepared, tmp_path: Path) -> None:
     def check(value: str) -> Result:
         path = submission(tmp_path, value)
@@ -126,6 +127,7 @@ def test_check_has_the_graders_limits(tiny: Prepared, tmp_path: Path) -> None:
     assert result.exit_code == 1 and "Invalid: " in result.output
 
 
+@pytest.mark.slow
 def test_the_api_checks_large_files_under_the_graders_limits(tiny: Prepared, tmp_path: Path) -> None:
     competition = mlecore.competition("tiny")
     small = submission(tmp_path, "0.5")

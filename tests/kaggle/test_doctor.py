@@ -60,6 +60,7 @@ def test_a_broken_plugin_is_named_with_its_reason(kaggle: Any, cli: Any) -> None
     assert "no_such_module" in problem["what"] and "pip uninstall mle-comp-tiny" in problem["fix"]
 
 
+@pytest.mark.slow
 def test_the_disk_is_held_against_what_is_wanted(
     kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_disk_that_cannot_be_looked_at_hides_nothing_else(
     assert [finding.state for finding in found if finding.area == "backend vm"] == ["ok"]
 
 
+@pytest.mark.slow
 def test_leftovers_are_shown_and_removed_when_asked(
     cli: Any, raw_files: dict[str, bytes], kaggle: Any, dirs: DataDirs
 ) -> None:

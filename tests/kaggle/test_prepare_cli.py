@@ -33,6 +33,7 @@ def test_from_kaggle_to_prepared_and_verified(
     assert bad.returncode == 1 and "private/test.csv: has" in bad.stdout
 
 
+@pytest.mark.slow
 def test_keep_raw_keeps_the_download_and_what_came_out_of_it(
     kaggle: Any, token: None, cli: Any, raw_files: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -135,6 +136,7 @@ def test_killed_at_any_moment_the_next_call_goes_on(kaggle: Any, token: None, cl
     assert not [name for name in left if "partial" in name or "old" in name]
 
 
+@pytest.mark.slow
 def test_two_at_once_download_once(kaggle: Any, token: None, cli: Any, tmp_path: Path) -> None:
     md5 = kaggle.add("tiny", {"train.csv": b"id,y\n1,2\n2,3\n3,4\n", "bulk": random.Random(0).randbytes(600_000)})
     cli.install("tiny", md5)

@@ -386,6 +386,7 @@ def _7z_of(content: Content) -> bytes:
     return out.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "id",
     [

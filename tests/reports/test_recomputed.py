@@ -71,6 +71,7 @@ def test_a_small_report(some) -> None:
     assert list(page_differences(expected, html)) == []
 
 
+@pytest.mark.slow
 def test_the_whole_benchmark(two_groups) -> None:
     found, html, expected = made(two_groups, "good", "bad", against_published=True)
     assert len(expected["setups"][0]["runs"].rows) == 225

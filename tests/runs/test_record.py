@@ -72,9 +72,9 @@ def test_what_a_newer_version_wrote_is_kept_and_written_again():
         (b"{}", "no format number"),
         (b'{"format": 99}', "newer mlecore"),
         (b'{"format": 1}', "uid is missing; name is missing; group is missing; and 4 more"),
-        (b"[" * 100_000, "nested too deep"),
-        (b'{"format": ' + b"1" * 5000 + b"}", "not JSON"),
-        (b" " * 2**25, "bytes"),
+        pytest.param(b"[" * 100_000, "nested too deep", id="deep"),
+        pytest.param(b'{"format": ' + b"1" * 5000 + b"}", "not JSON", id="long number"),
+        pytest.param(b" " * 2**25, "bytes", id="large"),
     ],
 )
 def test_damage_is_named(content, words, tmp_path):

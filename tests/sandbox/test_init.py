@@ -125,6 +125,7 @@ def test_the_limit_kills_what_does_not(shell: list[str], home: Path) -> None:
     assert code == 124 and report["signal"] == 9 and 1.0 <= report["seconds"] < 4
 
 
+@pytest.mark.slow
 def test_a_signal_just_before_the_wait_costs_a_second_at_most(
     shell: list[str], home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +184,7 @@ def test_a_resting_submission_is_copied_once_for_each_change(shell: list[str], h
     assert (home / ".mlecore/candidates").read_text() == "submission/submission.csv\n"
 
 
+@pytest.mark.slow
 def test_copies_are_bounded_and_spread_over_time(sh: list[str], home: Path) -> None:
     """Room for four copies: what is dropped is every second one, never all that is early."""
     script = "for i in 1 2 3 4 5 6; do echo 12345678$i > submission/submission.csv; sleep 1.05; done"

@@ -176,6 +176,7 @@ def test_hostile_files_as_the_guard_sees_them(opt, tmp_path):
             path.unlink(missing_ok=True)
 
 
+@pytest.mark.slow
 def test_large_tables_in_little_memory(opt):
     lines = [f"row-{k},0.5" for k in range(200_000)]
     lay(opt, FORM, "\n".join(["id,p", *lines]))

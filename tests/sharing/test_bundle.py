@@ -255,6 +255,7 @@ def test_no_bundle(tmp_path: Path) -> None:
     assert verify(tmp_path).exit_code == 1
 
 
+@pytest.mark.slow
 def test_grades_are_made_again(groups, tmp_path: Path) -> None:
     """A real submission on synthetic data: the same grade; with a grade that was improved: seen."""
     data = ["--data", str(tmp_path / "data")]

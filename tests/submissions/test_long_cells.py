@@ -84,6 +84,7 @@ def test_records_are_the_same_in_pieces(size: int) -> None:
     assert decode_records(frame, [single, ""], ("text", "number", "integer"), single=True)[0].words[0][0] == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["1 1 ", "+1 1 ", "11 11 ", "99999999999999999999 1 ", "\u0661 1 "])
 def test_a_mask_takes_a_few_times_its_size(unit: str) -> None:
     """2.5 GB were taken for 60 MB of a cell."""
@@ -93,6 +94,7 @@ def test_a_mask_takes_a_few_times_its_size(unit: str) -> None:
     assert time.process_time() - begun < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("record", [("text", "number", "number"), ("number",) * 3])
 def test_records_take_a_few_times_their_size(record: tuple[records.Word, ...]) -> None:
     cell, frame = "1 1 1 " * (4 * MB // 6), pd.DataFrame(index=[0])

@@ -80,6 +80,7 @@ def test_a_file_that_validate_rejects_is_not_submitted(home: Path) -> None:
     assert set(handed_in(home)["y"]) == {0.5}
 
 
+@pytest.mark.slow
 def test_an_undecided_check_does_not_reject(home: Path) -> None:
     (home.parent / "opt" / "validate").write_text("raise SystemExit(3)\n")
     assert run(home, task()).startswith("result: model (")

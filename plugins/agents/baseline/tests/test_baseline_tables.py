@@ -51,6 +51,7 @@ def test_a_table_with_categories_gaps_and_flags(data: Path, attempt: Attempt) ->
     assert (made.set_index("PassengerId")["Transported"] == truth.reindex(made["PassengerId"])).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_the_seed_changes_it_slightly_and_nothing_else_does(data: Path, attempt: Attempt) -> None:
     table = pd.DataFrame(RNG.normal(size=(400, 3)), columns=["a", "b", "c"]).assign(id=range(400))
     table["target"] = (table["a"] + table["b"] + RNG.normal(size=400) > 0).astype(int)

@@ -65,6 +65,7 @@ def test_launch_asks_for_the_network_it_is_to_try() -> None:
     assert {"agent/probe.sh", "agent/probe.py", "agent/search.py"} <= set(result.files)
 
 
+@pytest.mark.slow
 def test_planted_answers_and_runs_are_found(
     home: Path, probe: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,7 @@ def test_conformance() -> None:
     check_agent("mlab")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["chat", "responses", "messages"])
 def test_every_protocol(loop: Loop, protocol: str) -> None:
     assert loop.run(*SOLVE, protocol=protocol) == "mlab: final answer"

@@ -123,6 +123,7 @@ def test_odd_answers_do_not_end_the_work(loop: Loop) -> None:
     assert "call submit" in loop.seen(1)[-1] and "two tools" in loop.seen(2)[-1] and "no JSON" in loop.seen(3)[-1]
 
 
+@pytest.mark.slow
 def test_it_ends_when_nothing_more_can_come(loop: Loop) -> None:
     assert loop.run(SOLVE, shell("true", times=0), steps=3) == "react: all steps are used"
     assert loop.run(shell("true", times=0), limit=31, steps=10**6) == "react: the time is up"

@@ -99,6 +99,7 @@ def test_a_secret_reaches_the_job_and_no_command_line(
     host.remove(handle)
 
 
+@pytest.mark.slow
 def test_a_host_installs_from_the_controllers_mirror(
     host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

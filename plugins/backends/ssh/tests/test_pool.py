@@ -111,6 +111,7 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_jobs_are_spread_and_found_by_another_controller(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     first, second = lab.start("mle-1"), lab.start("mle-2")
@@ -124,6 +125,7 @@ def test_jobs_are_spread_and_found_by_another_controller(make_lab: Callable[...,
     assert lab.another().status([second])[second].phase == "running"
 
 
+@pytest.mark.slow
 def test_a_silent_host_holds_up_no_start(make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "_SLOW", 0.05)
     lab, over = make_lab(), threading.Event()
@@ -135,6 +137,7 @@ def test_a_silent_host_holds_up_no_start(make_lab: Callable[..., Lab], monkeypat
         over.set()
 
 
+@pytest.mark.slow
 def test_a_host_that_was_down_builds_when_it_gets_a_job(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.links["gpu2"].up = False
@@ -147,6 +150,7 @@ def test_a_host_that_was_down_builds_when_it_gets_a_job(make_lab: Callable[..., 
     assert host_of(lab.start("mle-1")) == "gpu2"
 
 
+@pytest.mark.slow
 def test_slots_and_gpus_decide_where_there_is_room(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(HostSettings(address="gpu1", slots=1), HostSettings(address="gpu2", slots=2))
     assert sorted(host_of(lab.start(f"mle-{number}")) for number in range(3)) == ["gpu1", "gpu2", "gpu2"]
@@ -156,6 +160,7 @@ def test_slots_and_gpus_decide_where_there_is_room(make_lab: Callable[..., Lab])
     assert host_of(lab.start("mle-4")) == host_of(lab.handles[0])
 
 
+@pytest.mark.slow
 def test_a_host_that_does_not_answer_keeps_its_jobs_for_a_while(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     first, second = lab.start("mle-1", "sh", "-c", "sleep 1; echo done"), lab.start("mle-2")
@@ -169,6 +174,7 @@ def test_a_host_that_does_not_answer_keeps_its_jobs_for_a_while(make_lab: Callab
     assert b"".join(lab.pool.logs(first)) == b"done\n"
 
 
+@pytest.mark.slow
 def test_a_job_given_up_is_removed_when_its_host_is_back(
     make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +194,7 @@ def test_a_job_given_up_is_removed_when_its_host_is_back(
     assert lab.status(again).phase == "running"
 
 
+@pytest.mark.slow
 def test_nothing_is_given_up_while_no_host_answers(
     make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +208,7 @@ def test_nothing_is_given_up_while_no_host_answers(
     assert {status.phase for status in lab.pool.status([first, second]).values()} == {"running"}
 
 
+@pytest.mark.slow
 def test_a_host_that_refuses_a_job_is_passed_over(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     broken = lab.links["gpu1"].home / ".local/state/mlecore/vm/jobs"
@@ -252,6 +260,7 @@ def test_the_doctor_warns_where_jobs_end_with_the_connection(
     assert found.what.startswith("gpu1: ") and not found.fatal
 
 
+@pytest.mark.slow
 def test_each_job_sees_its_gpus_only_and_none_has_another_ones(make_lab: Callable[..., Lab]) -> None:
     """The ids need no device here: without a sandbox, a GPU is a number in CUDA_VISIBLE_DEVICES."""
     lab = make_lab(HostSettings(address="gpu1", gpus=("0", "3")), HostSettings(address="gpu2", gpus=("1",)))

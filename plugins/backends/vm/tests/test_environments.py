@@ -210,6 +210,7 @@ def test_pip_s_mirrors_count_for_uv_unless_it_has_its_own(monkeypatch: pytest.Mo
     assert "UV_DEFAULT_INDEX" not in environment(PIP)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["variable", "options file", "netrc"])
 def test_packages_come_from_a_mirror_with_a_password(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, isolated: bool
@@ -232,6 +233,7 @@ def test_packages_come_from_a_mirror_with_a_password(
     assert not [path for path in kept if password.encode() in path.read_bytes()]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(environments.node_prefix() is None, reason="there is no npm here")
 def test_node_packages_come_from_a_registry_with_a_password(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolated: bool

@@ -120,6 +120,7 @@ def test_an_agent_that_stops_init_s_clock_gains_nothing(lab: Any, monkeypatch: p
     assert status.timed_out or status.exit_code == 124
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_a_forged_report_does_not_hide_time(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The agent freezes init's clock, works beyond its limit, and ends well by itself."""

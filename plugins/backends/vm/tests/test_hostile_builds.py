@@ -23,7 +23,7 @@ from mlecore_testing.package_index import MODULE, NAME, wheel
 from mlecore.agents import Recipe
 from mlecore.errors import BackendError
 
-pytestmark = pytest.mark.skipif(find_uv() is None, reason="there is no uv here")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_uv() is None, reason="uv not found")]
 SANDBOX = pytest.param(True, id="sandbox", marks=pytest.mark.sandbox)
 KEYS = {
     "OPENAI_API_KEY": "canary-openai",

@@ -100,6 +100,7 @@ def test_a_job_of_an_ordinary_user(folder: Path) -> None:
     assert "1 the controller's, in a user namespace\noom True\n143\nhttp://127.0.0.1:3128\n\n[]\n" in output
 
 
+@pytest.mark.slow
 def test_rules_against_harm_hold_for_an_ordinary_user(folder: Path) -> None:
     """Root can read what an agent has locked, and only an ordinary user's files must be unlocked first."""
     script = """

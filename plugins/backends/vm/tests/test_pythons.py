@@ -60,6 +60,7 @@ def test_our_own_is_taken_where_it_fits() -> None:
     assert pythons.fits(None) and pythons.fits(f"=={here}.*") and not pythons.fits(f"!={here}.*")
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_a_job_runs_with_it(lab: Any) -> None:
     other = f"!={sys.version_info[0]}.{sys.version_info[1]}.*,>=3.10"

@@ -139,6 +139,7 @@ def fill(folder: Path, leave: int = 0) -> None:
             out.write(bytes(1 << 16))
 
 
+@pytest.mark.slow
 def test_a_disk_that_others_fill_is_an_infrastructure_failure(
     small_disk: Path, make_lab: Callable[..., Any], wait_until: Callable[..., None]
 ) -> None:

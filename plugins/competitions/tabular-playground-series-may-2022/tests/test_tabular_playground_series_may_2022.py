@@ -11,6 +11,7 @@ from mlecore_testing import Trial
 pytestmark = pytest.mark.trial(size=0.01)
 
 
+@pytest.mark.slow
 def test_both_parts_are_numbered_through(trial: Trial, answers: pd.DataFrame) -> None:
     train, test = pd.read_csv(trial.public / "train.csv"), pd.read_csv(trial.public / "test.csv")
     assert train["id"].tolist() == list(range(len(train)))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import mle_ext_mlflow as extension
 import pytest
 from attrs import evolve
-from mlflow.tracking import MlflowClient
 
 from mlecore.agents import Usage
 from mlecore.detectors import Finding
@@ -17,9 +17,14 @@ from mlecore.registry.provenance import PluginUse
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.record import RunRecord
 
+if TYPE_CHECKING:  # importing it takes seconds
+    from mlflow.tracking import MlflowClient
+
 
 @pytest.fixture
 def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from mlflow.tracking import MlflowClient
+
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "store").as_uri())
     extension._client.cache_clear()

@@ -192,6 +192,7 @@ def launch(task: Task) -> Launch:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [

@@ -248,6 +248,7 @@ def tried(install: Install, tmp_path: Path) -> Callable[..., list[str]]:
     return judged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_plugin_is_found_out(tried: Callable[..., list[str]], what: str) -> None:
     kind, rule, edits, expected = BROKEN[what]

@@ -47,19 +47,30 @@ def run(tmp_path: Path) -> Run:
     return started
 
 
+@pytest.mark.slow
 def test_a_new_package_passes_without_a_test_of_its_own(install: Callable[..., str], run: Run) -> None:
     install("competition", "ring")
-    code, said = run("mle_comp_ring")
+    code, said = run("--kit", "short", "mle_comp_ring")
     assert code == 0, said
     assert "PASSED mle_comp_ring/competition.toml::conformance[v1]" in said
 
 
+@pytest.mark.slow
 def test_a_broken_rule_is_named_and_no_traceback_shown(install: Callable[..., str], run: Run) -> None:
     install("competition", "ring", {"__init__.py": ("return accuracy(", "return -accuracy(")})
-    code, said = run("-m", "conformance")
+    code, said = run("--kit", "short", "-m", "conformance")
     assert code == 1, said
     assert "competition ring v1 breaks" in said and "perfect - " in said
     assert "Traceback" not in said and "pytest_plugin.py" not in said
+
+
+@pytest.mark.slow
+def test_the_full_kit_is_the_default_and_holds_waivers_to_be_needed(install: Callable[..., str], run: Run) -> None:
+    install("competition", "ring", {"competition.toml": ("", '[[waive]]\nrule = "learnable"\nwhy = "a test"\n')})
+    code, said = run("--kit", "short", "-m", "conformance")
+    assert code == 0, said
+    code, said = run("-m", "conformance")
+    assert code == 1 and "the rule holds, so its waiver is out of date" in said, said
 
 
 def test_the_installed_package_must_be_the_tested_one(install: Callable[..., str], run: Run) -> None:
