@@ -17,7 +17,7 @@ pytestmark = pytest.mark.trial(size=0.2)
 @pytest.mark.parametrize(("archive", "table"), [("train.zip", "public/train.csv"), ("test.zip", "private/test.csv")])
 def test_each_archive_holds_the_photographs_of_its_part(trial: Trial, archive: str, table: str) -> None:
     with zipfile.ZipFile(trial.raw / "train.zip") as raw, zipfile.ZipFile(trial.public / archive) as part:
-        assert sorted(part.namelist()) == sorted(pd.read_csv(trial.folder / table)["id"])
+        assert sorted(part.namelist()) == sorted(pd.read_csv(trial.prepared / table)["id"])
         assert all(part.read(image) == raw.read(f"train/{image}") for image in part.namelist())
 
 

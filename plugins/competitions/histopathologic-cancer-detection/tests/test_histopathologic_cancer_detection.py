@@ -16,7 +16,7 @@ def test_unlabelled_patches_set_the_ratio_and_tables_keep_file_order(trial: Tria
     train, test = train_test_split(table["id"], test_size=unlabelled / (len(table) + unlabelled), random_state=0)
     for ids, name, folder in ((train, "public/train_labels.csv", "train"), (test, "private/answers.csv", "test")):
         part = table[table["id"].isin(ids)]
-        assert (trial.folder / name).read_text() == part.to_csv(index=False)
+        assert (trial.prepared / name).read_text() == part.to_csv(index=False)
         assert {path.stem for path in (trial.public / folder).iterdir()} == set(part["id"])
 
 
