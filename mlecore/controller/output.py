@@ -12,13 +12,17 @@ from mlecore.backends import Backend
 from mlecore.errors import BackendUnreachable, DataError, UsageError
 from mlecore.registry.opening import open_backend
 from mlecore.runs.record import RunRecord
+from mlecore.runs.secrets import search
 from mlecore.runs.store import recover_record
 
 _CHUNK = 1 << 20
 
 
 def output(record: RunRecord, follow: bool) -> Iterator[bytes]:
-    """Chunks of the output; with ``follow`` until the process ends, waiting for it to begin. Raises UsageError."""
+    """Chunks of the output, the run's secrets masked; with ``follow`` until the process ends, waiting for it to begin.
+
+    Raises UsageError.
+    """
     while record.state in ("planned", "starting"):
         if not follow:
             raise UsageError(f"{record.name} is {record.state}: it has printed nothing yet")
@@ -29,7 +33,8 @@ def output(record: RunRecord, follow: bool) -> Iterator[bytes]:
         if not record.own_jobs:
             raise DataError(f"{record.name}: its record names a job that is not this run's; was it edited?")
         opened = open_backend(record.backend.name, record.backend.options)
-        yield from _from_backend(opened.backend, record, follow)
+        secrets, _ = search(record.folder, record.secrets)
+        yield from secrets.masked(_from_backend(opened.backend, record, follow))
         return
     path = saved(record)
     if path is None:

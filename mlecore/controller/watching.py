@@ -21,6 +21,7 @@ from mlecore.registry.opening import open_backend
 from mlecore.runs.measured import spent_in
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import SETTLED, RunRecord
+from mlecore.runs.secrets import search
 from mlecore.runs.store import load_group, open_group
 from mlecore.units import show_duration
 
@@ -142,7 +143,8 @@ class Watcher:
             read += len(chunk)
             tail = (tail + chunk)[-_TAIL:]
         self._outputs[handle.name] = (read, tail)
-        return last_line(tail)
+        secrets, _ = search(record.folder, record.secrets)
+        return last_line(b"".join(secrets.masked([tail])))
 
     def _counted(self, record: RunRecord, handle: Handle) -> tuple[Mapping[str, float] | None, int]:
         """What its gateway has counted, None without one; and how many snapshots there are."""

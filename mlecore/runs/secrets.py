@@ -101,6 +101,13 @@ def search(
     return Search(found), tuple(sorted(missing))
 
 
+def _starred(data: bytes, found: Iterable[tuple[int, int, str]]) -> bytes:
+    masked = bytearray(data)
+    for at, length, _ in found:
+        masked[at : at + length] = b"*" * length
+    return bytes(masked)
+
+
 class Search:
     """For the values of some fingerprints."""
 
@@ -137,6 +144,33 @@ class Search:
             keep = held[max(0, len(held) - self.longest + 1) :]
             position += len(held) - len(keep)
             held = keep
+
+    def masked(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """The stream, its length unchanged, with asterisks for secrets.
+
+        Only an end that may be the beginning of a secret is held back until more follows. Raises TooManyPlaces.
+        """
+        held = b""
+        for chunk in chunks:
+            data = held + chunk
+            end = self._undecided(data)
+            found = sorted(self.in_bytes(data), reverse=True)
+            for at, length, _ in found:
+                if at < end < at + length:  # a secret that another one may follow within: keep it whole
+                    end = at
+            yield _starred(data, found)[:end]
+            held = data[end:]
+        yield _starred(held, self.in_bytes(held))
+
+    def _undecided(self, data: bytes) -> int:
+        """Where the first secret may begin of which ``data`` has no end yet; the length of ``data`` if none does."""
+        first = len(data)
+        for each, start in zip(self.fingerprints, self._starts, strict=True):
+            for at in range(max(0, len(data) - each.length + 1), first):
+                if data.startswith(start[: len(data) - at], at):
+                    first = at
+                    break
+        return first
 
     def mask(self, path: Path) -> tuple[str, ...]:
         """Overwrite each with as many asterisks; the names of those that were found. Raises OSError, TooManyPlaces."""

@@ -16,6 +16,7 @@ from mlecore.controller.state import ActiveRun
 from mlecore.controller.table import LiveTable
 from mlecore.controller.watching import Running, Watcher, time_left
 from mlecore.model_access import ModelAccess
+from mlecore.runs import secrets
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.store import load_group, write_record
 
@@ -142,3 +143,13 @@ def test_the_time_left_follows_from_runs_that_ended(lab):
     assert time_left(lab.plan, records, [view], 1) == (6.0 + 2 * 10.0, 56.0 + 2 * 60.0)
     assert time_left(lab.plan, records, [view], 2) == (13.0, 88.0)
     assert time_left(lab.plan, records[1:], [view], 1)[0] is None
+
+
+def test_secrets_of_a_running_run_are_masked_wherever_its_output_is_shown(at_work, monkeypatch):
+    monkeypatch.setattr(secrets, "SHORTEST", 4)
+    record = load_group(at_work)[0]
+    write_record(evolve(record, given_secrets=("HF_TOKEN",)))
+    secrets.remember(record.folder, ("HF_TOKEN",), {"HF_TOKEN": "working"})
+    shown = CliRunner().invoke(main, ["runs", "logs", f"long/{record.name}", "--runs", str(at_work.parent)])
+    assert shown.exit_code == 0 and "*******" in shown.output and "working" not in shown.output, shown.output
+    assert watch(at_work, "--once").output.splitlines()[5].endswith("*******")

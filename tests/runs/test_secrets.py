@@ -46,6 +46,19 @@ def test_across_chunks(size):
     assert sorted({at for at, _, _ in found}) == [9, 33, 67, 91, 125, 149]
 
 
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+def test_a_stream_is_masked_and_only_what_may_be_a_key_is_held_back(size):
+    longer = KEY + "-and-more"
+    look = Search([fingerprint("KEY", KEY), fingerprint("LONGER", longer), fingerprint("TAIL", "abcdef-and")])
+    text = f"one {KEY}, sk- {longer} {KEY[:-1]}\n{KEY}-an".encode()
+    chunks = [text[at : at + size] for at in range(0, len(text), size)]
+    stars = "*" * len(KEY)
+    expected = f"one {stars}, sk- {'*' * len(longer)} {KEY[:-1]}\n{stars}-an"
+    assert b"".join(look.masked(chunks)).decode() == expected
+    assert next(look.masked([b"a line\n", b"more"])) == b"a line\n"
+    assert next(look.masked([b"a line s", b"k"])) == b"a line "
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"by": "x"}', json.dumps({"by": "x", "secrets": [{"name": 1}]})])
 def test_a_damaged_file_is_none(tmp_path, text):
     (tmp_path / FILE).write_text(text)
