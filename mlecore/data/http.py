@@ -175,9 +175,10 @@ def _receive(
         require(target.parent, needed, f"the download {target.name} and what is made of it")
     if not body.offset:  # another file: what has arrived must go before the new one is named
         arriving.unlink(missing_ok=True)
+        arriving.touch(0o600)  # an archive holds the labels that answers are drawn from
     files.replace(state, json.dumps({"validator": body.validator, "size": body.size}).encode())
     done = body.offset
-    with arriving.open("r+b" if body.offset else "wb") as file:
+    with arriving.open("r+b") as file:
         file.seek(done)
         for chunk in body.chunks:
             file.write(chunk)

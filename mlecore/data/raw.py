@@ -96,7 +96,8 @@ def _fill(path: Path, write: Callable[[Path], None]) -> None:
     """Make a raw folder: complete, or absent."""
     partial = files.partial(path)
     try:
-        partial.mkdir(parents=True)
+        partial.parent.mkdir(exist_ok=True, parents=True)
+        partial.mkdir(0o700)
         write(partial)
         _freeze(partial)
         files.swap(partial, path)
@@ -145,13 +146,14 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
 
 
 def _freeze(root: Path) -> None:
-    """Make everything below ``root``, and it, read-only."""
+    """Make everything below ``root``, and it, read-only. Only the user can enter it: it holds labels of the answers."""
     for folder, _, names in os.walk(root, topdown=False):
         for name in names:
             path = f"{folder}/{name}"
             if (mode := os.stat(path).st_mode) & 0o222:  # noqa: PTH116 - a third of the time of Path
                 os.chmod(path, mode & ~0o222)  # noqa: PTH101
         Path(folder).chmod(0o555)
+    root.chmod(0o500)
 
 
 def _marked(raw: Path, marker: Path) -> str | None:

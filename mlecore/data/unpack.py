@@ -38,14 +38,15 @@ _BY_DESCRIPTOR = os.utime in os.supports_fd and os.chmod in os.supports_fd
 def unpack(archive: Path, into: Path, progress: Progress | None = None) -> HashCache:
     """Unpack into the new folder ``into``, as read-only files; returns what they hold. What is inside stays packed.
 
-    Raises DataError for an archive that is truncated or damaged, whose members would leave the folder, are links, have
-    the same path or inflate too far, and, before anything is written, when the disk has too little room.
+    Only the user can enter the folder. Raises DataError for an archive that is truncated or damaged, whose members
+    would leave the folder, are links, have the same path or inflate too far, and, before anything is written, when the
+    disk has too little room.
     """
     members, folders = contents(archive)
     into.parent.mkdir(parents=True, exist_ok=True)
     total = sum(info.file_size for info, _ in members)
     require(into.parent, total, f"unpacking {archive.name}")
-    into.mkdir()
+    into.mkdir(0o700)
     for folder in sorted(folders):
         (into / folder).mkdir(exist_ok=True)
     done, guard = 0, threading.Lock()

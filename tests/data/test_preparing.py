@@ -46,7 +46,7 @@ def test_synthetic_data_are_made_prepared_and_listed(tiny, dirs: DataDirs) -> No
 
 @pytest.mark.parametrize("source", [Synthetic(), Fetch()], ids=["synthetic", "real"])
 @pytest.mark.parametrize("careless", [False, True], ids=["filled", "made anew"])
-def test_only_the_user_can_enter_the_folder_of_the_answers(tiny, dirs: DataDirs, source, careless) -> None:  # type: ignore[no-untyped-def]
+def test_only_the_user_can_enter_the_folders_with_answers(tiny, dirs: DataDirs, source, careless) -> None:  # type: ignore[no-untyped-def]
     """Whatever a plugin does with the folder that it was given."""
     tiny.hooks, fill = ("make_raw", "fetch"), tiny.prepare
 
@@ -61,10 +61,12 @@ def test_only_the_user_can_enter_the_folder_of_the_answers(tiny, dirs: DataDirs,
     tiny.prepare = prepare_anew
     before = os.umask(0o022)
     try:
-        found = prepare(tiny, dirs, source).prepared
+        found = prepare(tiny, dirs, source, keep_raw=True).prepared
     finally:
         os.umask(before)
     assert oct(found.private.stat().st_mode & 0o777) == "0o700" and oct(found.public.stat().st_mode & 0o777) == "0o755"
+    raw = dirs.folder(tiny.id) / ("raw" if isinstance(source, Fetch) else "synthetic/raw")
+    assert oct(raw.stat().st_mode & 0o777) == "0o500"
 
 
 def test_real_data_that_need_no_account_serve_as_synthetic(tiny, dirs: DataDirs) -> None:  # type: ignore[no-untyped-def]

@@ -71,6 +71,7 @@ def test_files_are_read_only_and_no_more_open_than_the_user_wants(tmp_path: Path
         os.umask(before)
     modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert modes == {0o444 & ~umask}
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o700
 
 
 def test_names_that_the_disk_takes_for_one_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

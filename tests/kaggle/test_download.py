@@ -34,7 +34,7 @@ def test_a_download_is_whole_hashed_and_leaves_nothing_else(
 ) -> None:
     seen: list[tuple[int, int, str]] = []
     got = download(make_facts(md5={"zip": kaggle.md5("tiny")}), dirs, progress=lambda *step: seen.append(step))
-    assert got.archive.read_bytes() == big
+    assert got.archive.read_bytes() == big and got.archive.stat().st_mode & 0o077 == 0
     assert seen[-1] == (len(big), len(big), "downloading")
     names = {path.name for path in dirs.folder("tiny").iterdir()}
     assert names == {"tiny.zip", "tiny.zip.json"}
