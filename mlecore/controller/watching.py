@@ -152,7 +152,7 @@ class Watcher:
         with scratch() as folder:
             if record.access is not None:
                 backend.fetch(handle, [str(GATEWAY_LOG)], folder / "log", _MOST_LOG, 1)
-                spent = spent_in([folder / "log" / GATEWAY_LOG])
+                spent = spent_in([folder / "log" / GATEWAY_LOG], under_way=False)
             fetched = backend.fetch(handle, [_SNAPSHOTS], folder / "snapshots", 0, 1)  # named, and none is copied
         return spent, min(MAX_SNAPSHOTS, fetched.files + sum(map(_how_many, fetched.refused)))
 

@@ -1,4 +1,4 @@
-"""The log line of one call, in ``gateway.jsonl``."""
+"""A call as ``gateway.jsonl`` has it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ class Call(msgspec.Struct, kw_only=True):
     path: str  # without the query
     asked: str | None = None  # the model that the request names
     answered: str | None = None  # the model that the response names
-    outcome: Literal["passed", "refused", "failed", "cut"] = "failed"
-    reason: str = ""  # of every outcome but "passed"
+    # begun: it is under way; the call's other line has how it ended
+    outcome: Literal["begun", "passed", "refused", "failed", "cut"] = "failed"
+    reason: str = ""  # of every outcome but "begun" and "passed"
     status: int | None = None  # that the agent got
     stream: bool = False
     # counted: as the response says; none: nothing was spent; unknown: something was, and the response does not say what

@@ -78,7 +78,7 @@ class Exchange:
         self.mask = Mask(way.settings.key)
         self.report = Report()
         self.most = self._most()
-        self.record: int | None = None  # in the ledger, once it is passed on
+        self.begun = False  # is it in the ledger, and passed on?
         self.response: web.StreamResponse | None = None
         self.status: int | None = None  # the endpoint's
         self.gone = False  # the client
@@ -123,14 +123,15 @@ class Exchange:
 
     def _begin_record(self) -> None:
         """A gateway that dies from now on has passed the call on, and counts what it may cost."""
-        if self.record is not None:
+        if self.begun:
             return
         if self.asked.spends:
             self.call.usage, self.call.estimate, self.call.cost_usd = "unknown", self.asked.reserve, self.most.usd
         try:
-            self.record = self.way.ledger.begin(self.call)
+            self.way.ledger.begin(self.call)
         except LedgerError as error:
             raise Refusal(503, str(error), "api_error", final=False) from None
+        self.begun = True
 
     async def _attempt(self) -> float:
         """Pass it on once. Where there is no response then: after how many seconds it is to be passed on again."""
@@ -264,10 +265,10 @@ class Exchange:
     def end(self) -> None:
         """Write the call's line, and let others have what it reserved."""
         self._count()
-        if self.record is None:
-            self.way.ledger.refuse(self.call)
+        if self.begun:
+            self.way.ledger.end(self.call)
         else:
-            self.way.ledger.end(self.record, self.call)
+            self.way.ledger.refuse(self.call)
         self.way.reservations.release(self.most)
 
     def _count(self) -> None:
@@ -280,7 +281,7 @@ class Exchange:
             call.reason = "the endpoint sent the key back; it was masked"
         tokens, good = report.tokens, self.status is not None and self.status < 400
         call.usage, call.tokens, call.estimate, call.cost_usd = "none", None, None, None
-        if not asked.spends or self.record is None:
+        if not asked.spends or not self.begun:
             pass
         elif tokens is not None:
             call.usage, call.tokens = "counted", tokens

@@ -1,8 +1,8 @@
 """The log of calls, which is also the gateway's memory: what is spent is the sum of its lines, also after a restart.
 
-A call in progress has a record of fixed size in ``gateway.open``, with the most that it may cost as its estimate. A
-gateway that finds one there when it starts was killed during the call, and writes the missing line: the call counts in
-full, for nobody knows what the endpoint made of it.
+A call has two lines: one before it is passed on, ``begun``, with the most that it may cost as its estimate, and one after
+it has ended. If the second is missing, the gateway was killed during the call. It then counts in full, for nobody knows
+what the endpoint made of it: whoever reads the log sees that, also if no gateway was started again.
 """
 
 from __future__ import annotations
@@ -19,10 +19,8 @@ import msgspec
 from .calls import Call, Tokens
 
 LOG = "gateway.jsonl"
-OPEN = "gateway.open"
 LOG_BYTES = 256 * 1024 * 1024
 REFUSALS = 1000  # that get their own line; later ones share a line per thousand
-_RECORD = 4096
 _LINE = 64 * 1024  # longer than any line
 
 
@@ -56,9 +54,6 @@ class Ledger:
         self._unwritten: list[bytes] = []
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         self._log = os.open(folder / LOG, flags, 0o600)
-        self._open = os.open(folder / OPEN, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        self._free: list[int] = []
-        self._slots = 0
         self._number = 0
         self._remember(folder / LOG)
 
@@ -66,47 +61,36 @@ class Ledger:
         size = os.fstat(self._log).st_size
         if size and os.pread(self._log, 1, size - 1) != b"\n":  # cut by a full disk
             os.write(self._log, b"\n")
-        for call in read_calls(log):
+        ended = sum(1 for _ in read_calls(log, under_way=False))
+        for at, call in enumerate(read_calls(log)):
             self.spent.add(call)
             self._number = max(self._number, call.number)
             self.refused += call.times if call.outcome == "refused" else 0
-        for at in range(0, os.fstat(self._open).st_size, _RECORD):
-            with contextlib.suppress(msgspec.MsgspecError):
-                call = msgspec.json.decode(os.pread(self._open, _RECORD, at).rstrip(b"\0"), type=Call)
-                if call.number > self._number:
-                    self._number = call.number
-                call.outcome, call.reason = "cut", "the gateway died before the call ended"
-                self.spent.add(call)
+            if at >= ended:
                 self._write(call)
-        if not self._unwritten:
-            os.ftruncate(self._open, 0)
 
     @property
     def full(self) -> bool:
         return os.fstat(self._log).st_size >= LOG_BYTES
 
-    def begin(self, call: Call) -> int:
-        """Before it is passed on; the number of its record. Raises LedgerError if it could not be written later."""
+    def begin(self, call: Call) -> None:
+        """Before it is passed on; gives it its number. Raises LedgerError if that cannot be logged."""
         self._flush()
-        if self._unwritten:
-            raise LedgerError("the gateway's log cannot be written: is the disk full?")
-        self._number += 1
-        call.number = self._number
-        slot = self._free.pop() if self._free else self._slots
-        try:
-            os.pwrite(self._open, msgspec.json.encode(call)[:_RECORD].ljust(_RECORD, b"\0"), slot * _RECORD)
-        except OSError as error:
-            raise LedgerError(f"the gateway's log cannot be written: {error.strerror}") from None
-        self._slots = max(self._slots, slot + 1)
-        return slot
+        call.number = self._number + 1
+        size = os.fstat(self._log).st_size
+        if not self._unwritten:
+            self._write(msgspec.structs.replace(call, outcome="begun"))
+            if not self._unwritten:
+                self._number = call.number
+                return
+            self._unwritten.clear()
+            os.ftruncate(self._log, size)
+        raise LedgerError("the gateway's log cannot be written: is the disk full?")
 
-    def end(self, slot: int, call: Call) -> None:
+    def end(self, call: Call) -> None:
         """It has ended: count it, write its line."""
         self.spent.add(call)
         self._write(call)
-        with contextlib.suppress(OSError):
-            os.pwrite(self._open, b"\0" * _RECORD, slot * _RECORD)
-        self._free.append(slot)
 
     def refuse(self, call: Call) -> None:
         """Log that a call was refused; an agent that asks for ever does not fill the disk."""
@@ -125,7 +109,6 @@ class Ledger:
             self._write(Call(time=now, method="", path="", outcome="refused", reason="as before", times=rest))
         self._flush()
         os.close(self._log)
-        os.close(self._open)
 
     def _write(self, call: Call) -> None:
         self._unwritten.append(msgspec.json.encode(call) + b"\n")
@@ -142,8 +125,24 @@ class Ledger:
                     del self._unwritten[0]
 
 
-def read_calls(log: Path) -> Iterator[Call]:
-    """The complete lines of a log, in the order in which the calls ended."""
+def read_calls(log: Path, *, under_way: bool = True) -> Iterator[Call]:
+    """The calls in the order in which they ended, then, as ``cut``, those that have begun and not ended.
+
+    ``under_way=False`` leaves these out, for the log of a gateway that may still be at work.
+    """
+    begun: dict[int, Call] = {}
+    for call in _lines(log):
+        if call.outcome == "begun":
+            begun[call.number] = call
+        else:
+            begun.pop(call.number, None)
+            yield call
+    for call in begun.values() if under_way else ():
+        call.outcome, call.reason = "cut", "the gateway died before the call ended"
+        yield call
+
+
+def _lines(log: Path) -> Iterator[Call]:
     decoder = msgspec.json.Decoder(Call)
     with contextlib.suppress(FileNotFoundError), log.open("rb") as source:
         while line := source.readline(_LINE):

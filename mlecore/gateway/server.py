@@ -134,12 +134,12 @@ class Gateway:
             with self.faults.watching(call):
                 return await self._run(exchange)
         except Cut as cut:
-            call.outcome, call.reason = "cut" if exchange.record is not None else "refused", short(str(cut))
+            call.outcome, call.reason = "cut" if exchange.begun else "refused", short(str(cut))
             if request.transport is not None:
                 request.transport.abort()  # the agent must see that it is incomplete
             return exchange.response or web.Response(status=502)
         except asyncio.CancelledError:
-            call.outcome, call.reason = "cut" if exchange.record is not None else "refused", "the gateway ended"
+            call.outcome, call.reason = "cut" if exchange.begun else "refused", "the gateway ended"
             raise
         finally:
             call.seconds = round(time.monotonic() - began, 3)
@@ -148,7 +148,7 @@ class Gateway:
 
     async def _transcribe(self, exchange: Exchange, size: int) -> None:
         """Keep request and response, if the plan asks for it; large ones take a while."""
-        if self.transcripts is not None and exchange.record is not None:
+        if self.transcripts is not None and exchange.begun:
             if size > LARGE:
                 await asyncio.to_thread(exchange.transcribe, self.transcripts)
             else:
@@ -163,7 +163,7 @@ class Gateway:
             refusal = self._used_up(f"the run's budget of {used_up} is used up; no further calls are forwarded")
         except Refusal as other:
             refusal = other
-        call.outcome = "refused" if exchange.record is None else "failed"
+        call.outcome = "refused" if not exchange.begun else "failed"
         call.reason, call.status = short(refusal.reason), refusal.status
         return _answer(refusal, call.path)
 

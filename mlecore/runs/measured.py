@@ -93,13 +93,16 @@ class _Sum:
         return None if self.unpriced or not self.costs else round(math.fsum(self.costs), 9)
 
 
-def spent_in(logs: Iterable[Path]) -> dict[str, float]:
-    """What the calls of some logs used, as ``ModelAccess.spent`` has it; empty if there were none."""
+def spent_in(logs: Iterable[Path], *, under_way: bool = True) -> dict[str, float]:
+    """What the calls of some logs used, as ``ModelAccess.spent`` has it; empty if there were none.
+
+    ``under_way``: count those that have not ended, at the most that they may cost.
+    """
     from mlecore.gateway.ledger import Spent, read_calls
 
     spent = Spent()
     for log in logs:
-        for call in read_calls(log):
+        for call in read_calls(log, under_way=under_way):
             spent.add(call)
     return {"usd": spent.usd, "tokens": spent.tokens, "calls": spent.calls} if spent.calls else {}
 

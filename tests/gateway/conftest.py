@@ -16,7 +16,7 @@ import pytest
 from mlecore_testing.models import Answer, Model, Script, scripted_model
 
 from mlecore.gateway.calls import Call
-from mlecore.gateway.ledger import LOG, OPEN, read_calls
+from mlecore.gateway.ledger import LOG, read_calls
 from mlecore.gateway.server import serving
 from mlecore.gateway.settings import Settings
 
@@ -50,10 +50,11 @@ class Front:
     def calls(self) -> list[Call]:
         """Of the log, once no call is under way: the last byte reaches the client before the line is written."""
         for _ in range(200):
-            if not (self.folder / OPEN).read_bytes().strip(b"\0"):
+            calls = list(read_calls(self.folder / LOG))
+            if len(calls) == len(list(read_calls(self.folder / LOG, under_way=False))):
                 break
             time.sleep(0.01)
-        return list(read_calls(self.folder / LOG))
+        return calls
 
 
 @contextmanager

@@ -17,9 +17,10 @@ from mlecore_testing.models import Answer, Script, Usage, scripted_model
 
 from mlecore.gateway.budgets import Budget
 from mlecore.gateway.calls import Tokens
-from mlecore.gateway.ledger import LOG, OPEN, Ledger, Spent, read_calls
+from mlecore.gateway.ledger import LOG, Ledger, Spent, read_calls
 from mlecore.gateway.prices import Prices
 from mlecore.gateway.settings import Price, read_settings
+from mlecore.runs.measured import spent_in
 
 TOKEN = "mlecore-run-token"
 CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}
@@ -152,6 +153,7 @@ def test_restart_remembers_to_the_token(tmp_path):
             time.sleep(0.02)
         first.end(signal.SIGKILL)
         asking.join()
+        assert spent_in([tmp_path / LOG])["calls"] == 3, "the log alone is enough, without another gateway"
         model._cursor._answers = (HUNDRED,)
         second = Process(tmp_path, **settings)
         second.ask(), second.ask()
@@ -162,7 +164,7 @@ def test_restart_remembers_to_the_token(tmp_path):
     assert [call.outcome for call in calls] == ["passed", "passed", "cut", "passed", "passed", "refused"]
     assert calls[2].reason == "the gateway died before the call ended"
     assert [call.number for call in calls[:5]] == [1, 2, 3, 4, 5]
-    assert not (tmp_path / OPEN).read_bytes().strip(b"\0")
+    assert calls == list(read_calls(tmp_path / LOG, under_way=False))
 
 
 def _quietly(ask):
