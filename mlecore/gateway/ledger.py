@@ -1,8 +1,8 @@
 """The log of calls, which is also the gateway's memory: what is spent is the sum of its lines, also after a restart.
 
-A call has two lines: one before it is passed on, ``begun``, with the most that it may cost as its estimate, and one after
-it has ended. If the second is missing, the gateway was killed during the call. It then counts in full, for nobody knows
-what the endpoint made of it: whoever reads the log sees that, also if no gateway was started again.
+A call has two lines: one before it is passed on, ``begun``, with the most that it may cost as its estimate, and one
+after it has ended. If the second is missing, the gateway was killed during the call. It then counts in full, for nobody
+knows what the endpoint made of it: whoever reads the log sees that, also if no gateway was started again.
 """
 
 from __future__ import annotations

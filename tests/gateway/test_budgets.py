@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -16,8 +17,8 @@ import pytest
 from mlecore_testing.models import Answer, Script, Usage, scripted_model
 
 from mlecore.gateway.budgets import Budget
-from mlecore.gateway.calls import Tokens
-from mlecore.gateway.ledger import LOG, Ledger, Spent, read_calls
+from mlecore.gateway.calls import Call, Tokens
+from mlecore.gateway.ledger import LOG, Ledger, LedgerError, Spent, read_calls
 from mlecore.gateway.prices import Prices
 from mlecore.gateway.settings import Price, read_settings
 from mlecore.runs.measured import spent_in
@@ -213,6 +214,25 @@ def test_damaged_log_costs_one_line(tmp_path, gateway):
     assert (ledger.spent.calls, ledger.spent.tokens) == (1, 100)
     ledger.close()
     assert log.read_bytes().endswith(b'{"torn\n')
+
+
+def test_a_call_that_cannot_be_logged_does_not_begin(tmp_path):
+    ledger, log = Ledger(tmp_path), tmp_path / LOG
+    first = Call(time="", method="POST", path="/v1/chat/completions")
+    ledger.begin(first)
+    before, limits = log.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limits[1]))  # as a full disk, in the middle of a line
+    try:
+        with pytest.raises(LedgerError, match="is the disk full"):
+            ledger.begin(Call(time="", method="POST", path="/v1/chat/completions"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert log.read_bytes() == before
+    ledger.begin(second := Call(time="", method="POST", path="/v1/chat/completions"))
+    ledger.end(first)
+    assert [(call.number, call.outcome) for call in read_calls(log)] == [(1, "failed"), (2, "cut")]
+    assert second.number == 2
+    ledger.close()
 
 
 def test_calls_at_once_over_all_gateways(tmp_path, gateway):
