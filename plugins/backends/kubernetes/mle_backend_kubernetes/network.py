@@ -19,7 +19,9 @@ from mle_backend_kubernetes.cluster import Cluster
 from mlecore.backends import GATEWAY_PORT, Job, Problem, Resources
 from mlecore.errors import BackendError, BackendUnreachable
 
-METADATA = "169.254.0.0/16"  # where clouds offer credentials to anyone who asks
+# Where clouds offer credentials to anyone who asks: all of them, and Alibaba; link-local, and AWS, Google and Oracle.
+METADATA = ("169.254.0.0/16", "100.100.100.200/32")
+METADATA_6 = ("fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128", "fd00:c1::a9fe:a9fe/128")
 SOON = 15.0  # seconds that a policy usually takes to come into force,
 LATE = 300.0  # and at most, where the cluster enforces them
 ADDRESSES = 600.0  # seconds that the API server's addresses are remembered
@@ -114,9 +116,9 @@ def policy(
 def _everything(cluster: Cluster) -> list[dict[str, Any]]:
     """All addresses but those of the API server, as far as we may know them, and of a cloud's metadata."""
     servers = _api_servers(cluster)
-    blocks = [_all_but("0.0.0.0/0", [METADATA, *(each for each in servers if ":" not in each)])]
+    blocks = [_all_but("0.0.0.0/0", [*METADATA, *(each for each in servers if ":" not in each)])]
     if not servers or any(":" in each for each in servers):
-        blocks.append(_all_but("::/0", ["fe80::/10", *(each for each in servers if ":" in each)]))
+        blocks.append(_all_but("::/0", [*METADATA_6, *(each for each in servers if ":" in each)]))
     dns = [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]
     return [{"to": blocks}, {"ports": dns}]
 

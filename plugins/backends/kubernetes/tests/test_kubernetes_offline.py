@@ -110,9 +110,10 @@ def test_an_open_network_is_kept_from_the_api_server_by_address(
     (policy,) = network.policies(backend.cluster, wanted, {}, [])
     blocks = {each["ipBlock"]["cidr"]: each["ipBlock"]["except"] for each in policy["spec"]["egress"][0]["to"]}
     assert blocks == {
-        "0.0.0.0/0": ["169.254.0.0/16", "10.0.0.1/32", "192.0.2.7/32"],
-        "::/0": ["fe80::/10", "fd00::1/128"],
+        "0.0.0.0/0": [*network.METADATA, "10.0.0.1/32", "192.0.2.7/32"],
+        "::/0": [*network.METADATA_6, "fd00::1/128"],
     }
+    assert "100.100.100.200/32" in network.METADATA and "fd00:ec2::254/128" in network.METADATA_6
     assert network.awaited(backend.cluster, wanted, True) == (network.LATE, True)
 
 
@@ -124,8 +125,8 @@ def test_addresses_that_may_not_be_read_are_reported_and_no_policy_is_waited_for
     wanted = job(tmp_path, network="open")
     (policy,) = network.policies(backend.cluster, wanted, {}, [])
     assert [each["ipBlock"]["except"] for each in policy["spec"]["egress"][0]["to"]] == [
-        ["169.254.0.0/16"],
-        ["fe80::/10"],
+        [*network.METADATA],
+        [*network.METADATA_6],
     ]
     assert network.awaited(backend.cluster, wanted, True) == (0.0, False)
     (problem,) = network.problems(backend.cluster, [wanted.resources])
