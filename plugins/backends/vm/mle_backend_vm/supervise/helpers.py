@@ -49,9 +49,9 @@ class Helpers:
                 if not more:
                     os.close(said)
                     self.stop()
-                    raise RuntimeError(
-                        f"the way out of the sandbox could not be made: {heard.decode(errors='replace')[-300:].strip()}"
-                    )
+                    words = heard.decode(errors="replace")[-300:].strip()
+                    why = words if ready else f"not ready after {_READY:g} s: {' '.join(program.argv)} {words}".rstrip()
+                    raise RuntimeError(f"the way out of the sandbox could not be made: {why}")
             os.close(said)
 
     def _spawn(self, program: Program, listen: bool = True) -> tuple[int, int]:
