@@ -6,10 +6,9 @@ import os
 import re
 
 import pytest
-
-from mlecore.vm.supervise import helpers
-from mlecore.vm.supervise.helpers import Helpers, Program
-from mlecore.vm.supervise.namespaces import Entrance
+from mle_backend_vm.supervise import helpers
+from mle_backend_vm.supervise.helpers import Helpers, Program
+from mle_backend_vm.supervise.namespaces import Entrance
 
 
 @pytest.mark.parametrize(
