@@ -107,8 +107,8 @@ def _run_group(
     with_installed: bool,
     timing: Timing | None,
 ) -> Done:
+    from mlecore.controller.capacity import forecast
     from mlecore.controller.experiment import load_experiment
-    from mlecore.controller.forecast import forecast
     from mlecore.controller.loop import Controller
     from mlecore.controller.preflight import preflight
     from mlecore.files import scratch

@@ -1,8 +1,11 @@
-"""How many runs may be active at once."""
+"""How many runs may be active at once, and what a group takes at most."""
 
 from __future__ import annotations
 
+import math
+import shutil
 import time
+from pathlib import Path
 
 from mlecore.backends import Backend, Capacity
 from mlecore.controller.failures import describe
@@ -11,6 +14,7 @@ from mlecore.controller.state import Timing
 from mlecore.controller.workers import Background
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import Limits
+from mlecore.units import counted, show_duration, show_size
 
 UNBOUNDED = 100  # at once, if the backend schedules by itself and no number is given
 WITHOUT_BACKEND = 16  # at once, if agents hand in finished files
@@ -61,3 +65,21 @@ def at_once(capacity: Capacity | None, limits: Limits, max_parallel: int | None)
         if limits.gpus:
             bounds.append((len(capacity.gpus) // limits.gpus, f"{len(capacity.gpus)} GPUs, {limits.gpus} a run"))
     return min(bounds, key=lambda bound: bound[0])
+
+
+def forecast(plan: Plan, capacity: Capacity | None, runs: int, folder: Path) -> str:
+    """The most time (rounds of runs x limit) and disk that so many runs take, and how many run at once and why.
+
+    ``folder`` gets their files.
+    """
+    limit, disk = plan.limits.time, plan.limits.disk
+    most, why = at_once(capacity, plan.limits, plan.execution.max_parallel)
+    if not most:
+        return f"no run fits backend {plan.backend.name} now: {why}"
+    if runs <= most:
+        most, why = runs, "all of them"
+    time = show_duration(math.ceil(runs / most) * limit)
+    free = f"{show_size(shutil.disk_usage(folder).free)} free in {folder}"
+    writes = f"up to {show_size(most * disk)} at once, {free}" if disk else f"no limit (--disk), {free}"
+    each = show_duration(limit)
+    return f"at most {time}: {counted(runs, 'run')} of up to {each}, {most} at once ({why}); disk: {writes}"

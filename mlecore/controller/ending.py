@@ -10,7 +10,8 @@ from attrs import frozen
 
 from mlecore.backends import SUBSTITUTES, JobStatus
 from mlecore.controller import collect
-from mlecore.runs.record import Ended, RunRecord, moment
+from mlecore.controller.endpoint_failures import judge
+from mlecore.runs.record import Availability, Ended, RunRecord, moment
 
 _CLOCKS_DIFFER = 5.0  # seconds that a sandbox may take to be made, and to end
 _CLOCKS_DRIFT = 0.01  # part by which clocks may differ besides: one may not run while the machine sleeps
@@ -26,6 +27,38 @@ class End:
     reason: str = ""  # the same in words
     infra_failure: bool = False
     in_doubt: bool = False  # an infrastructure failure that the agent may have caused
+
+
+def judge_attempt(
+    record: RunRecord,
+    status: JobStatus,
+    *,
+    cancelled: bool,
+    fetched: bool,
+    found: Availability | None,
+    retries: int,
+) -> End:
+    """How the last attempt ended and whether it is repeated: the one judgement, by its job and by its endpoint.
+
+    ``found`` is how its model calls fared, None if that is not known; ``retries`` is the number the plan allows.
+    """
+    end = settle_doubt(attempt_end(record, status, cancelled, fetched), record)
+    if found is None or cancelled or end.infra_failure:
+        return end
+    may_doubt = not any(each.in_doubt for each in record.attempts[:-1]) and infra_failures(record) < retries
+    handed_in = collect.choose(collect.attempt_folder(record) / "result", record.candidates) is not None
+    verdict = judge(found, record.limits.time, end.ended, handed_in=handed_in, may_doubt=may_doubt)
+    return End(
+        ended=end.ended,
+        reason="; ".join(filter(None, (verdict.reason, end.reason))),
+        infra_failure=verdict.repeat,
+        in_doubt=end.in_doubt or verdict.in_doubt,
+    )
+
+
+def infra_failures(record: RunRecord) -> int:
+    """Infrastructure failures that count against the retries."""
+    return sum(attempt.infra_failure for attempt in record.attempts if attempt.number > record.retry_from)
 
 
 def attempt_end(record: RunRecord, status: JobStatus, cancelled: bool, fetched: bool) -> End:

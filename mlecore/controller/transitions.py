@@ -14,8 +14,8 @@ from mlecore import files
 from mlecore.agents import FinishedSubmission, Usage
 from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, Image, Job, JobStatus, Sandbox
 from mlecore.controller import collect
-from mlecore.controller.ending import attempt_end, exit_code, settle_doubt, time_used
-from mlecore.controller.endpoint_failures import Verdict, availability, judge
+from mlecore.controller.ending import exit_code, infra_failures, judge_attempt, time_used
+from mlecore.controller.endpoint_failures import availability
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.failures import FolderGone
@@ -29,7 +29,7 @@ from mlecore.runs.cancelled import REASON, add_cancelled
 from mlecore.runs.journal import Journal, now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.measured import difference, measure, spent_in
-from mlecore.runs.record import FINISHED, Attempt, Availability, Ended, RunRecord
+from mlecore.runs.record import FINISHED, Attempt, Availability, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.same import require_same_data
 from mlecore.runs.secrets import remember
@@ -201,20 +201,23 @@ class Transitions:
             there = True
         if not there:
             files.remove(files.partial(collect.attempt_folder(record)))  # its job is gone: it will never be complete
-        end = settle_doubt(attempt_end(record, status, cancelled, there), record)
         reported = collect.read_exit(record) if there else collect.Exit()
         used, doubt = time_used(record, status, reported, seconds)
         found = self._availability(record, used) if there else None
-        verdict = Verdict()
-        if found and not (cancelled or end.infra_failure):
-            verdict = self._judge_endpoint(record, found, end.ended)
-        infra_failure = end.infra_failure or verdict.repeat
-        reason = "; ".join(filter(None, (verdict.reason, end.reason, doubt)))
+        end = judge_attempt(
+            record,
+            status,
+            cancelled=cancelled,
+            fetched=there,
+            found=found,
+            retries=self._experiment.plan.execution.retries,
+        )
+        reason = "; ".join(filter(None, (end.reason, doubt)))
         record = record.with_attempt(
             ended=end.ended,
             reason=reason,
-            infra_failure=infra_failure,
-            in_doubt=end.in_doubt or verdict.in_doubt,
+            infra_failure=end.infra_failure,
+            in_doubt=end.in_doubt,
             seconds=used,
             exit_code=exit_code(status, reported),
             availability=found,
@@ -225,7 +228,7 @@ class Transitions:
             record = evolve(record, checks=collect.read_checks(record))
         if cancelled:
             record = evolve(record, state="cancelled")
-        elif infra_failure:
+        elif end.infra_failure:
             record = self._after_infra_failure(record)
         else:
             record = evolve(self._with_usage(collect.lay_out(record)), state="collected")
@@ -250,14 +253,8 @@ class Transitions:
         at_end = min(found.failing_at_end, used)
         return evolve(found, failing_seconds=min(found.failing_seconds, used), failing_at_end=at_end)
 
-    def _judge_endpoint(self, record: RunRecord, found: Availability, ended: Ended) -> Verdict:
-        doubted = any(attempt.in_doubt for attempt in record.attempts[:-1])
-        may_doubt = not doubted and _failures(record) < self._experiment.plan.execution.retries
-        handed_in = collect.choose(collect.attempt_folder(record) / "result", record.candidates) is not None
-        return judge(found, record.limits.time, ended, handed_in=handed_in, may_doubt=may_doubt)
-
     def _after_infra_failure(self, record: RunRecord) -> RunRecord:
-        failures = _failures(record)
+        failures = infra_failures(record)
         if failures <= self._experiment.plan.execution.retries:
             return evolve(record, state="planned", ended=None)
         return evolve(record, state="failed", reason=f"{record.reason} (attempt {failures}, no retry left)")
@@ -417,11 +414,6 @@ class Transitions:
     def catch_up(self, record: RunRecord) -> None:
         """Deliver what another controller did to extensions."""
         self._extensions.catch_up(record, lambda: _read_report(record.folder / "grade.json"))
-
-
-def _failures(record: RunRecord) -> int:
-    """Infrastructure failures that count against the retries."""
-    return sum(attempt.infra_failure for attempt in record.attempts if attempt.number > record.retry_from)
 
 
 def _read_report(path: Path) -> Report:

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from mlecore.backends import Capacity
 from mlecore.cli import main
-from mlecore.controller.forecast import forecast
+from mlecore.controller.capacity import forecast
 from mlecore.runs.planning import make_plan
 
 HERE = Capacity(cpus=64, memory=2**38)
