@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from attrs import evolve
 
-from mlecore.controller.lifecycle import Lifecycle
-from mlecore.controller.reporter import Reporter
+from mlecore.controller.reporting import Reporter
+from mlecore.controller.roster import Roster
 from mlecore.errors import DataError
 from mlecore.runs import requests
 from mlecore.runs.cancelled import read_cancelled
@@ -21,13 +21,11 @@ from mlecore.runs.record import RunRecord
 from mlecore.runs.store import Group, planned_record, recover_record
 
 
-def answer_requests(
-    asked: Mapping[str, requests.Request], group: Group, lifecycle: Lifecycle, reporter: Reporter
-) -> None:
+def answer_requests(asked: Mapping[str, requests.Request], group: Group, roster: Roster, reporter: Reporter) -> None:
     """All requests that are ``asked``; those for runs that are not in the plan are ignored."""
     if not asked:
         return
-    if requests.ALL in asked and not lifecycle.cancel_all():
+    if requests.ALL in asked and not roster.cancel_all():
         with contextlib.suppress(OSError):  # met again
             requests.remove(group.folder, requests.ALL)
     waiting: list[RunRecord | PlannedRun] = []
@@ -35,39 +33,39 @@ def answer_requests(
         request = asked.get(planned.name)
         refusal = ""
         if request == "cancel":
-            refusal = _cancel(planned, lifecycle, waiting)
+            refusal = _cancel(planned, roster, waiting)
         elif request is not None:
-            refusal = _retry(group, planned, lifecycle, force=request == "force")
+            refusal = _retry(group, planned, roster, force=request == "force")
         if refusal:
             reporter.say(f"{planned.name}: {refusal}")
             reporter.note("request refused", planned.name, why=refusal)
             requests.remove(group.folder, planned.name)
-    lifecycle.cancel_waiting(waiting)
+    roster.cancel_waiting(waiting)
 
 
-def _cancel(planned: PlannedRun, lifecycle: Lifecycle, waiting: list[RunRecord | PlannedRun]) -> str:
+def _cancel(planned: PlannedRun, roster: Roster, waiting: list[RunRecord | PlannedRun]) -> str:
     """Why it cannot be cancelled; empty where it is being done, or it was put to those of ``waiting`` that shall be."""
-    active = lifecycle.active.get(planned.name)
+    active = roster.active.get(planned.name)
     if active and active.phase in ("starting", "running", "stopping"):
-        lifecycle.cancel(active)
+        roster.cancel(active)
         return ""
-    if planned.name in lifecycle.closing or (active and (active.cancel or active.phase == "closing")):
+    if planned.name in roster.closing or (active and (active.cancelled or active.phase == "closing")):
         return ""
-    if taken := lifecycle.take_waiting(planned):
+    if taken := roster.take_waiting(planned):
         waiting.append(taken)
         return ""
     return "it has ended: there is nothing to cancel"
 
 
-def _retry(group: Group, planned: PlannedRun, lifecycle: Lifecycle, force: bool) -> str:
+def _retry(group: Group, planned: PlannedRun, roster: Roster, force: bool) -> str:
     """Why it cannot be retried; empty if it is being done, or will be.
 
     ``force``: also if it has a result, unless it is being graded or detectors are at work: they write into its folder.
     """
-    active = lifecycle.active.get(planned.name)
+    active = roster.active.get(planned.name)
     if active and (active.phase == "closing" or (force and active.phase == "grading")):
         return ""
-    if force and lifecycle.judging:
+    if force and roster.judging:
         return ""
     try:
         check_run(group.folder / planned.name)
@@ -79,7 +77,7 @@ def _retry(group: Group, planned: PlannedRun, lifecycle: Lifecycle, force: bool)
         return f"it is {record.state}: only {others} runs are retried"
     if record.imported_from:
         return f"it was imported from {record.imported_from}: mlecore cannot run it"
-    lifecycle.retry(record)
+    roster.retry(record)
     return ""
 
 

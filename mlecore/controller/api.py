@@ -26,7 +26,8 @@ from mlecore.units import counted
 if TYPE_CHECKING:
     from mlecore.controller.experiment import Experiment
     from mlecore.controller.loop import Controller
-    from mlecore.controller.state import Display, GroupResult, Timing
+    from mlecore.controller.reporting import Display, GroupResult
+    from mlecore.controller.timing import Timing
     from mlecore.runs.lock import GroupLock
 
 

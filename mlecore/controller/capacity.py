@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 from mlecore.backends import Backend, Capacity
-from mlecore.controller.failures import describe
-from mlecore.controller.reporter import Reporter
-from mlecore.controller.state import Timing
-from mlecore.controller.workers import Background
+from mlecore.controller.reporting import Reporter
+from mlecore.controller.retrying import describe
+from mlecore.controller.tasks import Tasks
+from mlecore.controller.timing import Timing
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import Limits
 from mlecore.units import counted, show_duration, show_size
@@ -24,31 +24,30 @@ _EVERY = 60.0  # seconds between two questions
 class Slots:
     """The backend's capacity changes, as others use it too: it is asked again every minute, in the background."""
 
-    def __init__(
-        self, plan: Plan, backend: Backend | None, background: Background, reporter: Reporter, timing: Timing
-    ) -> None:
+    def __init__(self, plan: Plan, backend: Backend | None, tasks: Tasks, reporter: Reporter, timing: Timing) -> None:
         self.count = 0 if backend else plan.execution.max_parallel or WITHOUT_BACKEND
         self._plan = plan
         self._backend = backend  # None: no run needs it
-        self._background = background
+        self._tasks = tasks
         self._reporter = reporter
         self._timing = timing
         self._next = 0.0
 
     def update(self) -> None:
-        if self._backend is None or time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + _EVERY
-        self._background.submit("poll", self._backend.capacity, self._measured, self._failed)
+        if self._backend is not None and time.monotonic() >= self._next:
+            self._next = time.monotonic() + _EVERY
+            self._tasks.begin(self._measure(self._backend))
 
-    def _measured(self, capacity: Capacity | None) -> None:
+    async def _measure(self, backend: Backend) -> None:
+        try:
+            capacity = await self._tasks.call("poll", backend.capacity)
+        except Exception as error:
+            self._next = time.monotonic() + self._timing.step_delay
+            self._reporter.say(f"backend {self._plan.backend.name}: {describe(error)}; asking again", every=300)
+            return
         self.count, bound = at_once(capacity, self._plan.limits, self._plan.execution.max_parallel)
         if not self.count:
             self._reporter.say(f"no run fits backend {self._plan.backend.name} now: {bound}; waiting", every=600)
-
-    def _failed(self, error: Exception) -> None:
-        self._next = time.monotonic() + self._timing.step_delay
-        self._reporter.say(f"backend {self._plan.backend.name}: {describe(error)}; asking again", every=300)
 
 
 def at_once(capacity: Capacity | None, limits: Limits, max_parallel: int | None) -> tuple[int, str]:

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from mlecore.controller.extensions import Extensions
-from mlecore.controller.failures import describe
-from mlecore.controller.reporter import Reporter
-from mlecore.controller.workers import Background
+from mlecore.controller.reporting import Reporter
+from mlecore.controller.retrying import describe
+from mlecore.controller.tasks import Tasks
 from mlecore.detecting.judging import JUDGED, Dismissed, Judges
 from mlecore.detecting.ready import ReadyDetector
 from mlecore.runs.findings import Findings, group_digest, read_findings
@@ -30,14 +30,14 @@ class Detection:
         self,
         judges: Judges,
         group: Path,
-        background: Background,
+        tasks: Tasks,
         reporter: Reporter,
         extensions: Extensions,
     ) -> None:
         self._judges = judges
         self._detectors = judges.detectors
         self._group = group
-        self._background = background
+        self._tasks = tasks
         self._reporter = reporter
         self._extensions = extensions
         self._runs: dict[str, RunRecord] = {}  # those that detectors see
@@ -47,12 +47,12 @@ class Detection:
     def begin(self) -> None:
         """Judge what another controller did not come to."""
         if self._detectors:
-            self._submit(self._judge_missing)
+            self._tasks.begin(self._do(self._judge_missing))
 
     def graded(self, run: RunRecord) -> None:
         """A run has come to its end."""
         if self._detectors:
-            self._submit(partial(self._judge, run))
+            self._tasks.begin(self._do(partial(self._judge, run)))
 
     def conclude(self) -> bool:
         """The group is at its end: judge once more where runs are compared and others have come since.
@@ -62,37 +62,40 @@ class Detection:
         if self._concluded:
             return False
         self._concluded = True
-        self._submit(self._judge_outdated)
+        self._tasks.begin(self._do(self._judge_outdated))
         return True
 
     def close(self) -> None:
         self._judges.close()
 
-    def _submit(self, work: Callable[[], Judged]) -> None:
-        self._background.submit("detect", work, self._report, self._failed)
-
-    def _report(self, judged: Judged) -> None:
+    async def _do(self, work: Callable[[], Judged]) -> None:
+        try:
+            judged = await self._tasks.call("detect", work)
+        except Dismissed:
+            return
+        except Exception as error:
+            self._reporter.say(f"{describe(error)}; to have the runs judged again: mlecore detect {self._group.name}")
+            return
         for run, found in judged:
             for each in found:
-                self._extensions.judged(run, each)
-                name, outcome = each.detector.name, each.outcome
-                self._reporter.note("judged", run.name, detector=name, outcome=outcome)
-                if outcome == "failed":
-                    self._reporter.say(f"{run.name}: detector {name} failed: {each.failed}")
-                elif each.undecided:
-                    self._say_once(f"{run.name}: detector {name} could not decide: {each.undecided}")
-                for finding in each.flagged:
-                    self._say_once(f"{run.name}: detector {name}: {finding.verdict}: {finding.summary}")
+                self._report(run, each)
+
+    def _report(self, run: RunRecord, found: Findings) -> None:
+        self._extensions.judged(run, found)
+        name = found.detector.name
+        self._reporter.note("judged", run.name, detector=name, outcome=found.outcome)
+        if found.outcome == "failed":
+            self._reporter.say(f"{run.name}: detector {name} failed: {found.failed}")
+        elif found.undecided:
+            self._say_once(f"{run.name}: detector {name} could not decide: {found.undecided}")
+        for finding in found.flagged:
+            self._say_once(f"{run.name}: detector {name}: {finding.verdict}: {finding.summary}")
 
     def _say_once(self, text: str) -> None:
         """Runs that are compared are judged twice, mostly with the same result."""
         if text not in self._said:
             self._said.add(text)
             self._reporter.say(text)
-
-    def _failed(self, error: Exception) -> None:
-        if not isinstance(error, Dismissed):
-            self._reporter.say(f"{describe(error)}; to have the runs judged again: mlecore detect {self._group.name}")
 
     # In the other thread.
 

@@ -1,7 +1,7 @@
 """The loop that takes every run of a group to its end.
 
-It decides and waits, in one thread; what blocks is done in others (`workers`). What follows each step of a run is in
-`lifecycle`, the steps themselves are in `transitions`.
+It admits runs and answers requests, in one thread; the life of a run is in `run`, a coroutine for each, and what blocks
+is done in other threads (`tasks`).
 """
 
 from __future__ import annotations
@@ -14,22 +14,25 @@ from functools import partial
 
 from attrs import evolve
 
-from mlecore.backends import Handle
 from mlecore.controller.answering import answer_requests
 from mlecore.controller.capacity import Slots
 from mlecore.controller.detection import Detection
 from mlecore.controller.experiment import Experiment
 from mlecore.controller.extensions import Extensions
-from mlecore.controller.failures import describe
-from mlecore.controller.lifecycle import Lifecycle
+from mlecore.controller.finishing import Finishing
+from mlecore.controller.grading import Grading
 from mlecore.controller.polling import Polling
 from mlecore.controller.provisions import Provisions
 from mlecore.controller.queue import Backlog
+from mlecore.controller.records import Records
 from mlecore.controller.recovery import find_runs, has_begun, owners
-from mlecore.controller.reporter import Reporter
-from mlecore.controller.state import Display, GroupResult, Timing
-from mlecore.controller.transitions import Transitions
-from mlecore.controller.workers import Background
+from mlecore.controller.reporting import Display, GroupResult, Reporter
+from mlecore.controller.retrying import describe
+from mlecore.controller.roster import Roster
+from mlecore.controller.run import RunLife
+from mlecore.controller.starting import Starting
+from mlecore.controller.tasks import Tasks
+from mlecore.controller.timing import Timing
 from mlecore.detecting.judging import Judges
 from mlecore.errors import BackendUnreachable, DataError
 from mlecore.runs import requests
@@ -65,34 +68,38 @@ class Controller:
         self.timing = timing or Timing()
         self.start_new = start_new
         self.result = GroupResult()
-        self.journal = Journal(group.folder, partial(require_group, group))
-        self.reporter = Reporter(display, self.journal, self.result)
+        journal = Journal(group.folder, partial(require_group, group))
+        self.journal = journal
+        self.reporter = Reporter(display, journal, self.result)
         graders = min(4, os.cpu_count() or 1)
         # stopping waits for as long as an agent's grace: a thousand runs that are cancelled must not take hours
-        self.background = Background(start=4, stop=32, finish=4, grade=graders, provide=2, poll=1, detect=1)
-        self.extensions = Extensions(group.folder, self.journal, experiment.extensions)
-        common = (self.background, self.reporter, self.timing)
+        self.tasks = Tasks(start=4, stop=32, finish=4, grade=graders, provide=2, poll=1, detect=1)
+        common = (self.tasks, self.reporter, self.timing)
+        self.extensions = Extensions(group.folder, journal, experiment.extensions)
         self.provisions = Provisions(experiment, group.folder / "builds", *common, finished_agents)
-        self.transitions = Transitions(group, experiment, self.journal, self.extensions, self.provisions)
+        self.polling = Polling(plan.backend.name, backend, *common)
+        self.slots = Slots(plan, None if finished_agents >= experiment.agents.keys() else backend, *common)
+        self.records = Records(group, journal)
         self.backlog = Backlog(
             partial(planned_record, group),
             sizes={id: inputs.facts.size_gb or 0.0 for id, inputs in experiment.inputs.items()},
             limit=plan.limits.time,
         )
         judges = Judges(experiment.detectors, experiment.data, experiment.public_of)
-        self.detection = Detection(judges, group.folder, self.background, self.reporter, self.extensions)
-        self.lifecycle = Lifecycle(
-            self.transitions,
-            self.background,
-            self.backlog,
-            self.detection,
-            self.reporter,
-            display,
-            self.result,
-            self.timing,
+        self.detection = Detection(judges, group.folder, self.tasks, self.reporter, self.extensions)
+        life = RunLife(
+            records=self.records,
+            starting=Starting(self.records, experiment, self.extensions, self.provisions),
+            finishing=Finishing(self.records, experiment, self.extensions),
+            grading=Grading(self.records, experiment, self.extensions),
+            polling=self.polling,
+            tasks=self.tasks,
+            reporter=self.reporter,
+            display=display,
+            timing=self.timing,
         )
-        self.polling = Polling(plan.backend.name, backend, *common)
-        self.slots = Slots(plan, None if finished_agents >= experiment.agents.keys() else backend, *common)
+        self.roster = Roster(life, self.backlog, self.detection, self.extensions, self.result)
+        self.display = display
         self._next_requests = 0.0
         self._finding_jobs = False  # nothing new begins before it is known which jobs the backend has
         self._stopping = False
@@ -113,9 +120,9 @@ class Controller:
                 self._turn()
             if self._stopping:
                 self.result.interrupted = True
-                self.background.drain(self.timing.drain)  # killed in the middle, steps would be repeated
+                self.tasks.drain(self.timing.drain)  # killed in the middle, steps would be repeated
         finally:
-            self.transitions.closed = True  # a remaining thread must not write while another controller does
+            self.records.closed = True  # a remaining thread must not write while another controller does
             self.detection.close()
         if left := self.extensions.close(self.timing.drain if self._stopping else self.timing.deliver):
             resume = f"`mlecore runs resume {self.group.name}`"
@@ -130,20 +137,19 @@ class Controller:
 
     def _finished(self) -> bool:
         begins = self.backlog.length and self.start_new
-        busy = self.background.busy("start", "stop", "finish", "grade", "provide", "detect")
-        return not (begins or self.lifecycle.unsettled or busy)
+        busy = self.tasks.busy("start", "stop", "finish", "grade", "provide", "detect")
+        return not (begins or self.roster.unsettled or busy)
 
     def _turn(self) -> None:
         self.lock.beat()
         if time.monotonic() >= self._next_requests:
             self._answer_requests()
-        self.background.run_timers()
-        if time.monotonic() >= self.polling.due(watched := self.lifecycle.watched()):
-            self.polling.ask(watched, self.lifecycle.seen)
-        self._start_runs()
-        self.lifecycle.tick()
-        wake = min(time.monotonic() + 1.0, self._next_requests, self.polling.due(self.lifecycle.watched()))
-        self.background.wait(wake)  # last, so that the first turn starts runs at once
+        if time.monotonic() >= self.polling.due:
+            self.tasks.begin(self.polling.ask())
+        self._admit()
+        self.display.tick(self.roster.active.values(), self.result.counts, self.roster.waiting)
+        # last, so that the first turn starts runs at once
+        self.tasks.wait(min(time.monotonic() + 1.0, self._next_requests, self.polling.due))
 
     def _answer_requests(self) -> None:
         self._next_requests = time.monotonic() + self.timing.requests
@@ -152,7 +158,7 @@ class Controller:
             self._take_in(asked)
         except (OSError, DataError):  # the disk is away: at the next check
             return
-        answer_requests(asked, self.group, self.lifecycle, self.reporter)
+        answer_requests(asked, self.group, self.roster, self.reporter)
 
     def _take_in(self, asked: Mapping[str, requests.Request]) -> None:
         """Runs that were not ours, and that something is asked of: no other controller can do it meanwhile."""
@@ -169,18 +175,18 @@ class Controller:
         self._recover(frozenset(more - ended))
         self._only |= more
 
-    def _start_runs(self) -> None:
+    def _admit(self) -> None:
         if not self.backlog.length or not self.start_new or self._finding_jobs:
             return
         self.slots.update()
         self._request_provisions()
-        at_work = self.lifecycle.at_work()
-        while at_work.total() < self.slots.count and self.background.busy("grade") < _UNGRADED:
+        at_work = self.roster.at_work()
+        while at_work.total() < self.slots.count and self.tasks.busy("grade") < _UNGRADED:
             record = self.backlog.pop(at_work, self.provisions.ready)
             if record is None:
                 return
             at_work[record.label] += 1
-            self.lifecycle.start(record)
+            self.roster.start(record)
 
     def _request_provisions(self) -> None:
         """Runs whose agent or data cannot be made ready stay planned: once the cause is fixed, they can be resumed."""
@@ -203,30 +209,27 @@ class Controller:
             if found.problem:
                 self.reporter.unfinished("left alone", found.problem, found.planned.name)
             elif found.ended:
-                self.lifecycle.count(found.ended)
+                self.roster.count(found.ended)
             elif found.record:
-                self.lifecycle.resume(found.record)
+                self.roster.resume(found.record)
             else:
                 self.backlog.add(found.planned)
         if begun:
-            self._find_jobs(only)
+            self.tasks.begin(self._find_jobs(only))
 
-    def _find_jobs(self, only: frozenset[str] | None) -> None:
+    async def _find_jobs(self, only: frozenset[str] | None) -> None:
         """Jobs without a record: a controller died between starting one and recording it."""
-        self._finding_jobs = True
         backend, name = self.experiment.backend, self.experiment.plan.backend.name
-
-        def found(jobs: dict[str, Handle]) -> None:
-            self._finding_jobs = False
-            for planned, number, handle in owners(self.group, jobs, only):
-                self.lifecycle.claim(planned, number, handle)
-
-        def failed(error: Exception) -> None:
-            if isinstance(error, (BackendUnreachable, OSError)):
+        self._finding_jobs, jobs = True, None
+        while jobs is None:
+            try:
+                jobs = await self.tasks.call("finish", partial(backend.list_jobs, self.group.info.uid))
+            except (BackendUnreachable, OSError) as error:
                 self.reporter.say(f"backend {name} does not answer: {error}; asking again", every=300)
-                self.background.later(self.timing.step_delay * 5, partial(self._find_jobs, only))
-            else:
-                self._finding_jobs = False
+                await self.tasks.sleep(self.timing.step_delay * 5)
+            except Exception as error:
+                jobs = {}
                 self.reporter.say(f"backend {name} cannot say which jobs it has: {describe(error)}; going on")
-
-        self.background.submit("finish", partial(backend.list_jobs, self.group.info.uid), found, failed)
+        self._finding_jobs = False
+        for planned, number, handle in owners(self.group, jobs, only):
+            self.roster.claim(planned, number, handle)

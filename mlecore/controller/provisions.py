@@ -12,10 +12,10 @@ from mlecore import files
 from mlecore.agents import Recipe
 from mlecore.backends import Image
 from mlecore.controller.experiment import Experiment, Inputs
-from mlecore.controller.failures import describe
-from mlecore.controller.reporter import Reporter
-from mlecore.controller.state import Timing
-from mlecore.controller.workers import Background
+from mlecore.controller.reporting import Reporter
+from mlecore.controller.retrying import describe
+from mlecore.controller.tasks import Tasks
+from mlecore.controller.timing import Timing
 from mlecore.errors import BackendUnreachable
 
 T = TypeVar("T")
@@ -59,14 +59,14 @@ class Provisions:
         self,
         experiment: Experiment,
         logs: Path,
-        background: Background,
+        tasks: Tasks,
         reporter: Reporter,
         timing: Timing,
         finished_agents: frozenset[str] = frozenset(),
     ) -> None:
         self._experiment = experiment
         self._logs = logs
-        self._background = background
+        self._tasks = tasks
         self._reporter = reporter
         self._timing = timing
         self._finished_agents = finished_agents  # labels of those that hand in finished files, and need none of it
@@ -111,25 +111,28 @@ class Provisions:
         for provision in needed:
             if not provision.requested:
                 provision.requested = True
-                self._begin(provision)
-                self._background.later(self._timing.slow, partial(self._report_slow, provision))
+                self._tasks.begin(self._make(provision))
+                self._tasks.begin(self._report_slow(provision))
         return next((provision.failure for provision in needed if provision.failure), "")
 
     def _needed(self, label: str, competition: str) -> tuple[Provision[Image], Provision[str]] | tuple[()]:
         return () if label in self._finished_agents else (self._images[label], self._data[competition])
 
-    def _begin(self, provision: Provision[Any]) -> None:
-        self._background.submit("provide", provision.get, lambda made: None, partial(self._failed, provision))
+    async def _make(self, provision: Provision[Any]) -> None:
+        while True:
+            try:
+                await self._tasks.call("provide", provision.get)
+                return
+            except (OSError, BackendUnreachable) as error:
+                self._reporter.say(f"{provision.name}: {error}; trying again", every=300)
+            except Exception as error:
+                provision.failure = f"{provision.name} cannot be made ready: {describe(error)}"
+                return
+            await self._tasks.sleep(self._timing.step_delay * 5)
 
-    def _failed(self, provision: Provision[Any], error: Exception) -> None:
-        if isinstance(error, (OSError, BackendUnreachable)):
-            self._reporter.say(f"{provision.name}: {error}; trying again", every=300)
-            self._background.later(self._timing.step_delay * 5, partial(self._begin, provision))
-        else:
-            provision.failure = f"{provision.name} cannot be made ready: {describe(error)}"
-
-    def _report_slow(self, provision: Provision[Any]) -> None:
+    async def _report_slow(self, provision: Provision[Any]) -> None:
         """Installing what an agent needs may take minutes, in which nothing else happens."""
+        await self._tasks.sleep(self._timing.slow)
         if not provision.ready and not provision.failure:
             self._reporter.say(f"{provision.name}: {provision.doing}")
 

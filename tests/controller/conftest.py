@@ -12,7 +12,8 @@ from attrs import evolve
 from mlecore.controller.display import Silent
 from mlecore.controller.experiment import Experiment, load_experiment
 from mlecore.controller.loop import Controller
-from mlecore.controller.state import GroupResult, Timing
+from mlecore.controller.reporting import GroupResult
+from mlecore.controller.timing import Timing
 from mlecore.data import Prepared
 from mlecore.detecting.ready import ReadyDetector
 from mlecore.grading.report import Report

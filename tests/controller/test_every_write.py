@@ -56,7 +56,7 @@ def one_controller(lab, experiment) -> None:
             outcome = controller.run()
             assert outcome.complete, outcome
         except Dead:
-            controller.background.drain(60.0)
+            controller.tasks.drain(60.0)
             controller.extensions.close(1.0)
             raise
 

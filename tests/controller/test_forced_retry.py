@@ -159,7 +159,7 @@ def test_a_budget_begins_anew_with_a_forced_attempt(tmp_path):
     from attrs import evolve
 
     from mlecore.backends import Resources
-    from mlecore.controller.transitions import _with_earlier_spending
+    from mlecore.controller.starting import _with_earlier_spending
     from mlecore.model_access import ModelAccess
     from mlecore.runs.record import Replaced
 

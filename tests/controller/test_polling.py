@@ -9,13 +9,13 @@ import pytest
 
 from mlecore.backends import Handle, JobStatus
 from mlecore.controller.polling import Polling
-from mlecore.controller.reporter import Reporter
-from mlecore.controller.state import ActiveRun, GroupResult, Timing
-from mlecore.controller.workers import Background
+from mlecore.controller.reporting import GroupResult, Reporter
+from mlecore.controller.tasks import Tasks
+from mlecore.controller.timing import Timing
 from mlecore.errors import BackendUnreachable
-from mlecore.registry.provenance import PluginUse
 from mlecore.runs.journal import Journal
-from mlecore.runs.record import Attempt, RunRecord
+
+TIMING = Timing()
 
 
 class Backend:
@@ -30,64 +30,84 @@ class Backend:
         return {handle: JobStatus(phase="running") for handle in handles}
 
 
-@pytest.fixture
-def backend():
-    return Backend()
+class Lab:
+    """A backend, its polling, and jobs that are watched without end."""
+
+    def __init__(self, folder) -> None:
+        self.said, self.seen, self.backend, self.tasks = [], [], Backend(), Tasks(poll=1)
+        reporter = Reporter(self, Journal(folder), GroupResult())
+        self.polling = Polling("b", self.backend, self.tasks, reporter, TIMING)
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    def watch(self, name: str, age: float) -> float:
+        """Watch a job; returns since when (monotonic)."""
+        since = time.monotonic() - age
+        self.tasks.begin(self._watch(Handle(name=name, id=name), since))
+        return since
+
+    async def _watch(self, handle: Handle, since: float) -> None:
+        while True:
+            status = await self.polling.status(handle, since)
+            self.seen.append((handle.name, status.phase))
+
+    def ask(self) -> None:
+        self.tasks.begin(self.polling.ask())
+        self.tasks.wait(time.monotonic() + 10)
 
 
 @pytest.fixture
-def said():
-    return []
+def lab(tmp_path):
+    return Lab(tmp_path)
 
 
-@pytest.fixture
-def polling(backend, said, tmp_path):
-    class Display:
-        say = staticmethod(said.append)
-
-    background = Background(poll=1)
-    reporter = Reporter(Display(), Journal(tmp_path), GroupResult())
-    polling = Polling("b", backend, background, reporter, Timing())
-    polling.ask_and_wait = lambda runs, seen: (polling.ask(runs, seen), background.wait(time.monotonic() + 10))
-    return polling
-
-
-def run(name: str, age: float) -> ActiveRun:
-    use = PluginUse(name="x")
-    attempts = (Attempt(number=1, job=name, handle=Handle(name=name, id=name)),)
-    record = RunRecord(
-        uid=name, name=name, group="g", group_uid="g", competition="c", agent=use, backend=use, attempts=attempts
-    )
-    return ActiveRun(record, "running", watched_since=time.monotonic() - age)
+def test_the_youngest_job_decides(lab):
+    assert lab.polling.due == math.inf
+    lab.watch("old", 1e6)
+    assert lab.polling.due <= time.monotonic()
+    lab.ask()
+    assert lab.polling.due - time.monotonic() == pytest.approx(TIMING.poll_max, abs=0.5)
+    lab.watch("middle", 20.0)
+    lab.ask()
+    assert lab.seen == [("old", "running"), ("old", "running"), ("middle", "running")]
+    assert lab.polling.due - time.monotonic() == pytest.approx(20.0 * TIMING.poll_share, abs=0.5)
+    since = lab.watch("fresh", 0.0)
+    assert lab.polling.due == pytest.approx(since + TIMING.poll_min)
 
 
-def test_the_youngest_job_decides(polling):
-    runs, timing, seen = [run("old", 1e6), run("middle", 20.0)], Timing(), []
-    assert polling.due([]) == math.inf and polling.due(runs) <= time.monotonic()
-    polling.ask_and_wait(runs, lambda run, status: seen.append((run.record.name, status.phase)))
-    assert seen == [("old", "running"), ("middle", "running")]
-    wait = polling.due(runs) - time.monotonic()
-    assert wait == pytest.approx(20.0 * timing.poll_share, abs=0.5)
-    assert polling.due(runs[:1]) - time.monotonic() == pytest.approx(timing.poll_max, abs=0.5)
-    fresh = run("fresh", 0.0)
-    assert polling.due([*runs, fresh]) == pytest.approx(fresh.watched_since + timing.poll_min)
+def test_one_question_at_a_time(lab):
+    lab.watch("a", 1.0)
+    lab.tasks.begin(lab.polling.ask())
+    lab.watch("b", 1.0)  # waits for the next one
+    assert lab.polling.due == math.inf
+    lab.tasks.wait(time.monotonic() + 10)
+    assert lab.seen == [("a", "running")] and lab.polling.due < math.inf
+    lab.ask()
+    assert [len(handles) for handles in lab.backend.asked] == [1, 2]
 
 
-def test_one_question_at_a_time(polling, backend):
-    runs = [run("a", 1.0)]
-    polling.ask(runs, lambda run, status: None)
-    assert polling.due(runs) == math.inf
+def test_a_job_that_the_backend_leaves_out_is_asked_for_again(lab):
+    lab.watch("a", 1.0)
+    status, lab.backend.status = lab.backend.status, lambda handles: {}
+    lab.ask()
+    assert lab.seen == [] and lab.polling.due < math.inf
+    lab.backend.status = status
+    lab.ask()
+    assert lab.seen == [("a", "running")]
 
 
-def test_a_backend_that_does_not_answer_is_reported_once_each_way(polling, backend, said):
-    runs = [run("a", 1.0)]
-    backend.error = BackendUnreachable("the line is dead")
+def test_a_backend_that_does_not_answer_is_reported_once_each_way(lab):
+    lab.watch("a", 1.0)
+    lab.backend.error = BackendUnreachable("the line is dead")
     for _ in range(3):
-        polling.ask_and_wait(runs, lambda run, status: pytest.fail("nothing was seen"))
-        assert polling.due(runs) - time.monotonic() > Timing().step_delay - 0.5
-    backend.error = None
-    polling.ask_and_wait(runs, lambda run, status: None)
-    assert said == [
+        lab.ask()
+        assert lab.polling.due - time.monotonic() > TIMING.step_delay - 0.5
+    assert lab.seen == []
+    lab.backend.error = None
+    lab.ask()
+    assert lab.seen == [("a", "running")]
+    assert lab.said == [
         "backend b does not answer: the line is dead; its runs go on, asking again",
         "backend b answers again",
     ]

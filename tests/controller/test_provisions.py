@@ -10,9 +10,8 @@ from attrs import evolve
 
 from mlecore.agents import Recipe
 from mlecore.controller.provisions import Provision, Provisions
-from mlecore.controller.reporter import Reporter
-from mlecore.controller.state import GroupResult
-from mlecore.controller.workers import Background
+from mlecore.controller.reporting import GroupResult, Reporter
+from mlecore.controller.tasks import Tasks
 from mlecore.errors import BackendError
 from mlecore.runs.journal import Journal
 
@@ -25,41 +24,40 @@ def made(lab, monkeypatch):
     labels = list(experiment.agents)
     other = evolve(experiment.agents[labels[2]], recipe=Recipe(pip=("numpy",)))
     experiment = evolve(experiment, agents={**experiment.agents, labels[2]: other})
-    background = Background(provide=2)
+    tasks = Tasks(provide=2)
     reporter = Reporter(lab.display, Journal(lab.group.folder), GroupResult())
     logs = lab.group.folder / "builds"
-    provisions = Provisions(experiment, logs, background, reporter, lab.timing, frozenset(labels[3:]))
-    return provisions, experiment.backend, background, labels
+    provisions = Provisions(experiment, logs, tasks, reporter, lab.timing, frozenset(labels[3:]))
+    return provisions, experiment.backend, tasks, labels
 
 
-def until(background: Background, condition) -> None:
+def until(tasks: Tasks, condition) -> None:
     deadline = time.monotonic() + 10
     while not condition():
         assert time.monotonic() < deadline
-        background.wait(time.monotonic() + 0.02)
-        background.run_timers()
+        tasks.wait(time.monotonic() + 0.02)
 
 
 def test_agents_with_one_recipe_share_its_image(made, monkeypatch):
-    provisions, backend, background, labels = made
+    provisions, backend, tasks, labels = made
     builds, build = [], backend.build
     monkeypatch.setattr(backend, "build", lambda recipe, log: (builds.append(recipe), build(recipe, log))[1])
     for _ in range(3):
         assert [provisions.request(label, "coins") for label in labels] == [""] * 4
-    until(background, lambda: all(provisions.ready(label, "coins") for label in labels))
+    until(tasks, lambda: all(provisions.ready(label, "coins") for label in labels))
     assert sorted(recipe.pip for recipe in builds) == [(), ("numpy",)]
     assert provisions.image(labels[0]) is provisions.image(labels[1])
     assert len(builds) == 2
 
 
 def test_agents_that_hand_in_finished_files_need_nothing(made):
-    provisions, _, background, labels = made
+    provisions, _, tasks, labels = made
     assert provisions.ready(labels[3], "coins") and provisions.request(labels[3], "coins") == ""
-    assert not background.busy("provide") and not provisions.ready(labels[0], "coins")
+    assert not tasks.busy("provide") and not provisions.ready(labels[0], "coins")
 
 
 def test_a_failed_build_is_reported_for_the_agents_that_need_it(made, monkeypatch):
-    provisions, backend, background, labels = made
+    provisions, backend, tasks, labels = made
     build = backend.build
 
     def picky(recipe, log):
@@ -68,9 +66,9 @@ def test_a_failed_build_is_reported_for_the_agents_that_need_it(made, monkeypatc
         return build(recipe, log)
 
     monkeypatch.setattr(backend, "build", picky)
-    until(background, lambda: provisions.request(labels[2], "coins"))
+    until(tasks, lambda: provisions.request(labels[2], "coins"))
     assert provisions.request(labels[2], "coins") == f"agent {labels[2]} cannot be made ready: no numpy here"
-    until(background, lambda: not provisions.request(labels[0], "coins") and provisions.ready(labels[0], "coins"))
+    until(tasks, lambda: not provisions.request(labels[0], "coins") and provisions.ready(labels[0], "coins"))
 
 
 def test_one_thing_is_made_once_for_all_who_wait():

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from mlecore.backends import GATEWAY_LOG, Dataset, Image, Job, Resources
-from mlecore.controller.transitions import _with_earlier_spending
+from mlecore.controller.starting import _with_earlier_spending
 from mlecore.gateway.calls import Call, Tokens
 from mlecore.model_access import ModelAccess
 from mlecore.registry.provenance import PluginUse

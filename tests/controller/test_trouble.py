@@ -132,7 +132,8 @@ def test_public_data_that_are_away_for_a_while(lab):
 def test_a_clock_that_jumps_changes_nothing(lab, monkeypatch):
     stamps = iter(f"{year}-01-01T00:00:00+00:00" for year in range(2100, 1900, -1))
     monkeypatch.setattr(journal, "now", lambda: next(stamps))
-    monkeypatch.setattr("mlecore.controller.transitions.now", lambda: next(stamps))
+    for step in ("starting", "finishing"):
+        monkeypatch.setattr(f"mlecore.controller.{step}.now", lambda: next(stamps))
     monkeypatch.setattr(time, "time", lambda: float("nan"))
     lab.make(("worker", {"seconds": "0.05", "faults": "1"}), seeds=2)
     assert lab.run().complete
@@ -282,7 +283,7 @@ def test_an_image_that_was_removed_between_two_runs_is_built_again(lab):
     builds = []
 
     def prepare(controller):
-        backend = controller.transitions._experiment.backend
+        backend = controller.experiment.backend
         start = backend.start
 
         def build(recipe, log):

@@ -1,12 +1,43 @@
-"""Messages of the controller: to the watcher, to the journal, and in its result."""
+"""What a controller reports: to its display, to the journal, and as its result."""
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Protocol
 
-from mlecore.controller.state import Display, GroupResult
+from attrs import field, mutable
+
 from mlecore.runs.journal import Journal
+from mlecore.runs.record import RunRecord
+
+if TYPE_CHECKING:
+    from mlecore.controller.run import ActiveRun
+    from mlecore.grading.report import Report
+
+
+class Display(Protocol):
+    """Gets notified of what happens; called in the loop's thread."""
+
+    def changed(self, record: RunRecord, report: Report | None) -> None: ...
+
+    def tick(self, active: Iterable[ActiveRun], counts: Counter[str], waiting: int) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+
+@mutable
+class GroupResult:
+    """How a controller left its group. ``unfinished``: what was not finished, in words."""
+
+    counts: Counter[str] = field(factory=Counter)
+    unfinished: list[str] = field(factory=list)
+    interrupted: bool = False
+
+    @property
+    def complete(self) -> bool:
+        return not self.unfinished and not self.interrupted and not self.counts["failed"]
 
 
 class Reporter:

@@ -1,0 +1,156 @@
+"""Ending an attempt: stopping its job, fetching and judging what it left, removing it. Each step can be repeated."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from mlecore import files
+from mlecore.agents import Usage
+from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, JobStatus
+from mlecore.controller import collect
+from mlecore.controller.ending import exit_code, infra_failures, judge_attempt, time_used
+from mlecore.controller.endpoint_failures import availability
+from mlecore.controller.experiment import Experiment
+from mlecore.controller.extensions import Extensions
+from mlecore.controller.records import Records
+from mlecore.errors import BackendError
+from mlecore.runs import requests
+from mlecore.runs.journal import now
+from mlecore.runs.measured import difference, measure
+from mlecore.runs.record import Availability, RunRecord
+from mlecore.runs.refused import relay_refusals
+from mlecore.runs.store import require_group
+from mlecore.schema import plain
+
+
+class Finishing:
+    """Takes runs from running to collected. All methods block; for any thread."""
+
+    def __init__(self, records: Records, experiment: Experiment, extensions: Extensions) -> None:
+        self._records = records
+        self._group = records.group
+        self._journal = records.journal
+        self._experiment = experiment
+        self._extensions = extensions
+
+    def stop(self, record: RunRecord) -> RunRecord:
+        """End the job; its output stays."""
+        assert record.attempt and record.attempt.handle
+        self._experiment.backend.stop(record.attempt.handle, record.grace)
+        return record
+
+    def finish(self, record: RunRecord, status: JobStatus, seconds: float | None, cancelled: bool) -> RunRecord:
+        """From running, its job being at its end, to collected; or back to planned, or to cancelled or failed."""
+        assert record.attempt
+        handle = record.attempt.handle
+        if record.state == "running":
+            record = record.with_attempt(ended_at=now(), exit_code=status.exit_code)
+            record = self._records.write(evolve(record, state="collecting"))
+        require_group(self._group)
+        there = collect.attempt_folder(record).is_dir()
+        if not there and status.phase != "gone" and handle:
+            collect.fetch(
+                self._experiment.backend,
+                handle,
+                record,
+                self._experiment.submission_limit(record.competition),
+                status.seconds,
+            )
+            there = True
+        if not there:
+            files.remove(files.partial(collect.attempt_folder(record)))  # its job is gone: it will never be complete
+        reported = collect.read_exit(record) if there else collect.Exit()
+        used, doubt = time_used(record, status, reported, seconds)
+        found = self._availability(record, used) if there else None
+        end = judge_attempt(
+            record,
+            status,
+            cancelled=cancelled,
+            fetched=there,
+            found=found,
+            retries=self._experiment.plan.execution.retries,
+        )
+        reason = "; ".join(filter(None, (end.reason, doubt)))
+        record = record.with_attempt(
+            ended=end.ended,
+            reason=reason,
+            infra_failure=end.infra_failure,
+            in_doubt=end.in_doubt,
+            seconds=used,
+            exit_code=exit_code(status, reported),
+            availability=found,
+        )
+        hardware = plain(status.hardware) if status.hardware else {}
+        record = evolve(record, ended=end.ended, reason=reason, seconds=used, hardware=hardware)
+        if there:
+            record = evolve(record, checks=collect.read_checks(record))
+        if cancelled:
+            record = evolve(record, state="cancelled")
+        elif end.infra_failure:
+            record = self._after_infra_failure(record)
+        else:
+            record = evolve(self._with_usage(collect.lay_out(record)), state="collected")
+            reasons = filter(None, (reason, collect.refused_candidates(record)))
+            record = evolve(record, reason="; ".join(reasons))
+        self._records.write(record, ended=record.ended, reason=record.reason)
+        if cancelled:
+            requests.remove(self._group.folder, record.name)
+        if record.state != "planned":
+            self._extensions.finished(record)
+        if handle:
+            self._remove(handle)
+        return record
+
+    def _availability(self, record: RunRecord, used: float | None) -> Availability | None:
+        if record.access is None:
+            return None
+        log = collect.attempt_folder(record) / "rest" / GATEWAY_LOG
+        found = availability(log if log.exists() else record.folder / GATEWAY_LOG, record.access)
+        if found is None or used is None:
+            return found
+        at_end = min(found.failing_at_end, used)
+        return evolve(found, failing_seconds=min(found.failing_seconds, used), failing_at_end=at_end)
+
+    def _after_infra_failure(self, record: RunRecord) -> RunRecord:
+        failures = infra_failures(record)
+        if failures <= self._experiment.plan.execution.retries:
+            return evolve(record, state="planned", ended=None)
+        return evolve(record, state="failed", reason=f"{record.reason} (attempt {failures}, no retry left)")
+
+    def _with_usage(self, record: RunRecord) -> RunRecord:
+        """What the logs of relay and gateway tell, and what the agent's own logs report of its usage."""
+        record = evolve(record, relay_refused=relay_refusals(record.folder / RELAY_LOG))
+        reported = self._reported_usage(record)
+        calls = None
+        if record.access:
+            calls = measure(record.folder / GATEWAY_LOG, record.access.budgets, record.access.spent)
+        if calls is None:
+            return evolve(record, usage=reported)
+        words = difference(calls, reported.input_tokens, reported.output_tokens) if reported else ""
+        if words:
+            self._journal.note("usage differs", record.name, why=words)
+        return evolve(record, calls=calls, usage=calls.usage, reported_usage=reported, usage_difference=words)
+
+    def _reported_usage(self, record: RunRecord) -> Usage | None:
+        """As the agent's hook reports them; it reads hostile files, so a failure is only noted."""
+        agent = self._experiment.agents.get(record.label)
+        if agent is None or not agent.plugin.implements("usage"):
+            return None
+        try:
+            usage: Usage | None = agent.plugin.call("usage", logs=record.folder / "logs")
+        except Exception as error:
+            self._journal.note("usage unknown", record.name, why=str(error))
+            return None
+        return usage
+
+    def remove_job(self, handle: Handle) -> None:
+        """End and remove a job, with its output."""
+        self._experiment.backend.stop(handle, 0.0)
+        self._remove(handle)
+
+    def _remove(self, handle: Handle) -> None:
+        """Remove the job; what cannot be removed now is found when the group is resumed."""
+        try:
+            self._experiment.backend.remove(handle)
+        except BackendError as error:
+            self._journal.note("not removed", job=handle.name, why=str(error))

@@ -1,0 +1,210 @@
+"""The runs of a group: those that wait, and those in progress. For the loop's thread alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+
+from attrs import evolve
+
+from mlecore.backends import Handle
+from mlecore.controller.detection import Detection
+from mlecore.controller.extensions import Extensions
+from mlecore.controller.grading import read_own_report
+from mlecore.controller.queue import Backlog
+from mlecore.controller.reporting import GroupResult
+from mlecore.controller.retrying import describe
+from mlecore.controller.run import ActiveRun, RunLife
+from mlecore.runs.cancelled import REASON
+from mlecore.runs.lock import LockLost
+from mlecore.runs.plan import PlannedRun
+from mlecore.runs.record import Attempt, RunRecord, RunSummary
+
+
+class Roster:
+    """Admits runs, cancels and retries them, and counts those that have ended."""
+
+    def __init__(
+        self,
+        life: RunLife,
+        backlog: Backlog,
+        detection: Detection,
+        extensions: Extensions,
+        result: GroupResult,
+    ) -> None:
+        self.active: dict[str, ActiveRun] = {}
+        self.delayed: dict[str, RunRecord] = {}  # runs that wait for the time of their next attempt
+        self.closing: set[str] = set()  # runs that have not begun and are being cancelled, all in one write
+        self.backlog = backlog
+        self._life = life
+        self._detection = detection
+        self._extensions = extensions
+        self._result = result
+        self._tasks, self._reporter, self._timing = life.tasks, life.reporter, life.timing
+
+    @property
+    def waiting(self) -> int:
+        return self.backlog.length + len(self.delayed)
+
+    @property
+    def unsettled(self) -> bool:
+        """Do runs besides those of the backlog still have something before them?"""
+        return bool(self.active or self.delayed or self.closing)
+
+    @property
+    def judging(self) -> bool:
+        """Are detectors at work?"""
+        return self._tasks.busy("detect") > 0
+
+    def at_work(self) -> Counter[str]:
+        """Label -> how many runs use the backend, or are about to."""
+        return Counter(run.record.label for run in self.active.values() if run.phase != "grading")
+
+    # Admitting.
+
+    def resume(self, record: RunRecord) -> None:
+        """Continue a run from the state in its record."""
+        report = partial(read_own_report, record.folder / "grade.json")
+        self._extensions.catch_up(record, report)
+        if record.state == "planned":
+            self.backlog.add(record)
+        elif not record.settled:
+            self.start(record)
+        elif record.state == "graded" and (why := self._life.grading.without_report(record)):
+            self._reporter.say(f"{record.name}: {why}; grading it again")
+            self.start(record)
+        else:
+            self.count(record)
+
+    def count(self, record: RunSummary) -> None:
+        """A run that had ended before."""
+        self._result.counts[record.state] += 1
+        self.backlog.ended(record)
+
+    def start(self, record: RunRecord) -> None:
+        """A run whose turn has come, or that another controller had begun."""
+        self._tasks.begin(self._complete(self._activate(record)))
+
+    def _activate(self, record: RunRecord) -> ActiveRun:
+        run = self.active[record.name] = ActiveRun(record, "starting")
+        return run
+
+    async def _complete(self, run: ActiveRun) -> None:
+        complete = await self._life.complete(run)
+        self.active.pop(run.record.name)
+        if not complete:
+            return
+        if run.record.state == "planned":
+            await self._retry_later(run.record)
+        else:
+            self._ended(run.record)
+
+    def _ended(self, record: RunRecord) -> None:
+        self._result.counts[record.state] += 1
+        if record.state == "graded":
+            self.backlog.ended(record)
+            self._detection.graded(record)
+
+    async def _retry_later(self, record: RunRecord) -> None:
+        """A new attempt after an infrastructure failure, each time after a longer delay."""
+        self.delayed[record.name] = record
+        failures = len(record.attempts) - record.retry_from
+        delay = min(self._timing.attempt_delay * 2 ** (failures - 1), self._timing.attempt_delay_max)
+        self._reporter.say(f"{record.name}: infrastructure failure: {record.reason}; a new attempt in {delay:.0f} s")
+        await self._tasks.sleep(delay)
+        if self.delayed.get(record.name) is record:  # not cancelled meanwhile
+            del self.delayed[record.name]
+            self.backlog.add(record)
+
+    # Cancelling and retrying.
+
+    def cancel(self, run: ActiveRun) -> None:
+        """End a run that starts or is running; its files are kept, not graded."""
+        self._life.cancel(run)
+
+    def take_waiting(self, planned: PlannedRun) -> RunRecord | PlannedRun | None:
+        """A run that waits, out of its turn: its record, or its plan where it has none yet."""
+        return self.backlog.take(planned) or self.delayed.pop(planned.name, None)
+
+    def cancel_waiting(self, runs: Sequence[RunRecord | PlannedRun]) -> None:
+        """Cancel runs that were taken from those that wait."""
+        unbegun = [run.name for run in runs if isinstance(run, PlannedRun)]
+        for record in runs:
+            if isinstance(record, RunRecord):
+                self._tasks.begin(self._cancel(self._activate(record)))
+        if unbegun:
+            self._tasks.begin(self._cancel_unbegun(unbegun))
+
+    async def _cancel(self, run: ActiveRun) -> None:
+        closed = await self._life.close(run, "cancelled", REASON)
+        self.active.pop(run.record.name)
+        if closed:
+            self._ended(run.record)
+
+    async def _cancel_unbegun(self, names: Sequence[str]) -> None:
+        """Cancel runs that have no record."""
+        self.closing.update(names)
+        while True:
+            try:
+                await self._tasks.call("finish", partial(self._life.records.cancel_unbegun, names))
+                break
+            except LockLost:
+                raise
+            except OSError as error:
+                self._reporter.say(f"runs cannot be cancelled: {describe(error)}; trying again", every=60)
+            except Exception as error:
+                self.closing.difference_update(names)
+                self._reporter.unfinished("left", f"{len(names)} runs are not cancelled: {describe(error)}")
+                return
+            await self._tasks.sleep(5 * self._timing.step_delay)
+        self.closing.difference_update(names)
+        self._result.counts["cancelled"] += len(names)
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        self._reporter.say(f"{REASON}: {', '.join(names[:3])}{more}")
+
+    def cancel_all(self) -> bool:
+        """Cancel every run that has not ended; False once there is none."""
+        for run in list(self.active.values()):
+            if run.phase in ("starting", "running", "stopping"):
+                self.cancel(run)
+        self.cancel_waiting([*self.backlog.take_all(), *self.delayed.values()])
+        self.delayed.clear()
+        return bool(self.closing) or any(run.cancelled or run.phase == "closing" for run in self.active.values())
+
+    def retry(self, record: RunRecord) -> None:
+        """Plan a run again that has ended."""
+        self._tasks.begin(self._plan_again(self._activate(record)))
+
+    async def _plan_again(self, run: ActiveRun) -> None:
+        ended = run.record
+        planned = await self._life.plan_again(run)
+        self.active.pop(ended.name)
+        if planned:
+            self._result.counts[ended.state] -= 1
+            self.backlog.add(run.record)
+
+    # Jobs that no record knows.
+
+    def claim(self, planned: PlannedRun, number: int, handle: Handle) -> None:
+        """A job that the backend has for the ``number``-th attempt of a run.
+
+        It is taken over if its run waits to begin: a controller died after it started the job. Else it is removed.
+        """
+        run = self.active.get(planned.name)
+        if run and run.phase not in ("grading", "closing") and _job(run.record) == handle.name:
+            return
+        taken = None if run else self.backlog.take(planned)
+        waiting = self.backlog.record(taken) if taken else None
+        if waiting and all(attempt.number < number for attempt in waiting.attempts):
+            self._reporter.say(f"{planned.name}: the backend has its job {handle.name} already: taking it over")
+            attempt = Attempt(number=number, job=handle.name)
+            self.start(evolve(waiting, attempts=(*waiting.attempts, attempt), state="starting"))
+            return
+        if taken:
+            self.backlog.add(taken)
+        self._life.remove_job(handle)
+
+
+def _job(record: RunRecord) -> str | None:
+    return record.attempt.job if record.attempt else None
