@@ -18,7 +18,7 @@ from mlecore.runs.refused import refusal_words
 from mlecore.units import counted, show_duration
 
 if TYPE_CHECKING:
-    from mlecore.controller.run import ActiveRun
+    from mlecore.controller.reporting import ActiveRun
     from mlecore.grading.report import Report
 
 _COUNTED = ("graded", "failed", "cancelled")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from attrs import field, mutable
 
@@ -13,8 +13,19 @@ from mlecore.runs.journal import Journal
 from mlecore.runs.record import RunRecord
 
 if TYPE_CHECKING:
-    from mlecore.controller.run import ActiveRun
     from mlecore.grading.report import Report
+
+Phase = Literal["starting", "running", "stopping", "collecting", "grading", "closing"]
+
+
+@mutable(eq=False)
+class ActiveRun:
+    """A run in progress."""
+
+    record: RunRecord
+    phase: Phase
+    running_since: float = 0.0  # monotonic: when this controller first saw it running
+    cancelled: bool = False
 
 
 class Display(Protocol):

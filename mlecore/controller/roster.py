@@ -13,9 +13,9 @@ from mlecore.controller.detection import Detection
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.grading import read_own_report
 from mlecore.controller.queue import Backlog
-from mlecore.controller.reporting import GroupResult
+from mlecore.controller.reporting import ActiveRun, GroupResult
 from mlecore.controller.retrying import describe
-from mlecore.controller.run import ActiveRun, RunLife
+from mlecore.controller.run import RunLife
 from mlecore.runs.cancelled import REASON
 from mlecore.runs.lock import LockLost
 from mlecore.runs.plan import PlannedRun

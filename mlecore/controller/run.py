@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from attrs import frozen, mutable
+from attrs import frozen
 
 from mlecore.backends import Handle, JobStatus
 from mlecore.controller.experiment import Missing
@@ -20,7 +20,7 @@ from mlecore.controller.finishing import Finishing
 from mlecore.controller.grading import Grading
 from mlecore.controller.polling import Polling
 from mlecore.controller.records import FolderGone, Records
-from mlecore.controller.reporting import Display, Reporter
+from mlecore.controller.reporting import ActiveRun, Display, Reporter
 from mlecore.controller.retrying import describe, retry_delay
 from mlecore.controller.starting import Starting
 from mlecore.controller.tasks import Pool, Tasks
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from mlecore.grading.report import Report
 
 T = TypeVar("T")
-Phase = Literal["starting", "running", "stopping", "collecting", "grading", "closing"]
 
 
 class GivenUp(Exception):
@@ -42,16 +41,6 @@ class GivenUp(Exception):
     def __init__(self, error: Exception) -> None:
         super().__init__(describe(error))
         self.error = error
-
-
-@mutable(eq=False)
-class ActiveRun:
-    """A run in progress."""
-
-    record: RunRecord
-    phase: Phase
-    running_since: float = 0.0  # monotonic: when this controller first saw it running
-    cancelled: bool = False
 
 
 @frozen(kw_only=True, eq=False)

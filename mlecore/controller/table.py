@@ -18,7 +18,7 @@ from mlecore.units import show_duration
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from mlecore.controller.run import ActiveRun
+    from mlecore.controller.reporting import ActiveRun
     from mlecore.controller.watching import View
     from mlecore.grading.report import Report
     from mlecore.runs.record import RunRecord

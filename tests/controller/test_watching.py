@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from mlecore.backends import GATEWAY_LOG, Fetched
 from mlecore.cli import main
-from mlecore.controller.run import ActiveRun
+from mlecore.controller.reporting import ActiveRun
 from mlecore.controller.table import LiveTable
 from mlecore.controller.watching import Running, Watcher, time_left
 from mlecore.model_access import ModelAccess
