@@ -8,8 +8,7 @@ import time
 from pathlib import Path
 
 from mlecore.backends import Backend, Capacity
-from mlecore.controller.reporting import Reporter
-from mlecore.controller.retrying import describe
+from mlecore.controller.reporting import Reporter, explain
 from mlecore.controller.tasks import Tasks
 from mlecore.controller.timing import Timing
 from mlecore.runs.plan import Plan
@@ -43,7 +42,7 @@ class Slots:
             capacity = await self._tasks.call("poll", backend.capacity)
         except Exception as error:
             self._next = time.monotonic() + self._timing.step_delay
-            self._reporter.say(f"backend {self._plan.backend.name}: {describe(error)}; asking again", every=300)
+            self._reporter.say(f"backend {self._plan.backend.name}: {explain(error)}; asking again", every=300)
             return
         self.count, bound = at_once(capacity, self._plan.limits, self._plan.execution.max_parallel)
         if not self.count:

@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from mlecore.controller.extensions import Extensions
-from mlecore.controller.reporting import Reporter
-from mlecore.controller.retrying import describe
+from mlecore.controller.reporting import Reporter, explain
 from mlecore.controller.tasks import Tasks
 from mlecore.detecting.judging import JUDGED, Dismissed, Judges
 from mlecore.detecting.ready import ReadyDetector
@@ -74,7 +73,7 @@ class Detection:
         except Dismissed:
             return
         except Exception as error:
-            self._reporter.say(f"{describe(error)}; to have the runs judged again: mlecore detect {self._group.name}")
+            self._reporter.say(f"{explain(error)}; to have the runs judged again: mlecore detect {self._group.name}")
             return
         for run, found in judged:
             for each in found:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -13,8 +15,7 @@ from attrs import frozen
 
 from mlecore.agents import FinishedSubmission, Launch, Task
 from mlecore.backends import Image, Job, Resources
-from mlecore.controller.forbidden import refuse_answers
-from mlecore.errors import PluginError
+from mlecore.errors import PluginError, UsageError
 from mlecore.globs import Glob
 from mlecore.model_access import KEYS, ModelAccess, base_url, usual_key
 from mlecore.registry.provenance import file_digest
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 SANDBOX = Path(__file__).parent.parent / "sandbox"
 UNSET = Image(ref="", digest="")
+# Where some images made for MLE-bench expect what its grading server reads.
+_MOUNT = re.compile(r"(?:^|[\s=:'\"])(/private)(?:[/\s:'\"]|$)")
 
 
 @frozen(kw_only=True)
@@ -148,6 +151,43 @@ def _check(loaded_agent: LoadedAgent, launch: object) -> None:
             raise PluginError(f"agent {loaded_agent.use.name}: candidate for the submission: {error}") from None
     if not launch.candidates:
         raise PluginError(f"agent {loaded_agent.use.name}: it names no candidate for the submission")
+
+
+def refuse_answers(agent: str, launch: Launch, private: Path) -> None:
+    """Raises UsageError if a launch brings files from a folder of answers, or names such a folder to be read.
+
+    ``private`` is the folder of this competition's answers.
+    """
+    for what in _asked_for(launch, private):
+        raise UsageError(
+            f"agent {agent} asks for the answers ({what}), and no run gets them: they stay with the controller, which"
+            " grades after the run",
+            fix="Have it check its submission with validate_submission.sh, and score its ideas on training data.",
+        )
+
+
+def _asked_for(launch: Launch, private: Path) -> Iterator[str]:
+    own = private.resolve()
+    folders: dict[Path, bool] = {}
+    for name, content in launch.files.items():
+        if isinstance(content, Path):
+            path = content.resolve() if content.is_symlink() else content
+            if path.parent not in folders:
+                folder = path.parent.resolve()
+                folders[path.parent] = folder.is_relative_to(own) or _holds_answers(folder)
+            if folders[path.parent]:
+                yield f"{name} comes from {path}"
+    for text in (*launch.argv, *launch.env.values()):
+        for named in (str(private), str(own)):
+            if named in text:
+                yield named
+        if found := _MOUNT.search(text):
+            yield found[1]
+
+
+def _holds_answers(folder: Path) -> bool:
+    """By the layout of prepared data: DATA/ID/prepared/private and what lies below, of any edition."""
+    return any(below == "private" and above.partition("@")[0] == "prepared" for above, below in pairwise(folder.parts))
 
 
 def tools(inputs: Inputs, cache: Path) -> dict[str, bytes | Path]:

@@ -26,8 +26,7 @@ from mlecore.controller.provisions import Provisions
 from mlecore.controller.queue import Backlog
 from mlecore.controller.records import Records
 from mlecore.controller.recovery import find_runs, has_begun, owners
-from mlecore.controller.reporting import Display, GroupResult, Reporter
-from mlecore.controller.retrying import describe
+from mlecore.controller.reporting import Display, GroupResult, Reporter, explain
 from mlecore.controller.roster import Roster
 from mlecore.controller.run import RunLife
 from mlecore.controller.starting import Starting
@@ -229,7 +228,7 @@ class Controller:
                 await self.tasks.sleep(self.timing.step_delay * 5)
             except Exception as error:
                 jobs = {}
-                self.reporter.say(f"backend {name} cannot say which jobs it has: {describe(error)}; going on")
+                self.reporter.say(f"backend {name} cannot say which jobs it has: {explain(error)}; going on")
         self._finding_jobs = False
         for planned, number, handle in owners(self.group, jobs, only):
             self.roster.claim(planned, number, handle)

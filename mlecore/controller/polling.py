@@ -7,8 +7,7 @@ import time
 from functools import partial
 
 from mlecore.backends import Backend, Handle, JobStatus
-from mlecore.controller.reporting import Reporter
-from mlecore.controller.retrying import describe
+from mlecore.controller.reporting import Reporter, explain
 from mlecore.controller.tasks import Promise, Tasks
 from mlecore.controller.timing import Timing
 
@@ -51,7 +50,7 @@ class Polling:
         try:
             statuses = await self._tasks.call("poll", partial(self._backend.status, list(waiting)))
         except Exception as error:
-            self._answered(describe(error))
+            self._answered(explain(error))
             return
         self._answered()
         for handle, status in statuses.items():

@@ -12,8 +12,7 @@ from mlecore import files
 from mlecore.agents import Recipe
 from mlecore.backends import Image
 from mlecore.controller.experiment import Experiment, Inputs
-from mlecore.controller.reporting import Reporter
-from mlecore.controller.retrying import describe
+from mlecore.controller.reporting import Reporter, explain
 from mlecore.controller.tasks import Tasks
 from mlecore.controller.timing import Timing
 from mlecore.errors import BackendUnreachable
@@ -126,7 +125,7 @@ class Provisions:
             except (OSError, BackendUnreachable) as error:
                 self._reporter.say(f"{provision.name}: {error}; trying again", every=300)
             except Exception as error:
-                provision.failure = f"{provision.name} cannot be made ready: {describe(error)}"
+                provision.failure = f"{provision.name} cannot be made ready: {explain(error)}"
                 return
             await self._tasks.sleep(self._timing.step_delay * 5)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from attrs import field, mutable
 
+from mlecore.errors import MlecoreError
 from mlecore.runs.journal import Journal
 from mlecore.runs.record import RunRecord
 
@@ -81,3 +82,8 @@ class Reporter:
         self.say(words)
         self.note(event, run, why=why, **details)
         self._result.unfinished.append(words)
+
+
+def explain(error: Exception) -> str:
+    """What went wrong, for a person: the message of our own errors, the type of others."""
+    return str(error) if isinstance(error, (MlecoreError, OSError)) else repr(error)

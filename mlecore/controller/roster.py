@@ -13,8 +13,7 @@ from mlecore.controller.detection import Detection
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.grading import read_own_report
 from mlecore.controller.queue import Backlog
-from mlecore.controller.reporting import ActiveRun, GroupResult
-from mlecore.controller.retrying import describe
+from mlecore.controller.reporting import ActiveRun, GroupResult, explain
 from mlecore.controller.run import RunLife
 from mlecore.runs.cancelled import REASON
 from mlecore.runs.lock import LockLost
@@ -152,10 +151,10 @@ class Roster:
             except LockLost:
                 raise
             except OSError as error:
-                self._reporter.say(f"runs cannot be cancelled: {describe(error)}; trying again", every=60)
+                self._reporter.say(f"runs cannot be cancelled: {explain(error)}; trying again", every=60)
             except Exception as error:
                 self.closing.difference_update(names)
-                self._reporter.unfinished("left", f"{len(names)} runs are not cancelled: {describe(error)}")
+                self._reporter.unfinished("left", f"{len(names)} runs are not cancelled: {explain(error)}")
                 return
             await self._tasks.sleep(5 * self._timing.step_delay)
         self.closing.difference_update(names)

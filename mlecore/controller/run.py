@@ -20,11 +20,10 @@ from mlecore.controller.finishing import Finishing
 from mlecore.controller.grading import Grading
 from mlecore.controller.polling import Polling
 from mlecore.controller.records import FolderGone, Records
-from mlecore.controller.reporting import ActiveRun, Display, Reporter
-from mlecore.controller.retrying import describe, retry_delay
+from mlecore.controller.reporting import ActiveRun, Display, Reporter, explain
 from mlecore.controller.starting import Starting
 from mlecore.controller.tasks import Pool, Tasks
-from mlecore.controller.timing import Timing
+from mlecore.controller.timing import Timing, retry_delay
 from mlecore.errors import BackendUnreachable
 from mlecore.runs.lock import LockLost
 from mlecore.runs.record import RunRecord
@@ -39,7 +38,7 @@ class GivenUp(Exception):
     """A step failed, and repeating it does not help."""
 
     def __init__(self, error: Exception) -> None:
-        super().__init__(describe(error))
+        super().__init__(explain(error))
         self.error = error
 
 
@@ -158,7 +157,7 @@ class RunLife:
                 await self.tasks.call("stop", partial(self.finishing.stop, run.record))
                 return
             except Exception as error:
-                why = describe(error)
+                why = explain(error)
                 self.reporter.say(f"{run.record.name} cannot be stopped: {why}; trying again", every=60)
             await self.tasks.sleep(5 * self.timing.step_delay)
 
@@ -191,7 +190,7 @@ class RunLife:
             await self.tasks.sleep(delay)
 
     def _report_retry(self, run: ActiveRun, error: Exception, tries: int) -> None:
-        name, why = run.record.name, describe(error)
+        name, why = run.record.name, explain(error)
         if isinstance(error, BackendUnreachable):
             self.reporter.say(f"the backend does not answer: {why}; asking again", every=300)
         else:

@@ -8,7 +8,7 @@ import pytest
 
 import mlecore
 from mlecore.agents import Launch
-from mlecore.controller.forbidden import refuse_answers
+from mlecore.controller.job import refuse_answers
 from mlecore.errors import UsageError
 
 

@@ -7,8 +7,8 @@ import errno
 import pytest
 
 from mlecore.controller.experiment import Missing
-from mlecore.controller.retrying import describe, retry_delay
-from mlecore.controller.timing import Timing
+from mlecore.controller.reporting import explain
+from mlecore.controller.timing import Timing, retry_delay
 from mlecore.errors import BackendError, BackendUnreachable, GradingError
 
 TIMING = Timing()
@@ -59,5 +59,5 @@ def test_grading_is_tried_again_once_and_while_its_answers_are_away():
 
 
 def test_errors_in_words():
-    assert describe(GradingError("the answers are away")) == "the answers are away"
-    assert describe(ValueError("x")) == "ValueError('x')"
+    assert explain(GradingError("the answers are away")) == "the answers are away"
+    assert explain(ValueError("x")) == "ValueError('x')"
