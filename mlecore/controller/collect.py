@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import stat
@@ -78,7 +77,7 @@ def fetch(
     facts = {
         "files": result.files + rest.files,
         "bytes": result.bytes + rest.bytes,
-        "refused": refused[:_REFUSED],
+        "refused": list(map(printable, refused[:_REFUSED])),
         "complete": result.complete and rest.complete and not cut,
         "secrets": secrets[:_REFUSED],
         "unsearched": unsearched,
@@ -167,7 +166,7 @@ def lay_out(record: RunRecord) -> RunRecord:
         if own_log.exists():  # the agent's own file of that name, or folder
             _move(own_log, own_log.with_name("output.log.of-agent"))
         _move(source / "output.log", own_log)
-    facts = _json(source / "fetched.json") or {}
+    facts = _json(source / "fetched.json", 1 << 24)
     snapshots = record.folder / "snapshots"
     collected = Collected(
         files=int(facts.get("files", 0)),
@@ -234,7 +233,7 @@ def refused_candidates(record: RunRecord) -> str:
 
 def read_exit(record: RunRecord) -> Exit:
     """init's report on the end of the last attempt."""
-    data = _json(attempt_folder(record) / "result" / OWN / "exit.json") or {}
+    data = _json(attempt_folder(record) / "result" / OWN / "exit.json")
     code: Any = data.get("exit_code")
     seconds: Any = data.get("seconds")
     return Exit(
@@ -249,32 +248,14 @@ def read_checks(record: RunRecord) -> int:
     return min(path.stat().st_size, MOST_CHECKS) if path.is_file() else 0
 
 
-def _json(path: Path) -> dict[str, Any] | None:
-    """A small JSON object, of unknown content."""
+def _json(path: Path, most: int = _SMALL) -> dict[str, Any]:
+    """A JSON object of unknown content, from so many bytes; empty if there is none."""
     try:
         with path.open("rb") as file:
-            value = json.loads(file.read(_SMALL), parse_constant=_no_constant)
-        if not isinstance(value, dict) or _infinite(value):
-            return None
-        json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is text that no file takes
+            value = json.loads(file.read(most))
     except (OSError, ValueError, RecursionError):
-        return None
-    return value
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
-
-
-def _infinite(value: Any, depth: int = 0) -> bool:
-    """Numbers like 1e999 become infinite, which a record cannot hold."""
-    if depth > 20:
-        return True
-    if isinstance(value, float):
-        return not math.isfinite(value)
-    if isinstance(value, Mapping):
-        return any(_infinite(item, depth + 1) for item in value.values())
-    return isinstance(value, list) and any(_infinite(item, depth + 1) for item in value)
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def take_finished_submission(record: RunRecord, finished_submission: FinishedSubmission) -> RunRecord:

@@ -8,7 +8,7 @@ from mlecore import files
 from mlecore.agents import Usage
 from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, JobStatus
 from mlecore.controller import collect
-from mlecore.controller.ending import exit_code, infra_failures, judge_attempt, time_used
+from mlecore.controller.ending import End, exit_code, infra_failures, judge_attempt, time_used
 from mlecore.controller.endpoint_failures import availability
 from mlecore.controller.experiment import Experiment
 from mlecore.controller.extensions import Extensions
@@ -39,37 +39,58 @@ class Finishing:
         self._experiment.backend.stop(record.attempt.handle, record.grace)
         return record
 
-    def finish(self, record: RunRecord, status: JobStatus, seconds: float | None, cancelled: bool) -> RunRecord:
-        """From running, its job being at its end, to collected; or back to planned, or to cancelled or failed."""
+    def finish(self, record: RunRecord, status: JobStatus, seconds: float, cancelled: bool) -> RunRecord:
+        """From running, its job being at its end, to collected; or back to planned, or to cancelled or failed.
+
+        ``seconds`` is for how long the controller saw it run.
+        """
         assert record.attempt
         handle = record.attempt.handle
         if record.state == "running":
             record = record.with_attempt(ended_at=now(), exit_code=status.exit_code)
             record = self._records.write(evolve(record, state="collecting"))
         require_group(self._group)
-        there = collect.attempt_folder(record).is_dir()
-        if not there and status.phase != "gone" and handle:
-            collect.fetch(
-                self._experiment.backend,
-                handle,
-                record,
-                self._experiment.submission_limit(record.competition),
-                status.seconds,
-            )
-            there = True
-        if not there:
-            files.remove(files.partial(collect.attempt_folder(record)))  # its job is gone: it will never be complete
-        reported = collect.read_exit(record) if there else collect.Exit()
+        fetched = self._fetch(record, status)
+        record, end = self._judge(record, status, seconds, cancelled, fetched)
+        if cancelled:
+            record = evolve(record, state="cancelled")
+        elif end.infra_failure:
+            record = self._after_infra_failure(record)
+        else:
+            record = evolve(self._with_usage(collect.lay_out(record)), state="collected")
+            reasons = filter(None, (record.reason, collect.refused_candidates(record)))
+            record = evolve(record, reason="; ".join(reasons))
+        self._records.write(record, ended=record.ended, reason=record.reason)
+        if cancelled:
+            requests.remove(self._group.folder, record.name)
+        if record.state != "planned":
+            self._extensions.finished(record)
+        if handle:
+            self._remove(handle)
+        return record
+
+    def _fetch(self, record: RunRecord, status: JobStatus) -> bool:
+        """Fetch what the attempt left, unless that was done; False if its job is gone."""
+        assert record.attempt
+        folder, handle = collect.attempt_folder(record), record.attempt.handle
+        if folder.is_dir():
+            return True
+        if status.phase == "gone" or not handle:
+            files.remove(files.partial(folder))  # it will never be complete
+            return False
+        limit = self._experiment.submission_limit(record.competition)
+        collect.fetch(self._experiment.backend, handle, record, limit, status.seconds)
+        return True
+
+    def _judge(
+        self, record: RunRecord, status: JobStatus, seconds: float, cancelled: bool, fetched: bool
+    ) -> tuple[RunRecord, End]:
+        """How the attempt ended, and the record with it."""
+        reported = collect.read_exit(record) if fetched else collect.Exit()
         used, doubt = time_used(record, status, reported, seconds)
-        found = self._availability(record, used) if there else None
-        end = judge_attempt(
-            record,
-            status,
-            cancelled=cancelled,
-            fetched=there,
-            found=found,
-            retries=self._experiment.plan.execution.retries,
-        )
+        found = self._availability(record, used) if fetched else None
+        retries = self._experiment.plan.execution.retries
+        end = judge_attempt(record, status, cancelled=cancelled, fetched=fetched, found=found, retries=retries)
         reason = "; ".join(filter(None, (end.reason, doubt)))
         record = record.with_attempt(
             ended=end.ended,
@@ -81,25 +102,9 @@ class Finishing:
             availability=found,
         )
         hardware = plain(status.hardware) if status.hardware else {}
-        record = evolve(record, ended=end.ended, reason=reason, seconds=used, hardware=hardware)
-        if there:
-            record = evolve(record, checks=collect.read_checks(record))
-        if cancelled:
-            record = evolve(record, state="cancelled")
-        elif end.infra_failure:
-            record = self._after_infra_failure(record)
-        else:
-            record = evolve(self._with_usage(collect.lay_out(record)), state="collected")
-            reasons = filter(None, (reason, collect.refused_candidates(record)))
-            record = evolve(record, reason="; ".join(reasons))
-        self._records.write(record, ended=record.ended, reason=record.reason)
-        if cancelled:
-            requests.remove(self._group.folder, record.name)
-        if record.state != "planned":
-            self._extensions.finished(record)
-        if handle:
-            self._remove(handle)
-        return record
+        checks = collect.read_checks(record) if fetched else record.checks
+        record = evolve(record, ended=end.ended, reason=reason, seconds=used, hardware=hardware, checks=checks)
+        return record, end
 
     def _availability(self, record: RunRecord, used: float | None) -> Availability | None:
         if record.access is None:
