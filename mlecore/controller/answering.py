@@ -25,36 +25,21 @@ def answer_requests(asked: Mapping[str, requests.Request], group: Group, roster:
     """All requests that are ``asked``; those for runs that are not in the plan are ignored."""
     if not asked:
         return
-    if requests.ALL in asked and not roster.cancel_all():
+    everything, runs = requests.ALL in asked, list(group.plan.runs())
+    cancelling = roster.cancel(run for run in runs if asked.get(run.name, "cancel" if everything else "") == "cancel")
+    if everything and not cancelling:
         with contextlib.suppress(OSError):  # met again
             requests.remove(group.folder, requests.ALL)
-    waiting: list[RunRecord | PlannedRun] = []
-    for planned in group.plan.runs():
-        request = asked.get(planned.name)
-        refusal = ""
-        if request == "cancel":
-            refusal = _cancel(planned, roster, waiting)
-        elif request is not None:
+    for planned in runs:
+        request, refusal = asked.get(planned.name), ""
+        if request == "cancel" and planned.name not in cancelling:
+            refusal = "it has ended: there is nothing to cancel"
+        elif request in ("retry", "force"):
             refusal = _retry(group, planned, roster, force=request == "force")
         if refusal:
             reporter.say(f"{planned.name}: {refusal}")
             reporter.note("request refused", planned.name, why=refusal)
             requests.remove(group.folder, planned.name)
-    roster.cancel_waiting(waiting)
-
-
-def _cancel(planned: PlannedRun, roster: Roster, waiting: list[RunRecord | PlannedRun]) -> str:
-    """Why it cannot be cancelled; empty where it is being done, or it was put to those of ``waiting`` that shall be."""
-    active = roster.active.get(planned.name)
-    if active and active.phase in ("starting", "running", "stopping"):
-        roster.cancel(active)
-        return ""
-    if planned.name in roster.closing or (active and (active.cancelled or active.phase == "closing")):
-        return ""
-    if taken := roster.take_waiting(planned):
-        waiting.append(taken)
-        return ""
-    return "it has ended: there is nothing to cancel"
 
 
 def _retry(group: Group, planned: PlannedRun, roster: Roster, force: bool) -> str:

@@ -76,13 +76,6 @@ class Backlog:
             self._removed(run.label, run.competition)
         return found
 
-    def take_all(self) -> list[RunRecord | PlannedRun]:
-        """Every run that waits here."""
-        runs = [run for lines in self.lines.values() for line in lines.values() for run in line.values()]
-        self.lines.clear()
-        self.length = 0
-        return runs
-
     def record(self, run: RunRecord | PlannedRun) -> RunRecord:
         """The record of a run that was taken."""
         return run if isinstance(run, RunRecord) else self.make_record(run)

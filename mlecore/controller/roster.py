@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from attrs import evolve
@@ -118,22 +118,24 @@ class Roster:
 
     # Cancelling and retrying.
 
-    def cancel(self, run: ActiveRun) -> None:
-        """End a run that starts or is running; its files are kept, not graded."""
-        self._life.cancel(run)
-
-    def take_waiting(self, planned: PlannedRun) -> RunRecord | PlannedRun | None:
-        """A run that waits, out of its turn: its record, or its plan where it has none yet."""
-        return self.backlog.take(planned) or self.delayed.pop(planned.name, None)
-
-    def cancel_waiting(self, runs: Sequence[RunRecord | PlannedRun]) -> None:
-        """Cancel runs that were taken from those that wait."""
-        unbegun = [run.name for run in runs if isinstance(run, PlannedRun)]
-        for record in runs:
-            if isinstance(record, RunRecord):
-                self._tasks.begin(self._cancel(self._activate(record)))
+    def cancel(self, runs: Iterable[PlannedRun]) -> set[str]:
+        """Cancel runs. Returns the names of those that are being cancelled now; the others have ended."""
+        cancelling, unbegun = set(), []
+        for planned in runs:
+            run, name = self.active.get(planned.name), planned.name
+            if run and run.phase in ("starting", "running", "stopping"):
+                self._life.cancel(run)
+            elif waiting := self.backlog.take(planned) or self.delayed.pop(name, None):
+                if isinstance(waiting, RunRecord):
+                    self._tasks.begin(self._cancel(self._activate(waiting)))
+                else:
+                    unbegun.append(name)
+            elif name not in self.closing and not (run and (run.cancelled or run.phase == "closing")):
+                continue
+            cancelling.add(name)
         if unbegun:
             self._tasks.begin(self._cancel_unbegun(unbegun))
+        return cancelling
 
     async def _cancel(self, run: ActiveRun) -> None:
         closed = await self._life.close(run, "cancelled", REASON)
@@ -161,15 +163,6 @@ class Roster:
         self._result.counts["cancelled"] += len(names)
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         self._reporter.say(f"{REASON}: {', '.join(names[:3])}{more}")
-
-    def cancel_all(self) -> bool:
-        """Cancel every run that has not ended; False once there is none."""
-        for run in list(self.active.values()):
-            if run.phase in ("starting", "running", "stopping"):
-                self.cancel(run)
-        self.cancel_waiting([*self.backlog.take_all(), *self.delayed.values()])
-        self.delayed.clear()
-        return bool(self.closing) or any(run.cancelled or run.phase == "closing" for run in self.active.values())
 
     def retry(self, record: RunRecord) -> None:
         """Plan a run again that has ended."""
