@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from mlecore import files
 from mlecore.agents import Usage
@@ -23,15 +23,13 @@ from mlecore.runs.store import require_group
 from mlecore.schema import plain
 
 
+@frozen(eq=False)
 class Finishing:
     """Takes runs from running to collected. All methods block; for any thread."""
 
-    def __init__(self, records: Records, experiment: Experiment, extensions: Extensions) -> None:
-        self._records = records
-        self._group = records.group
-        self._journal = records.journal
-        self._experiment = experiment
-        self._extensions = extensions
+    _records: Records
+    _experiment: Experiment
+    _extensions: Extensions
 
     def stop(self, record: RunRecord) -> RunRecord:
         """End the job; its output stays."""
@@ -49,7 +47,7 @@ class Finishing:
         if record.state == "running":
             record = record.with_attempt(ended_at=now(), exit_code=status.exit_code)
             record = self._records.write(evolve(record, state="collecting"))
-        require_group(self._group)
+        require_group(self._records.group)
         fetched = self._fetch(record, status)
         record, end = self._judge(record, status, seconds, cancelled, fetched)
         if cancelled:
@@ -62,7 +60,7 @@ class Finishing:
             record = evolve(record, reason="; ".join(reasons))
         self._records.write(record, ended=record.ended, reason=record.reason)
         if cancelled:
-            requests.remove(self._group.folder, record.name)
+            requests.remove(self._records.group.folder, record.name)
         if record.state != "planned":
             self._extensions.finished(record)
         if handle:
@@ -133,7 +131,7 @@ class Finishing:
             return evolve(record, usage=reported)
         words = difference(calls, reported.input_tokens, reported.output_tokens) if reported else ""
         if words:
-            self._journal.note("usage differs", record.name, why=words)
+            self._records.journal.note("usage differs", record.name, why=words)
         return evolve(record, calls=calls, usage=calls.usage, reported_usage=reported, usage_difference=words)
 
     def _reported_usage(self, record: RunRecord) -> Usage | None:
@@ -144,7 +142,7 @@ class Finishing:
         try:
             usage: Usage | None = agent.plugin.call("usage", logs=record.folder / "logs")
         except Exception as error:
-            self._journal.note("usage unknown", record.name, why=str(error))
+            self._records.journal.note("usage unknown", record.name, why=str(error))
             return None
         return usage
 
@@ -158,4 +156,4 @@ class Finishing:
         try:
             self._experiment.backend.remove(handle)
         except BackendError as error:
-            self._journal.note("not removed", job=handle.name, why=str(error))
+            self._records.journal.note("not removed", job=handle.name, why=str(error))

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from mlecore import files
 from mlecore.controller import collect
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from mlecore.grading.report import Report
 
 
+@frozen(eq=False)
 class Grading:
     """Takes runs from collected to graded. All methods block; for any thread."""
 
-    def __init__(self, records: Records, experiment: Experiment, extensions: Extensions) -> None:
-        self._records = records
-        self._experiment = experiment
-        self._extensions = extensions
+    _records: Records
+    _experiment: Experiment
+    _extensions: Extensions
 
     def grade(self, record: RunRecord) -> tuple[RunRecord, Report]:
         """From collected to graded, once: a grade.json that is there stays, unless it cannot be read.

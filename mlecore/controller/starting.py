@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import evolve
+from attrs import evolve, mutable
 
 from mlecore import files
 from mlecore.agents import FinishedSubmission
@@ -22,19 +22,15 @@ from mlecore.runs.record import FINISHED, Attempt, RunRecord
 from mlecore.runs.secrets import remember
 
 
+@mutable(eq=False)
 class Starting:
     """Takes runs from planned to running. All methods block; for any thread."""
 
-    def __init__(
-        self, records: Records, experiment: Experiment, extensions: Extensions, provisions: Provisions
-    ) -> None:
-        self._records = records
-        self._group = records.group
-        self._experiment = experiment
-        self._extensions = extensions
-        self._provisions = provisions
-        self._cache = records.group.folder / ".cache"
-        self._sandbox: Sandbox | None = None
+    _records: Records
+    _experiment: Experiment
+    _extensions: Extensions
+    _provisions: Provisions
+    _sandbox: Sandbox | None = None
 
     def begin(self, record: RunRecord) -> tuple[RunRecord, Job | None]:
         """From planned to starting, with the job to start; finished files go straight to collected, without a job."""
@@ -54,8 +50,8 @@ class Starting:
             inputs,
             record.seed,
             record.attempt.job,
-            self._group.info.uid,
-            self._cache,
+            self._records.group.info.uid,
+            self._records.group.folder / ".cache",
             labels,
         )
         if fresh:
@@ -105,13 +101,13 @@ class Starting:
 
     def _grader(self, competition: str) -> PluginUse:
         """The competition's plugin that the group began with."""
-        began = (use for use in self._group.info.plugins if use.name == competition)
+        began = (use for use in self._records.group.info.plugins if use.name == competition)
         return next(began, self._experiment.inputs_of(competition).use)
 
     def _starting(self, record: RunRecord, agent: LoadedAgent, made: Made, image: Image) -> RunRecord:
         if self._sandbox is None:
             self._sandbox = self._experiment.backend.describe()
-        files.make_folder(record.folder, below=self._group.folder)
+        files.make_folder(record.folder, below=self._records.group.folder)
         return self._records.write(
             evolve(
                 record,
@@ -131,7 +127,7 @@ class Starting:
         )
 
     def _take_finished_submission(self, record: RunRecord, submission: FinishedSubmission) -> RunRecord:
-        files.make_folder(record.folder, below=self._group.folder)
+        files.make_folder(record.folder, below=self._records.group.folder)
         try:
             record = collect.take_finished_submission(record, submission)
         except (ValueError, FileNotFoundError) as error:
