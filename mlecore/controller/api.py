@@ -85,7 +85,7 @@ def run_group(
 
     Its runs are graded by the plugins that it began with; ``with_installed``: by those that are installed.
 
-    Raises errors of the plan before anything starts, GroupLocked if another controller works on it, DataError if the
+    Raises errors of the plan before anything starts, LockHeld if another controller works on it, DataError if the
     group cannot be written to the disk.
     """
     try:
@@ -159,8 +159,9 @@ def _control(folder: Path, control: Callable[[GroupLock], GroupResult], display:
     A request that comes after a controller's last check, while it still holds the lock, would wait for somebody to
     resume the group: who left it saw a controller, and relies on it.
     """
+    from mlecore.locks import LockHeld
     from mlecore.runs import requests
-    from mlecore.runs.lock import GroupLock, GroupLocked
+    from mlecore.runs.lock import GroupLock
 
     with GroupLock(folder, display.say) as lock:
         result = control(lock)
@@ -170,7 +171,7 @@ def _control(folder: Path, control: Callable[[GroupLock], GroupResult], display:
         try:
             with GroupLock(folder, display.say) as lock:
                 result = control(lock)
-        except GroupLocked:  # that controller finds them
+        except LockHeld:  # that controller finds them
             return result
     if asked:
         display.say(f"{counted(len(asked), 'request')} to cancel or retry runs will be answered by the next controller")

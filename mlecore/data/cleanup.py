@@ -9,7 +9,8 @@ from pathlib import Path
 from attrs import frozen
 
 from mlecore import files
-from mlecore.data.lock import Locked, lock
+from mlecore.data.lock import lock
+from mlecore.locks import LockHeld
 
 
 @frozen(kw_only=True)
@@ -18,7 +19,7 @@ class Leftover:
 
     path: Path
     bytes: int
-    remove: Callable[[], None]  # raises OSError, and DataError if somebody is at work there
+    remove: Callable[[], None]  # raises OSError, and LockHeld if somebody is at work there
 
 
 def leftovers(data: Path) -> list[Leftover]:
@@ -47,7 +48,7 @@ def _of_competition(folder: Path) -> Iterator[Leftover]:
     try:
         with lock(folder, "looking for leftovers"):
             pass
-    except Locked:
+    except LockHeld:
         return
 
     for path in paths:

@@ -57,9 +57,11 @@ def prepare(
 ) -> Preparation:
     """Prepare the data of a competition in its edition; data that are prepared already stay unless ``force``.
 
-    ``verify``: real data must have the published checksums and counts. ``wait``: see mlecore.data.lock. After a kill at
+    ``verify``: real data must have the published checksums and counts. ``wait``: see mlecore.locks. After a kill at
     any moment the next call cleans up and resumes. Synthetic data are for use without a Kaggle account: where the real
-    data need none, those are prepared instead, under their own name. Raises DataError, PluginError, UsageError, Locked.
+    data need none, those are prepared instead, under their own name.
+
+    Raises DataError, PluginError, UsageError, LockHeld.
     """
     source = source or usual(competition)
     if isinstance(source, Synthetic) and not has_synthetic(competition):

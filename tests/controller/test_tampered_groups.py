@@ -14,11 +14,12 @@ from attrs import evolve
 from click.testing import CliRunner
 from mlecore_testing.hostile import in_time
 
+from mlecore import locks
 from mlecore.backends import Handle
 from mlecore.cli import main
 from mlecore.detectors import Finding
 from mlecore.registry.provenance import PluginUse
-from mlecore.runs import lock, requests
+from mlecore.runs import requests
 from mlecore.runs.digests import with_own_digest
 from mlecore.runs.findings import Findings, write_findings
 from mlecore.runs.journal import Journal
@@ -78,7 +79,7 @@ FILES = (
     "cancelled.json",
     "events.jsonl",
     "controller.lock",
-    "controller.claim",
+    "controller.lock.holder",
     "requests",
     "requests/cancel",
     "builds",
@@ -122,7 +123,7 @@ def remove(path: Path) -> None:
 def verb(finished_group, data, monkeypatch):
     """A function that calls a verb on the group; ``verb.group`` is its folder, which may be changed."""
     monkeypatch.setenv("MLECORE_DATA", str(data))
-    monkeypatch.setattr(lock, "PATIENCE", 0.2)
+    monkeypatch.setattr(locks, "PATIENCE", 0.2)
     runs, kept = finished_group.parent, finished_group.parent.parent / "kept"
     if not kept.exists():
         shutil.copytree(runs, kept, symlinks=True)
@@ -195,12 +196,13 @@ def test_no_link_in_a_run_is_written_through(lab, tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["events.jsonl", "controller.lock", "controller.claim", ".cache", "builds", "requests", "requests/retry"]
+    "name",
+    ["events.jsonl", "controller.lock", "controller.lock.holder", ".cache", "builds", "requests", "requests/retry"],
 )
 @pytest.mark.parametrize("words", [("resume", "g"), ("retry", f"g/{RUN}")])
 def test_no_link_in_a_group_is_written_through(verb, tmp_path, name, words):
     target = tmp_path / "mine"
-    if name in ("events.jsonl", "controller.lock", "controller.claim"):
+    if name in ("events.jsonl", "controller.lock", "controller.lock.holder"):
         target.write_text("mine")
     else:
         target.mkdir()

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from mlecore.data import lock as module
-from mlecore.data.lock import Locked, lock
+from mlecore import locks
+from mlecore.data.lock import lock
 from mlecore.errors import DataError
+from mlecore.locks import LockHeld
 
 
 def without_flock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,15 +35,15 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 def test_the_second_one_hears_who_holds_it(folder: Path) -> None:
     with lock(folder, "preparing tiny"):
-        words = rf"process {os.getpid()} on {socket.gethostname()} is preparing tiny since"
-        with pytest.raises(Locked, match=words), lock(folder, "preparing tiny"):
+        words = rf"process {os.getpid()} on host {socket.gethostname()} is preparing tiny since"
+        with pytest.raises(LockHeld, match=words), lock(folder, "preparing tiny"):
             pytest.fail("two hold it")
     with lock(folder, "preparing tiny"):
         pass
 
 
 def test_who_waits_gets_it_afterwards(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_POLL", 0.001)
+    monkeypatch.setattr(locks, "_POLL", 0.001)
     first = lock(folder, "preparing tiny")
     first.__enter__()
     heard: list[str] = []
@@ -55,7 +56,7 @@ def test_who_waits_gets_it_afterwards(folder: Path, monkeypatch: pytest.MonkeyPa
 
     with lock(folder, "grading", wait):
         assert len(heard) == 3
-    with lock(folder, "preparing tiny"), pytest.raises(Locked), lock(folder, "x", lambda holder: False):
+    with lock(folder, "preparing tiny"), pytest.raises(LockHeld), lock(folder, "x", lambda holder: False):
         pytest.fail("two hold it")
 
 
@@ -86,7 +87,7 @@ def test_a_lock_file_of_another_machine_is_left_to_a_person(tmp_path: Path, monk
         held = tmp_path / "tiny" / ".lock.exclusive"
         held.write_text(record.replace(socket.gethostname(), "another-machine"))
         assert "another-machine" in held.read_text()
-        with pytest.raises(Locked, match=rf"remove {held}"), lock(tmp_path / "tiny", "x"):
+        with pytest.raises(LockHeld, match=rf"remove {held}"), lock(tmp_path / "tiny", "x"):
             pytest.fail("another machine's lock was taken")
 
 

@@ -103,9 +103,10 @@ def _instead(folder: Path, request: Request) -> str:
 
 def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
     from mlecore.cli.run import in_folder, perform
+    from mlecore.locks import LockHeld
     from mlecore.runs import requests
     from mlecore.runs.contents import check_group
-    from mlecore.runs.lock import GroupLocked, holder
+    from mlecore.runs.lock import holder
     from mlecore.runs.ownership import require_own
     from mlecore.runs.store import open_group
 
@@ -119,7 +120,7 @@ def _hand_over(folder: Path, wanted: _Wanted, request: Request) -> None:
     if held is None:
         try:
             perform(group.plan, folder.name, folder.parent, (), False, frozenset(wanted.runs), start_new=False)
-        except GroupLocked:  # a controller has started: it finds the requests
+        except LockHeld:  # a controller has started: it finds the requests
             held = holder(folder) or {}
     if held is not None:
         who = f"process {held.get('pid', '?')} on host {held.get('host', '?')}"
