@@ -1,9 +1,7 @@
 """The 75 competitions of MLE-bench and what reports sort them by, known without their plugins.
 
 Reports are read on machines where no competition is installed; a rate over a split still needs to know all of it.
-
-benchmark.csv: split, modality, task and size are those of each competition's facts, which give a size for Low only.
-``year_from`` says where the year is from: "name", the competition's own, or "memory", general knowledge without source.
+benchmark.csv repeats facts of each competition.
 """
 
 from __future__ import annotations
@@ -20,32 +18,19 @@ SPLITS = ("low", "medium", "high")
 
 @frozen(kw_only=True)
 class Listed:
-    """What reports know of a competition. ``year`` is when it closed on Kaggle; ``size_gb`` that of its download."""
+    """What reports know of a competition; None where it is neither of the benchmark nor installed."""
 
     id: str
     split: str | None = None
     modality: str | None = None
     task: str | None = None
-    size_gb: float | None = None
-    year: int | None = None
-    year_from: str | None = None  # "name" or "memory"
+    metric: str | None = None
 
 
 @cache
 def _benchmark() -> dict[str, Listed]:
     with (files("mlecore.reports") / "benchmark.csv").open(encoding="utf-8") as lines:
-        return {
-            row["id"]: Listed(
-                id=row["id"],
-                split=row["split"],
-                modality=row["modality"],
-                task=row["task"],
-                size_gb=float(row["size_gb"]) if row["size_gb"] else None,
-                year=int(row["year"]),
-                year_from=row["year_from"],
-            )
-            for row in csv.DictReader(lines)
-        }
+        return {row["id"]: Listed(**row) for row in csv.DictReader(lines)}
 
 
 def split_ids(split: str) -> tuple[str, ...]:
@@ -65,18 +50,7 @@ def listed(competition: str) -> Listed:
         facts = installed(competition).facts
     except MlecoreError:
         return Listed(id=competition)
-    return Listed(id=competition, split=facts.split, modality=facts.modality, task=facts.task, size_gb=facts.size_gb)
-
-
-def slice_sources() -> str:
-    """Where the years and sizes of the benchmark's competitions are from."""
-    known = _benchmark().values()
-    named = sum(each.year_from == "name" for each in known)
-    sized = sum(each.size_gb is not None for each in known)
-    return (
-        f"Of the benchmark's competitions, {named} have their year in their name; the years of the other "
-        f"{len(known) - named} are general knowledge without a source. Sizes are known for {sized}."
-    )
+    return Listed(id=competition, split=facts.split, modality=facts.modality, task=facts.task, metric=facts.metric)
 
 
 def task_family(task: str | None) -> str | None:
@@ -95,13 +69,3 @@ _FAMILIES: Sequence[tuple[str, tuple[str, ...]]] = (
     ("text generation", ("normali", "sequence to sequence", "to text", "missing from")),
     ("extraction", ("span", "question answering")),
 )
-
-
-def size_class(size_gb: float | None) -> str | None:
-    """Of the download, in powers of ten."""
-    if size_gb is None:
-        return None
-    for limit, name in ((0.1, "less than 0.1 GB"), (1, "0.1 to 1 GB"), (10, "1 to 10 GB"), (100, "10 to 100 GB")):
-        if size_gb < limit:
-            return name
-    return "100 GB or more"

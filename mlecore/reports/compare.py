@@ -43,7 +43,6 @@ class Pair:
     a_score: float | None
     b_score: float | None
     a_wins: float  # the probability that a run of a beats one of b, by score; a tie counts as half a win
-    groups: tuple[str, ...]  # that the runs are of
 
 
 @frozen(kw_only=True)
@@ -184,7 +183,6 @@ def _pair(competition: str, a: Sequence[Graded], b: Sequence[Graded], goal: str)
         a_score=mean_score(a),
         b_score=mean_score(b),
         a_wins=chance_to_win([_quality(item, lower) for item in a], [_quality(item, lower) for item in b]),
-        groups=groups_of([*a, *b]),
     )
 
 

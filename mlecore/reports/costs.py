@@ -13,7 +13,7 @@ from mlecore.reports.graded import Graded
 class Cost:
     """Sums over runs. ``known`` of ``runs`` say how much; a sum over fewer than all of them is a lower bound."""
 
-    what: str  # "hours", "input tokens", "output tokens", "US dollars"
+    unit: str  # "hours", "input tokens", "output tokens", "US dollars"
     total: float
     known: int
     runs: int
@@ -25,15 +25,15 @@ def costs(runs: Sequence[Graded]) -> tuple[Cost, ...]:
     """Each cost that at least one run knows."""
     medals = sum(item.outcome.any_medal for item in runs)
     found = []
-    for what, values in _values(runs).items():
+    for unit, values in _values(runs).items():
         known = [value for value in values if value is not None]
         if known:
             total = sum(known)
             per_medal = total / medals if medals else None
-            measured = None if what == "hours" else _measured(runs, values)
+            measured = None if unit == "hours" else _measured(runs, values)
             found.append(
                 Cost(
-                    what=what,
+                    unit=unit,
                     total=total,
                     known=len(known),
                     runs=len(runs),

@@ -8,7 +8,6 @@ from typing import Any
 from attrs import asdict, frozen
 
 from mlecore.data.prepared import DataKind
-from mlecore.reports.beside import Beside
 from mlecore.reports.compare import Comparison
 from mlecore.reports.costs import Cost
 from mlecore.reports.failures import Failure
@@ -17,6 +16,7 @@ from mlecore.reports.judged import DetectorUse
 from mlecore.reports.progress import Instant
 from mlecore.reports.published import Entry
 from mlecore.reports.rates import Rate, SplitRates
+from mlecore.reports.side_by_side import SideBySide
 from mlecore.reports.statistics import Interval
 
 
@@ -28,6 +28,7 @@ class RunLine:
     group: str
     competition: str
     split: str | None
+    metric: str | None
     seed: int
     column: str  # its seed among all of the setup's: "0", or "0 of <group>" where two groups ran the same
     state: str
@@ -132,7 +133,7 @@ class SetupSummary:
     progress: tuple[Instant, ...]
     costs: tuple[Cost, ...]
     failures: tuple[Failure, ...]
-    ends: Mapping[str, int]
+    process_ends: Mapping[str, int]  # how the agents' processes ended -> runs
     flagged: int
     detectors: tuple[DetectorUse, ...]  # that judged runs
     runs: tuple[RunLine, ...]
@@ -156,7 +157,7 @@ class Document:
     created_at: str
     mlecore: str  # the version that made it
     setups: tuple[SetupSummary, ...]
-    beside: Beside | None  # all setups beside each other, where there are more than two
+    side_by_side: SideBySide | None  # None: there is one setup only
     comparisons: tuple[Comparison, ...]
     published: tuple[Entry, ...]
     published_source: str | None

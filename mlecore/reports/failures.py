@@ -10,7 +10,7 @@ from attrs import frozen
 
 from mlecore.reports.graded import Graded
 
-_ENDS = {
+_ENDED = {
     "timed_out": "time limit reached",
     "crashed": "crashed",
     "oom": "out of memory",
@@ -21,10 +21,10 @@ _ENDS = {
 
 @frozen(kw_only=True)
 class Failure:
-    """A kind of failure. ``what`` is what is wrong with the result, ``why`` is why, as far as is known."""
+    """A kind of failure, and its cause as far as it is known."""
 
-    what: str  # "no submission", "invalid submission", "not graded", "not run"
-    why: str
+    kind: str  # "no submission", "invalid submission", "not graded", "not run"
+    cause: str
     runs: tuple[str, ...]
 
 
@@ -35,8 +35,8 @@ def failures(runs: Sequence[Graded]) -> tuple[Failure, ...]:
         if kind := _kind(item):
             found[kind].append(item.run.name)
     return tuple(
-        Failure(what=what, why=why, runs=tuple(names))
-        for (what, why), names in sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+        Failure(kind=kind, cause=cause, runs=tuple(names))
+        for (kind, cause), names in sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     )
 
 
@@ -50,16 +50,16 @@ def _kind(item: Graded) -> tuple[str, str] | None:
     if report.status == "invalid":
         return "invalid submission", _general(report.reason)
     if report.status == "none":
-        return "no submission", _ENDS.get(run.ended or "", "ended without one")
+        return "no submission", _ENDED.get(run.ended or "", "ended without one")
     return None
 
 
-def ends(runs: Sequence[Graded]) -> dict[str, int]:
+def process_ends(runs: Sequence[Graded]) -> dict[str, int]:
     """How the agents' processes ended, of runs that count -> number of runs; whatever their results are."""
     found: dict[str, int] = defaultdict(int)
     for item in runs:
         if item.counts:
-            found[_ENDS.get(item.run.ended or "", item.run.ended or "unknown")] += 1
+            found[_ENDED.get(item.run.ended or "", item.run.ended or "unknown")] += 1
     return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 

@@ -33,6 +33,7 @@ def run_line(item: Graded, column: str) -> RunLine:
         group=run.group,
         competition=run.competition,
         split=listed(run.competition).split,
+        metric=listed(run.competition).metric,
         seed=run.seed,
         column=column,
         state=run.state,

@@ -1,4 +1,4 @@
-"""What a reader of the numbers must know, in sentences."""
+"""Sentences about one setup: what its figures include, and what casts doubt on them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from mlecore.data.prepared import NO_MEDALS
 from mlecore.reports.compare import goal_of
 from mlecore.reports.document import Coverage, SplitSummary
 from mlecore.reports.graded import Graded
+from mlecore.reports.rates import SplitRates
 from mlecore.reports.setups import Setup
 from mlecore.runs.record import Attempt, RunRecord
 from mlecore.units import counted
@@ -30,33 +31,24 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
     if goal_of(setup.runs) != "any_medal":
         yield no_medals(setup)
     yield from _beaten(setup, coverage)
+    yield from _incomplete_seeds([summary.rates for summary in rates])
     for row in (summary.rates for summary in rates):
-        if row.split == "these":
-            yield f'"these" stands for {counted(row.competitions, "competition")}: {_some(row.ids, 10)}.'
-        if row.incomplete:
-            what = "padded with failures" if row.padded else "left out"
-            seeds_ = ", ".join(f"{seed} ({count} missing)" for seed, count in list(row.incomplete.items())[:8])
-            more = " ..." if len(row.incomplete) > 8 else ""
-            hint = "" if row.padded else " To count missing runs as failures: --pad-missing."
-            yield f"{row.split}: seeds that lack a graded run are {what}: {seeds_}{more}.{hint}"
         if row.unranked and row.split == "these" and goal_of(setup.runs) == "any_medal":
-            yield f"Not in the medal rates, as they have no human leaderboard: {_some(row.unranked)}."
+            yield f"No medal rate includes these competitions, which have no human leaderboard: {_some(row.unranked)}."
     others = [item.run.name for item in setup.counted if item.report and item.report.began_with]
     if others:
-        yield f"Graded by a different plugin than their group began with, on request: {_some(others)}."
+        yield f"Graded on request by another plugin than the one that their group started with: {_some(others)}."
     ungraded = [item.run.name for item in setup.counted if item.report is None]
     if ungraded:
         group = setup.counted[0].run.group
         yield (
-            f"Could not be graded yet and count as no medal until then: {_some(ungraded)}; "
-            f"`mlecore runs resume {group}` grades them."
+            f"Not graded yet, and no medal until then: {_some(ungraded)}; `mlecore runs resume {group}` grades them."
         )
     yield from _model_notes(setup)
     forced = [item.run for item in setup.runs if item.run.forced]
     if forced:
-        were = ", ".join(f"{run.name} (was {_results(run)})" for run in forced[:_NAMED])
-        more = " ..." if len(forced) > _NAMED else ""
-        yield f"Results were replaced by hand (`runs retry --force`) in {counted(len(forced), 'run')}: {were}{more}."
+        were = _some([f"{run.name} (was {_results(run)})" for run in forced])
+        yield f"Results were replaced by hand (`runs retry --force`) in {counted(len(forced), 'run')}: {were}."
     flagged = [item.run.name for item in setup.counted if item.suspicions]
     failed, undecided = (
         [item.run.name for item in setup.counted if any(each.outcome == outcome for each in item.judgements)]
@@ -65,19 +57,19 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
     if failed:
         group = setup.counted[0].run.group
         yield (
-            f"Detectors failed on {counted(len(failed), 'run')}, which are not known to be clean: {_some(failed)}; "
+            f"Detectors failed on {counted(len(failed), 'run')}, which may not be clean: {_some(failed)}; "
             f"`mlecore detect {group}` tries again."
         )
     if undecided:
         runs = counted(len(undecided), "run")
-        yield f"Detectors could not decide about {runs}, not known to be clean: {_some(undecided)}."
+        yield f"Detectors could not decide about {runs}, which may not be clean: {_some(undecided)}."
     if flagged:
         runs = counted(len(flagged), "run")
         yield f"Detectors flagged {runs}: {_some(flagged)}; each rate is given again with flagged runs as failures."
 
 
 def _coverage(setup: Setup, coverage: Coverage) -> Iterable[str]:
-    """What the figures are shares of."""
+    """The denominator of every rate."""
     runs = counted(coverage.planned_runs, "run")
     competitions = counted(coverage.planned_competitions, "competition")
     missing = [item.run.name for item in setup.runs if not item.counts]
@@ -99,6 +91,23 @@ def _coverage(setup: Setup, coverage: Coverage) -> Iterable[str]:
         yield f"Planned competitions without a graded run: {_some(coverage.without_runs, 10)}."
 
 
+def _incomplete_seeds(rows: Sequence[SplitRates]) -> Iterable[str]:
+    """Which seeds have no graded run on some competitions of a row, and what that does to the row."""
+    uncovered = [f"{row.split} ({row.competitions})" for row in rows if row.incomplete and not row.seeds]
+    if uncovered:
+        yield (
+            f"No rates over {', '.join(uncovered)}: no seed has a graded run on each of their competitions. "
+            "--pad-missing counts missing runs as failures."
+        )
+    for row in rows:
+        if row.incomplete and row.seeds:
+            seeds = _some([f"{seed} ({count} missing)" for seed, count in row.incomplete.items()], 8)
+            if row.padded:
+                yield f"{row.split}: missing runs count as failures in the seeds {seeds}."
+            else:
+                yield f"{row.split}: left out are the seeds {seeds}. --pad-missing counts missing runs as failures."
+
+
 def _beaten(setup: Setup, coverage: Coverage) -> Iterable[str]:
     """How many runs beat the sample submission, and what became of the others."""
     runs = setup.runs if coverage.padded else setup.counted
@@ -107,8 +116,8 @@ def _beaten(setup: Setup, coverage: Coverage) -> Iterable[str]:
         return
     others = Counter(_not_compared(item) for item in runs if item.outcome.beats_sample is None)
     others["score no better"] = len(known) - sum(known)
-    why = ", ".join(f"{number} {what}" for what, number in others.items() if number)
-    yield f"{sum(known)} of {counted(len(runs), 'run')} beat the sample submission{f' ({why})' if why else ''}."
+    reasons = ", ".join(f"{number} {reason}" for reason, number in others.items() if number)
+    yield f"{sum(known)} of {counted(len(runs), 'run')} beat the sample submission{f' ({reasons})' if reasons else ''}."
 
 
 def _not_compared(item: Graded) -> str:

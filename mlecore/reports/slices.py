@@ -1,11 +1,11 @@
-"""A setup's runs by kind of competition: modality, task, size, year."""
+"""A setup's runs by kind of competition: modality and task."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from mlecore.reports.benchmark import Listed, listed, size_class, task_family
+from mlecore.reports.benchmark import listed, task_family
 from mlecore.reports.compare import any_flagged, counts
 from mlecore.reports.document import Slice
 from mlecore.reports.graded import Graded
@@ -14,35 +14,24 @@ from mlecore.reports.statistics import Counts, rate_interval
 
 
 def slices(planned: Mapping[str, int], runs: Mapping[str, Sequence[Graded]], goal: str) -> Iterable[Slice]:
-    """A slice of each kind that has planned competitions, if there is more than one kind.
+    """A slice of each kind that has planned competitions, if there are several kinds, and one of them has
+    several competitions.
 
     ``planned``: competition -> runs that were planned; ``runs`` are those that count.
     """
-
-    def year(known: Listed) -> str | None:
-        return None if known.year is None else str(known.year)
 
     flagged = any_flagged(runs)
     for by, kind in (
         ("modality", lambda known: known.modality),
         ("task", lambda known: task_family(known.task)),
-        ("size", lambda known: size_class(known.size_gb)),
-        ("year", year),
     ):
         values: dict[str, list[str]] = {}
         for competition in planned:
             values.setdefault(kind(listed(competition)) or "unknown", []).append(competition)
-        if len(values) > 1:
-            for value, ids in sorted(values.items(), key=lambda pair: _size_order(pair[0])):
+        if 1 < len(values) < len(planned):
+            for value, ids in sorted(values.items(), key=lambda pair: (pair[0] == "unknown", pair[0])):
                 kept = {id: runs[id] for id in ids if id in runs}
                 yield _slice(by, value, {id: planned[id] for id in ids}, kept, goal, flagged)
-
-
-def _size_order(value: str) -> tuple[float, str]:
-    """Sizes by size, everything else by name, unknown last."""
-    first = value.removeprefix("less than ").split()[0]
-    number = float(first) - value.startswith("less") if first.replace(".", "").isdigit() else 0.0
-    return (float("inf") if value == "unknown" else number), value
 
 
 def _slice(

@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from mlecore.reports.beside import beside
 from mlecore.reports.compare import Side, any_flagged, by_competition, compare, corrected, counts, goal_of
 from mlecore.reports.conditions import differences, shared
 from mlecore.reports.costs import costs
 from mlecore.reports.document import Coverage, Document, PassAtK, SetupSummary, SplitSummary
-from mlecore.reports.failures import ends, failures
+from mlecore.reports.failures import failures, process_ends
 from mlecore.reports.graded import Graded
 from mlecore.reports.judged import detectors
 from mlecore.reports.lines import run_line
@@ -23,6 +22,7 @@ from mlecore.reports.progress import progress
 from mlecore.reports.published import SOURCE, published
 from mlecore.reports.rates import FAILURE, MEDAL_RATES, RATES, Outcome, SplitRates, all_rates, split_rates
 from mlecore.reports.setups import Setup, kept, seeds, setups
+from mlecore.reports.side_by_side import side_by_side
 from mlecore.reports.slices import mean_positions, slices
 from mlecore.reports.statistics import mean_interval, pass_at_k, rate_interval
 
@@ -59,7 +59,7 @@ def summarise(
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         mlecore=version("mlecore"),
         setups=summaries,
-        beside=beside({key: side.runs for key, side in sides.items()}, planned) if len(sides) > 2 else None,
+        side_by_side=side_by_side({key: side.runs for key, side in sides.items()}, planned) if len(sides) > 1 else None,
         comparisons=corrected([pair for pair in pairs if pair]),
         published=published() if against_published else (),
         published_source=SOURCE if against_published else None,
@@ -110,7 +110,7 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
         progress=progress(counted),
         costs=costs(graded if averaged else []),
         failures=failures(setup.runs),
-        ends=ends(setup.runs),
+        process_ends=process_ends(setup.runs),
         flagged=sum(bool(item.suspicions) for item in graded),
         detectors=detectors(graded),
         runs=tuple(run_line(item, columns.get(item.run.uid, str(item.run.seed))) for item in setup.runs),

@@ -66,7 +66,7 @@ def test_a_setup_has_its_own_colour(document) -> None:
     drawn = plots.draw(document)
     for name in ("headline", "positions-low", "progress", "comparison-0", "published"):
         assert "var(--series-0)" in drawn[name] and "var(--series-1)" in drawn[name], name
-    assert "var(--failed)" in drawn["ends"] and "series" not in drawn["ends"]
+    assert "var(--failed)" in drawn["results"] and "series" not in drawn["results"]
 
 
 def test_it_is_small(path: Path) -> None:

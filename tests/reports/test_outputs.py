@@ -69,7 +69,7 @@ def test_many_agents_stand_side_by_side(graded) -> None:
         graded("leaf-classification", score=0.7, model="n", group="second"),
     ]
     document = summarise(items)
-    (table,) = (section for section in sections(document) if section.id == "beside")
+    (table,) = (section for section in sections(document) if section.id == "side-by-side")
     assert table.header[-3:] == ("A - B", "A - C", "GROUPS")
     rows = {row[0]: row[1:] for row in table.rows}
     assert rows["spaceship-titanic"] == (
@@ -78,9 +78,7 @@ def test_many_agents_stand_side_by_side(graded) -> None:
     )
     assert rows["leaf-classification"] == ("-", "-", "0.70000", "-", "-", "0.0", "-", "-", "second")
     found = json.loads(json.dumps(document.to_json()))
-    assert found["beside"]["rows"]["spaceship-titanic"]["B"] == {"goal": 0.0, "score": 0.5, "groups": ["second"]}
-    pairs = [section for section in sections(document) if section.id == "pairs"]
-    assert [row[-1] for row in pairs[0].rows] == ["first, second"]
+    assert found["side_by_side"]["rows"]["spaceship-titanic"]["B"] == {"goal": 0.0, "score": 0.5, "groups": ["second"]}
 
 
 def test_csv_has_a_row_a_run(two_groups) -> None:
@@ -131,8 +129,8 @@ def test_numbers_are_in_numeric_columns(graded, two_groups, kind: str) -> None:
         assert {name: str(frame[name].dtype) for name in names.split()} == dict.fromkeys(names.split(), dtype)
     texts = set(frame.columns) - {name for names in NUMERIC for name in names.split()}
     assert texts == set(
-        "setup title run group competition split column state ended reason data_kind submission why score_text medal "
-        "judged".split()
+        "setup title run group competition split metric column state ended reason data_kind submission why score_text "
+        "medal judged".split()
     )
     assert frame.score.mean() > 0 or kind == "nothing known"
 
@@ -176,8 +174,8 @@ def test_seeds_that_lack_a_run(groups, tmp_path) -> None:
     shutil.rmtree(next(folder.glob("*AI4Code--1")))
     names = [word for name in listed for word in ("--competition", name)]
     for more, seeds, said in (
-        ((), "1", "seeds that lack a graded run are left out: 1 (1 missing). To count missing"),
-        (("--pad-missing",), "2", "seeds that lack a graded run are padded with failures: 1 (1 missing)."),
+        ((), "1", "left out are the seeds 1 (1 missing). --pad-missing counts"),
+        (("--pad-missing",), "2", "missing runs count as failures in the seeds 1 (1 missing)."),
     ):
         out = report("g", "--runs", str(tmp_path), "--markdown", *names, *more).output
         assert f"| these | 2 | {seeds} |" in out and said in out.replace("\\", "")

@@ -24,7 +24,7 @@ def document(two_groups):
 def test_what_the_gateway_measured(graded) -> None:
     told, measured = Usage(input_tokens=5), Usage(input_tokens=7, measured=True)
     items = [graded(usage=told), graded(seed=1, usage=measured), graded(seed=2)]
-    costs = {cost.what: cost for cost in summarise(items).setups[0].costs}
+    costs = {cost.unit: cost for cost in summarise(items).setups[0].costs}
     assert (costs["input tokens"].total, costs["input tokens"].known, costs["input tokens"].measured) == (12, 2, 1)
     assert costs["hours"].measured is None and "output tokens" not in costs
 
@@ -104,7 +104,7 @@ def test_a_single_seed_has_no_error(graded) -> None:
     document = summarise([graded("a", medal="gold"), graded("b")], against_published=True)
     rates = next(section for section in sections(document) if section.id == "rates")
     assert "50.0" in rates.rows[-1] and not any("±" in cell for row in rates.rows for cell in row)
-    said = " ".join(rates.notes)
+    said = " ".join(next(section for section in sections(document) if section.id == "overview").notes)
     assert "± is one standard error over seeds" in said and "The interval is over competitions" in said
     whole = summarise([graded(id) for id in split_ids("all")], against_published=True)
     (published,) = (section for section in sections(whole) if section.id == "published")
@@ -188,12 +188,12 @@ def test_runs_that_are_not_results_are_named(graded) -> None:
     (setup,) = summarise(items).setups
     assert setup.rates[0].rates.rates["any_medal"] is None
     notes = "\n".join(setup.notes)
-    assert "Could not be graded yet and count as no medal until then: b--0" in notes
+    assert "Not graded yet, and no medal until then: b--0" in notes
     assert "1 are missing (1 failed) and left out: c--0." in notes and "without a graded run: c." in notes
     assert summarise(items[:2]).setups[0].rates[0].rates.rates["any_medal"].mean == 50.0  # not graded: no medal yet
     padded = summarise(items, pad_missing=True).setups[0].rates[0].rates.rates["any_medal"]
     assert padded.mean == pytest.approx(100 / 3)
-    assert [(f.what, f.runs) for f in setup.failures] == [("not graded", ("b--0",)), ("not run", ("c--0",))]
+    assert [(f.kind, f.runs) for f in setup.failures] == [("not graded", ("b--0",)), ("not run", ("c--0",))]
 
 
 def test_scores_where_more_is_worse(graded, report) -> None:

@@ -61,13 +61,12 @@ def page(document: Document) -> str:
 
 
 _PARTS: Sequence[tuple[str, str, tuple[str, ...]]] = (
-    ("rates", "Rates", ("rates", "headline")),
+    ("rates", "Rates", ("overview", "rates", "headline")),
     ("matrix", "Medals", ("runs",)),
     ("positions", "Scores between sample and gold", ("positions",)),
     ("progress", "Over time", ("progress",)),
-    ("comparison", "Comparison", ("comparison",)),
+    ("comparison", "Comparison", ("comparison", "side-by-side")),
     ("kinds", "Best of k, kinds of competitions", ("pass-at-k", "slices")),
-    ("costs", "Costs", ("costs",)),
     ("failures", "Failures and findings", ("failures", "findings", "detectors")),
     ("published", "The published leaderboard", ("published",)),
     ("runs", "Runs", ("runs",)),

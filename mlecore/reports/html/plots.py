@@ -64,7 +64,7 @@ def draw(document: Document) -> dict[str, str]:
             if comparison.differences and any(pair.difference or pair.a_wins != 0.5 for pair in comparison.pairs):
                 found[f"comparison-{number}"] = _comparison(comparison, number)
         if document.setups:
-            found["ends"] = _results(document.setups)
+            found["results"] = _results(document.setups)
         if document.published:
             found["published"] = _published(document)
     return found
@@ -241,7 +241,7 @@ def _results(setups: Sequence[SetupSummary]) -> str:
     axes.set_ylim(len(setups) - 0.5, -0.5)
     axes.set_xlabel("runs")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=5, fontsize=7)
-    return _svg(figure, "ends", "Results of the runs")
+    return _svg(figure, "results", "Results of the runs")
 
 
 def _published(document: Document) -> str:

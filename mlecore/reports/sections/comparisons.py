@@ -1,17 +1,15 @@
-"""The sections that set agents beside each other."""
+"""The sections that compare setups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from mlecore.reports.beside import Beside
 from mlecore.reports.cells import NONE, RATE_NAMES, interval, number, one_line, out_of, p_value
 from mlecore.reports.compare import Comparison
 from mlecore.reports.sections.section import FLAGGED, Section
+from mlecore.reports.side_by_side import SideBySide
 from mlecore.reports.statistics import LEVEL
 
 
-def all_beside(found: Beside) -> Section:
+def side_by_side(found: SideBySide) -> Section:
     first, *others = found.keys
     goal = RATE_NAMES[found.goal].upper()
     rows = []
@@ -26,10 +24,10 @@ def all_beside(found: Beside) -> Section:
     scores, rates = ([f"{key} {what}" for key in found.keys] for what in ("SCORE", f"{goal} %"))
     header = ("COMPETITION", *scores, *rates, *(f"{first} - {key}" for key in others), "GROUPS")
     note = f"Mean scores of valid submissions, and the share of runs with the goal ({RATE_NAMES[found.goal]})."
-    return Section(id="beside", title="All agents, side by side", header=header, rows=tuple(rows), notes=(note,))
+    return Section(id="side-by-side", title="Side by side", header=header, rows=tuple(rows), notes=(note,))
 
 
-def comparison_sections(found: Comparison) -> Iterator[Section]:
+def comparison_section(found: Comparison) -> Section:
     title = f"{found.a} against {found.b}"
     rows = tuple(
         (
@@ -63,38 +61,10 @@ def comparison_sections(found: Comparison) -> Iterator[Section]:
         notes.append(f"Not comparable: {differ}.{done}")
     header = ["RATE", f"{a} %", f"{b} %", "DIFFERENCE", f"{LEVEL} % INTERVAL", "P", "SMALLEST P"]
     header += ["HOLM"] * any(row.p_holm is not None for row in found.differences)
-    yield Section(
+    return Section(
         id="comparison",
         title=one_line(title),
         header=tuple(header) if rows else (),
         rows=rows,
         notes=tuple(map(one_line, notes)),
-    )
-    goal = RATE_NAMES[found.goal].upper()
-    yield Section(
-        id="pairs",
-        title=f"{a} and {b}, side by side",
-        header=(
-            "COMPETITION",
-            f"{a} SCORE",
-            f"{b} SCORE",
-            f"{a} {goal} %",
-            f"{b} {goal} %",
-            "DIFFERENCE",
-            f"{a} WINS",
-            "GROUPS",
-        ),
-        rows=tuple(
-            (
-                one_line(pair.competition),
-                number(pair.a_score, 5),
-                number(pair.b_score, 5),
-                f"{pair.a:.1f}",
-                f"{pair.b:.1f}",
-                f"{pair.difference:+.1f}",
-                f"{pair.a_wins:.2f}",
-                one_line(", ".join(pair.groups)),
-            )
-            for pair in found.pairs
-        ),
     )

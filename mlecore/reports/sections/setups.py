@@ -1,10 +1,9 @@
-"""The sections about one setup: its runs, rates, costs, failures, findings and conditions."""
+"""The sections about one setup: its runs, rates, failures and findings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mlecore.reports.benchmark import slice_sources
 from mlecore.reports.cells import NONE, RATE_NAMES, interval, number, one_line, out_of, quantity, rate, score, threshold
 from mlecore.reports.document import RunLine, SetupSummary
 from mlecore.reports.rates import RATES
@@ -25,7 +24,7 @@ def _all(setup: SetupSummary) -> Iterator[Section]:
     yield _run_table(setup)
     yield _rate_table(setup)
     yield _differences(setup)
-    goal, medals = RATE_NAMES[setup.goal], setup.no_medals is None
+    goal = RATE_NAMES[setup.goal]
     flagged = (f"{FLAGGED.upper()} %",) * bool(setup.flagged)
     if len(setup.pass_at_k) > 1:
         yield _section(
@@ -72,7 +71,6 @@ def _all(setup: SetupSummary) -> Iterator[Section]:
             )
             for row in setup.slices
         ],
-        (slice_sources(),) * any(row.by in ("size", "year") for row in setup.slices),
     )
     yield _section(
         setup,
@@ -93,34 +91,18 @@ def _all(setup: SetupSummary) -> Iterator[Section]:
     )
     yield _section(
         setup,
-        "costs",
-        "Costs",
-        ("WHAT", "TOTAL", "KNOWN OF", *(["PER MEDAL"] * medals)),
-        [
-            (
-                cost.what,
-                quantity(cost.total),
-                f"{cost.known} of {counted(cost.runs, 'run')}"
-                + ("" if cost.measured is None else f", {cost.measured} measured by the gateway"),
-                *([quantity(cost.per_medal)] * medals),
-            )
-            for cost in setup.costs
-        ],
-    )
-    yield _section(
-        setup,
         "failures",
         "How the runs ended",
-        ("WHAT", "WHY", "RUNS", "SUCH AS"),
-        [(failure.what, failure.why, str(len(failure.runs)), failure.runs[0]) for failure in setup.failures],
-        (f"How the agents' processes ended: {', '.join(f'{n} {how}' for how, n in setup.ends.items())}.",)
-        * bool(setup.ends),
+        ("RESULT", "CAUSE", "RUNS", "FOR EXAMPLE"),
+        [(failure.kind, failure.cause, str(len(failure.runs)), failure.runs[0]) for failure in setup.failures],
+        (f"The agents' processes: {', '.join(f'{n} {how}' for how, n in setup.process_ends.items())}.",)
+        * (setup.process_ends.keys() > {"finished"}),
     )
     yield _section(
         setup,
         "findings",
         "Findings of detectors",
-        ("RUN", "DETECTOR", "VERDICT", "SURE %", "RULE", "WHAT", "WHERE"),
+        ("RUN", "DETECTOR", "VERDICT", "CONFIDENCE %", "RULE", "SUMMARY", "WHERE"),
         [
             (
                 line.run,
@@ -153,9 +135,6 @@ def _all(setup: SetupSummary) -> Iterator[Section]:
         ],
         [f"{use.detector}: {problem}" for use in setup.detectors for problem in use.problems],
     )
-    yield _section(
-        setup, "conditions", "Conditions", ("CONDITION", "VALUE"), [(k, v) for k, v in setup.conditions.items()]
-    )
 
 
 def _section(
@@ -176,12 +155,12 @@ def _run_table(setup: SetupSummary) -> Section:
     medals = setup.no_medals is None
     placed = any(line.position is not None for line in setup.runs)
     ranks = any(line.rank for line in setup.runs)
-    header = ["COMPETITION", "SEED", "SCORE"]
+    header = ["COMPETITION", "SEED", "SCORE", "METRIC"]
     header += ["MEDAL", "GOLD", "SILVER", "BRONZE", "MEDIAN"] if medals else ["SAMPLE", "BEATS SAMPLE"]
     header += ["POSITION"] * placed + ["RANK"] * ranks + ["SUBMISSION", "GROUP"]
     rows = []
     for line in setup.runs:
-        cells = [line.competition, str(line.seed), score(line)]
+        cells = [line.competition, str(line.seed), score(line), _metric(line)]
         if medals:
             cells.append({None: NONE, "none": "no medal"}.get(line.medal, line.medal or NONE))
             cells += [threshold(getattr(line, f"{name}_threshold")) for name in ("gold", "silver", "bronze", "median")]
@@ -191,6 +170,11 @@ def _run_table(setup: SetupSummary) -> Section:
         cells += [f"{line.rank} of {line.teams}" if line.rank else NONE] * ranks
         rows.append((*cells, _submission(line), line.group))
     return _section(setup, "runs", "Runs", header, rows)
+
+
+def _metric(line: RunLine) -> str:
+    better = {True: "lower is better", False: "higher is better", None: ""}[line.lower_is_better]
+    return ", ".join(filter(None, (line.metric, better))) or NONE
 
 
 def _submission(line: RunLine) -> str:
@@ -209,6 +193,8 @@ def _rate_table(setup: SetupSummary) -> Section:
     rows = []
     for summary in setup.rates:
         row = summary.rates
+        if not row.seeds and row.split != "these":
+            continue  # most groups cover no split
         start = (row.split, str(row.competitions), str(len(row.seeds)))
         rows.append((*start, *(rate(row.rates[name]) for name in names), interval(summary.intervals[main])))
         if (clean_rates := summary.without_flagged) is not None:
@@ -219,13 +205,6 @@ def _rate_table(setup: SetupSummary) -> Section:
         over = counted(setup.position_competitions, "competition")
         notes.append(
             f"Mean position over {over}, between the sample submission (0) and gold (1): {setup.position:.2f}{where}."
-        )
-    if rows:
-        notes.insert(
-            0,
-            "± is one standard error over seeds: how much the rate on exactly these competitions varies from seed to "
-            "seed; a single seed has none. The interval is over competitions: how much the rate would vary with other "
-            "competitions like these.",
         )
     return _section(setup, "rates", "Rates", header, rows, notes)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import re
 import statistics
 from collections import Counter, defaultdict
@@ -48,15 +47,13 @@ def slices(by_competition: Mapping[str, Sequence[Run]], goal: str) -> Rows:
         for by, value in (
             ("modality", facts["modality"]),
             ("task", family(facts["task"])),
-            ("size", size(facts.get("size_gb"))),
-            ("year", facts.get("year", "unknown")),
         ):
             found[by, value].append(id)
     values = Counter(by for by, _ in found)
     doubtful = any(flagged(run) for runs in by_competition.values() for run in runs)
     rows = {}
     for (by, value), ids in found.items():
-        if values[by] < 2:
+        if not 1 < values[by] < len(by_competition):
             continue
         runs = [run for id in ids for run in by_competition[id]]
         places = positions(runs)
@@ -86,10 +83,3 @@ def family(task: str) -> str:
         if re.search(pattern, task, re.IGNORECASE):
             return name
     return "other"
-
-
-def size(gb: float | None) -> str:
-    if gb is None:
-        return "unknown"
-    names = ("less than 0.1 GB", "0.1 to 1 GB", "1 to 10 GB", "10 to 100 GB", "100 GB or more")
-    return names[min(4, max(0, math.floor(math.log10(gb)) + 2))]

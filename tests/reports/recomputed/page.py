@@ -46,8 +46,9 @@ def _sentences(expected: Mapping[str, Any]) -> Iterator[str]:
         if setup["position"] is not None:
             yield f"Mean position over {setup['position_competitions']} competition"
             yield f"between the sample submission (0) and gold (1): {setup['position']:.2f}"
-        for how, count in setup["ends"].items():
-            yield f"{count} {how}"
+        if setup["process_ends"].keys() > {"finished"}:
+            for how, count in setup["process_ends"].items():
+                yield f"{count} {how}"
     for found in expected["comparisons"]:
         yield f"A run of A beats one of B with a probability of {found['a_wins']:.2f}"
 

@@ -24,6 +24,7 @@ RATES = {
 
 def table_rows(expected: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[str, ...], Cells]]]:
     """Title of a table -> its rows, by the first cells of each."""
+    yield "Setups", _overview(expected)
     for key, setup in zip("ABCDEFGH", expected["setups"], strict=False):
         goal, medals = RATES[setup["goal"]], setup["goal"] == "any_medal"
         runs = setup["runs"].rows
@@ -65,11 +66,10 @@ def table_rows(expected: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[st
                 for row in setup["progress"]
             },
         )
-        yield f"{key} Costs", {what: _cost(row, medals) for what, row in setup["costs"].rows.items()}
         yield (
             f"{key} How the runs ended",
             {
-                kind: {"runs": len(row["runs"]), "such as": row["runs"][0]}
+                kind: {"runs": len(row["runs"]), "for example": row["runs"][0]}
                 for kind, row in setup["failures"].rows.items()
             },
         )
@@ -77,7 +77,7 @@ def table_rows(expected: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[st
             f"{key} Findings of detectors",
             {
                 (row["run"], found["detector"], found["verdict"], _sure(found), found["rule"]): {
-                    "what": WORDS,
+                    "summary": WORDS,
                     "where": WORDS,
                 }
                 for row in runs.values()
@@ -86,6 +86,8 @@ def table_rows(expected: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[st
         )
         yield f"{key} Detectors", {name: _detector(row) for name, row in setup["detectors"].rows.items()}
         yield f"{key} Runs", {(id, str(seed)): _run(row, runs, medals) for (id, seed), row in runs.items()}
+    if expected["side_by_side"]:
+        yield "Side by side", _side_by_side(expected["side_by_side"])
     for found in expected["comparisons"]:
         yield from _comparison(found)
     if expected["published"]:
@@ -98,6 +100,8 @@ def _rates(setup: Mapping[str, Any], medals: bool) -> dict[tuple[str, ...], Cell
     found = {}
     for row in setup["rates"]:
         rates = row["rates"]
+        if not rates["seeds"] and rates["split"] != "these":
+            continue
         start = {"competitions": rates["competitions"], "seeds": len(rates["seeds"])}
         figures = {RATES[name]: rates["rates"][name] for name in names}
         found[(rates["split"],)] = {**start, **figures, column: row["intervals"][names[0]]}
@@ -120,11 +124,25 @@ def _matrix(runs: Mapping[tuple[str, int], Mapping[str, Any]]) -> dict[tuple[str
     return found
 
 
-def _cost(row: Mapping[str, Any], medals: bool) -> Cells:
-    known = f"{row['known']} of {row['runs']} run{'s' * (row['runs'] != 1)}"
-    if row["measured"] is not None:
-        known += f", {row['measured']} measured by the gateway"
-    return {"total": row["total"], "known of": known} | ({"per medal": row["per_medal"]} if medals else {})
+def _overview(expected: Mapping[str, Any]) -> dict[tuple[str, ...], Cells]:
+    """Rates over the planned competitions, and sums over the runs."""
+    found: dict[tuple[str, ...], Cells] = {}
+    goals = " or ".join(sorted({RATES[setup["goal"]].removesuffix(" %") for setup in expected["setups"]})) + " %"
+    for key, setup in zip("ABCDEFGH", expected["setups"], strict=False):
+        planned = len({id for id, _ in setup["runs"].rows})
+        row = next(row for row in setup["rates"] if row["rates"]["competitions"] == planned)
+        costs = {unit: cost["total"] for (unit,), cost in setup["costs"].rows.items()}
+        found[(key,)] = {
+            "agent": WORDS,
+            "runs": len(setup["runs"].rows),
+            goals: row["rates"]["rates"][setup["goal"]],
+            "95 % interval": row["intervals"][setup["goal"]],
+            "valid %": row["rates"]["rates"]["valid"],
+            "time": _duration(3600 * costs["hours"]),
+            "tokens": costs["input tokens"] + costs["output tokens"],
+            "us dollars": costs["US dollars"],
+        }
+    return found
 
 
 def _detector(row: Mapping[str, Any]) -> Cells:
@@ -143,7 +161,7 @@ def _sure(found: Mapping[str, Any]) -> str:
 
 
 def _run(row: Mapping[str, Any], runs: Mapping[Any, Mapping[str, Any]], medals: bool) -> Cells:
-    cells: Cells = {"score": row["score"] if row["score"] is not None else row["score_text"]}
+    cells: Cells = {"score": row["score"] if row["score"] is not None else row["score_text"], "metric": WORDS}
     if medals:
         cells["medal"] = "no medal" if row["medal"] == "none" else row["medal"]
         cells |= {name: row[f"{name}_threshold"] for name in ("gold", "silver", "bronze", "median")}
@@ -171,22 +189,15 @@ def _comparison(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[str,
             for row in found["differences"]
         },
     )
-    goal = RATES[found["goal"]]
-    yield (
-        "A and B, side by side",
-        {
-            id: {
-                "a score": row["a_score"],
-                "b score": row["b_score"],
-                f"a {goal}": row["a"],
-                f"b {goal}": row["b"],
-                "difference": row["difference"],
-                "a wins": row["a_wins"],
-                "groups": WORDS,
-            }
-            for id, row in found["pairs"].rows.items()
-        },
-    )
+
+
+def _side_by_side(found: Mapping[str, Any]) -> dict[tuple[str, ...], Cells]:
+    rows = {}
+    for id, of in found["rows"].items():
+        scores = {f"{key.lower()} score": of[key]["score"] for key in of}
+        shares = {f"{key.lower()} {RATES[found['goal']]}": of[key]["goal"] for key in of}
+        rows[(id,)] = {**scores, **shares, "a - b": of["A"]["goal"] - of["B"]["goal"], "groups": WORDS}
+    return rows
 
 
 def _published(expected: Mapping[str, Any]) -> dict[tuple[str, ...], Cells]:

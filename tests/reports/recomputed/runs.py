@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import statistics
 import tomllib
@@ -36,14 +35,11 @@ def read_group(folder: Path) -> list[Run]:
 
 @cache
 def packages() -> dict[str, dict[str, Any]]:
-    """Competition -> its competition.toml, and the year of the benchmark's table, which no package has."""
+    """Competition -> its competition.toml."""
     found = {}
     for path in sorted((ROOT / "plugins" / "competitions").glob("*/*/competition.toml")):
         facts = tomllib.loads(path.read_text())
         found[facts["id"]] = facts
-    with (ROOT / "mlecore" / "reports" / "benchmark.csv").open() as lines:
-        for row in csv.DictReader(lines):
-            found[row["id"]]["year"] = row["year"]
     return found
 
 

@@ -40,7 +40,7 @@ def setup(runs: Sequence[Run]) -> dict[str, Any]:
         "progress": progress(runs),
         "costs": costs(runs),
         "failures": failures(runs),
-        "ends": dict(Counter(ENDS.get(run["ended"], run["ended"]) for run in runs)),
+        "process_ends": dict(Counter(ENDS.get(run["ended"], run["ended"]) for run in runs)),
         "flagged": sum(flagged(run) for run in runs),
         "detectors": detectors(runs),
         "runs": Rows(("competition", "seed"), {(run["competition"], run["seed"]): line(run) for run in runs}),

@@ -14,7 +14,7 @@ from recomputed.runs import Run, reached
 def costs(runs: Sequence[Run]) -> Rows:
     medals = sum(reached(run, "any_medal") for run in runs)
     rows = {}
-    for what, name in (
+    for unit, name in (
         ("hours", ""),
         ("input tokens", "input_tokens"),
         ("output tokens", "output_tokens"),
@@ -28,14 +28,14 @@ def costs(runs: Sequence[Run]) -> Rows:
             values = [run["seconds"] / 3600 for run in runs if run["seconds"] is not None]
             measured = None
         if values:
-            rows[(what,)] = {
+            rows[(unit,)] = {
                 "total": float(sum(values)),
                 "known": len(values),
                 "runs": len(runs),
                 "measured": measured,
                 "per_medal": sum(values) / medals if medals else None,
             }
-    return Rows(("what",), rows)
+    return Rows(("unit",), rows)
 
 
 ENDS = {"timed_out": "time limit reached", "oom": "out of memory", "lost": "lost by the backend"}
@@ -51,7 +51,7 @@ def failures(runs: Sequence[Run]) -> Rows:
         elif status == "invalid":
             quoted = re.sub(r"(['\"]).*?\1", "'…'", run["grade"]["reason"].split("\n")[0])
             found["invalid submission", re.sub(r"\d+(?:[.,]\d+)*", "N", quoted)[:120]].append(run["name"])
-    return Rows(("what", "why"), {kind: {"runs": names} for kind, names in found.items()})
+    return Rows(("kind", "cause"), {kind: {"runs": names} for kind, names in found.items()})
 
 
 def detectors(runs: Sequence[Run]) -> Rows:

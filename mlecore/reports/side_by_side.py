@@ -1,4 +1,4 @@
-"""All setups beside each other: what each reached on each competition."""
+"""All setups side by side: what each reached on each competition."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Reached:
 
 
 @frozen(kw_only=True)
-class Beside:
+class SideBySide:
     """All setups on the competitions that were planned for any of them."""
 
     goal: str  # "any_medal", or "beats_sample" where no medals can be earned
@@ -31,11 +31,11 @@ class Beside:
     ]  # competition -> key of a setup -> what it reached; left out without a run
 
 
-def beside(setups: Mapping[str, Sequence[Graded]], planned: Iterable[str]) -> Beside:
+def side_by_side(setups: Mapping[str, Sequence[Graded]], planned: Iterable[str]) -> SideBySide:
     """Of the runs of setups that count, by the setups' keys, on the ``planned`` competitions."""
     goal = goal_of([item for runs in setups.values() for item in runs])
     by_key = {key: by_competition(runs) for key, runs in setups.items()}
-    return Beside(
+    return SideBySide(
         goal=goal,
         keys=tuple(setups),
         rows={
