@@ -6,7 +6,7 @@ from attrs import evolve, frozen
 
 from mlecore import files
 from mlecore.agents import Usage
-from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, JobStatus
+from mlecore.backends import GATEWAY_LOG, RELAY_LOG, Handle, Hardware, JobStatus
 from mlecore.controller import collect
 from mlecore.controller.ending import End, exit_code, infra_failures, judge_attempt, time_used
 from mlecore.controller.endpoint_failures import availability
@@ -20,7 +20,6 @@ from mlecore.runs.measured import difference, measure
 from mlecore.runs.record import Availability, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.store import require_group
-from mlecore.schema import plain
 
 
 @frozen(eq=False)
@@ -99,7 +98,7 @@ class Finishing:
             exit_code=exit_code(status, reported),
             availability=found,
         )
-        hardware = plain(status.hardware) if status.hardware else {}
+        hardware = status.hardware or Hardware()
         checks = collect.read_checks(record) if fetched else record.checks
         record = evolve(record, ended=end.ended, reason=reason, seconds=used, hardware=hardware, checks=checks)
         return record, end

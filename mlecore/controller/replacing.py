@@ -11,6 +11,7 @@ from pathlib import Path
 from attrs import evolve
 
 from mlecore import files
+from mlecore.backends import Hardware
 from mlecore.runs.findings import FOLDER as FINDINGS
 from mlecore.runs.journal import now
 from mlecore.runs.record import Replaced, RunRecord
@@ -40,7 +41,7 @@ def without_result(record: RunRecord) -> RunRecord:
         record,
         forced=(*record.forced, replaced),
         seconds=None,
-        hardware={},
+        hardware=Hardware(),
         calls=None,
         usage=None,
         reported_usage=None,

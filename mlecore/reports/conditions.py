@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from typing import Any
 
+from mlecore.backends import Hardware
 from mlecore.runs.record import RunRecord
 from mlecore.units import show_duration, show_size
 
@@ -54,8 +54,8 @@ def conditions(run: RunRecord) -> dict[str, str]:
             "server tools": "allowed" if run.access and run.access.server_tools else "not allowed",
             "backend": f"{run.backend.name} {(run.sandbox and run.sandbox.isolation) or ''}".strip(),
         }
-    if run.hardware:
-        values["hardware class"] = hardware_class(run.hardware)
+    if hardware := hardware_class(run.hardware):
+        values["hardware class"] = hardware
     return {name: str(value) if value not in (None, "") else "unknown" for name, value in values.items()}
 
 
@@ -67,15 +67,12 @@ def _network(run: RunRecord) -> str:
     return f"{words}, {run.sandbox.network.level}" if run.sandbox else words
 
 
-def hardware_class(hardware: Mapping[str, Any]) -> str:
-    """CPUs and GPUs as seen from inside the sandbox: "8 CPUs, 2 x NVIDIA H200"."""
-    gpus: dict[str, int] = defaultdict(int)
-    listed = hardware.get("gpus")
-    for gpu in listed if isinstance(listed, list) else []:
-        gpus[str(gpu.get("name") if isinstance(gpu, dict) else gpu)] += 1
-    cpus = hardware.get("cpus")
-    parts = [f"{cpus if isinstance(cpus, (int, float)) else json.dumps(cpus)} CPUs"]
-    return ", ".join(parts + [f"{count} x {name}" for name, count in sorted(gpus.items())])
+def hardware_class(hardware: Hardware) -> str:
+    """CPUs and GPUs of a job: "8 CPUs, 2 x NVIDIA H200"; empty if nobody measured them."""
+    if hardware == Hardware():
+        return ""
+    cpus = f"{hardware.cpus:g} CPUs" if hardware.cpus is not None else "unknown CPUs"
+    return ", ".join([cpus, *(f"{count} x {name}" for name, count in sorted(Counter(hardware.gpus).items()))])
 
 
 def differences(runs: Iterable[RunRecord]) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from attrs import evolve, field, frozen
 
 from mlecore import files
 from mlecore.agents import Network, Usage
-from mlecore.backends import Handle, Sandbox
+from mlecore.backends import Handle, Hardware, Sandbox
 from mlecore.data.prepared import DataKind
 from mlecore.errors import DataError
 from mlecore.model_access import ModelAccess
@@ -195,7 +195,7 @@ class RunRecord(RunSummary):
     created_at: str | None = None  # ISO 8601, UTC
     imported_from: str | None = None  # the benchmark whose record this is, where mlecore did not make the run
     sandbox: Sandbox | None = None  # how the backend keeps jobs apart and to their limits
-    hardware: Mapping[str, Any] = field(factory=dict)  # measured outside the sandbox, see mlecore.backends.Hardware
+    hardware: Hardware = field(factory=Hardware)  # measured outside the sandbox
     image_digest: str | None = None  # of what the recipe became at the backend
     installed: tuple[str, ...] = ()  # interpreter, platform and packages with their versions, as the recipe resolved
     recipe_digest: str | None = None  # SHA-256 of what the agent asks to have installed

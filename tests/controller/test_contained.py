@@ -64,7 +64,7 @@ def test_an_agent_that_works(attempt):
     assert (record.state, record.ended, status(record)) == ("graded", "finished", "graded"), record.reason
     assert (record.folder / "logs/output.log").read_text() == "hello\n"
     assert (record.folder / "logs/x").exists() and (record.folder / "code/y").exists()
-    assert record.hardware["cpus"] and record.seconds < 20
+    assert record.hardware.cpus and record.seconds < 20
 
 
 def test_a_time_limit_that_is_ignored(attempt):
@@ -140,7 +140,7 @@ chmod 0555 . snapshots
 def test_what_a_sandbox_says_of_itself_is_not_believed(attempt, end, ended):
     record = attempt(f"{GOOD}{FORGE}{end}\n", time_limit="3s", cpus=1)
     assert (record.ended, status(record), record.collected.snapshots) == (ended, "graded", 0), record
-    assert record.hardware["cpus"] == 1 and record.hardware["gpus"] == [] and "fast" not in record.hardware["cpu"]
+    assert record.hardware.cpus == 1 and record.hardware.gpus == () and "fast" not in record.hardware.cpu
     if ended == "timed_out":
         assert record.seconds > 2 and "its sandbox reported 0.5 s" in record.reason
     assert any("init keeps 100 at most" in words for words in record.collected.refused)

@@ -29,7 +29,7 @@ def test_runs_are_graded_and_laid_out(lab):
             "snapshots/1.csv",
         } <= set(left)
         assert json.loads((record.folder / "grade.json").read_text())["status"] == "graded"
-        assert record.hardware["cpus"] == 3 and record.collected.snapshots == 1
+        assert record.hardware.cpus == 3 and record.collected.snapshots == 1
         assert record.sandbox.isolation == "imagined" and not record.sandbox.network_verified
         assert record.sandbox.network.level == "enforced" and record.sandbox.disk.level == "absent"
         for digest in ("data_digest", "description_digest", "launch_digest", "recipe_digest", "instructions_digest"):

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from mlecore_testing.hostile import in_time
 
 from mlecore import locks
-from mlecore.backends import Handle
+from mlecore.backends import Handle, Hardware
 from mlecore.cli import main
 from mlecore.detectors import Finding
 from mlecore.registry.provenance import PluginUse
@@ -237,7 +237,7 @@ ESCAPE = "\x1b]0;owned\x07\x1b[2J\u202e"
 def test_no_escape_reaches_the_terminal(verb, words):
     folder = verb.group / RUN
     record = read_record(folder)
-    hardware = {"gpu": ESCAPE, ESCAPE: 1}
+    hardware = Hardware(cpu=ESCAPE, gpus=(ESCAPE,))
     refused = evolve(record.collected, refused=(f"logs/{ESCAPE}: a link",))
     use = evolve(record.agent, version=ESCAPE, options={ESCAPE: ESCAPE})
     write_record(

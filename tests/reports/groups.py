@@ -12,6 +12,7 @@ from typing import Any
 from attrs import evolve
 
 from mlecore.agents import Usage
+from mlecore.backends import Hardware
 from mlecore.grading.report import Report
 from mlecore.registry.provenance import PluginUse
 from mlecore.reports.benchmark import split_ids
@@ -20,7 +21,7 @@ from mlecore.runs.planning import parse_plan
 from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.store import create_group, planned_records
 
-HARDWARE = {"cpus": 8, "memory": 64 * 2**30, "gpus": [{"name": "NVIDIA A10", "memory": 24 * 2**30}]}
+HARDWARE = Hardware(cpus=8, memory=64 * 2**30, gpus=("NVIDIA A10",))
 
 
 def write_group(

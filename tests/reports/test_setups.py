@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mlecore.backends import Hardware
 from mlecore.model_access import ModelAccess
 from mlecore.registry.provenance import PluginUse
 from mlecore.reports.conditions import between, conditions, differences, hardware_class, shared
@@ -107,6 +108,6 @@ def test_shared_conditions_leave_out_single_competitions(run) -> None:
 
 
 def test_hardware_class() -> None:
-    gpus = [{"name": "A10", "memory": 1}, {"name": "A10", "memory": 1}, {"name": "H200"}]
-    assert hardware_class({"cpus": 8, "gpus": gpus}) == "8 CPUs, 2 x A10, 1 x H200"
-    assert hardware_class({"cpus": None, "gpus": "nonsense"}) == "null CPUs"
+    hardware = Hardware(cpus=8, gpus=("A10", "A10", "H200"))
+    assert hardware_class(hardware) == "8 CPUs, 2 x A10, 1 x H200"
+    assert hardware_class(Hardware()) == ""

@@ -6,6 +6,7 @@ import pytest
 from attrs import evolve
 
 from mlecore.agents import Usage
+from mlecore.backends import Hardware
 from mlecore.registry.provenance import PluginUse
 from mlecore.reports.benchmark import split_ids
 from mlecore.reports.graded import Moment, ReportedFinding
@@ -134,7 +135,7 @@ def test_unlike_runs_are_not_averaged_unasked(graded, run) -> None:
         ({"limits": Limits(time=60.0)}, "time limit"),
         ({"limits": Limits(cpus=2.0)}, "CPUs"),
         ({"limits": Limits(network="open")}, "network"),
-        ({"hardware": {"cpus": 8, "gpus": [{"name": "A10"}]}}, "hardware class"),
+        ({"hardware": Hardware(cpus=8, gpus=("A10",))}, "hardware class"),
         ({"description_digest": "other"}, "description of spaceship-titanic"),
         ({"image_digest": "sha256:other"}, "image"),
         ({"backend": PluginUse(name="docker")}, "backend"),
@@ -142,7 +143,7 @@ def test_unlike_runs_are_not_averaged_unasked(graded, run) -> None:
 )
 def test_each_condition_is_held_to(graded, changes, named) -> None:
     (refused,) = summarise(
-        [graded(hardware={"cpus": 8}), graded(seed=1, **{"hardware": {"cpus": 8}, **changes})]
+        [graded(hardware=Hardware(cpus=8)), graded(seed=1, **{"hardware": Hardware(cpus=8), **changes})]
     ).setups
     assert not refused.averaged and named in refused.differences
 

@@ -13,7 +13,7 @@ import pytest
 from attrs import evolve
 
 from mlecore.agents import Usage
-from mlecore.backends import Handle
+from mlecore.backends import Handle, Hardware
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import Attempt, Collected, Limits, RecordError, RunRecord, RunSummary, moment
 from mlecore.runs.store import read_record, read_summary, write_record
@@ -40,7 +40,7 @@ FULL = RunRecord(
     usage=Usage(models=("m",), cost_usd=0.5),
     collected=Collected(files=2, refused=("a: b",)),
     candidates=("submission/submission.csv", "x/*.csv"),
-    hardware={"cpus": 2, "gpus": [{"name": "x"}]},
+    hardware=Hardware(cpus=2, gpus=("x",)),
 )
 
 

@@ -53,6 +53,8 @@ def _data(record: RunRecord) -> str:
 
 
 def _show_record(record: RunRecord) -> None:
+    from attrs import asdict
+
     from mlecore.units import show_duration, show_size
 
     limits, collected = record.limits, record.collected
@@ -78,7 +80,7 @@ def _show_record(record: RunRecord) -> None:
             ]
         ),
         "time used": "" if record.seconds is None else show_duration(record.seconds),
-        "hardware": " ".join(f"{name}={value}" for name, value in record.hardware.items()),
+        "hardware": " ".join(f"{name}={value}" for name, value in asdict(record.hardware).items() if value),
         "usage": _usage_words(record),
         "relay": ", ".join(f"{host} refused {times} times" for host, times in record.relay_refused.items()),
         "checks": f"{record.checks}, as reported by the sandbox" if collected else "",
