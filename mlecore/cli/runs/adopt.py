@@ -17,8 +17,8 @@ from mlecore.cli.runs._names import group_folder
 def command(name: str, runs: Path) -> None:
     """Make a copied or moved group your own.
 
-    A group that was sent, copied, moved or made by another user is read-only until then, since its records name jobs
-    and folders to act on. `mlecore runs verify` shows what was changed in it.
+    A group that another user created, or that was copied or moved, is read-only until you adopt it: its records name
+    jobs and folders that commands act on. Check it first with `mlecore runs verify GROUP`.
     """
     from mlecore.runs.contents import check_group, check_run
     from mlecore.runs.lock import GroupLock
