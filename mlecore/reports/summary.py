@@ -17,7 +17,7 @@ from mlecore.reports.graded import Graded
 from mlecore.reports.judged import detectors
 from mlecore.reports.lines import run_line
 from mlecore.reports.notes import no_medals, notes
-from mlecore.reports.own import own
+from mlecore.reports.own_results import own
 from mlecore.reports.progress import progress
 from mlecore.reports.published import SOURCE, published
 from mlecore.reports.rates import FAILURE, MEDAL_RATES, RATES, Outcome, SplitRates, all_rates, split_rates

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import define, field, frozen
 
 from mlecore.agents import Usage
+
+if TYPE_CHECKING:
+    from mlecore.gateway.calls import Call
 
 N = TypeVar("N", int, float)
 TELL = 0.05  # a larger difference between the gateway's count and the agent's logs is reported
@@ -74,23 +77,42 @@ class ModelCalls:
 
 @define
 class _Sum:
-    calls: int = 0
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    reasoning: int = 0
-    costs: list[float] = field(factory=list)
-    unpriced: int = 0
-    unknown: int = 0
-    unplanned: bool = False
-    answered: dict[str, None] = field(factory=dict)
+    """Of the calls that reached one model, or any."""
 
-    @property
-    def cost(self) -> float | None:
-        """Where one call has no price, the sum would be too small."""
+    calls: int = 0
+    unknown: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    costs: list[float | None] = field(factory=list)
+    answered: dict[str, None] = field(factory=dict)
+    unplanned: bool = False
+
+    def add(self, call: Call) -> None:
+        self.calls += 1
+        self.unknown += call.usage == "unknown"
+        self.unplanned |= call.unplanned
+        if call.answered:
+            self.answered[call.answered] = None
+        if call.tokens:
+            self.input_tokens += call.tokens.input
+            self.output_tokens += call.tokens.output
+            self.cached_tokens += call.tokens.cached
+            self.reasoning_tokens += call.tokens.reasoning
+            self.costs.append(call.cost_usd)
+
+    def figures(self) -> dict[str, Any]:
+        """The fields that ModelCalls and ModelUse share."""
+        names = ("calls", "unknown", "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+        return {**{name: getattr(self, name) for name in names}, "cost_usd": self._cost()}
+
+    def _cost(self) -> float | None:
+        """None where one call has no price: the sum would be too small."""
         import math
 
-        return None if self.unpriced or not self.costs else round(math.fsum(self.costs), 9)
+        priced = [cost for cost in self.costs if cost is not None]
+        return round(math.fsum(priced), 9) if priced and len(priced) == len(self.costs) else None
 
 
 def spent_in(logs: Iterable[Path], *, under_way: bool = True) -> dict[str, float]:
@@ -136,37 +158,23 @@ def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] 
         if call.priced_by and call.tokens:
             prices[call.priced_by] = None
         for each in (whole, *((models.setdefault(call.asked, _Sum()),) if call.asked else ())):
-            each.calls += 1
-            each.unknown += call.usage == "unknown"
-            each.unplanned |= call.unplanned
-            if call.answered:
-                each.answered[call.answered] = None
-            if call.tokens:
-                each.input += call.tokens.input
-                each.output += call.tokens.output
-                each.cached += call.tokens.cached
-                each.reasoning += call.tokens.reasoning
-                each.unpriced += call.cost_usd is None
-                each.costs += [] if call.cost_usd is None else [call.cost_usd]
+            each.add(call)
         over = [limit.text for limit in limits if limit.part_of(spent) >= limit.amount]
         if over and exhausted is None:
             exhausted = over[0], call.time
     return ModelCalls(
-        calls=whole.calls,
+        **whole.figures(),
         refused=refused,
         failed=failed,
         retries=retries,
-        unknown=whole.unknown,
-        input_tokens=whole.input,
-        output_tokens=whole.output,
-        cached_tokens=whole.cached,
-        reasoning_tokens=whole.reasoning,
-        cost_usd=whole.cost,
         server_tools=tuple(
             ServerToolUse(tool=tool, calls=len(uses), uses=_sum(uses)) for tool, uses in sorted(tools.items())
         ),
         fees_usd=_sum(fees) if fees else None,
-        models=tuple(_use(name, each) for name, each in models.items()),
+        models=tuple(
+            ModelUse(model=name, answered=tuple(each.answered), unplanned=each.unplanned, **each.figures())
+            for name, each in models.items()
+        ),
         prices=tuple(prices),
         exhausted=exhausted[0] if exhausted else None,
         exhausted_at=exhausted[1] if exhausted else None,
@@ -179,28 +187,13 @@ def _sum(values: Sequence[N | None]) -> N | None:
     return sum(known[1:], start=known[0]) if len(known) == len(values) else None
 
 
-def _use(name: str, each: _Sum) -> ModelUse:
-    return ModelUse(
-        model=name,
-        answered=tuple(each.answered),
-        calls=each.calls,
-        input_tokens=each.input,
-        output_tokens=each.output,
-        cached_tokens=each.cached,
-        reasoning_tokens=each.reasoning,
-        cost_usd=each.cost,
-        unknown=each.unknown,
-        unplanned=each.unplanned,
-    )
-
-
 def difference(measured: ModelCalls, input_tokens: int | None, output_tokens: int | None) -> str:
     """How the agent's logs differ from the gateway's count; empty if they do not, or report nothing."""
-    said = []
-    for what, reported, counted in (
+    differences = []
+    for kind, reported, counted in (
         ("input", input_tokens, measured.input_tokens),
         ("output", output_tokens, measured.output_tokens),
     ):
         if reported is not None and abs(reported - counted) > TELL * max(counted, 1):
-            said.append(f"its logs report {reported} {what} tokens, its gateway counted {counted}")
-    return "; ".join(said)
+            differences.append(f"its logs report {reported} {kind} tokens, its gateway counted {counted}")
+    return "; ".join(differences)
