@@ -67,8 +67,8 @@ class CompetitionSpec:
         ``format`` is the ``[submission]`` table of competition.toml (of the edition, if that has its own). It checks
         columns, ids and cells and pairs the rows, so that most graders are two lines::
 
-            truth, guess = format.read(submission, private / "test.csv")
-            return roc_auc(truth["has_cactus"], guess["has_cactus"])
+            truth, predictions = format.read(submission, private / "test.csv")
+            return roc_auc(truth["has_cactus"], predictions["has_cactus"])
 
         Raises InvalidSubmission, with the reason, for what the agent did wrong. Anything else raised is our error.
         """

@@ -34,11 +34,14 @@ def ensure(condition: object) -> None:
         raise ValueError
 
 
-def sorted_pair(guess: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, DataFrame]:
-    ensure(len(guess) == len(answers))
-    guess, answers = guess.sort_values(on).reset_index(drop=True), answers.sort_values(on).reset_index(drop=True)
-    ensure((guess[on].values == answers[on].values).all())
-    return answers, guess
+def sorted_pair(predictions: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, DataFrame]:
+    ensure(len(predictions) == len(answers))
+    predictions, answers = (
+        predictions.sort_values(on).reset_index(drop=True),
+        answers.sort_values(on).reset_index(drop=True),
+    )
+    ensure((predictions[on].values == answers[on].values).all())
+    return answers, predictions
 
 
 IDS = [f"row_{k:02d}" for k in range(8)]
@@ -46,14 +49,14 @@ NUMBERED = list(range(10, 18))
 
 
 def probability() -> Case:
-    def score(truth: DataFrame, guess: DataFrame) -> float:
-        return metrics.roc_auc(truth["p"], guess["p"])
+    def score(truth: DataFrame, predictions: DataFrame) -> float:
+        return metrics.roc_auc(truth["p"], predictions["p"])
 
-    def oracle(guess: DataFrame, answers: DataFrame) -> float:
-        answers, guess = sorted_pair(guess, answers, "id")
-        values = pd.to_numeric(guess["p"])
+    def oracle(predictions: DataFrame, answers: DataFrame) -> float:
+        answers, predictions = sorted_pair(predictions, answers, "id")
+        values = pd.to_numeric(predictions["p"])
         ensure(values.min() >= 0 and values.max() <= 1)
-        return sk.roc_auc_score(answers["p"], guess["p"])
+        return sk.roc_auc_score(answers["p"], predictions["p"])
 
     return Case(
         table={"id": "id", "columns": {"p": {"type": "number", "low": 0, "high": 1}}},
@@ -65,13 +68,13 @@ def probability() -> Case:
 
 
 def two_scores() -> Case:
-    def score(truth: DataFrame, guess: DataFrame) -> float:
-        return metrics.mean_roc_auc(truth[["a", "b"]], guess[["a", "b"]])
+    def score(truth: DataFrame, predictions: DataFrame) -> float:
+        return metrics.mean_roc_auc(truth[["a", "b"]], predictions[["a", "b"]])
 
-    def oracle(guess: DataFrame, answers: DataFrame) -> float:
-        ensure(set(guess.columns) == {"id", "a", "b"})
-        answers, guess = sorted_pair(guess, answers, "id")
-        return sum(sk.roc_auc_score(answers[c], guess[c]) for c in "ab") / 2
+    def oracle(predictions: DataFrame, answers: DataFrame) -> float:
+        ensure(set(predictions.columns) == {"id", "a", "b"})
+        answers, predictions = sorted_pair(predictions, answers, "id")
+        return sum(sk.roc_auc_score(answers[c], predictions[c]) for c in "ab") / 2
 
     return Case(
         table={"id": "id", "extra": "refused", "columns": {"*": {"type": "number", "from_text": True}}},
@@ -83,12 +86,12 @@ def two_scores() -> Case:
 
 
 def class_label() -> Case:
-    def score(truth: DataFrame, guess: DataFrame) -> float:
-        return metrics.accuracy(truth["y"], guess["y"])
+    def score(truth: DataFrame, predictions: DataFrame) -> float:
+        return metrics.accuracy(truth["y"], predictions["y"])
 
-    def oracle(guess: DataFrame, answers: DataFrame) -> float:
-        answers, guess = sorted_pair(guess, answers, "id")
-        return sk.accuracy_score(answers["y"], guess["y"])
+    def oracle(predictions: DataFrame, answers: DataFrame) -> float:
+        answers, predictions = sorted_pair(predictions, answers, "id")
+        return sk.accuracy_score(answers["y"], predictions["y"])
 
     return Case(
         table={"id": "id", "columns": {"y": {"type": "label"}}},
@@ -112,24 +115,24 @@ def truth_value() -> Case:
 
 
 def ordered_label() -> Case:
-    def score(truth: DataFrame, guess: DataFrame) -> float:
-        return metrics.quadratic_weighted_kappa(truth["y"], guess["y"])
+    def score(truth: DataFrame, predictions: DataFrame) -> float:
+        return metrics.quadratic_weighted_kappa(truth["y"], predictions["y"])
 
-    def oracle(guess: DataFrame, answers: DataFrame) -> float:
-        answers, guess = sorted_pair(guess, answers, "id")
-        return sk.cohen_kappa_score(guess["y"], answers["y"], weights="quadratic")
+    def oracle(predictions: DataFrame, answers: DataFrame) -> float:
+        answers, predictions = sorted_pair(predictions, answers, "id")
+        return sk.cohen_kappa_score(predictions["y"], answers["y"], weights="quadratic")
 
     case = class_label()
     return Case(table=case.table, answers=case.answers, sample=case.sample, score=score, oracle=oracle)
 
 
 def cut_integer() -> Case:
-    def score(truth: DataFrame, guess: DataFrame) -> float:
-        return metrics.macro_f1(truth["y"], guess["y"])
+    def score(truth: DataFrame, predictions: DataFrame) -> float:
+        return metrics.macro_f1(truth["y"], predictions["y"])
 
-    def oracle(guess: DataFrame, answers: DataFrame) -> float:
-        answers, guess = sorted_pair(guess, answers, "id")
-        cut = [int(value) for value in guess["y"]]
+    def oracle(predictions: DataFrame, answers: DataFrame) -> float:
+        answers, predictions = sorted_pair(predictions, answers, "id")
+        cut = [int(value) for value in predictions["y"]]
         ensure(all(-(2**63) <= value < 2**63 for value in cut))
         return sk.f1_score(answers["y"], cut, average="macro")
 
@@ -144,12 +147,12 @@ def cut_integer() -> Case:
 
 
 def text_label() -> Case:
-    def score(truth: DataFrame, guess: DataFrame) -> float:
-        return metrics.accuracy(truth["y"], guess["y"])
+    def score(truth: DataFrame, predictions: DataFrame) -> float:
+        return metrics.accuracy(truth["y"], predictions["y"])
 
-    def oracle(guess: DataFrame, answers: DataFrame) -> float:
-        answers, guess = sorted_pair(guess, answers, "id")
-        return sk.accuracy_score(answers["y"], guess["y"])
+    def oracle(predictions: DataFrame, answers: DataFrame) -> float:
+        answers, predictions = sorted_pair(predictions, answers, "id")
+        return sk.accuracy_score(answers["y"], predictions["y"])
 
     return Case(
         table={"id": "id", "columns": {"y": {"type": "text"}}},
@@ -161,18 +164,18 @@ def text_label() -> Case:
 
 
 def word_sets() -> Case:
-    def score(truth: DataFrame, guess: DataFrame) -> float:
-        return metrics.micro_f1(truth["y"].str.split(), guess["y"].str.split())
+    def score(truth: DataFrame, predictions: DataFrame) -> float:
+        return metrics.micro_f1(truth["y"].str.split(), predictions["y"].str.split())
 
-    def oracle(guess: DataFrame, answers: DataFrame) -> float:
+    def oracle(predictions: DataFrame, answers: DataFrame) -> float:
         from sklearn.preprocessing import MultiLabelBinarizer
 
-        answers, guess = sorted_pair(guess, answers, "id")
+        answers, predictions = sorted_pair(predictions, answers, "id")
         binarizer = MultiLabelBinarizer(sparse_output=True)
         truth = binarizer.fit_transform(answers["y"].str.split())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return sk.f1_score(truth, binarizer.transform(guess["y"].fillna("").str.split()), average="micro")
+            return sk.f1_score(truth, binarizer.transform(predictions["y"].fillna("").str.split()), average="micro")
 
     return Case(
         table={"id": "id", "columns": {"y": {"type": "text", "missing": True}}},
@@ -185,11 +188,11 @@ def word_sets() -> Case:
 
 
 def logarithm() -> Case:
-    def score(truth: DataFrame, guess: DataFrame) -> float:
-        return metrics.rmse(truth["a"], guess["a"])
+    def score(truth: DataFrame, predictions: DataFrame) -> float:
+        return metrics.rmse(truth["a"], predictions["a"])
 
-    def oracle(guess: DataFrame, answers: DataFrame) -> float:
-        return sk.root_mean_squared_error(answers["a"], guess["a"])
+    def oracle(predictions: DataFrame, answers: DataFrame) -> float:
+        return sk.root_mean_squared_error(answers["a"], predictions["a"])
 
     return Case(
         table={
@@ -210,14 +213,14 @@ def shares() -> Case:
 
     names = ["a", "b"]
 
-    def score(truth: DataFrame, guess: DataFrame) -> float:
-        return metrics.log_loss(truth[names], guess[names])
+    def score(truth: DataFrame, predictions: DataFrame) -> float:
+        return metrics.log_loss(truth[names], predictions[names])
 
-    def oracle(guess: DataFrame, answers: DataFrame) -> float:
-        answers, guess = sorted_pair(guess, answers, "id")
-        ensure(np.isclose(guess[names].sum(axis=1), 1, atol=1e-6).all())
-        ensure(((guess[names] >= 0) & (guess[names] <= 1)).all(axis=None))
-        return sk.log_loss(answers[names], guess[names])
+    def oracle(predictions: DataFrame, answers: DataFrame) -> float:
+        answers, predictions = sorted_pair(predictions, answers, "id")
+        ensure(np.isclose(predictions[names].sum(axis=1), 1, atol=1e-6).all())
+        ensure(((predictions[names] >= 0) & (predictions[names] <= 1)).all(axis=None))
+        return sk.log_loss(answers[names], predictions[names])
 
     return Case(
         table={"id": "id", "sum_to_one": 1.1e-5, "columns": {"*": {"type": "number", "low": 0, "high": 1}}},

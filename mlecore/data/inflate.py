@@ -44,8 +44,8 @@ def _pieces(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[b
 
 def _packed(archive: Path, descriptor: int, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """The compressed bytes of a member; those of a small one come with its header, in one read."""
-    guess = _LOCAL_HEADER.size + len(info.filename) + 64
-    data = os.pread(descriptor, min(_CHUNK, guess + info.compress_size), info.header_offset)
+    predictions = _LOCAL_HEADER.size + len(info.filename) + 64
+    data = os.pread(descriptor, min(_CHUNK, predictions + info.compress_size), info.header_offset)
     header = _LOCAL_HEADER.unpack_from(data)
     if header[0] != b"PK\x03\x04":
         raise damaged(archive, "it does not begin where it should", info.filename)

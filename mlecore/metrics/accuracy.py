@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def accuracy(truth: ArrayLike, guess: ArrayLike) -> float:
+def accuracy(truth: ArrayLike, predictions: ArrayLike) -> float:
     """For labels of one kind: ``labels(...)`` against numbers or booleans, ``texts(...)`` against text."""
-    return float(np.mean(_comparable(truth) == _comparable(guess)))
+    return float(np.mean(_comparable(truth) == _comparable(predictions)))
 
 
 def _comparable(values: ArrayLike) -> NDArray[Any]:

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def macro_f1(truth: ArrayLike, guess: ArrayLike) -> float:
-    """The plain mean of 2TP/(2TP + FP + FN) over the labels that occur in truth or guess.
+def macro_f1(truth: ArrayLike, predictions: ArrayLike) -> float:
+    """The plain mean of 2TP/(2TP + FP + FN) over the labels that occur in truth or predictions.
 
     A guessed label that is never true is one more class of F1 = 0. As scikit-learn's ``f1_score(average="macro")``.
     """
-    y, p = np.asarray(truth), np.asarray(guess)
+    y, p = np.asarray(truth), np.asarray(predictions)
     names, places = np.unique(np.concatenate([y, p]), return_inverse=True)
     i, j = places[: len(y)], places[len(y) :]
     hits = np.bincount(i[i == j], minlength=len(names))
@@ -24,7 +24,7 @@ def macro_f1(truth: ArrayLike, guess: ArrayLike) -> float:
     return float((2 * hits / size).mean())
 
 
-def micro_f1(truth: Iterable[Iterable[str]], guess: Iterable[Iterable[str]]) -> float:
+def micro_f1(truth: Iterable[Iterable[str]], predictions: Iterable[Iterable[str]]) -> float:
     """2TP/(2TP + FP + FN) over all (row, label) pairs; 0 where no pair is right.
 
     Each row is a collection of labels, of which repeats count once. **The classes are the labels of the truth**: any
@@ -33,7 +33,7 @@ def micro_f1(truth: Iterable[Iterable[str]], guess: Iterable[Iterable[str]]) -> 
     true_sets = [frozenset(labels) for labels in truth]
     classes = frozenset().union(*true_sets)
     hits = size = 0
-    for wanted, given in zip(true_sets, guess, strict=True):
+    for wanted, given in zip(true_sets, predictions, strict=True):
         known = classes.intersection(given)
         hits += len(wanted & known)
         size += len(wanted) + len(known)

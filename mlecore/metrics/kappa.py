@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def quadratic_weighted_kappa(truth: ArrayLike, guess: ArrayLike) -> float:
+def quadratic_weighted_kappa(truth: ArrayLike, predictions: ArrayLike) -> float:
     """1 - sum(w * O) / sum(w * E), w = (i - j)^2, as scikit-learn's ``cohen_kappa_score(weights="quadratic")``.
 
     i and j are **places** in the sorted list of labels that occur on either side, not the labels: a label absent from
@@ -20,7 +20,7 @@ def quadratic_weighted_kappa(truth: ArrayLike, guess: ArrayLike) -> float:
     number of rows. NaN where all truths and predictions are one same label. Any number of labels takes memory in
     proportion to the rows only.
     """
-    y, p = np.asarray(truth), np.asarray(guess)
+    y, p = np.asarray(truth), np.asarray(predictions)
     if y.dtype.kind == "f" and (y % 1 != 0).any():  # scikit-learn refuses these, missing ones too
         raise GradingError("the answers hold something other than whole numbers")
     if p.dtype.kind == "u" and set(y.tolist()) <= set(p.tolist()):

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Set
 from itertools import islice
 
 
-def map_at_k(truth: Iterable[Set[str]], guess: Iterable[Iterable[str]], k: int) -> float:
+def map_at_k(truth: Iterable[Set[str]], predictions: Iterable[Iterable[str]], k: int) -> float:
     """The mean over rows of sum(hits so far / rank) over the ranks of new right guesses, over min(k, right ones).
 
     Only the first ``k`` guesses count; a wrong or repeated one only uses up its rank. No truth is empty. With
     one right guess a row this is the mean of 1/rank.
     """
     total, rows = 0.0, 0
-    for right, ranked in zip(truth, guess, strict=True):
+    for right, ranked in zip(truth, predictions, strict=True):
         rows += 1
         hits, score, seen = 0, 0.0, set()
         for rank, label in enumerate(islice(ranked, k), 1):

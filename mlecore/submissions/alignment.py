@@ -67,10 +67,10 @@ def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False,
     return frame
 
 
-def same_count(guess: DataFrame, truth: DataFrame) -> None:
+def same_count(predictions: DataFrame, truth: DataFrame) -> None:
     """Refuses a number of rows other than the answers'."""
-    if len(guess) != len(truth):
-        raise InvalidSubmission(f"the submission has {counted(len(guess), 'row')}; expected {len(truth):,}")
+    if len(predictions) != len(truth):
+        raise InvalidSubmission(f"the submission has {counted(len(predictions), 'row')}; expected {len(truth):,}")
 
 
 def same_count_if_heavy(submission: Table, truth: DataFrame) -> None:
@@ -80,22 +80,22 @@ def same_count_if_heavy(submission: Table, truth: DataFrame) -> None:
         raise InvalidSubmission(f"the submission has {counted(rows, 'row')}; expected {len(truth):,}")
 
 
-def same_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
+def same_ids(predictions: DataFrame, truth: DataFrame, on: str) -> None:
     """Refuses ids that the answers lack, and missing ids of theirs; how often each occurs does not matter."""
-    known_ids(guess, truth, on)
-    if absent := _absent(truth[on], guess[on]):
+    known_ids(predictions, truth, on)
+    if absent := _absent(truth[on], predictions[on]):
         raise InvalidSubmission(f"the submission lacks {counted(len(absent), on)}: {listed(_in_order(absent))}")
 
 
-def known_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
+def known_ids(predictions: DataFrame, truth: DataFrame, on: str) -> None:
     """Refuses an id that the answers lack."""
-    if unknown := _absent(guess[on], truth[on]):
-        hint = _other_type(guess, truth, on)
+    if unknown := _absent(predictions[on], truth[on]):
+        hint = _other_type(predictions, truth, on)
         raise InvalidSubmission(f"{counted(len(unknown), on)} not asked for: {listed(unknown)}{hint}")
 
 
 def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool = True) -> tuple[DataFrame, DataFrame]:
-    """``(truth, guess)``: rows are paired as if both tables were sorted by ``on`` with pandas' default sort.
+    """``(truth, predictions)``: rows are paired as if both tables were sorted by ``on`` with pandas' default sort.
 
     They are sorted only if that matters (repeated ids, other types), and else are in the answers' order. ``compare``
     demands the same ids, each as often.
@@ -105,14 +105,14 @@ def sorted_alike(frame: DataFrame, answers: DataFrame, on: str, *, compare: bool
         return answers.reset_index(drop=True), _taken(frame, places)
     truth = answers.sort_values(on).reset_index(drop=True)
     try:
-        guess = _sorted(frame, on)
+        predictions = _sorted(frame, on)
     except TypeError:
         raise InvalidSubmission(
             f"{on} mixes text and numbers{_other_type(frame, answers, on)}, so its rows cannot be sorted"
         ) from None
     if compare:
-        _refuse_other_ids(guess, truth, on)
-    return truth, guess
+        _refuse_other_ids(predictions, truth, on)
+    return truth, predictions
 
 
 def joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, DataFrame]:
@@ -121,20 +121,22 @@ def joined(frame: DataFrame, answers: DataFrame, on: str) -> tuple[DataFrame, Da
 
     codes = {value: code for code, value in enumerate(answers[on].drop_duplicates().tolist())}
     asked = pd.DataFrame({"id": [codes.get(value, -2) for value in answers[on].tolist()], "truth": range(len(answers))})
-    given = pd.DataFrame({"id": [codes.get(value, -1) for value in frame[on].tolist()], "guess": range(len(frame))})
+    given = pd.DataFrame(
+        {"id": [codes.get(value, -1) for value in frame[on].tolist()], "predictions": range(len(frame))}
+    )
     pairs = given.merge(asked, on="id")
     return (
         answers.iloc[pairs["truth"].to_numpy()].reset_index(drop=True),
-        _taken(frame, pairs["guess"].to_numpy()),
+        _taken(frame, pairs["predictions"].to_numpy()),
     )
 
 
 def _taken(frame: DataFrame, places: NDArray[np.intp] | slice) -> DataFrame:
     """These rows in this order, indexed 0, 1, 2 ..."""
-    guess = frame.iloc[places].reset_index(drop=True)
+    predictions = frame.iloc[places].reset_index(drop=True)
     if not isinstance(places, slice):
-        keep_places(guess, places)
-    return guess
+        keep_places(predictions, places)
+    return predictions
 
 
 def _sorted(frame: DataFrame, on: str) -> DataFrame:
@@ -142,42 +144,42 @@ def _sorted(frame: DataFrame, on: str) -> DataFrame:
     import pandas as pd
 
     ordered = frame.sort_values(on)
-    guess = ordered.reset_index(drop=True)
+    predictions = ordered.reset_index(drop=True)
     if isinstance(frame.index, pd.RangeIndex):  # else the first cells are the names of the rows
-        keep_places(guess, ordered.index.to_numpy())
-    return guess
+        keep_places(predictions, ordered.index.to_numpy())
+    return predictions
 
 
-def _places(guess: Series, truth: Series) -> NDArray[np.intp] | slice | None:
+def _places(predictions: Series, truth: Series) -> NDArray[np.intp] | slice | None:
     """Position in the submission of each of the answers' ids, if sorting both would pair the same rows, else None.
 
     It would if the ids have one type and one order, or are distinct on both sides and the same.
     """
     import pandas as pd
 
-    if guess.dtype != truth.dtype or guess.hasnans:
+    if predictions.dtype != truth.dtype or predictions.hasnans:
         return None
-    if guess.dtype == object and pd.api.types.infer_dtype(guess, skipna=False) != "string":
+    if predictions.dtype == object and pd.api.types.infer_dtype(predictions, skipna=False) != "string":
         return None  # mixed types may not be sortable: let the sort decide
-    if (guess.to_numpy() == truth.to_numpy()).all():
+    if (predictions.to_numpy() == truth.to_numpy()).all():
         return slice(None)
-    index = pd.Index(guess)
+    index = pd.Index(predictions)
     if not index.is_unique or not truth.is_unique:
         return None
     places = index.get_indexer(truth)
     return None if (places < 0).any() else places
 
 
-def _refuse_other_ids(guess: DataFrame, truth: DataFrame, on: str) -> None:
+def _refuse_other_ids(predictions: DataFrame, truth: DataFrame, on: str) -> None:
     """Both are sorted by ``on``: refuses ids that differ anywhere."""
     import numpy as np
 
-    different = np.asarray(guess[on].to_numpy() != truth[on].to_numpy())
+    different = np.asarray(predictions[on].to_numpy() != truth[on].to_numpy())
     if not different.any():
         return
-    same_ids(guess, truth, on)
+    same_ids(predictions, truth, on)
     asked = truth[on].value_counts()
-    given = guess[on].value_counts()
+    given = predictions[on].value_counts()
     often = [name for name, times in given.items() if times > asked.get(name, 0)]
     expected = asked.get(often[0], 0) if often else 0
     raise InvalidSubmission(
@@ -201,9 +203,9 @@ def _in_order(ids: Sequence[Any]) -> list[Any]:
         return sorted(ids, key=str)
 
 
-def _other_type(guess: DataFrame, truth: DataFrame, on: str) -> str:
+def _other_type(predictions: DataFrame, truth: DataFrame, on: str) -> str:
     """A hint if ids are numbers on one side and text on the other."""
-    if len(guess) == 0 or len(truth) == 0 or (guess[on].dtype == object) == (truth[on].dtype == object):
+    if len(predictions) == 0 or len(truth) == 0 or (predictions[on].dtype == object) == (truth[on].dtype == object):
         return ""
     kind = "text" if truth[on].dtype == object else "numbers"
     return f" (expected {kind}, such as {shown(_in_order(truth[on].tolist())[0])})"

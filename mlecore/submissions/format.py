@@ -191,11 +191,11 @@ class Format:
     def read(
         self, submission: Table, answers: DataFrame | Path, columns: Sequence[str] | None = None
     ) -> tuple[DataFrame, DataFrame]:
-        """``(truth, guess)``: answers and submission with their rows paired, both indexed 0, 1, 2, ...
+        """``(truth, predictions)``: answers and submission with their rows paired, both indexed 0, 1, 2, ...
 
-        ``guess`` has the submission's columns in the file's order, those of the table checked and converted to their
-        type; ``truth`` has those of the answers. Of answers given as a path only the columns of the table are read.
-        ``columns`` are what ``"*"`` means if the answers have other columns too.
+        ``predictions`` has the submission's columns in the file's order, those of the table checked and converted to
+        their type; ``truth`` has those of the answers. Of answers given as a path only the columns of the table are
+        read. ``columns`` are what ``"*"`` means if the answers have other columns too.
 
         Pairs are made as in the published graders: as if both were sorted by id, with pandas' default sort, and paired
         row by row (``rows = "same"``); each row with the answer of its id (``rows = "any"``); by place in the file
@@ -218,19 +218,19 @@ class Format:
         others = list(answers.columns) if columns is None else columns
         refuse = self.extra == "refused"
         frame = columns_of(submission, self._required(others), only=refuse, may=[self.id] if self.id else [])
-        truth, guess = self._paired(frame, answers)
+        truth, predictions = self._paired(frame, answers)
         if self.id_required:
-            guess.attrs[ID] = self.id  # names the rows in messages
+            predictions.attrs[ID] = self.id  # names the rows in messages
         rules = self.expand(others)
-        read = {name: rule.read(guess, name, truth) for name, rule in rules.items()}
+        read = {name: rule.read(predictions, name, truth) for name, rule in rules.items()}
         for name in read:
-            guess[name] = read[name]
+            predictions[name] = read[name]
         if self.sum_to_one is not None:
-            rows_sum_to_one(guess, [name for name in rules if rules[name].type == "number"], self.sum_to_one)
-        return truth, guess
+            rows_sum_to_one(predictions, [name for name in rules if rules[name].type == "number"], self.sum_to_one)
+        return truth, predictions
 
     def _paired(self, frame: DataFrame, answers: DataFrame) -> tuple[DataFrame, DataFrame]:
-        """``(truth, guess)``: the answers' rows and the submission's, once their ids fit.
+        """``(truth, predictions)``: the answers' rows and the submission's, once their ids fit.
 
         Raises InvalidSubmission; also for ids of mixed types, which cannot be sorted.
         """

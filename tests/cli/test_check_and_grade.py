@@ -49,7 +49,7 @@ def test_a_good_submission(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path
     assert result.exit_code == 0
     assert result.output.splitlines()[0] == f"{ID}: 1.0 (higher is better)"
     assert "It beats the sample submission" in result.output
-    assert "No medals: practice data" in result.output
+    assert "No medals: the competition has no human leaderboard" in result.output
     report = json.loads(invoke("grade", path, ID, "--json").output)
     assert (report["score"], report["valid_submission"], report["any_medal"]) == (1.0, True, False)
 
@@ -110,7 +110,7 @@ def test_real_data_that_need_no_account_serve_as_synthetic(
     answers.to_csv(tmp_path / "submission.csv", index=False)
     assert invoke("check", tmp_path / "submission.csv", ID, "--synthetic").exit_code == 0
     result = invoke("grade", tmp_path / "submission.csv", ID, "--synthetic", "--json")
-    assert json.loads(result.stdout)["data_kind"] == "practice"
+    assert json.loads(result.stdout)["data_kind"] == "no_leaderboard"
 
 
 @pytest.mark.slow

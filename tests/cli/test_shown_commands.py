@@ -111,9 +111,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sample = next((data / "spaceship-titanic" / "prepared" / "public").glob("sample_submission.csv"))
     (folder / "DIR").mkdir()
     header, *rows = sample.read_text().splitlines()
-    guess = [f"{row.partition(',')[0]},{number % 3 == 0}" for number, row in enumerate(rows)]
+    predictions = [f"{row.partition(',')[0]},{number % 3 == 0}" for number, row in enumerate(rows)]
     for name in ("DIR/spaceship-titanic.csv", "submission.csv"):
-        (folder / name).write_text("\n".join([header, *guess, ""]))
+        (folder / name).write_text("\n".join([header, *predictions, ""]))
     (folder / "submissions.jsonl").write_text(
         '{"competition_id": "spaceship-titanic", "submission_path": "submission.csv"}\n'
     )

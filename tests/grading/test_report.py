@@ -73,7 +73,7 @@ def test_there_are_medals_on_published_data_only(tiny: Prepared, tmp_path: Path)
     made = grade(target, best, tiny)
     assert (made.data_kind, made.medal, made.gold_threshold, made.rank) == ("unverified", None, None, None)
     target.facts = evolve(target.facts, md5={}, thresholds=None)
-    assert grade(target, best, tiny).data_kind == "practice"
+    assert grade(target, best, tiny).data_kind == "no_leaderboard"
 
 
 @pytest.mark.parametrize("value", [0.95, -0.5, "nan"])

@@ -144,15 +144,17 @@ def average_precision(overlaps, count, threshold):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess, truth = guess[["Id", "PredictionString"]].sort_values("Id"), truth.sort_values("Id")
-    assert (guess["Id"].to_numpy() == truth["Id"].to_numpy()).all()
+    assert len(predictions) == len(truth)
+    predictions, truth = predictions[["Id", "PredictionString"]].sort_values("Id"), truth.sort_values("Id")
+    assert (predictions["Id"].to_numpy() == truth["Id"].to_numpy()).all()
     thresholds = [0.5 + 0.05 * k for k in range(10)]
     thresholds = [round(threshold, 2) for threshold in thresholds]
     scores = []
-    for said, right in zip(map(parse, guess["PredictionString"]), map(parse, truth["PredictionString"]), strict=True):
+    for said, right in zip(
+        map(parse, predictions["PredictionString"]), map(parse, truth["PredictionString"]), strict=True
+    ):
         classes = sorted({box["class"] for box in right})
         parts = []
         for name in classes:

@@ -36,11 +36,11 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test_orders.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    assert set(guess["id"]) == set(truth["id"])
-    said = dict(zip(guess["id"], guess["cell_order"].astype(str).str.split(), strict=True))
+    assert len(predictions) == len(truth)
+    assert set(predictions["id"]) == set(truth["id"])
+    said = dict(zip(predictions["id"], predictions["cell_order"].astype(str).str.split(), strict=True))
     inversions, most = 0, 0
     for id, order in zip(truth["id"], truth["cell_order"].str.split(), strict=True):
         assert len(said[id]) == len(order)

@@ -32,13 +32,13 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess["Id"], guess["Label"]
-    guess, truth = (table.sort_values("Id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["Id"] == truth["Id"]).all()
-    scores = np.array([float(cell) for cell in guess["Label"]])
+    assert len(predictions) == len(truth)
+    predictions["Id"], predictions["Label"]
+    predictions, truth = (table.sort_values("Id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["Id"] == truth["Id"]).all()
+    scores = np.array([float(cell) for cell in predictions["Label"]])
     assert not np.isnan(scores).any()
     fpr, tpr, _ = roc_curve(truth["Label"], scores, pos_label=1)
     if 0.4 not in tpr:

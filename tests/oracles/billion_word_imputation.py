@@ -50,12 +50,12 @@ def levenshtein(a, b):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    guess["id"], guess["sentence"]
-    assert len(guess) == len(truth)
-    guess, truth = (table.sort_values("id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["id"] == truth["id"]).all()
-    pairs = list(zip(truth["sentence"], guess["sentence"], strict=True))
+    predictions["id"], predictions["sentence"]
+    assert len(predictions) == len(truth)
+    predictions, truth = (table.sort_values("id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["id"] == truth["id"]).all()
+    pairs = list(zip(truth["sentence"], predictions["sentence"], strict=True))
     assert all(isinstance(cell, str) for pair in pairs for cell in pair)
     return sum(levenshtein(*pair) for pair in pairs) / len(pairs)

@@ -29,11 +29,11 @@ def levenshtein(a, b):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess["image_id"], guess["InChI"]
-    guess, truth = (table.sort_values("image_id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["image_id"] == truth["image_id"]).all()
-    pairs = zip(truth["InChI"].astype(str), guess["InChI"].astype(str), strict=True)
+    assert len(predictions) == len(truth)
+    predictions["image_id"], predictions["InChI"]
+    predictions, truth = (table.sort_values("image_id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["image_id"] == truth["image_id"]).all()
+    pairs = zip(truth["InChI"].astype(str), predictions["InChI"].astype(str), strict=True)
     return sum(levenshtein(*pair) for pair in pairs) / len(truth)

@@ -73,9 +73,9 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess, truth = read(submission), read(private / "test.csv")
-    assert len(guess) == len(truth)
-    guess["label"], guess["image_id"]
-    guess, truth = (table.sort_values("image_id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["image_id"] == truth["image_id"]).all()
-    return accuracy_score(truth["label"], guess["label"])
+    predictions, truth = read(submission), read(private / "test.csv")
+    assert len(predictions) == len(truth)
+    predictions["label"], predictions["image_id"]
+    predictions, truth = (table.sort_values("image_id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["image_id"] == truth["image_id"]).all()
+    return accuracy_score(truth["label"], predictions["label"])

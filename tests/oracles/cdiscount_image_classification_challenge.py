@@ -27,10 +27,10 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess["_id"], guess["category_id"]
-    guess, truth = (table.sort_values("_id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["_id"] == truth["_id"]).all()
-    return accuracy_score(truth["category_id"], guess["category_id"])
+    assert len(predictions) == len(truth)
+    predictions["_id"], predictions["category_id"]
+    predictions, truth = (table.sort_values("_id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["_id"] == truth["_id"]).all()
+    return accuracy_score(truth["category_id"], predictions["category_id"])

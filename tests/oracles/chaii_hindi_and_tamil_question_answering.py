@@ -19,12 +19,12 @@ def words(table):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")[["id", "PredictionString"]]
+    predictions = pd.read_csv(submission, float_precision="round_trip")[["id", "PredictionString"]]
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess, truth = guess.sort_values("id"), truth.sort_values("id")
-    assert (guess["id"].to_numpy() == truth["id"].to_numpy()).all()
-    said, right = words(guess), words(truth)
+    assert len(predictions) == len(truth)
+    predictions, truth = predictions.sort_values("id"), truth.sort_values("id")
+    assert (predictions["id"].to_numpy() == truth["id"].to_numpy()).all()
+    said, right = words(predictions), words(truth)
     assert len(set().union(*said, *right)) > 1
     scores = [len(a & b) / len(a | b) if a | b else 0.0 for a, b in zip(said, right, strict=True)]
     return sum(scores) / len(scores)

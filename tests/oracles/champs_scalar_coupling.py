@@ -38,12 +38,12 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess, truth = read(submission), read(private / "answers.csv")
-    guess = guess[["id", "scalar_coupling_constant"]].rename(columns={"scalar_coupling_constant": "guess"})
-    assert set(guess["id"]) == set(truth["id"])
-    values = guess["guess"]
-    guess["guess"] = [float(value) for value in values] if values.dtype == object else values.astype(float)
-    assert np.isfinite(guess["guess"]).all()
-    both = truth.merge(guess, on="id")
+    predictions, truth = read(submission), read(private / "answers.csv")
+    predictions = predictions[["id", "scalar_coupling_constant"]].rename(columns={"scalar_coupling_constant": "guess"})
+    assert set(predictions["id"]) == set(truth["id"])
+    values = predictions["guess"]
+    predictions["guess"] = [float(value) for value in values] if values.dtype == object else values.astype(float)
+    assert np.isfinite(predictions["guess"]).all()
+    both = truth.merge(predictions, on="id")
     errors = (both["scalar_coupling_constant"] - both["guess"]).abs().groupby(both["type"]).mean()
     return float(np.log(errors).mean())

@@ -17,15 +17,15 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    guess["Id"], guess["Tags"]
-    assert len(guess) == len(truth)
-    guess, truth = (table.sort_values("Id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["Id"] == truth["Id"]).all()
+    predictions["Id"], predictions["Tags"]
+    assert len(predictions) == len(truth)
+    predictions, truth = (table.sort_values("Id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["Id"] == truth["Id"]).all()
     right = [set(cell.split()) for cell in truth["Tags"].fillna("")]
     known = set().union(*right)
     assert known
-    said = [set(cell.split()) & known for cell in guess["Tags"].fillna("")]  # numbers have no split
+    said = [set(cell.split()) & known for cell in predictions["Tags"].fillna("")]  # numbers have no split
     hits = sum(len(a & b) for a, b in zip(right, said, strict=True))
     return 2 * hits / (sum(map(len, right)) + sum(map(len, said)))

@@ -27,19 +27,19 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert set(guess.columns) == set(truth.columns) and len(guess.columns) == len(truth.columns)
-    assert len(guess) == len(truth)
-    guess, truth = guess.sort_values("qa_id"), truth.sort_values("qa_id")
+    assert set(predictions.columns) == set(truth.columns) and len(predictions.columns) == len(truth.columns)
+    assert len(predictions) == len(truth)
+    predictions, truth = predictions.sort_values("qa_id"), truth.sort_values("qa_id")
     targets = [name for name in truth.columns if name != "qa_id"]
-    return float(np.mean([correlation(guess[name], truth[name]) for name in targets]))
+    return float(np.mean([correlation(predictions[name], truth[name]) for name in targets]))
 
 
-def correlation(guess, truth):
-    if guess.isna().any():
+def correlation(predictions, truth):
+    if predictions.isna().any():
         return np.nan
-    values = guess.to_numpy()
+    values = predictions.to_numpy()
     if values.dtype == object:  # ranked as text
         values = pd.Series(values).astype(str).to_numpy(dtype=str)
     return spearmanr(values, truth.to_numpy()).correlation

@@ -64,15 +64,15 @@ def decode(text, size):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    assert {"record_id", "encoded_pixels"} <= set(guess.columns)
-    assert len(guess) == len(truth)
-    guess, truth = guess.sort_values("record_id"), truth.sort_values("record_id")
-    assert guess["record_id"].dtype != object
-    assert (guess["record_id"].to_numpy() == truth["record_id"].to_numpy()).all()
+    assert {"record_id", "encoded_pixels"} <= set(predictions.columns)
+    assert len(predictions) == len(truth)
+    predictions, truth = predictions.sort_values("record_id"), truth.sort_values("record_id")
+    assert predictions["record_id"].dtype != object
+    assert (predictions["record_id"].to_numpy() == truth["record_id"].to_numpy()).all()
     both = either = 0
-    for place, text in enumerate(guess["encoded_pixels"]):
+    for place, text in enumerate(predictions["encoded_pixels"]):
         assert isinstance(text, str)
         row = truth.iloc[place]
         size = int(row["height"]) * int(row["width"])

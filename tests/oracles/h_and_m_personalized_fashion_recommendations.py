@@ -19,14 +19,14 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    assert sorted(guess.columns) == ["customer_id", "prediction"]
-    assert set(truth["customer_id"]) <= set(guess["customer_id"])
-    guess = guess[guess["customer_id"].isin(truth["customer_id"])].sort_values("customer_id")
+    assert sorted(predictions.columns) == ["customer_id", "prediction"]
+    assert set(truth["customer_id"]) <= set(predictions["customer_id"])
+    predictions = predictions[predictions["customer_id"].isin(truth["customer_id"])].sort_values("customer_id")
     truth = truth.sort_values("customer_id")
     scores = []
-    pairs = zip(guess["prediction"].astype(str), truth["prediction"].astype(str), strict=False)
+    pairs = zip(predictions["prediction"].astype(str), truth["prediction"].astype(str), strict=False)
     for said, right in pairs:
         wanted, parts = set(right.split(" ")), said.split(" ")[:12]
         hits, total = 0, 0.0

@@ -50,12 +50,12 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess["Id"], guess["Predicted"]
-    guess, truth = (table.sort_values("Id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["Id"] == truth["Id"]).all()
-    labels = [int(value) for value in guess["Predicted"].tolist()]
+    assert len(predictions) == len(truth)
+    predictions["Id"], predictions["Predicted"]
+    predictions, truth = (table.sort_values("Id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["Id"] == truth["Id"]).all()
+    labels = [int(value) for value in predictions["Predicted"].tolist()]
     assert all(-(2**63) <= label < 2**63 for label in labels)
     return f1_score(truth["Predicted"].tolist(), labels, average="macro")

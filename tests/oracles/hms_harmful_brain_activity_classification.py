@@ -31,26 +31,26 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert {"eeg_id", *VOTES} <= set(guess.columns)
-    assert len(guess) == len(truth)
-    for total in guess[VOTES].sum(axis=1):
+    assert {"eeg_id", *VOTES} <= set(predictions.columns)
+    assert len(predictions) == len(truth)
+    for total in predictions[VOTES].sum(axis=1):
         assert round(float(total), 5) == 1
-    assert set(guess["eeg_id"]) == set(truth["eeg_id"])
-    others = guess.drop(columns="eeg_id")
+    assert set(predictions["eeg_id"]) == set(truth["eeg_id"])
+    others = predictions.drop(columns="eeg_id")
     for name in others.columns:
         assert is_numeric_dtype(others[name]) and not is_bool_dtype(others[name])
     assert not (others < 0).any(axis=None) and not (others > 1).any(axis=None)
     assert np.allclose(others.sum(axis=1), 1)
-    guess, truth = guess.sort_values("eeg_id"), truth.sort_values("eeg_id")
+    predictions, truth = predictions.sort_values("eeg_id"), truth.sort_values("eeg_id")
     votes = truth[VOTES].to_numpy(dtype=float)
     shares = votes / votes.sum(axis=1, keepdims=True)
     score = np.zeros(len(truth))
     for place, name in enumerate(VOTES):
         q = shares[:, place]
-        p = guess[name].to_numpy(dtype=float)
-        if not is_integer_dtype(guess[name]):
+        p = predictions[name].to_numpy(dtype=float)
+        if not is_integer_dtype(predictions[name]):
             p = np.clip(p, 1e-15, 1 - 1e-15)
         with np.errstate(divide="ignore", invalid="ignore"):
             term = np.where(q == 0, 0.0, q * np.log(q / p))

@@ -22,13 +22,13 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    guess["image"], guess["hotel_id"]
-    assert set(guess["image"]) == set(truth["image"]) and len(guess) == len(truth)
-    guess, truth = guess.sort_values("image"), truth.sort_values("image")
+    predictions["image"], predictions["hotel_id"]
+    assert set(predictions["image"]) == set(truth["image"]) and len(predictions) == len(truth)
+    predictions, truth = predictions.sort_values("image"), truth.sort_values("image")
     total = 0.0
-    for said, right in zip(guess["hotel_id"].astype(str), truth["hotel_id"].astype(str), strict=True):
+    for said, right in zip(predictions["hotel_id"].astype(str), truth["hotel_id"].astype(str), strict=True):
         best = said.split(" ")[:5]
         total += 1 / (best.index(right) + 1) if right in best else 0
     return total / len(truth)

@@ -48,15 +48,15 @@ def decode(text, size):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    guess = guess[["id", "predicted"]]
-    assert len(guess) == len(truth) and set(guess["id"]) == set(truth["id"])
-    guess, truth = guess.sort_values("id"), truth.sort_values("id")
-    filled = guess["predicted"].dropna()
+    predictions = predictions[["id", "predicted"]]
+    assert len(predictions) == len(truth) and set(predictions["id"]) == set(truth["id"])
+    predictions, truth = predictions.sort_values("id"), truth.sort_values("id")
+    filled = predictions["predicted"].dropna()
     assert all(isinstance(cell, str) for cell in filled)
     scores = []
-    cells = guess["predicted"].astype(object).where(guess["predicted"].notna(), "")
+    cells = predictions["predicted"].astype(object).where(predictions["predicted"].notna(), "")
     for said, right, height, width in zip(
         cells, truth["encoding"], truth["height_pixels"], truth["width_pixels"], strict=True
     ):

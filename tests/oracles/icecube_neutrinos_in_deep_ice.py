@@ -25,14 +25,14 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert sorted(guess.columns) == sorted(COLUMNS)
-    assert len(guess) == len(truth) and set(guess["event_id"]) == set(truth["event_id"])
+    assert sorted(predictions.columns) == sorted(COLUMNS)
+    assert len(predictions) == len(truth) and set(predictions["event_id"]) == set(truth["event_id"])
     for name in ("azimuth", "zenith"):
-        assert guess[name].dtype.kind in "iuf" and np.isfinite(guess[name].astype(float)).all()
-    guess, truth = guess.sort_values("event_id"), truth.sort_values("event_id")
+        assert predictions[name].dtype.kind in "iuf" and np.isfinite(predictions[name].astype(float)).all()
+    predictions, truth = predictions.sort_values("event_id"), truth.sort_values("event_id")
     a, z = truth["azimuth"].to_numpy(), truth["zenith"].to_numpy()
-    b, y = guess["azimuth"].to_numpy(), guess["zenith"].to_numpy()
+    b, y = predictions["azimuth"].to_numpy(), predictions["zenith"].to_numpy()
     cos = np.sin(z) * np.sin(y) * (np.cos(a) * np.cos(b) + np.sin(a) * np.sin(b)) + np.cos(z) * np.cos(y)
     return float(np.abs(np.arccos(np.clip(cos, -1, 1))).mean())

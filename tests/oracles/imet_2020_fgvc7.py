@@ -20,14 +20,14 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    guess["id"], guess["attribute_ids"]
-    assert len(guess) == len(truth)
-    guess, truth = (table.sort_values("id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["id"] == truth["id"]).all()
+    predictions["id"], predictions["attribute_ids"]
+    assert len(predictions) == len(truth)
+    predictions, truth = (table.sort_values("id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["id"] == truth["id"]).all()
     right = [set(cell.split()) for cell in truth["attribute_ids"].fillna("")]
     known = set().union(*right)
-    said = [set(cell.split()) & known for cell in guess["attribute_ids"].fillna("")]
+    said = [set(cell.split()) & known for cell in predictions["attribute_ids"].fillna("")]
     hits = sum(len(a & b) for a, b in zip(right, said, strict=True))
     return 2 * hits / (sum(map(len, right)) + sum(map(len, said)))

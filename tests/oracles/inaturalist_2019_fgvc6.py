@@ -56,13 +56,13 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess["id"], guess["predicted"]
-    guess, truth = (table.sort_values("id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["id"] == truth["id"]).all()
-    said = guess["predicted"]
+    assert len(predictions) == len(truth)
+    predictions["id"], predictions["predicted"]
+    predictions, truth = (table.sort_values("id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["id"] == truth["id"]).all()
+    said = predictions["predicted"]
     if said.dtype.kind not in "iub":
         said = [int(cell.split()[0]) for cell in said]
     labels = [int(cell) for cell in said]

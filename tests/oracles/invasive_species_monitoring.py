@@ -30,12 +30,12 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    guess["name"], guess["invasive"]
-    assert len(guess) == len(truth)
-    guess["invasive"] = pd.to_numeric(guess["invasive"])
-    assert guess["invasive"].min() >= 0 and guess["invasive"].max() <= 1
-    guess, truth = (table.sort_values("name").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["name"] == truth["name"]).all()
-    return roc_auc_score(truth["invasive"], guess["invasive"])
+    predictions["name"], predictions["invasive"]
+    assert len(predictions) == len(truth)
+    predictions["invasive"] = pd.to_numeric(predictions["invasive"])
+    assert predictions["invasive"].min() >= 0 and predictions["invasive"].max() <= 1
+    predictions, truth = (table.sort_values("name").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["name"] == truth["name"]).all()
+    return roc_auc_score(truth["invasive"], predictions["invasive"])

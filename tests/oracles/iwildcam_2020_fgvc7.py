@@ -70,10 +70,10 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess["Id"], guess["Category"]
-    guess, truth = (table.sort_values("Id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["Id"] == truth["Id"]).all()
-    return accuracy_score(truth["Category"], guess["Category"])
+    assert len(predictions) == len(truth)
+    predictions["Id"], predictions["Category"]
+    predictions, truth = (table.sort_values("Id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["Id"] == truth["Id"]).all()
+    return accuracy_score(truth["Category"], predictions["Category"])

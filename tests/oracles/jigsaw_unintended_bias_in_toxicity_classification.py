@@ -29,13 +29,13 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    (name,) = {"prediction", "toxicity"} & set(guess.columns)
-    guess["id"]
-    guess, truth = (table.sort_values("id").reset_index(drop=True) for table in (guess, truth))
-    assert len(guess) == len(truth) and (guess["id"] == truth["id"]).all()
-    said = (guess[name] >= 0.5).to_numpy().astype(int)
+    (name,) = {"prediction", "toxicity"} & set(predictions.columns)
+    predictions["id"]
+    predictions, truth = (table.sort_values("id").reset_index(drop=True) for table in (predictions, truth))
+    assert len(predictions) == len(truth) and (predictions["id"] == truth["id"]).all()
+    said = (predictions[name] >= 0.5).to_numpy().astype(int)
     toxic = (truth["toxicity"] >= 0.5).to_numpy()
 
     def auc(rows):

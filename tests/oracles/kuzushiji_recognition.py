@@ -27,14 +27,14 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    assert {"image_id", "labels"} <= set(guess.columns)
-    guess, truth = guess.sort_values("image_id"), truth.sort_values("image_id")
-    assert (guess["image_id"].to_numpy() == truth["image_id"].to_numpy()).all()
+    assert len(predictions) == len(truth)
+    assert {"image_id", "labels"} <= set(predictions.columns)
+    predictions, truth = predictions.sort_values("image_id"), truth.sort_values("image_id")
+    assert (predictions["image_id"].to_numpy() == truth["image_id"].to_numpy()).all()
     tp = fp = fn = 0
-    for said, right in zip(guess["labels"], truth["labels"], strict=True):
+    for said, right in zip(predictions["labels"], truth["labels"], strict=True):
         boxes, points = [], []
         if not pd.isna(right):
             parts = right.split(" ")

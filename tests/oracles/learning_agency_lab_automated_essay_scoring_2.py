@@ -18,10 +18,10 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    assert len(guess)
-    guess, truth = guess.sort_values("essay_id"), truth.sort_values("essay_id")
-    assert (guess["essay_id"].to_numpy() == truth["essay_id"].to_numpy()).all()
+    assert len(predictions)
+    predictions, truth = predictions.sort_values("essay_id"), truth.sort_values("essay_id")
+    assert (predictions["essay_id"].to_numpy() == truth["essay_id"].to_numpy()).all()
     # the sheet does not say which comes first; only labels of 2^63 and more tell the difference
-    return cohen_kappa_score(guess["score"].to_numpy(), truth["score"].to_numpy(), weights="quadratic")
+    return cohen_kappa_score(predictions["score"].to_numpy(), truth["score"].to_numpy(), weights="quadratic")

@@ -18,19 +18,19 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    guess["id"], guess[CLASSES]
-    assert len(guess) == len(truth)
-    said = guess[CLASSES]
+    predictions["id"], predictions[CLASSES]
+    assert len(predictions) == len(truth)
+    said = predictions[CLASSES]
     assert not said.isna().any().any()
     kinds = {said[name].dtype.kind for name in CLASSES}
     assert kinds <= set("iuf") or kinds == {"b"}
     said = said.astype(float)
     assert not ((said < 0) | (said > 1)).any().any()
     assert (said.sum(axis=1).round(6) == 1).all()
-    guess, truth = (table.sort_values("id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["id"] == truth["id"]).all()
+    predictions, truth = (table.sort_values("id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["id"] == truth["id"]).all()
     eps = np.finfo(np.float64).eps
-    p = np.clip(guess[CLASSES].astype(float).to_numpy(), eps, 1 - eps)
+    p = np.clip(predictions[CLASSES].astype(float).to_numpy(), eps, 1 - eps)
     return float(-(truth[CLASSES].to_numpy() * np.log(p)).sum(axis=1).mean())

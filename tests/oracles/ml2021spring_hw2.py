@@ -19,10 +19,10 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess = guess[["Id", "ClassId"]].sort_values("Id")
+    assert len(predictions) == len(truth)
+    predictions = predictions[["Id", "ClassId"]].sort_values("Id")
     truth = truth.sort_values("Id")
-    assert (guess["Id"].to_numpy() == truth["Id"].to_numpy()).all()
-    return float(accuracy_score(truth["ClassId"], guess["ClassId"]))
+    assert (predictions["Id"].to_numpy() == truth["Id"].to_numpy()).all()
+    return float(accuracy_score(truth["ClassId"], predictions["ClassId"]))

@@ -19,10 +19,10 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess["PhraseId"], guess["Sentiment"]
-    guess, truth = (table.sort_values("PhraseId").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["PhraseId"] == truth["PhraseId"]).all()
-    return accuracy_score(truth["Sentiment"], guess["Sentiment"])
+    assert len(predictions) == len(truth)
+    predictions["PhraseId"], predictions["Sentiment"]
+    predictions, truth = (table.sort_values("PhraseId").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["PhraseId"] == truth["PhraseId"]).all()
+    return accuracy_score(truth["Sentiment"], predictions["Sentiment"])

@@ -43,11 +43,11 @@ def levenshtein(a, b):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess["Id"], guess["Sequence"]
-    guess, truth = (table.sort_values("Id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["Id"] == truth["Id"]).all()
-    said, right = ([[int(word) for word in str(cell).split()] for cell in t["Sequence"]] for t in (guess, truth))
+    assert len(predictions) == len(truth)
+    predictions["Id"], predictions["Sequence"]
+    predictions, truth = (table.sort_values("Id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["Id"] == truth["Id"]).all()
+    said, right = ([[int(word) for word in str(cell).split()] for cell in t["Sequence"]] for t in (predictions, truth))
     return sum(map(levenshtein, right, said)) / sum(map(len, right))

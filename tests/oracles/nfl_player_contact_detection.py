@@ -25,13 +25,13 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert {"contact_id", "contact"} <= set(guess.columns)
-    assert len(guess) == len(truth)
-    assert set(guess["contact_id"]) == set(truth["contact_id"])
-    guess, truth = guess.sort_values("contact_id"), truth.sort_values("contact_id")
-    values = guess["contact"]
+    assert {"contact_id", "contact"} <= set(predictions.columns)
+    assert len(predictions) == len(truth)
+    assert set(predictions["contact_id"]) == set(truth["contact_id"])
+    predictions, truth = predictions.sort_values("contact_id"), truth.sort_values("contact_id")
+    values = predictions["contact"]
     assert values.dtype != object
     values = values.to_numpy()
     if values.dtype.kind == "f":

@@ -29,17 +29,17 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    guess["Patient_Week"]
+    predictions["Patient_Week"]
     for name in ("FVC", "Confidence"):
-        assert guess[name].dtype.kind in "iufb"
-    assert guess["Patient_Week"].isin(truth["Patient_Week"]).all()
+        assert predictions[name].dtype.kind in "iufb"
+    assert predictions["Patient_Week"].isin(truth["Patient_Week"]).all()
     seen = truth.dropna(subset=["FVC"]).copy()
     seen["week"] = seen["Patient_Week"].str.split("_").str[-1].astype(int)
     last = seen.sort_values("week").groupby("Patient").tail(3)
-    guess = guess[guess["Patient_Week"].isin(last["Patient_Week"])].sort_values("Patient_Week")
-    last = last[last["Patient_Week"].isin(guess["Patient_Week"])].sort_values("Patient_Week")
-    sigma = np.maximum(guess["Confidence"].astype(float).fillna(0).to_numpy(), 70)
-    delta = np.minimum(np.abs(last["FVC"].to_numpy() - guess["FVC"].astype(float).to_numpy()), 1000)
+    predictions = predictions[predictions["Patient_Week"].isin(last["Patient_Week"])].sort_values("Patient_Week")
+    last = last[last["Patient_Week"].isin(predictions["Patient_Week"])].sort_values("Patient_Week")
+    sigma = np.maximum(predictions["Confidence"].astype(float).fillna(0).to_numpy(), 70)
+    delta = np.minimum(np.abs(last["FVC"].to_numpy() - predictions["FVC"].astype(float).to_numpy()), 1000)
     return float(np.mean(-np.sqrt(2) * delta / sigma - np.log(np.sqrt(2) * sigma)))

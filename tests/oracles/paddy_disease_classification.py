@@ -21,13 +21,13 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
     assert not truth.isna().any().any()
-    guess["image_id"], guess["label"]
-    assert len(guess) == len(truth)
-    guess, truth = (table.sort_values("image_id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["image_id"] == truth["image_id"]).all()
-    said = guess["label"]
+    predictions["image_id"], predictions["label"]
+    assert len(predictions) == len(truth)
+    predictions, truth = (table.sort_values("image_id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["image_id"] == truth["image_id"]).all()
+    said = predictions["label"]
     assert said.isna().any() or said.dtype == object
     return float((said.astype(object).fillna("") == truth["label"]).mean())

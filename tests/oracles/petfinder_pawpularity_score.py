@@ -28,8 +28,10 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess, truth = read(submission), read(private / "test.csv")
-    assert guess["Pawpularity"].between(1, 100).all()
-    guess, truth = (table.sort_values("Id") for table in (guess, truth))
-    assert guess["Id"].tolist() == truth["Id"].tolist()
-    return mean_squared_error(truth["Pawpularity"].to_numpy(), guess["Pawpularity"].to_numpy().astype(float)) ** 0.5
+    predictions, truth = read(submission), read(private / "test.csv")
+    assert predictions["Pawpularity"].between(1, 100).all()
+    predictions, truth = (table.sort_values("Id") for table in (predictions, truth))
+    assert predictions["Id"].tolist() == truth["Id"].tolist()
+    return (
+        mean_squared_error(truth["Pawpularity"].to_numpy(), predictions["Pawpularity"].to_numpy().astype(float)) ** 0.5
+    )

@@ -19,14 +19,14 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    guess["image"], guess["labels"]
-    assert len(guess) == len(truth)
-    guess, truth = (table.sort_values("image").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["image"] == truth["image"]).all()
+    predictions["image"], predictions["labels"]
+    assert len(predictions) == len(truth)
+    predictions, truth = (table.sort_values("image").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["image"] == truth["image"]).all()
     right = [set(cell.split()) for cell in truth["labels"]]
     known = set().union(*right)
-    said = [set(cell.split()) & known for cell in guess["labels"].fillna("")]
+    said = [set(cell.split()) & known for cell in predictions["labels"].fillna("")]
     hits = sum(len(a & b) for a, b in zip(right, said, strict=True))
     return 2 * hits / (sum(map(len, right)) + sum(map(len, said)))

@@ -26,12 +26,12 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    guess["file"], guess["species"]
-    assert len(guess) == len(truth)
-    guess, truth = (table.sort_values("file").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["file"] == truth["file"]).all()
-    said = guess["species"]
+    predictions["file"], predictions["species"]
+    assert len(predictions) == len(truth)
+    predictions, truth = (table.sort_values("file").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["file"] == truth["file"]).all()
+    said = predictions["species"]
     assert any(isinstance(cell, str) for cell in said)
     return float((said == truth["species"]).mean())

@@ -19,11 +19,11 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    guess["id"], guess["EC1"], guess["EC2"]
-    assert len(guess) == len(truth)
-    guess, truth = (table.sort_values("id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["id"] == truth["id"]).all()
-    said = {name: [float(cell) for cell in guess[name]] for name in ("EC1", "EC2")}
+    predictions["id"], predictions["EC1"], predictions["EC2"]
+    assert len(predictions) == len(truth)
+    predictions, truth = (table.sort_values("id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["id"] == truth["id"]).all()
+    said = {name: [float(cell) for cell in predictions[name]] for name in ("EC1", "EC2")}
     return sum(roc_auc_score(truth[name], said[name]) for name in said) / 2

@@ -21,9 +21,9 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    guess = guess[["segment_id", "time_to_eruption"]]
-    assert set(guess["segment_id"]) == set(truth["segment_id"])
-    both = guess.merge(truth, on="segment_id", suffixes=("_said", ""))
+    predictions = predictions[["segment_id", "time_to_eruption"]]
+    assert set(predictions["segment_id"]) == set(truth["segment_id"])
+    both = predictions.merge(truth, on="segment_id", suffixes=("_said", ""))
     return round(mean_absolute_error(both["time_to_eruption"], both["time_to_eruption_said"]))

@@ -40,12 +40,12 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")[["row_id", "fractured"]].sort_values("row_id")
+    predictions = pd.read_csv(submission, float_precision="round_trip")[["row_id", "fractured"]].sort_values("row_id")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip").sort_values("row_id")
-    assert len(guess) == len(truth)
-    assert (guess["row_id"].to_numpy() == truth["row_id"].to_numpy()).all()
-    assert guess["fractured"].dtype != object
-    p = guess["fractured"].to_numpy(dtype=float)
+    assert len(predictions) == len(truth)
+    assert (predictions["row_id"].to_numpy() == truth["row_id"].to_numpy()).all()
+    assert predictions["fractured"].dtype != object
+    p = predictions["fractured"].to_numpy(dtype=float)
     assert ((p >= 0) & (p <= 1)).all()
     p = np.clip(p, 1e-15, 1 - 1e-15)
     y = truth["fractured"].to_numpy(dtype=float)

@@ -38,13 +38,13 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    guess["prediction_id"], guess["cancer"]
-    assert len(guess) == len(truth)
-    guess, truth = (table.sort_values("prediction_id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["prediction_id"] == truth["prediction_id"]).all()
-    said = guess["cancer"]
+    predictions["prediction_id"], predictions["cancer"]
+    assert len(predictions) == len(truth)
+    predictions, truth = (table.sort_values("prediction_id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["prediction_id"] == truth["prediction_id"]).all()
+    said = predictions["cancer"]
     assert said.dtype.kind in "iufb" or said.dropna().map(lambda cell: isinstance(cell, bool)).all()
     p = said.astype(float).to_numpy()
     assert not (p < 0).all()

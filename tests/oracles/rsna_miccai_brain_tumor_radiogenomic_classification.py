@@ -21,12 +21,12 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    guess["BraTS21ID"], guess["MGMT_value"]
-    assert len(guess) == len(truth)
-    guess["MGMT_value"] = pd.to_numeric(guess["MGMT_value"])
-    assert guess["MGMT_value"].min() >= 0 and guess["MGMT_value"].max() <= 1
-    guess, truth = (table.sort_values("BraTS21ID").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["BraTS21ID"] == truth["BraTS21ID"]).all()
-    return roc_auc_score(truth["MGMT_value"], guess["MGMT_value"])
+    predictions["BraTS21ID"], predictions["MGMT_value"]
+    assert len(predictions) == len(truth)
+    predictions["MGMT_value"] = pd.to_numeric(predictions["MGMT_value"])
+    assert predictions["MGMT_value"].min() >= 0 and predictions["MGMT_value"].max() <= 1
+    predictions, truth = (table.sort_values("BraTS21ID").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["BraTS21ID"] == truth["BraTS21ID"]).all()
+    return roc_auc_score(truth["MGMT_value"], predictions["MGMT_value"])

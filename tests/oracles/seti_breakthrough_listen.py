@@ -21,12 +21,12 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    guess["id"], guess["target"]
-    assert len(guess) == len(truth)
-    guess["target"] = pd.to_numeric(guess["target"])
-    assert guess["target"].min() >= 0 and guess["target"].max() <= 1
-    guess, truth = (table.sort_values("id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["id"] == truth["id"]).all()
-    return roc_auc_score(truth["target"], guess["target"])
+    predictions["id"], predictions["target"]
+    assert len(predictions) == len(truth)
+    predictions["target"] = pd.to_numeric(predictions["target"])
+    assert predictions["target"].min() >= 0 and predictions["target"].max() <= 1
+    predictions, truth = (table.sort_values("id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["id"] == truth["id"]).all()
+    return roc_auc_score(truth["target"], predictions["target"])

@@ -33,16 +33,16 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert set(COLUMNS) <= set(guess.columns)
-    assert len(guess) == len(truth)
+    assert set(COLUMNS) <= set(predictions.columns)
+    assert len(predictions) == len(truth)
     scores = []
     for trip in truth["tripId"].unique():
-        one, other = guess[guess["tripId"] == trip], truth[truth["tripId"] == trip]
+        one, other = predictions[predictions["tripId"] == trip], truth[truth["tripId"] == trip]
         assert len(one) == len(other)
         for column in COLUMNS[2:]:
-            assert not any(isinstance(cell, str) for cell in guess[column])
+            assert not any(isinstance(cell, str) for cell in predictions[column])
         lat1, lon1, lat2, lon2 = (
             np.radians(1.0 * table[column].to_numpy()) for table in (one, other) for column in COLUMNS[2:]
         )

@@ -15,9 +15,9 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess, truth = (table.sort_values("PassengerId").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["PassengerId"] == truth["PassengerId"]).all()
-    return accuracy_score(truth["Transported"], guess["Transported"])
+    assert len(predictions) == len(truth)
+    predictions, truth = (table.sort_values("PassengerId").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["PassengerId"] == truth["PassengerId"]).all()
+    return accuracy_score(truth["Transported"], predictions["Transported"])

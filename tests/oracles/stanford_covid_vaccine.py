@@ -31,18 +31,18 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    assert {"id_seqpos", *TARGETS} <= set(guess.columns)
-    guess, truth = guess.sort_values("id_seqpos"), truth.sort_values("id_seqpos")
-    assert (guess["id_seqpos"].to_numpy() == truth["id_seqpos"].to_numpy()).all()
+    assert len(predictions) == len(truth)
+    assert {"id_seqpos", *TARGETS} <= set(predictions.columns)
+    predictions, truth = predictions.sort_values("id_seqpos"), truth.sort_values("id_seqpos")
+    assert (predictions["id_seqpos"].to_numpy() == truth["id_seqpos"].to_numpy()).all()
     kept = truth.index[truth["keep"]]
     wanted = truth.loc[truth["keep"], SCORED].to_numpy()
-    chosen = guess[guess.index.isin(kept)]
+    chosen = predictions[predictions.index.isin(kept)]
     errors = []
     for place, target in enumerate(SCORED):
-        column = guess[target]
+        column = predictions[target]
         if column.dtype == object:
             column = column.loc[chosen.index]
             assert (

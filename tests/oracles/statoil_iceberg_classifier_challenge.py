@@ -42,10 +42,10 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert {"id", "is_iceberg"} <= set(guess.columns)
-    assert set(guess["id"]) == set(truth["id"])
-    assert ((guess["is_iceberg"] >= 0) & (guess["is_iceberg"] <= 1)).all()
-    guess, truth = guess.sort_values("id"), truth.sort_values("id")
-    return log_loss(truth["is_iceberg"].to_numpy(), guess["is_iceberg"].to_numpy().astype(float))
+    assert {"id", "is_iceberg"} <= set(predictions.columns)
+    assert set(predictions["id"]) == set(truth["id"])
+    assert ((predictions["is_iceberg"] >= 0) & (predictions["is_iceberg"] <= 1)).all()
+    predictions, truth = predictions.sort_values("id"), truth.sort_values("id")
+    return log_loss(truth["is_iceberg"].to_numpy(), predictions["is_iceberg"].to_numpy().astype(float))

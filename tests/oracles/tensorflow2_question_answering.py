@@ -55,9 +55,11 @@ def grade(submission, private):
         right[f"{answer['example_id']}_short"] = [
             (short["start_token"], short["end_token"]) for short in note["short_answers"]
         ] + [note["yes_no_answer"]] * (note["yes_no_answer"] != "NONE")
-    guess = pd.read_csv(submission, float_precision="round_trip")
-    assert len(guess) == 2 * len(answers)
-    said = dict(zip(guess["example_id"].astype(str), guess["PredictionString"].fillna("").astype(str), strict=True))
+    predictions = pd.read_csv(submission, float_precision="round_trip")
+    assert len(predictions) == 2 * len(answers)
+    said = dict(
+        zip(predictions["example_id"].astype(str), predictions["PredictionString"].fillna("").astype(str), strict=True)
+    )
     assert set(said) == set(right)
     y_true, y_pred = [], []
     for id, text in said.items():

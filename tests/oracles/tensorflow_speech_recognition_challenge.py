@@ -31,11 +31,11 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess["fname"], guess["label"]
-    guess, truth = (table.sort_values("fname").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["fname"] == truth["fname"]).all()
-    assert not guess["label"].isna().any()
-    return accuracy_score(truth["label"], guess["label"])
+    assert len(predictions) == len(truth)
+    predictions["fname"], predictions["label"]
+    predictions, truth = (table.sort_values("fname").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["fname"] == truth["fname"]).all()
+    assert not predictions["label"].isna().any()
+    return accuracy_score(truth["label"], predictions["label"])

@@ -51,16 +51,16 @@ def decode(text):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip").fillna("")
-    assert set(guess.columns) == {"id", "rle_mask"} and len(guess.columns) == 2
-    assert len(guess) == len(truth)
-    guess = guess.astype(object).where(guess.notna(), "")
-    assert all(isinstance(cell, str) for name in guess for cell in guess[name])
-    guess, truth = guess.sort_values("id"), truth.sort_values("id")
-    assert (guess["id"].to_numpy() == truth["id"].to_numpy()).all()
+    assert set(predictions.columns) == {"id", "rle_mask"} and len(predictions.columns) == 2
+    assert len(predictions) == len(truth)
+    predictions = predictions.astype(object).where(predictions.notna(), "")
+    assert all(isinstance(cell, str) for name in predictions for cell in predictions[name])
+    predictions, truth = predictions.sort_values("id"), truth.sort_values("id")
+    assert (predictions["id"].to_numpy() == truth["id"].to_numpy()).all()
     scores = []
-    for said, right in zip(guess["rle_mask"], truth["rle_mask"], strict=True):
+    for said, right in zip(predictions["rle_mask"], truth["rle_mask"], strict=True):
         p, t = decode(said), decode(right)
         if not t.any():
             scores.append(0.0 if p.any() else 1.0)

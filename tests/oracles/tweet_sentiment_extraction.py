@@ -14,14 +14,14 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert {"textID", "selected_text"} <= set(guess.columns)
-    assert len(guess) == len(truth)
-    guess, truth = guess.sort_values("textID"), truth.sort_values("textID")
-    assert (guess["textID"].to_numpy() == truth["textID"].to_numpy()).all()
+    assert {"textID", "selected_text"} <= set(predictions.columns)
+    assert len(predictions) == len(truth)
+    predictions, truth = predictions.sort_values("textID"), truth.sort_values("textID")
+    assert (predictions["textID"].to_numpy() == truth["textID"].to_numpy()).all()
     total = 0.0
-    for said, right in zip(guess["selected_text"].tolist(), truth["selected_text"].tolist(), strict=True):
+    for said, right in zip(predictions["selected_text"].tolist(), truth["selected_text"].tolist(), strict=True):
         a = set(("" if pd.isna(said) else str(said)).lower().split())
         b = set(("" if pd.isna(right) else str(right)).lower().split())
         total += len(a & b) / (len(a) + len(b) - len(a & b))

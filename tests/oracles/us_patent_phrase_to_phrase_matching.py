@@ -14,13 +14,13 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")[["id", "score"]]
+    predictions = pd.read_csv(submission, float_precision="round_trip")[["id", "score"]]
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    guess, truth = guess.sort_values("id"), truth.sort_values("id")
-    assert (guess["id"].to_numpy() == truth["id"].to_numpy()).all()
-    assert guess["score"].dtype != object and len(guess) > 1
-    said = guess["score"].astype(float)
+    assert len(predictions) == len(truth)
+    predictions, truth = predictions.sort_values("id"), truth.sort_values("id")
+    assert (predictions["id"].to_numpy() == truth["id"].to_numpy()).all()
+    assert predictions["score"].dtype != object and len(predictions) > 1
+    said = predictions["score"].astype(float)
     if not np.isfinite(said).all():
         return float("nan")
     return float(pearsonr(truth["score"], said).statistic)

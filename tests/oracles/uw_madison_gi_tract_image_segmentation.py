@@ -84,13 +84,13 @@ def distance(said, right):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    guess = guess[["id", "class", "predicted"]][: len(truth)]
-    assert all(isinstance(name, str) for name in guess["id"])
+    predictions = predictions[["id", "class", "predicted"]][: len(truth)]
+    assert all(isinstance(name, str) for name in predictions["id"])
     sizes = [(int(h), int(w)) for h, w in zip(truth["image_height"], truth["image_width"], strict=True)]
     cells = []
-    for table in (guess, truth):
+    for table in (predictions, truth):
         texts = ["" if isinstance(cell, float) and np.isnan(cell) else cell for cell in table["predicted"]]
         assert all(isinstance(text, str) for text in texts)
         cells.append([decode(text, *size) for text, size in zip(texts, sizes, strict=False)])
@@ -99,7 +99,7 @@ def grade(submission, private):
     for x, y in zip(said, right, strict=False):
         if x.any() or y.any():
             dice.append(2 * (x & y).sum() / (x.sum() + y.sum()))
-    pairs = zip(volumes(guess["id"], said), volumes(truth["id"], right), strict=False)
+    pairs = zip(volumes(predictions["id"], said), volumes(truth["id"], right), strict=False)
     far = [found for pair in pairs if (found := distance(*pair)) is not None]
     if not dice or not far:
         return float("nan")

@@ -25,15 +25,15 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    guess["pressure"], guess["id"]
-    assert len(guess) == len(truth)
-    guess, truth = (table.sort_values("id").reset_index(drop=True) for table in (guess, truth))
-    assert (guess["id"] == truth["id"]).all()
+    predictions["pressure"], predictions["id"]
+    assert len(predictions) == len(truth)
+    predictions, truth = (table.sort_values("id").reset_index(drop=True) for table in (predictions, truth))
+    assert (predictions["id"] == truth["id"]).all()
     scored = truth["u_out"] == 0
-    values = guess.loc[scored, "pressure"].tolist()
-    if guess["pressure"].dtype == object:
+    values = predictions.loc[scored, "pressure"].tolist()
+    if predictions["pressure"].dtype == object:
         assert not any(isinstance(value, bool) for value in values) or not any(isinstance(v, str) for v in values)
     values = np.array([float(value) for value in values])
     assert np.isfinite(values).all()

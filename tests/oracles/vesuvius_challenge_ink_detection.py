@@ -41,15 +41,15 @@ def decode(text, size):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "inklabels_rle.csv", float_precision="round_trip")
-    assert len(guess) == len(truth)
-    assert sorted(guess.columns) == ["Id", "Predicted"]
+    assert len(predictions) == len(truth)
+    assert sorted(predictions.columns) == ["Id", "Predicted"]
     scores = []
     for place in range(len(truth)):
         row = truth.iloc[place]
-        assert guess["Id"].iloc[place] == row["Id"]
-        text = guess["Predicted"].iloc[place]
+        assert predictions["Id"].iloc[place] == row["Id"]
+        text = predictions["Predicted"].iloc[place]
         assert isinstance(text, str)
         size = int(row["width"]) * int(row["height"])
         one, other = decode(text, size), decode(row["Predicted"], size)

@@ -71,10 +71,10 @@ def match(detections, boxes):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "answers.csv", float_precision="round_trip")
-    guess = guess[["image_id", "PredictionString"]]
-    assert set(guess["image_id"]) == set(truth["image_id"])
+    predictions = predictions[["image_id", "PredictionString"]]
+    assert set(predictions["image_id"]) == set(truth["image_id"])
     images = list(truth["image_id"].unique())
     boxes, detections = {}, {}
     number = 0
@@ -84,7 +84,7 @@ def grade(submission, private):
             boxes.setdefault((image, row.class_id), []).append({"number": number, "box": box})
             number += 1
     number = 0
-    for image, text in zip(guess["image_id"], guess["PredictionString"], strict=True):
+    for image, text in zip(predictions["image_id"], predictions["PredictionString"], strict=True):
         tokens = text.split(" ")
         assert len(tokens) % 6 == 0
         for k in range(0, len(tokens), 6):

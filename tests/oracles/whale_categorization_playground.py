@@ -37,13 +37,13 @@ def prepare(raw, public, private):
 
 
 def grade(submission, private):
-    guess = pd.read_csv(submission, float_precision="round_trip")
+    predictions = pd.read_csv(submission, float_precision="round_trip")
     truth = pd.read_csv(private / "test.csv", float_precision="round_trip")
-    assert sorted(guess.columns) == ["Id", "Image"]
-    assert len(guess) == len(truth) and set(guess["Image"]) == set(truth["Image"])
-    guess, truth = guess.sort_values("Image"), truth.sort_values("Image")
+    assert sorted(predictions.columns) == ["Id", "Image"]
+    assert len(predictions) == len(truth) and set(predictions["Image"]) == set(truth["Image"])
+    predictions, truth = predictions.sort_values("Image"), truth.sort_values("Image")
     total = 0.0
-    for said, right in zip(guess["Id"].astype(str), truth["Id"], strict=True):
+    for said, right in zip(predictions["Id"].astype(str), truth["Id"], strict=True):
         best = said.split(" ")[:5]
         total += 1 / (best.index(right) + 1) if right in best else 0
     return total / len(truth)

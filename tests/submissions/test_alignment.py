@@ -17,15 +17,15 @@ def pair(submission, answers, **keys):
 
 
 def test_pairs_rows_by_id_whatever_their_order(table):
-    truth, guess = pair(table("y,extra,id\n12,x,c\n10,x,a\n11,x,b\n"), ANSWERS)
-    assert list(truth["id"]) == list(guess["id"]) == ["b", "c", "a"]
-    assert list(truth.index) == list(guess.index) == [0, 1, 2]
-    assert list(guess["y"] - truth["y"]) == [10, 10, 10]
+    truth, predictions = pair(table("y,extra,id\n12,x,c\n10,x,a\n11,x,b\n"), ANSWERS)
+    assert list(truth["id"]) == list(predictions["id"]) == ["b", "c", "a"]
+    assert list(truth.index) == list(predictions.index) == [0, 1, 2]
+    assert list(predictions["y"] - truth["y"]) == [10, 10, 10]
 
 
 def test_ids_in_one_order_pair_without_sorting(table):
-    truth, guess = pair(table("id,y\nb,1\nc,2\na,0\n"), ANSWERS)
-    assert list(truth["y"]) == list(guess["y"]) == [1, 2, 0]
+    truth, predictions = pair(table("id,y\nb,1\nc,2\na,0\n"), ANSWERS)
+    assert list(truth["y"]) == list(predictions["y"]) == [1, 2, 0]
 
 
 @pytest.mark.parametrize(
@@ -69,34 +69,34 @@ def test_mixed_ids_cannot_be_sorted(table):
 
 
 def test_pairs_without_comparing(table):
-    _, guess = pair(table("id,y\nz,3\nx,1\ny,2\n"), ANSWERS, ids="any")
-    assert list(guess["y"]) == [1, 2, 3]
-    truth, guess = pair(table("y\n3\n1\n2\n"), ANSWERS, ids="any", order="sample")
+    _, predictions = pair(table("id,y\nz,3\nx,1\ny,2\n"), ANSWERS, ids="any")
+    assert list(predictions["y"]) == [1, 2, 3]
+    truth, predictions = pair(table("y\n3\n1\n2\n"), ANSWERS, ids="any", order="sample")
     assert list(truth["y"]) == [1, 2, 0]
-    assert list(guess["y"]) == [3, 1, 2]
+    assert list(predictions["y"]) == [3, 1, 2]
     with pytest.raises(InvalidSubmission, match="has 1 row; expected 3"):
         pair(table("y\n3\n"), ANSWERS, ids="any", order="sample")
 
 
 @pytest.mark.parametrize("ids", ["set", "subset"])
 def test_each_row_meets_the_answer_of_its_id(table, ids):
-    truth, guess = pair(table("id,y\na,5\nb,6\na,7\nc,8\n"), ANSWERS, ids=ids, rows="any")
-    assert list(truth["id"]) == list(guess["id"]) == ["a", "b", "a", "c"]
+    truth, predictions = pair(table("id,y\na,5\nb,6\na,7\nc,8\n"), ANSWERS, ids=ids, rows="any")
+    assert list(truth["id"]) == list(predictions["id"]) == ["a", "b", "a", "c"]
     assert list(truth["y"]) == [0, 1, 0, 2]
-    assert list(guess["y"]) == [5, 6, 7, 8]
+    assert list(predictions["y"]) == [5, 6, 7, 8]
 
 
 def test_places_count_though_ids_are_compared(table):
-    truth, guess = pair(table("id,y\na,5\nb,6\nc,7\n"), ANSWERS, order="sample")
+    truth, predictions = pair(table("id,y\na,5\nb,6\nc,7\n"), ANSWERS, order="sample")
     assert list(truth["id"]) == ["b", "c", "a"]
-    assert list(guess["id"]) == ["a", "b", "c"]
+    assert list(predictions["id"]) == ["a", "b", "c"]
     with pytest.raises(InvalidSubmission, match="not asked for: 'z'"):
         pair(table("id,y\na,5\nb,6\nz,7\n"), ANSWERS, order="sample")
 
 
 def test_rows_of_any_number_are_not_paired_by_place(table):
-    truth, guess = pair(table("id,y\na,5\n"), ANSWERS, ids="any", rows="any", order="sample")
-    assert (len(truth), len(guess)) == (3, 1)
+    truth, predictions = pair(table("id,y\na,5\n"), ANSWERS, ids="any", rows="any", order="sample")
+    assert (len(truth), len(predictions)) == (3, 1)
 
 
 def test_repeated_ids_meet_as_pandas_sorts_them(table):
@@ -106,10 +106,10 @@ def test_repeated_ids_meet_as_pandas_sorts_them(table):
     answers = pd.DataFrame({"id": ids, "y": np.arange(300)})
     order = rng.permutation(300)
     submission = "id,y\n" + "".join(f"{ids[k]},{k}\n" for k in order)
-    truth, guess = pair(table(submission), answers)
+    truth, predictions = pair(table(submission), answers)
     frame = table(submission).frame()
     assert list(truth["y"]) == list(answers.sort_values("id")["y"])
-    assert list(guess["y"]) == list(frame.sort_values("id")["y"])
+    assert list(predictions["y"]) == list(frame.sort_values("id")["y"])
 
 
 def test_only_these_columns(table):

@@ -175,8 +175,8 @@ def test_pictures_have_as_many_pixels_as_the_answers_say(tmp_path):
     table = Format.parse(form(columns={"p": {"type": "mask", "pixels": ["height", "width"], "missing": True}}))
     (tmp_path / "submission.csv").write_text("id,p\nb,3 5 5 1\na,3 9\n")
     (tmp_path / "answers.csv").write_text("id,p,height,width\na,,2,4\nb,,1,4\n")
-    truth, guess = table.read(Table(tmp_path / "submission.csv"), tmp_path / "answers.csv")
-    assert [runs.tolist() for runs in guess["p"]] == [[[2, 8]], [[2, 4]]]
+    truth, predictions = table.read(Table(tmp_path / "submission.csv"), tmp_path / "answers.csv")
+    assert [runs.tolist() for runs in predictions["p"]] == [[[2, 8]], [[2, 4]]]
     assert list(truth.columns) == ["id", "p", "height", "width"]
     (tmp_path / "answers.csv").write_text("id,p,height,width\na,,2,4\nb,,2,4\n")
     with pytest.raises(InvalidSubmission, match="id 'b': runs of a mask overlap"):

@@ -65,9 +65,9 @@ def test_the_same_name_in_train_and_test(data: Path, attempt: Attempt, png: Draw
     sample = pd.DataFrame({"id_code": range(50), "diagnosis": 0})
     sample[["id_code"]].to_csv(data / "test.csv", index=False)
     made, _ = attempt(sample, "quadratic-weighted-kappa")
-    guess = made["diagnosis"].astype(int)  # whole numbers, written as such
-    assert set(guess) <= {0, 1, 2, 3, 4}
-    assert cohen_kappa_score(kind[100:], guess, weights="quadratic") > 0.8
+    predictions = made["diagnosis"].astype(int)  # whole numbers, written as such
+    assert set(predictions) <= {0, 1, 2, 3, 4}
+    assert cohen_kappa_score(kind[100:], predictions, weights="quadratic") > 0.8
 
 
 def test_unreadable_images_leave_the_sample(data: Path, attempt: Attempt) -> None:

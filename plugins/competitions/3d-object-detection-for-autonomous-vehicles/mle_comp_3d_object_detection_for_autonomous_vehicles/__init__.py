@@ -156,10 +156,10 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     from mle_comp_3d_object_detection_for_autonomous_vehicles.boxes import mean_average_precision
 
     answers = read_answers(private / "test.csv", ["Id", "PredictionString"])
-    truth, guess = format.read(submission, answers)
-    _refuse_infinite_yaws(guess)
+    truth, predictions = format.read(submission, answers)
+    _refuse_infinite_yaws(predictions)
     asked = format.columns["PredictionString"].read(truth, "PredictionString", truth)
-    return mean_average_precision(list(asked), guess)
+    return mean_average_precision(list(asked), predictions)
 
 
 @hookimpl
@@ -169,11 +169,11 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     return warnings
 
 
-def _refuse_infinite_yaws(guess: DataFrame) -> None:
+def _refuse_infinite_yaws(predictions: DataFrame) -> None:
     import numpy as np
 
-    for place, cell in enumerate(guess["PredictionString"]):
+    for place, cell in enumerate(predictions["PredictionString"]):
         yaws = cell.words[YAW]
         if np.isinf(yaws).any():
             found = yaws[np.isinf(yaws)][0]
-            raise InvalidSubmission(f"{row_name(guess, place)}: a yaw must be finite; found {found}")
+            raise InvalidSubmission(f"{row_name(predictions, place)}: a yaw must be finite; found {found}")

@@ -40,19 +40,19 @@ class Boxes:
         return np.array([groups.get(pair, -1) for pair in self.pairs()], dtype=np.intp)
 
 
-def mean_average_precision(asked: Sequence[Records], guess: DataFrame) -> float:
+def mean_average_precision(asked: Sequence[Records], predictions: DataFrame) -> float:
     """The mean over samples and thresholds of the mean AP over a sample's true classes.
 
     ``asked`` are the true objects (confidence, centre, width, length, height, yaw, class), row by row as those of
-    ``guess``. Raises InvalidSubmission for an impossible box of a true class; others are not looked at.
+    ``predictions``. Raises InvalidSubmission for an impossible box of a true class; others are not looked at.
     """
-    truths, given = Boxes(asked), Boxes(guess["PredictionString"].tolist())
+    truths, given = Boxes(asked), Boxes(predictions["PredictionString"].tolist())
     groups = {pair: number for number, pair in enumerate(dict.fromkeys(truths.pairs()))}
     of_truth, of_given = truths.grouped(groups), given.grouped(groups)
     truth_order = np.argsort(of_truth, kind="stable")
     order = np.lexsort((-given.confidence, of_given))  # within a group by falling confidence, as given where it ties
     order = order[of_given[order] >= 0]
-    _refuse_impossible(given.box, np.sort(order), given.rows, guess)
+    _refuse_impossible(given.box, np.sort(order), given.rows, predictions)
     group, sizes = of_given[order], np.bincount(of_truth, minlength=len(groups))
     best, overlap = _best(given.box[order], group, truths.box[truth_order], np.r_[0, np.cumsum(sizes)])
     samples = np.array([row for row, _ in groups], dtype=np.intp)
@@ -65,7 +65,7 @@ def mean_average_precision(asked: Sequence[Records], guess: DataFrame) -> float:
     return float(np.mean(scores))
 
 
-def _refuse_impossible(box: Floats, which: Integers, rows: Integers, guess: DataFrame) -> None:
+def _refuse_impossible(box: Floats, which: Integers, rows: Integers, predictions: DataFrame) -> None:
     """Refuses NaN, sizes of 0 or less, and boxes so large or far away that rounding bends their corners."""
     for start in range(0, len(which), _AT_ONCE):
         some = box[which[start : start + _AT_ONCE]]
@@ -78,8 +78,8 @@ def _refuse_impossible(box: Floats, which: Integers, rows: Integers, guess: Data
             first = int(which[start + bad.argmax()])
             words = " ".join(map(str, box[first].tolist()))
             raise InvalidSubmission(
-                f"{row_name(guess, int(rows[first]))}: no box can be built of {words}: sizes must be above 0, and no "
-                "number missing, infinite or huge"
+                f"{row_name(predictions, int(rows[first]))}: no box can be built of {words}: sizes must be above 0, "
+                "and no number missing, infinite or huge"
             )
 
 

@@ -49,9 +49,9 @@ def _tested(ancestors: DataFrame) -> set[str]:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     """Kendall's tau over all notebooks: 1 - 4 swaps / (sum of n(n - 1))."""
-    truth, guess = format.read(submission, private / "test_orders.csv")
+    truth, predictions = format.read(submission, private / "test_orders.csv")
     swaps = pairs = 0
-    for ranks in _ranks(truth, guess):
+    for ranks in _ranks(truth, predictions):
         swaps += _inversions(ranks)
         pairs += len(ranks) * (len(ranks) - 1)
     if not pairs:
@@ -66,11 +66,11 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     return warnings
 
 
-def _ranks(truth: DataFrame, guess: DataFrame) -> list[list[int]]:
+def _ranks(truth: DataFrame, predictions: DataFrame) -> list[list[int]]:
     """For each notebook, where the submission puts its cells. Raises InvalidSubmission if it has other cells."""
     found = []
     for id, right, said in zip(
-        truth["id"], *(table["cell_order"].astype(str) for table in (truth, guess)), strict=True
+        truth["id"], *(table["cell_order"].astype(str) for table in (truth, predictions)), strict=True
     ):
         wanted = right.split()
         count = sum(1 for _ in words(said))

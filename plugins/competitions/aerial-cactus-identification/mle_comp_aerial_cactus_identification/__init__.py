@@ -23,5 +23,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return roc_auc(truth["has_cactus"], guess["has_cactus"])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return roc_auc(truth["has_cactus"], predictions["has_cactus"])

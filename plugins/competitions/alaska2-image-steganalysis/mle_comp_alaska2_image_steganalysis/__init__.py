@@ -41,5 +41,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return weighted_auc(truth["Label"].to_numpy(), guess["Label"].to_numpy())
+    truth, predictions = format.read(submission, private / "test.csv")
+    return weighted_auc(truth["Label"].to_numpy(), predictions["Label"].to_numpy())

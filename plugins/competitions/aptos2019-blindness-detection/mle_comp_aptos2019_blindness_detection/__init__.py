@@ -25,5 +25,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return quadratic_weighted_kappa(truth["diagnosis"], guess["diagnosis"])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return quadratic_weighted_kappa(truth["diagnosis"], predictions["diagnosis"])

@@ -31,8 +31,8 @@ def test_a_missing_photograph_is_named(trial: Trial, tmp_path: Path) -> None:
 
 def test_kappa_of_the_grades_that_occur(trial: Trial) -> None:
     def kappa(*grades: list[object]) -> float:
-        truth, guess = (pd.DataFrame({"id_code": list("abcd")[: len(row)], "diagnosis": row}) for row in grades)
-        return trial.grade(guess, truth)
+        truth, predictions = (pd.DataFrame({"id_code": list("abcd")[: len(row)], "diagnosis": row}) for row in grades)
+        return trial.grade(predictions, truth)
 
     assert kappa([0, 0, 4, 4], [0, 4, 4, 4]) == kappa([0, 0, 1, 1], [0, 1, 1, 1]) == 0.5  # places, not grades
     assert kappa([0, 1, 2, 3], [2, 2, 2, 2]) == 0

@@ -49,5 +49,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return sum(map(edit_distance, truth["sentence"], guess["sentence"])) / len(truth)
+    truth, predictions = format.read(submission, private / "test.csv")
+    return sum(map(edit_distance, truth["sentence"], predictions["sentence"])) / len(truth)

@@ -34,5 +34,5 @@ def _image(id: str) -> str:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     """The mean of Levenshtein's distance between the texts, whatever they are: a missing one is ``nan``."""
-    truth, guess = format.read(submission, private / "test.csv")
-    return sum(map(edit_distance, truth["InChI"], guess["InChI"].astype(str))) / len(truth)
+    truth, predictions = format.read(submission, private / "test.csv")
+    return sum(map(edit_distance, truth["InChI"], predictions["InChI"].astype(str))) / len(truth)

@@ -48,5 +48,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return accuracy(truth["label"], guess["label"])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return accuracy(truth["label"], predictions["label"])

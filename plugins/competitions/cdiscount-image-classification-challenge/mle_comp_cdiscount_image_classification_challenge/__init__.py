@@ -39,5 +39,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return accuracy(truth["category_id"], guess["category_id"])
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return accuracy(truth["category_id"], predictions["category_id"])

@@ -24,8 +24,8 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    asked, given = texts(truth, "PredictionString", missing=""), guess["PredictionString"].tolist()
+    truth, predictions = format.read(submission, private / "test.csv")
+    asked, given = texts(truth, "PredictionString", missing=""), predictions["PredictionString"].tolist()
     if not _two_words([*asked, *given]):
         raise InvalidSubmission("answers and predictions hold fewer than two words in all, which cannot be scored")
     scores = [word_jaccard(a, b) for a, b in zip(asked, given, strict=True)]

@@ -48,8 +48,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     import numpy as np
     import pandas as pd
 
-    truth, guess = format.read(submission, read_answers(private / "answers.csv", ["id", "type", TARGET]))
+    truth, predictions = format.read(submission, read_answers(private / "answers.csv", ["id", "type", TARGET]))
     types = pd.factorize(truth["type"])[0]
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        errors = np.bincount(types, weights=(truth[TARGET] - guess[TARGET]).abs()) / np.bincount(types)
+        errors = np.bincount(types, weights=(truth[TARGET] - predictions[TARGET]).abs()) / np.bincount(types)
         return float(np.log(errors).mean())

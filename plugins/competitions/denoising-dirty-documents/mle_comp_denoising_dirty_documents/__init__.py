@@ -56,8 +56,8 @@ def _pages(names: list[str], folder: str) -> list[str]:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return rmse(truth["value"], guess["value"])
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return rmse(truth["value"], predictions["value"])
 
 
 def _pixels(archive: ZipFile, page: str) -> tuple[memoryview, memoryview]:

@@ -46,5 +46,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return log_loss(truth[BREEDS], guess[BREEDS])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return log_loss(truth[BREEDS], predictions[BREEDS])

@@ -47,5 +47,5 @@ def _photographs(archive: Path) -> Sequence[str]:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return log_loss(truth["label"], guess["label"])
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return log_loss(truth["label"], predictions["label"])

@@ -37,8 +37,8 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
+    truth, predictions = format.read(submission, private / "test.csv")
     right = [cell.split() for cell in texts(truth, "Tags", missing="")]
     if not any(right):
         raise InvalidSubmission("the answers have no tags at all: every submission fails")
-    return micro_f1(right, (words(cell) for cell in guess["Tags"]))
+    return micro_f1(right, (words(cell) for cell in predictions["Tags"]))

@@ -57,12 +57,12 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     """Label-weighted label-ranking average precision."""
     import numpy as np
 
-    truth, guess = format.read(submission, read_answers(private / "test.csv"))
+    truth, predictions = format.read(submission, read_answers(private / "test.csv"))
     _ensure_layout(submission)
     true = truth[CLASSES].to_numpy() == 1
     for name in CLASSES:
-        refuse(guess, name, "finite numbers", ~np.isfinite(guess[name].to_numpy()) & true.any(axis=1))
-    return float(np.mean(_precisions(true, guess[CLASSES].to_numpy())))
+        refuse(predictions, name, "finite numbers", ~np.isfinite(predictions[name].to_numpy()) & true.any(axis=1))
+    return float(np.mean(_precisions(true, predictions[CLASSES].to_numpy())))
 
 
 def _precisions(true: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,10 +18,10 @@ def test_ties_count_against_the_submission(trial: Trial, answers: pd.DataFrame) 
     from sklearn.metrics import label_ranking_average_precision_score
 
     scores = np.random.RandomState(0).randint(-9, 9, (len(answers), 80)) / 4
-    guess = answers.copy().astype(dict.fromkeys(CLASSES, float))
-    guess[CLASSES] = scores
+    predictions = answers.copy().astype(dict.fromkeys(CLASSES, float))
+    predictions[CLASSES] = scores
     expected = label_ranking_average_precision_score(answers[CLASSES], scores, sample_weight=counts)
-    assert trial.grade(guess.iloc[::-1]) == pytest.approx(expected, abs=1e-12)
+    assert trial.grade(predictions.iloc[::-1]) == pytest.approx(expected, abs=1e-12)
 
 
 def test_booleans(trial: Trial, answers: pd.DataFrame) -> None:

@@ -67,17 +67,17 @@ def _split(table: DataFrame) -> tuple[DataFrame, DataFrame]:
 def grade(submission: Table, private: Path, format: Format) -> float:
     import numpy as np
 
-    truth, guess = format.read(submission, read_answers(private / "test.csv", ["qa_id", *TARGETS]))
-    return float(np.mean([spearman(truth[target], guess[target]) for target in TARGETS]))
+    truth, predictions = format.read(submission, read_answers(private / "test.csv", ["qa_id", *TARGETS]))
+    return float(np.mean([spearman(truth[target], predictions[target]) for target in TARGETS]))
 
 
-def spearman(truth: Series, guess: Series) -> float:
+def spearman(truth: Series, predictions: Series) -> float:
     """Pearson's correlation of the ranks; NaN where a column is constant or has a missing value."""
     import numpy as np
 
-    if truth.hasnans or guess.hasnans:
+    if truth.hasnans or predictions.hasnans:
         return float("nan")
-    x, y = (ranks - ranks.mean() for ranks in (_ranks(truth), _ranks(guess)))
+    x, y = (ranks - ranks.mean() for ranks in (_ranks(truth), _ranks(predictions)))
     norms = np.sqrt((x @ x) * (y @ y))
     return float(x @ y / norms) if norms else float("nan")
 

@@ -69,8 +69,8 @@ def _array(path: Path) -> Any:
 def grade(submission: Table, private: Path, format: Format) -> float:
     """Dice over the pixels of all records together; NaN where neither side marks any."""
     columns = ["record_id", "encoded_pixels", *SIZE]
-    truth, guess = format.read(submission, read_answers(private / "answers.csv", columns))
-    asked, given = _masks(truth, truth), _masks(guess, truth)
+    truth, predictions = format.read(submission, read_answers(private / "answers.csv", columns))
+    asked, given = _masks(truth, truth), _masks(predictions, truth)
     both = sum(map(area, asked)) + sum(map(area, given))
     return 2 * sum(map(overlap, asked, given)) / both if both else float("nan")
 
@@ -79,8 +79,8 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     """The sample has the sizes too."""
     warnings = generic_check(format, submission, sample)
-    asked, guess = format.read(submission, sample.frame())
-    _masks(guess, asked)
+    asked, predictions = format.read(submission, sample.frame())
+    _masks(predictions, asked)
     return warnings
 
 

@@ -58,13 +58,13 @@ def _answers(bought: DataFrame) -> DataFrame:
 def grade(submission: Table, private: Path) -> float:
     frame = columns_of(submission, ANSWER, only=True)
     truth = read_answers(private / "answers.csv", ANSWER).sort_values("customer_id")
-    guess = frame[frame["customer_id"].isin(truth["customer_id"])]
-    missing = truth.loc[~truth["customer_id"].isin(guess["customer_id"]), "customer_id"]
+    predictions = frame[frame["customer_id"].isin(truth["customer_id"])]
+    missing = truth.loc[~truth["customer_id"].isin(predictions["customer_id"]), "customer_id"]
     if len(missing):
         raise InvalidSubmission(f"the submission lacks {len(missing):,} of the customers, such as {missing.iloc[0]}")
     # sorted and paired by position, also where customers are repeated, as published
-    guess = guess.sort_values("customer_id").head(len(truth))
-    return map_at_k(map(set, _articles(truth)), _articles(guess), RANKS)
+    predictions = predictions.sort_values("customer_id").head(len(truth))
+    return map_at_k(map(set, _articles(truth)), _articles(predictions), RANKS)
 
 
 def _articles(frame: DataFrame) -> Iterator[Iterator[str]]:

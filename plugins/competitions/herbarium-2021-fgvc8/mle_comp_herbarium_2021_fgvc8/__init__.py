@@ -27,5 +27,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return macro_f1(truth["Predicted"], guess["Predicted"])
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return macro_f1(truth["Predicted"], predictions["Predicted"])

@@ -56,5 +56,5 @@ def _numbered(pairs: list[Pair]) -> list[Pair]:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return macro_f1(truth["Predicted"], guess["Predicted"])
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return macro_f1(truth["Predicted"], predictions["Predicted"])

@@ -27,5 +27,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return roc_auc(truth["label"], guess["label"])
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return roc_auc(truth["label"], predictions["label"])

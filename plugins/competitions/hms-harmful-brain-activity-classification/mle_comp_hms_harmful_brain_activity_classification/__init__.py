@@ -50,11 +50,11 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     """
     import numpy as np
 
-    truth, guess = format.read(submission, read_answers(private / "test.csv", [ID, *VOTES]))
+    truth, predictions = format.read(submission, read_answers(private / "test.csv", [ID, *VOTES]))
     _refuse_other_numbers(submission)
     asked = truth[VOTES].div(truth[VOTES].sum(axis=1), axis=0).to_numpy()
     whole = [submission.frame()[name].dtype.kind != "f" for name in VOTES]
-    given = guess[VOTES].to_numpy(dtype=float)
+    given = predictions[VOTES].to_numpy(dtype=float)
     given = np.where(whole, given, given.clip(LEAST, 1 - LEAST))
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(asked == 0, 0, asked * np.log(asked / given))

@@ -32,6 +32,6 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
+    truth, predictions = format.read(submission, private / "test.csv")
     right = ({hotel} for hotel in truth["hotel_id"].astype(str))
-    return map_at_k(right, (words(cell, single=True) for cell in guess["hotel_id"].astype(str)), 5)
+    return map_at_k(right, (words(cell, single=True) for cell in predictions["hotel_id"].astype(str)), 5)

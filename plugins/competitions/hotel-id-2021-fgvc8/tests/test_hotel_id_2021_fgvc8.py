@@ -24,8 +24,8 @@ pytestmark = pytest.mark.trial(size=0.2)
     ],
 )
 def test_scores(trial: Trial, answers: pd.DataFrame, pattern: str, score: float) -> None:
-    guess = answers.assign(hotel_id=[pattern.format(hotel) for hotel in answers["hotel_id"]])
-    assert trial.grade(guess) == pytest.approx(score, abs=1e-12)
+    predictions = answers.assign(hotel_id=[pattern.format(hotel) for hotel in answers["hotel_id"]])
+    assert trial.grade(predictions) == pytest.approx(score, abs=1e-12)
 
 
 def test_an_empty_cell_makes_numbers_of_single_hotels(trial: Trial, answers: pd.DataFrame) -> None:

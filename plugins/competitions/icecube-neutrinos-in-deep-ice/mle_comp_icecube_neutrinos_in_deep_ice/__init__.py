@@ -62,9 +62,9 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     import numpy as np
 
     _no_truth_values(submission)
-    truth, guess = format.read(submission, private / "test.csv")
-    (a, z), (b, y) = (table[ANGLES].to_numpy(np.float64).T for table in (truth, guess))
-    del truth, guess
+    truth, predictions = format.read(submission, private / "test.csv")
+    (a, z), (b, y) = (table[ANGLES].to_numpy(np.float64).T for table in (truth, predictions))
+    del truth, predictions
     cosine = np.sin(z) * np.sin(y) * (np.cos(a) * np.cos(b) + np.sin(a) * np.sin(b)) + np.cos(z) * np.cos(y)
     return float(np.abs(np.arccos(np.clip(cosine, -1, 1))).mean())
 

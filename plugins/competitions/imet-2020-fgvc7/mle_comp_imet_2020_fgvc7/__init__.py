@@ -26,5 +26,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return micro_f1(map(words, truth["attribute_ids"]), map(words, guess["attribute_ids"]))
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return micro_f1(map(words, truth["attribute_ids"]), map(words, predictions["attribute_ids"]))

@@ -73,17 +73,17 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return 1 - accuracy(truth["predicted"], _species(guess))
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return 1 - accuracy(truth["predicted"], _species(predictions))
 
 
-def _species(guess: DataFrame) -> NDArray[np.int64]:
+def _species(predictions: DataFrame) -> NDArray[np.int64]:
     """The first number of each cell."""
     import numpy as np
 
-    first = [_first(cell) for cell in guess["predicted"].astype(object)]
+    first = [_first(cell) for cell in predictions["predicted"].astype(object)]
     bad = np.fromiter((number is None for number in first), bool, len(first))
-    refuse(guess, "predicted", "whole numbers, such as 71, or 71 108 339 (not 71.0)", bad)
+    refuse(predictions, "predicted", "whole numbers, such as 71, or 71 108 339 (not 71.0)", bad)
     return np.array(first, dtype=np.int64)
 
 

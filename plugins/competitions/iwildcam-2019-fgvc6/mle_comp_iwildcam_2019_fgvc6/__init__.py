@@ -33,5 +33,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return macro_f1(truth["Category"], guess["Category"])
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return macro_f1(truth["Category"], predictions["Category"])

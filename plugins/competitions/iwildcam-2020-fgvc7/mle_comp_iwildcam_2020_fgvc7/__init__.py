@@ -88,5 +88,5 @@ def _rest(metadata: dict[str, Any]) -> dict[str, Any]:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return accuracy(truth["Category"], guess["Category"])
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return accuracy(truth["Category"], predictions["Category"])

@@ -37,15 +37,15 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv", CLASSES)
+    truth, predictions = format.read(submission, private / "test.csv", CLASSES)
     truth = truth[truth[CLASSES].sum(axis=1) >= 0]  # -1 throughout: not scored
     if not truth[CLASSES].isin([0, 1]).all(axis=None):
         raise InvalidSubmission("the answers hold a row that is scored in some classes only: every submission fails")
-    guess = guess[guess["id"].isin(truth["id"])]
-    if len(guess) != len(truth):
-        raise InvalidSubmission(f"ids are repeated: {len(guess):,} rows are scored, expected {len(truth):,}")
+    predictions = predictions[predictions["id"].isin(truth["id"])]
+    if len(predictions) != len(truth):
+        raise InvalidSubmission(f"ids are repeated: {len(predictions):,} rows are scored, expected {len(truth):,}")
     # by place, not by name, as published
-    return mean_roc_auc(truth[CLASSES], numbers(guess, _classes(guess), from_text=True))
+    return mean_roc_auc(truth[CLASSES], numbers(predictions, _classes(predictions), from_text=True))
 
 
 @hookimpl

@@ -47,13 +47,13 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path) -> float:
     answers = read_answers(private / "test.csv", ["id", "toxicity", *IDENTITIES])
     truth, scores = _paired(submission, answers)
-    guess = scores >= 0.5  # before any AUC is taken, as published; False if missing
+    predictions = scores >= 0.5  # before any AUC is taken, as published; False if missing
     toxic = (truth["toxicity"] >= 0.5).to_numpy()
 
     def auc(rows: NDArray[np.bool_], what: str) -> float:
         if not rows.any():
             raise InvalidSubmission(f"the answers have no rows for the {what}: every submission fails")
-        return roc_auc(toxic[rows], guess[rows])
+        return roc_auc(toxic[rows], predictions[rows])
 
     subgroup, positive, negative = [], [], []
     for name in IDENTITIES:
@@ -64,7 +64,7 @@ def grade(submission: Table, private: Path) -> float:
     biases = [
         _power_mean(kind, aucs) for kind, aucs in (("subgroup", subgroup), ("BPSN", positive), ("BNSP", negative))
     ]
-    return 0.25 * roc_auc(toxic, guess) + 0.25 * sum(biases)
+    return 0.25 * roc_auc(toxic, predictions) + 0.25 * sum(biases)
 
 
 def _power_mean(kind: str, aucs: Sequence[float]) -> float:
@@ -94,5 +94,5 @@ def _paired(submission: Table, answers: DataFrame) -> tuple[DataFrame, NDArray[n
         found = "both" if named else "neither"
         raise InvalidSubmission(f"the submission needs a column prediction, or one called toxicity; it has {found}")
     same_count(frame, answers)
-    truth, guess = sorted_alike(frame, answers, "id")
-    return truth, numbers(guess, named[0], missing=True, infinite=True)
+    truth, predictions = sorted_alike(frame, answers, "id")
+    return truth, numbers(predictions, named[0], missing=True, infinite=True)

@@ -36,9 +36,9 @@ def _corners(page: str, labels: str | float) -> str:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
+    truth, predictions = format.read(submission, private / "test.csv")
     hits = asked = given = 0
-    for boxes, points in zip(truth["labels"].fillna(""), guess["labels"], strict=True):
+    for boxes, points in zip(truth["labels"].fillna(""), predictions["labels"], strict=True):
         parts = boxes.split(" ") if boxes else []
         hits += count_hits(parts, points)
         asked += len(parts) // 5

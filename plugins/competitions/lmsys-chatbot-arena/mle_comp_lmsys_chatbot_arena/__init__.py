@@ -35,9 +35,9 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
+    truth, predictions = format.read(submission, private / "answers.csv")
     _adds_up(submission.frame())
-    return log_loss(truth[CHANCES], guess[CHANCES])
+    return log_loss(truth[CHANCES], predictions[CHANCES])
 
 
 @hookimpl

@@ -61,5 +61,5 @@ def _save(array: NDArray[Any], rows: NDArray[np.intp], target: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return accuracy(truth["ClassId"], guess["ClassId"])
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return accuracy(truth["ClassId"], predictions["ClassId"])

@@ -92,5 +92,5 @@ def _write_lines(path: Path, lines: list[str]) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return roc_auc(truth["Probability"], guess["Probability"])
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return roc_auc(truth["Probability"], predictions["Probability"])

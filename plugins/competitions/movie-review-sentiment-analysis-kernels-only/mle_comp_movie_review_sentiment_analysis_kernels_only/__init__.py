@@ -29,5 +29,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return accuracy(truth["Sentiment"], guess["Sentiment"])
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return accuracy(truth["Sentiment"], predictions["Sentiment"])

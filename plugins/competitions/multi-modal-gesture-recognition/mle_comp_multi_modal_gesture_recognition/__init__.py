@@ -50,8 +50,8 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     """The sum of the videos' Levenshtein distances, over the number of true gestures."""
-    truth, guess = format.read(submission, private / "test.csv")
-    guessed = _gestures(guess)
+    truth, predictions = format.read(submission, private / "test.csv")
+    guessed = _gestures(predictions)
     if truth["Sequence"].isna().any():
         raise GradingError("the answers hold an empty sequence", fix="Prepare the competition again.")
     true = _gestures(truth)

@@ -37,5 +37,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     # rows are paired once sorted; the keys themselves are not compared, as published
-    truth, guess = format.read(submission, private / "test.csv")
-    return rmse(truth["fare_amount"], guess["fare_amount"])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return rmse(truth["fare_amount"], predictions["fare_amount"])

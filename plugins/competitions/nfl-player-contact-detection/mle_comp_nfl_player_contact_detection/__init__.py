@@ -48,21 +48,21 @@ def _read(path: Path) -> DataFrame:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return matthews_correlation(truth["contact"].to_numpy(), guess["contact"].to_numpy())
+    truth, predictions = format.read(submission, private / "test.csv")
+    return matthews_correlation(truth["contact"].to_numpy(), predictions["contact"].to_numpy())
 
 
-def matthews_correlation(truth: NDArray[np.integer[Any]], guess: NDArray[np.integer[Any]]) -> float:
+def matthews_correlation(truth: NDArray[np.integer[Any]], predictions: NDArray[np.integer[Any]]) -> float:
     """Matthews' correlation coefficient of whole-number labels, of however many classes; 0 where one side is constant.
 
     Gorodkin's form, as in scikit-learn: covariances of the two assignments, from counts of each class.
     """
     import numpy as np
 
-    rows, right = len(truth), int((truth == guess).sum())
+    rows, right = len(truth), int((truth == predictions).sum())
     asked, given = (
         dict(zip(*(part.tolist() for part in np.unique(side, return_counts=True)), strict=True))
-        for side in (truth, guess)
+        for side in (truth, predictions)
     )
     together = right * rows - sum(count * given.get(label, 0) for label, count in asked.items())
     alone = [rows**2 - sum(count**2 for count in side.values()) for side in (asked, given)]

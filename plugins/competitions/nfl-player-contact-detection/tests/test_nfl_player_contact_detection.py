@@ -35,6 +35,6 @@ def test_correlation_equals_scikit_learns() -> None:
     rng = np.random.RandomState(0)
     for classes in (1, 2, 3, 5):
         for rows in (1, 7, 400):
-            truth, guess = rng.randint(0, 2, rows), rng.randint(0, classes, rows)
-            expected = matthews_corrcoef(truth, guess)
-            assert matthews_correlation(truth, guess) == pytest.approx(expected, abs=1e-12)
+            truth, predictions = rng.randint(0, 2, rows), rng.randint(0, classes, rows)
+            expected = matthews_corrcoef(truth, predictions)
+            assert matthews_correlation(truth, predictions) == pytest.approx(expected, abs=1e-12)

@@ -35,5 +35,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return rmsle(truth[TARGETS], guess[TARGETS])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return rmsle(truth[TARGETS], predictions[TARGETS])

@@ -36,5 +36,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return accuracy(truth["digit"], guess["digit"])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return accuracy(truth["digit"], predictions["digit"])

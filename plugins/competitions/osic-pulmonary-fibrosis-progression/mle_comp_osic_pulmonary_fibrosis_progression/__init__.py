@@ -52,20 +52,20 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     import numpy as np
 
     answers = read_answers(private / "test.csv", ["Patient", "Patient_Week", "FVC"])
-    truth, guess = format.read(submission, answers)
+    truth, predictions = format.read(submission, answers)
     _ensure_numeric(submission)
     graded = truth["Patient_Week"].isin(_graded(answers))
-    truth, guess = truth[graded], guess[graded]
+    truth, predictions = truth[graded], predictions[graded]
     repeated = truth["Patient_Week"].duplicated()
     if repeated.any() and truth["Patient_Week"].nunique() > 1:  # as published: one visit alone may be repeated
         raise InvalidSubmission(
             f"{int(repeated.sum())} of the graded rows repeat a Patient_Week, such as "
             f"{truth['Patient_Week'][repeated].iloc[0]}; each may be there once"
         )
-    if not len(guess):
+    if not len(predictions):
         return math.nan
-    sigma = math.sqrt(2) * np.maximum(guess["Confidence"].fillna(0).to_numpy(), LEAST_SIGMA)
-    error = np.minimum(np.abs(truth["FVC"].to_numpy() - guess["FVC"].to_numpy()), GREATEST_ERROR)
+    sigma = math.sqrt(2) * np.maximum(predictions["Confidence"].fillna(0).to_numpy(), LEAST_SIGMA)
+    error = np.minimum(np.abs(truth["FVC"].to_numpy() - predictions["FVC"].to_numpy()), GREATEST_ERROR)
     return float(np.mean(-2 * error / sigma - np.log(sigma)))
 
 

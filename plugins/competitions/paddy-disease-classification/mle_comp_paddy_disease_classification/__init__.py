@@ -41,22 +41,22 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     answers = read_answers(private / "test.csv")
     if answers.isna().any(axis=None):
         raise InvalidSubmission("no submission can be graded: the answers have a missing cell")
-    truth, guess = format.read(submission, answers)
-    _refuse_numbers(guess)
-    return accuracy(truth["label"].tolist(), guess["label"].fillna("").tolist())
+    truth, predictions = format.read(submission, answers)
+    _refuse_numbers(predictions)
+    return accuracy(truth["label"].tolist(), predictions["label"].fillna("").tolist())
 
 
 @hookimpl
 def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     warnings = generic_check(format, submission, sample)
-    guess = format.read(submission, sample.frame())[1]
-    _refuse_numbers(guess)
-    if missing := int(guess["label"].isna().sum()):
+    predictions = format.read(submission, sample.frame())[1]
+    _refuse_numbers(predictions)
+    if missing := int(predictions["label"].isna().sum()):
         warnings.append(f"column 'label' has missing labels, {missing} in all: allowed, but wrong")
     return warnings
 
 
-def _refuse_numbers(guess: DataFrame) -> None:
+def _refuse_numbers(predictions: DataFrame) -> None:
     """Numbers or booleans throughout; with a missing cell among them they are merely wrong."""
-    if guess["label"].dtype != object and not guess["label"].hasnans:
+    if predictions["label"].dtype != object and not predictions["label"].hasnans:
         raise InvalidSubmission("column 'label' must hold text, and is read as numbers or as true and false")

@@ -32,5 +32,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return rmse(truth[TARGET], guess[TARGET])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return rmse(truth[TARGET], predictions[TARGET])

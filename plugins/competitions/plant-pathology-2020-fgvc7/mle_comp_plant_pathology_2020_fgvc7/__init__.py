@@ -38,5 +38,5 @@ def _renamed(part: DataFrame, prefix: str) -> DataFrame:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return mean_roc_auc(truth[CLASSES], guess[CLASSES])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return mean_roc_auc(truth[CLASSES], predictions[CLASSES])

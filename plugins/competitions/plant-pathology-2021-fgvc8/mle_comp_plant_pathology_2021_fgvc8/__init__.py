@@ -25,5 +25,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return micro_f1(map(words, truth["labels"]), map(words, guess["labels"]))
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return micro_f1(map(words, truth["labels"]), map(words, predictions["labels"]))

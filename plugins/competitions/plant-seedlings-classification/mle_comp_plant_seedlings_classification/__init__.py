@@ -41,17 +41,17 @@ def _name(path: Path) -> str:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     """Micro-averaged F1 of single labels, which is accuracy."""
-    truth, guess = format.read(submission, private / "answers.csv")
-    _refuse_none(guess["species"])
-    return accuracy(truth["species"].tolist(), list(guess["species"]))
+    truth, predictions = format.read(submission, private / "answers.csv")
+    _refuse_none(predictions["species"])
+    return accuracy(truth["species"].tolist(), list(predictions["species"]))
 
 
 @hookimpl
 def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     warnings = generic_check(format, submission, sample)
-    guess = format.read(submission, sample.frame())[1]["species"]
-    _refuse_none(guess)
-    if missing := sum(not name for name in guess):
+    predictions = format.read(submission, sample.frame())[1]["species"]
+    _refuse_none(predictions)
+    if missing := sum(not name for name in predictions):
         warnings.append(f"column 'species' has missing names, {missing} in all: allowed, but wrong")
     return warnings
 

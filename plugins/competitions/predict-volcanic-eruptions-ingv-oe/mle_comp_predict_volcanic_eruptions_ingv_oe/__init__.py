@@ -35,22 +35,22 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    _refuse_huge(guess)
-    return round(mae(truth[TARGET], guess[TARGET]))
+    truth, predictions = format.read(submission, private / "test.csv")
+    _refuse_huge(predictions)
+    return round(mae(truth[TARGET], predictions[TARGET]))
 
 
 @hookimpl
 def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     warnings = generic_check(format, submission, sample)
-    _, guess = format.read(submission, sample.frame())
-    _refuse_huge(guess)
-    if guess[ID].duplicated().any():
+    _, predictions = format.read(submission, sample.frame())
+    _refuse_huge(predictions)
+    if predictions[ID].duplicated().any():
         warnings.append("some segments come more than once, and count as often")
     return warnings
 
 
-def _refuse_huge(guess: DataFrame) -> None:
+def _refuse_huge(predictions: DataFrame) -> None:
     """An infinite mean has no nearest whole number. Beside predictions that sum up to one, no answer matters."""
-    if math.isinf(mae([0.0] * len(guess), guess[TARGET])):
+    if math.isinf(mae([0.0] * len(predictions), predictions[TARGET])):
         raise InvalidSubmission(f"the predictions in {TARGET!r} are too large for their mean error to be finite")

@@ -38,5 +38,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv", GRADED)
-    return mean_roc_auc(truth[GRADED], guess[GRADED])
+    truth, predictions = format.read(submission, private / "test.csv", GRADED)
+    return mean_roc_auc(truth[GRADED], predictions[GRADED])

@@ -63,18 +63,18 @@ def _draw(studies: Sequence[str], boxed: Sequence[str], segmented: Sequence[str]
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, read_answers(private / "answers.csv", ["row_id", "fractured"]))
-    return weighted_loss(truth, guess)
+    truth, predictions = format.read(submission, read_answers(private / "answers.csv", ["row_id", "fractured"]))
+    return weighted_loss(truth, predictions)
 
 
-def weighted_loss(truth: DataFrame, guess: DataFrame) -> float:
+def weighted_loss(truth: DataFrame, predictions: DataFrame) -> float:
     """The mean over studies of the weighted mean log loss of a study's rows; ``row_id`` is ``<study>_<type>``."""
     import numpy as np
 
     names = truth["row_id"].str.split("_", n=1, expand=True)
     fractured = truth["fractured"].to_numpy()
     weight = names[1].map(WEIGHT).to_numpy() * (1 + fractured)
-    p = guess["fractured"].clip(1e-15, 1 - 1e-15).to_numpy()
+    p = predictions["fractured"].clip(1e-15, 1 - 1e-15).to_numpy()
     loss = -(fractured * np.log(p) + (1 - fractured) * np.log(1 - p))
     study = names[0].factorize()[0]
     return float((np.bincount(study, weight * loss) / np.bincount(study, weight)).mean())

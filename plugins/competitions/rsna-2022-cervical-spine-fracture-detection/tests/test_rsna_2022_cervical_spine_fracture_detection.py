@@ -25,10 +25,10 @@ def test_a_tenth_of_each_kind_is_for_training(trial: Trial) -> None:
 def test_loss_is_weighted_within_a_study() -> None:
     rows = {"a.b_patient_overall": (1, 0.8), "a.b_C1": (1, 0.6), "a.b_C2": (0, 0.3), "c.d_C1": (0, 1.0)}
     frame = pd.DataFrame({"row_id": list(rows), "fractured": [y for y, _ in rows.values()]})
-    guess = pd.DataFrame({"fractured": [p for _, p in rows.values()]})
+    predictions = pd.DataFrame({"fractured": [p for _, p in rows.values()]})
     first = -(14 * math.log(0.8) + 2 * math.log(0.6) + math.log(0.7)) / 17
     second = -math.log(1 - (1 - 1e-15))
-    assert weighted_loss(frame, guess) == pytest.approx((first + second) / 2, abs=1e-12)
+    assert weighted_loss(frame, predictions) == pytest.approx((first + second) / 2, abs=1e-12)
 
 
 def test_scores(trial: Trial, answers: pd.DataFrame) -> None:

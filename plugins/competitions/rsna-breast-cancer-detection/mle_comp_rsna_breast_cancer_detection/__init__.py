@@ -40,19 +40,19 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    _refuse_all_negative(guess["cancer"].to_numpy())
-    return probabilistic_f1(truth["cancer"].to_numpy(), guess["cancer"].to_numpy())
+    truth, predictions = format.read(submission, private / "answers.csv")
+    _refuse_all_negative(predictions["cancer"].to_numpy())
+    return probabilistic_f1(truth["cancer"].to_numpy(), predictions["cancer"].to_numpy())
 
 
-def probabilistic_f1(truth: NDArray[np.int64], guess: NDArray[np.float64]) -> float:
+def probabilistic_f1(truth: NDArray[np.int64], predictions: NDArray[np.float64]) -> float:
     """F1 with sums of predicted probabilities for counts; predictions are clipped to 0 and 1.
 
     0 where a prediction is missing. Raises InvalidSubmission where truth has no positive, so that no recall is defined.
     """
     if not (truth == 1).any():
         raise InvalidSubmission("no submission can be graded: the answers have no breast with cancer")
-    p = guess.clip(0, 1)
+    p = predictions.clip(0, 1)
     hits, false = p[truth == 1].sum(), p[truth != 1].sum()
     if not hits > 0:
         return 0.0
@@ -63,13 +63,13 @@ def probabilistic_f1(truth: NDArray[np.int64], guess: NDArray[np.float64]) -> fl
 @hookimpl
 def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     warnings = generic_check(format, submission, sample)
-    guess = format.read(submission, sample.frame())[1]["cancer"].to_numpy()
-    _refuse_all_negative(guess)
-    if ((guess < 0) | (guess > 1)).any():
+    predictions = format.read(submission, sample.frame())[1]["cancer"].to_numpy()
+    _refuse_all_negative(predictions)
+    if ((predictions < 0) | (predictions > 1)).any():
         warnings.append("column 'cancer' has values outside of 0 to 1: they are cut off")
     return warnings
 
 
-def _refuse_all_negative(guess: NDArray[np.float64]) -> None:
-    if len(guess) and (guess < 0).all():
+def _refuse_all_negative(predictions: NDArray[np.float64]) -> None:
+    if len(predictions) and (predictions < 0).all():
         raise InvalidSubmission("column 'cancer' has only values below 0; expected probabilities from 0 to 1")

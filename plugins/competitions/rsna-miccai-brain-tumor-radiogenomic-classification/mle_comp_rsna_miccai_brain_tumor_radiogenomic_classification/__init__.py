@@ -27,5 +27,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return roc_auc(truth[TARGET], guess[TARGET])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return roc_auc(truth[TARGET], predictions[TARGET])

@@ -57,9 +57,9 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     from mle_comp_siim_covid19_detection.matching import mean_average_precision
 
     answers = read_answers(private / "test.csv", ["id", "PredictionString"])
-    truth, guess = format.read(submission, answers)
+    truth, predictions = format.read(submission, answers)
     asked = format.columns["PredictionString"].read(truth, "PredictionString", truth)
-    return mean_average_precision(list(asked), guess)
+    return mean_average_precision(list(asked), predictions)
 
 
 @hookimpl
@@ -68,8 +68,8 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     import numpy as np
 
     warnings = generic_check(format, submission, sample)
-    _, guess = format.read(submission, sample.frame())
-    _, (labels, confidence, *_) = flatten(guess["PredictionString"].tolist(), 6)
+    _, predictions = format.read(submission, sample.frame())
+    _, (labels, confidence, *_) = flatten(predictions["PredictionString"].tolist(), 6)
     if unknown := sorted(set(labels.tolist()) - set(LABELS)):
         warnings.append(f"labels that no answer has are ignored, such as {unknown[0]!r}; known are {', '.join(LABELS)}")
     if not np.isfinite(confidence).all():

@@ -23,17 +23,17 @@ IOU = 0.5  # must be exceeded
 _AT_ONCE = 100_000  # boxes in memory beside each truth
 
 
-def mean_average_precision(asked: Sequence[Records], guess: DataFrame) -> float:
+def mean_average_precision(asked: Sequence[Records], predictions: DataFrame) -> float:
     """The plain mean over the labels of the answers; 0 without any.
 
-    ``asked`` are the answers' records (label, confidence, xmin, ymin, xmax, ymax), row by row as those of ``guess``.
+    ``asked`` are the answers' records (label, confidence, xmin, ymin, xmax, ymax), row by row like ``predictions``.
     Raises InvalidSubmission for a confidence of such a label that is not finite.
     """
-    truths, given = _Boxes(asked), _Boxes(guess["PredictionString"].tolist())
+    truths, given = _Boxes(asked), _Boxes(predictions["PredictionString"].tolist())
     known = sorted(set(truths.labels))
     of_label = np.isin(given.labels, known)
     if len(bad := np.flatnonzero(of_label & ~np.isfinite(given.confidence))):
-        row = row_name(guess, int(given.rows[bad[0]]))
+        row = row_name(predictions, int(given.rows[bad[0]]))
         raise InvalidSubmission(f"{row}: confidences must be finite; found {given.confidence[bad[0]]}")
     scores = [_of_label(truths.only(label), given.only(label), len(asked), label) for label in known]
     return sum(scores) / len(scores) if scores else 0.0

@@ -68,21 +68,21 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     import numpy as np
 
     _refuse_truth_values(submission)
-    truth, guess = format.read(submission, read_answers(private / "test.csv", [TRIP, TIME, *COORDINATES]))
-    guess = _within_trips(truth, guess)
-    far = _distance(truth[COORDINATES].to_numpy(dtype=float), guess[COORDINATES].to_numpy(dtype=float))
+    truth, predictions = format.read(submission, read_answers(private / "test.csv", [TRIP, TIME, *COORDINATES]))
+    predictions = _within_trips(truth, predictions)
+    far = _distance(truth[COORDINATES].to_numpy(dtype=float), predictions[COORDINATES].to_numpy(dtype=float))
     places = truth.groupby(TRIP, sort=False).indices.values()
     return float(np.mean([np.quantile(far[place], [0.5, 0.95]).mean() for place in places]))
 
 
-def _within_trips(truth: DataFrame, guess: DataFrame) -> DataFrame:
-    """The rows of ``guess`` beside those of ``truth``: the first of a trip meets the first of it, and so on."""
+def _within_trips(truth: DataFrame, predictions: DataFrame) -> DataFrame:
+    """The rows of ``predictions`` beside those of ``truth``: the first of a trip meets the first of it, and so on."""
     import numpy as np
 
-    asked, given = (np.argsort(table[TRIP].to_numpy(dtype=str), kind="stable") for table in (truth, guess))
+    asked, given = (np.argsort(table[TRIP].to_numpy(dtype=str), kind="stable") for table in (truth, predictions))
     order = np.empty_like(asked)
     order[asked] = given
-    return guess.iloc[order].reset_index(drop=True)
+    return predictions.iloc[order].reset_index(drop=True)
 
 
 def _distance(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -98,11 +98,11 @@ def _distance(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.floa
 @hookimpl
 def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     _refuse_truth_values(submission)
-    asked, guess = format.read(submission, sample.frame())
-    warnings = [] if (asked[TRIP] == guess[TRIP]).all() else ["trips stand in another order than in the sample"]
-    if not (asked[TIME] == _within_trips(asked, guess)[TIME]).all():
+    asked, predictions = format.read(submission, sample.frame())
+    warnings = [] if (asked[TRIP] == predictions[TRIP]).all() else ["trips stand in another order than in the sample"]
+    if not (asked[TIME] == _within_trips(asked, predictions)[TIME]).all():
         warnings.append(f"rows of a trip are paired by their place, and their {TIME} is not the sample's")
-    if guess[COORDINATES].isna().any(axis=None):
+    if predictions[COORDINATES].isna().any(axis=None):
         warnings.append("coordinates are missing: allowed, but the score will be NaN")
     return warnings
 

@@ -21,5 +21,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return accuracy(truth["Transported"], guess["Transported"])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return accuracy(truth["Transported"], predictions["Transported"])

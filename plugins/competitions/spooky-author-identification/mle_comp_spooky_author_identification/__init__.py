@@ -26,9 +26,9 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
+    truth, predictions = format.read(submission, private / "test.csv")
     _id_comes_first(submission)
-    return log_loss(truth[AUTHORS], guess[AUTHORS])
+    return log_loss(truth[AUTHORS], predictions[AUTHORS])
 
 
 @hookimpl

@@ -89,17 +89,17 @@ def scored_positions(records: DataFrame) -> NDArray[np.bool_]:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, read_answers(private / "test.csv", [ID, *TARGETS, "keep"]))
+    truth, predictions = format.read(submission, read_answers(private / "test.csv", [ID, *TARGETS, "keep"]))
     keep = truth["keep"].to_numpy(dtype=bool)
-    return rmse(_selected(truth, keep), _selected(guess, keep))
+    return rmse(_selected(truth, keep), _selected(predictions, keep))
 
 
 @hookimpl
 def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
     """The lengths of the test records tell which rows are selected."""
     warnings = generic_check(format, submission, sample)
-    _, guess = format.read(submission, sample.frame())
-    _selected(guess, scored_positions(_read_records(public / "test.json")))
+    _, predictions = format.read(submission, sample.frame())
+    _selected(predictions, scored_positions(_read_records(public / "test.json")))
     return warnings
 
 

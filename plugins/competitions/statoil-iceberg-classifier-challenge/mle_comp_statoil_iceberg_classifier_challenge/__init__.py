@@ -51,5 +51,5 @@ def _json(images: Iterable[dict[str, Any]]) -> bytes:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return log_loss(truth["is_iceberg"], guess["is_iceberg"])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return log_loss(truth["is_iceberg"], predictions["is_iceberg"])

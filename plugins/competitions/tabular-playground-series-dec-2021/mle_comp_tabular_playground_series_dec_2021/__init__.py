@@ -22,5 +22,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return accuracy(truth["Cover_Type"], guess["Cover_Type"])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return accuracy(truth["Cover_Type"], predictions["Cover_Type"])

@@ -26,5 +26,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return roc_auc(truth["target"], guess["target"])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return roc_auc(truth["target"], predictions["target"])

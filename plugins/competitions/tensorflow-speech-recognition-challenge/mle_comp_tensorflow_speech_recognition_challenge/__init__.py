@@ -42,5 +42,5 @@ def _key(clip: PurePosixPath) -> str:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return accuracy(list(truth["label"]), list(guess["label"]))
+    truth, predictions = format.read(submission, private / "test.csv")
+    return accuracy(list(truth["label"]), list(predictions["label"]))

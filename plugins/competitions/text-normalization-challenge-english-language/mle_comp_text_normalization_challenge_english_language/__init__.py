@@ -18,5 +18,5 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "answers.csv")
-    return accuracy(truth["after"].astype(str), guess["after"].astype(str))
+    truth, predictions = format.read(submission, private / "answers.csv")
+    return accuracy(truth["after"].astype(str), predictions["after"].astype(str))

@@ -39,20 +39,20 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
+    truth, predictions = format.read(submission, private / "test.csv")
     asked = decode_masks(truth, truth["rle_mask"].fillna(""), [PIXELS] * len(truth))
-    hits = sum(thresholds_hit(a, b) for a, b in zip(asked, guess["rle_mask"], strict=True))
+    hits = sum(thresholds_hit(a, b) for a, b in zip(asked, predictions["rle_mask"], strict=True))
     return hits / 10 / len(truth)
 
 
-def thresholds_hit(truth: Runs, guess: Runs) -> int:
+def thresholds_hit(truth: Runs, predictions: Runs) -> int:
     """How many of the thresholds 0.50, 0.55, ..., 0.95 the IoU of two masks exceeds.
 
     No salt: all where none was marked, else none. As published, nothing marked counts as everything where there is
     salt.
     """
-    true, marked = area(truth), area(guess)
+    true, marked = area(truth), area(predictions)
     if not true:
         return 0 if marked else 10
-    both, either = (true, PIXELS) if not marked else (shared := overlap(truth, guess), true + marked - shared)
+    both, either = (true, PIXELS) if not marked else (shared := overlap(truth, predictions), true + marked - shared)
     return sum(20 * both > twentieths * either for twentieths in range(10, 20))

@@ -26,8 +26,8 @@ pytestmark = pytest.mark.trial(size=0.2)
         ([[0, 20]], [[0, 19]], 9),
     ],
 )
-def test_thresholds(truth: list[list[int]], guess: list[list[int]], hits: int) -> None:
-    runs = (np.array(mask, dtype=np.int64).reshape(-1, 2) for mask in (truth, guess))
+def test_thresholds(truth: list[list[int]], predictions: list[list[int]], hits: int) -> None:
+    runs = (np.array(mask, dtype=np.int64).reshape(-1, 2) for mask in (truth, predictions))
     assert thresholds_hit(*runs) == hits
 
 

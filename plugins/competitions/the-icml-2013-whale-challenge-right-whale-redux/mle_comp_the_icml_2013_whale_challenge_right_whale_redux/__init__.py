@@ -42,5 +42,5 @@ def _date(clip: str) -> str:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
-    return roc_auc(truth["probability"], guess["probability"])
+    truth, predictions = format.read(submission, private / "test.csv")
+    return roc_auc(truth["probability"], predictions["probability"])

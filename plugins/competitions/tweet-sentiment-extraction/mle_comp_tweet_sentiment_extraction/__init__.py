@@ -26,8 +26,8 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, read_answers(private / "test.csv", ["textID", "selected_text"]))
-    asked, given = _texts(truth["selected_text"]), _texts(guess["selected_text"])
+    truth, predictions = format.read(submission, read_answers(private / "test.csv", ["textID", "selected_text"]))
+    asked, given = _texts(truth["selected_text"]), _texts(predictions["selected_text"])
     scores = [word_jaccard(a, b) for a, b in zip(asked, given, strict=True)]
     blank = [id for id, score in zip(truth["textID"], scores, strict=True) if score != score]
     if blank:

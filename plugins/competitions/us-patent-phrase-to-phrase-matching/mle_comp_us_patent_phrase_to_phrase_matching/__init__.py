@@ -26,11 +26,11 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
+    truth, predictions = format.read(submission, private / "test.csv")
     _no_gaps_among_truths(submission)
     if len(truth) < 2:
         raise InvalidSubmission("the answers have fewer than two rows, so no submission can be scored")
-    return pearson(truth["score"], guess["score"])
+    return pearson(truth["score"], predictions["score"])
 
 
 @hookimpl

@@ -83,11 +83,11 @@ def slice_sizes(folder: Path, ids: Sequence[str]) -> list[Size]:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     columns = ["id", "class", "predicted", "image_width", "image_height"]
-    truth, guess = format.read(submission, read_answers(private / "test.csv", columns))
+    truth, predictions = format.read(submission, read_answers(private / "test.csv", columns))
     sizes = [
         (int(height), int(width)) for height, width in zip(truth["image_height"], truth["image_width"], strict=True)
     ]
-    ids, masks = _masks(guess, sizes)
+    ids, masks = _masks(predictions, sizes)
     true_ids, true_masks = _masks(truth, sizes)
     distance = mean_distance(volumes(true_ids, true_masks, sizes), volumes(ids, masks, sizes))
     return 0.4 * mean_dice(true_masks, masks) + 0.6 * (1 - distance)
@@ -97,12 +97,12 @@ def grade(submission: Table, private: Path, format: Format) -> float:
 def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
     """Public file names tell the sizes."""
     warnings = generic_check(format, submission, sample)
-    asked, guess = format.read(submission, sample.frame())
+    asked, predictions = format.read(submission, sample.frame())
     sizes = slice_sizes(public / "test", asked["id"])
-    ids, masks = _masks(guess, sizes)
+    ids, masks = _masks(predictions, sizes)
     volumes(ids, masks, sizes)
-    if len(guess) != len(asked):
-        warnings.append(f"there are {len(guess):,} rows, where the sample has {len(asked):,}")
+    if len(predictions) != len(asked):
+        warnings.append(f"there are {len(predictions):,} rows, where the sample has {len(asked):,}")
     return warnings
 
 

@@ -41,9 +41,9 @@ class Volume:
         return flat.reshape(len(self.slices), width, height)
 
 
-def mean_dice(truth: Sequence[Runs], guess: Sequence[Runs]) -> float:
+def mean_dice(truth: Sequence[Runs], predictions: Sequence[Runs]) -> float:
     """Over the pairs in which not both are empty; NaN without one. What one side has beyond the other is left out."""
-    scores = [score for score in map(dice, truth, guess) if score == score]
+    scores = [score for score in map(dice, truth, predictions) if score == score]
     return sum(scores) / len(scores) if scores else float("nan")
 
 
@@ -69,28 +69,28 @@ def volumes(ids: Sequence[str], masks: Sequence[Runs], sizes: Sequence[Size]) ->
     ]
 
 
-def mean_distance(truth: Sequence[Volume], guess: Sequence[Volume]) -> float:
+def mean_distance(truth: Sequence[Volume], predictions: Sequence[Volume]) -> float:
     """Over the pairs in which not both are empty; NaN without one."""
-    pairs = zip(truth, guess, strict=False)
+    pairs = zip(truth, predictions, strict=False)
     distances = [d for a, b in pairs if (d := distance(a.voxels(), b.voxels())) is not None]
     return sum(distances) / len(distances) if distances else float("nan")
 
 
-def distance(truth: NDArray[np.bool_], guess: NDArray[np.bool_]) -> float | None:
+def distance(truth: NDArray[np.bool_], predictions: NDArray[np.bool_]) -> float | None:
     """The symmetric Hausdorff distance of two volumes in units of the true volume's diagonal; None: both are empty.
 
     Each axis is divided by the size of the true volume. 1 where one is empty, or the guess more than ten times the
     truth.
     """
-    true, guessed = int(truth.sum()), int(guess.sum())
+    true, guessed = int(truth.sum()), int(predictions.sum())
     if not true and not guessed:
         return None
     if not true or not guessed or guessed > 10 * true:
         return 1.0
-    if truth.shape == guess.shape and (truth == guess).all():
+    if truth.shape == predictions.shape and (truth == predictions).all():
         return 0.0
-    shape = tuple(map(max, truth.shape, guess.shape))
-    a, b = (_padded(volume, shape) for volume in (truth, guess))
+    shape = tuple(map(max, truth.shape, predictions.shape))
+    a, b = (_padded(volume, shape) for volume in (truth, predictions))
     box = _bounds(a | b)
     a, b = a[box], b[box]
     return max(_farthest(a & ~b, b, truth.shape), _farthest(b & ~a, a, truth.shape)) / 3**0.5

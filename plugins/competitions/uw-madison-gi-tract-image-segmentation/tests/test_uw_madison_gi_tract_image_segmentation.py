@@ -46,12 +46,12 @@ def test_distance_equals_scipys() -> None:
     rng = np.random.RandomState(0)
     for shape, other in [((3, 8, 7), (3, 8, 7)), ((2, 9, 5), (4, 6, 7)), ((4, 6, 7), (2, 9, 5)), ((9, 40, 50),) * 2]:
         for share in (0.004, 0.02, 0.5, 0.9):
-            truth, guess = rng.rand(*shape) < share, rng.rand(*other) < share
-            truth[0, 0, 0] = guess[1, 2, 3] = True
-            a, b = np.argwhere(truth) / shape, np.argwhere(guess) / shape
+            truth, predictions = rng.rand(*shape) < share, rng.rand(*other) < share
+            truth[0, 0, 0] = predictions[1, 2, 3] = True
+            a, b = np.argwhere(truth) / shape, np.argwhere(predictions) / shape
             expected = max(directed_hausdorff(a, b)[0], directed_hausdorff(b, a)[0]) / 3**0.5
-            if guess.sum() > 10 * truth.sum():
+            if predictions.sum() > 10 * truth.sum():
                 expected = 1.0
-            assert distance(truth, guess) == pytest.approx(expected, abs=1e-12)
+            assert distance(truth, predictions) == pytest.approx(expected, abs=1e-12)
     empty, one = np.zeros((1, 2, 2), dtype=bool), np.eye(2, dtype=bool)[None]
     assert [distance(empty, empty), distance(one, one), distance(empty, one), distance(one, empty)] == [None, 0, 1, 1]

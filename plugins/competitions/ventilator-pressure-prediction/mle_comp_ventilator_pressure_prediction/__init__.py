@@ -49,16 +49,16 @@ def _renumbered(part: DataFrame) -> DataFrame:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     answers = read_answers(private / "test.csv", ["id", "u_out", "pressure"])
-    truth, guess = format.read(submission, answers)
+    truth, predictions = format.read(submission, answers)
     scored = truth["u_out"] == 0
-    return mae(truth.loc[scored, "pressure"], _pressure(guess[scored]))
+    return mae(truth.loc[scored, "pressure"], _pressure(predictions[scored]))
 
 
 @hookimpl
 def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
     warnings = generic_check(format, submission, sample)
-    steps, guess = format.read(submission, read_answers(public / "test.csv", ["id", "u_out"]))
-    _pressure(guess[steps["u_out"] == 0])
+    steps, predictions = format.read(submission, read_answers(public / "test.csv", ["id", "u_out"]))
+    _pressure(predictions[steps["u_out"] == 0])
     return warnings
 
 

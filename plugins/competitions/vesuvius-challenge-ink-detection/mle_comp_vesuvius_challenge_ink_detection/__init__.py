@@ -54,16 +54,16 @@ def _size(path: Path) -> tuple[int, int]:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     columns = ["Id", "Predicted", "width", "height"]
-    truth, guess = format.read(submission, read_answers(private / "inklabels_rle.csv", columns))
+    truth, predictions = format.read(submission, read_answers(private / "inklabels_rle.csv", columns))
     asked = decode_masks(truth, texts(truth, "Predicted"), truth["width"] * truth["height"])
-    scores = [f_score(a, b) for a, b in zip(asked, guess["Predicted"], strict=True)]
+    scores = [f_score(a, b) for a, b in zip(asked, predictions["Predicted"], strict=True)]
     return sum(scores) / len(scores)
 
 
-def f_score(truth: Runs, guess: Runs) -> float:
+def f_score(truth: Runs, predictions: Runs) -> float:
     """F0.5 of the pixels: the harmonic mean of precision and recall in which precision weighs more; 0 if undefined."""
-    hits = overlap(truth, guess)
-    return 1.25 * hits / (0.25 * area(truth) + area(guess)) if hits else 0.0
+    hits = overlap(truth, predictions)
+    return 1.25 * hits / (0.25 * area(truth) + area(predictions)) if hits else 0.0
 
 
 @hookimpl

@@ -34,6 +34,6 @@ def test_scores(trial: Trial, answers: pd.DataFrame, ink: np.ndarray) -> None:
     assert trial.grade(submission(f"{mask} 999999 4")) == 1  # beyond the picture
     assert trial.grade(submission(" ")) == 0
     for cell, pixels in (("1 400", np.arange(400)), ("100 9 300", [*np.arange(99, 108), *np.arange(299, 308)])):
-        guess = np.zeros(len(ink), dtype=bool)
-        guess[pixels] = True
-        assert trial.grade(submission(cell)) == pytest.approx(fbeta_score(ink, guess, beta=0.5), abs=1e-12)
+        predictions = np.zeros(len(ink), dtype=bool)
+        predictions[pixels] = True
+        assert trial.grade(submission(cell)) == pytest.approx(fbeta_score(ink, predictions, beta=0.5), abs=1e-12)

@@ -52,5 +52,5 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     from mle_comp_vinbigdata_chest_xray_abnormalities_detection.coco import mean_average_precision
 
     answers = read_answers(private / "answers.csv", ["image_id", "class_id", *BOX])
-    _, guess = format.read(submission, answers[["image_id"]].drop_duplicates())
-    return mean_average_precision(answers, guess)
+    _, predictions = format.read(submission, answers[["image_id"]].drop_duplicates())
+    return mean_average_precision(answers, predictions)

@@ -24,11 +24,11 @@ LEVELS = np.linspace(0, 1, 101)  # of recall
 Floats: TypeAlias = "NDArray[np.float64]"
 
 
-def mean_average_precision(answers: DataFrame, guess: DataFrame) -> float:
+def mean_average_precision(answers: DataFrame, predictions: DataFrame) -> float:
     """The mean over classes; -1 where no class is left.
 
-    ``answers``: a row a box (image_id, class_id and the corners). ``guess``: a row an image, perhaps repeated, with the
-    records (class, confidence, corners) of PredictionString.
+    ``answers``: a row a box (image_id, class_id and the corners). ``predictions``: a row an image, perhaps repeated,
+    with the records (class, confidence, corners) of PredictionString.
     """
     images = {image: code for code, image in enumerate(answers["image_id"].unique())}
     classes = {kind: code for code, kind in enumerate(sorted(answers["class_id"].unique().tolist()))}
@@ -38,8 +38,8 @@ def mean_average_precision(answers: DataFrame, guess: DataFrame) -> float:
     truth_box = answers[["x_min", "y_min", "x_max", "y_max"]].to_numpy(dtype=np.float64)[truths]
     truth_ignored = _outside(truth_box)
 
-    rows, (kinds, confidence, *corners) = flatten(guess["PredictionString"].tolist(), 6)
-    of_image = guess["image_id"].map(images).to_numpy(dtype=np.intp)[rows]
+    rows, (kinds, confidence, *corners) = flatten(predictions["PredictionString"].tolist(), 6)
+    of_image = predictions["image_id"].map(images).to_numpy(dtype=np.intp)[rows]
     of_class = np.array([classes.get(kind, -1) for kind in kinds.tolist()], dtype=np.intp)
     falling = -confidence
     box = np.column_stack(corners)

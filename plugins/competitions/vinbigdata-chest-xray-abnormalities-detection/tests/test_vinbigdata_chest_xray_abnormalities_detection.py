@@ -25,10 +25,10 @@ def _cell(*records: Row) -> Records:
 def score(truths: Sequence[Row], *cells: Sequence[Row]) -> float:
     """Truths are image, class and box; there is a cell of records for each image from "a" on."""
     answers = pd.DataFrame(truths, columns=["image_id", "class_id", *BOX])
-    guess = pd.DataFrame(
+    predictions = pd.DataFrame(
         {"image_id": list("abcdef")[: len(cells)], "PredictionString": [_cell(*cell) for cell in cells]}
     )
-    return mean_average_precision(answers, guess)
+    return mean_average_precision(answers, predictions)
 
 
 def test_the_truth_is_the_first_annotation_of_a_class(trial: Trial, answers: pd.DataFrame) -> None:

@@ -58,6 +58,6 @@ def _in_test(ids: Iterable[str]) -> NDArray[np.bool_]:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, private / "test.csv")
+    truth, predictions = format.read(submission, private / "test.csv")
     right = ({whale} for whale in truth["Id"].astype(str))
-    return map_at_k(right, (words(cell, single=True) for cell in guess["Id"].astype(str)), 5)
+    return map_at_k(right, (words(cell, single=True) for cell in predictions["Id"].astype(str)), 5)

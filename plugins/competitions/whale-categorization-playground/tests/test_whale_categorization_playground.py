@@ -30,5 +30,5 @@ def test_whales_are_dealt_one_by_one(trial: Trial, answers: DataFrame) -> None:
     [("1 {}", 1 / 2), ("1  {}", 1 / 3), ("1 1 {0} {0}", 1 / 3), ("1 2 3 4 5 {}", 0), ("{}", 1), ("{} ", 1), ("", 0)],
 )
 def test_scores(trial: Trial, answers: DataFrame, pattern: str, score: float) -> None:
-    guess = answers.assign(Id=[pattern.format(whale) for whale in answers["Id"]])
-    assert trial.grade(guess) == pytest.approx(score, abs=1e-12)
+    predictions = answers.assign(Id=[pattern.format(whale) for whale in answers["Id"]])
+    assert trial.grade(predictions) == pytest.approx(score, abs=1e-12)

@@ -31,8 +31,8 @@ def evaluate(model, frame, target):
     folds = StratifiedKFold(5, shuffle=True, random_state=SEED)
     for fit, held in folds.split(frame, target):
         model.fit(frame.iloc[fit], target.iloc[fit])
-        guess = model.predict_proba(frame.iloc[held])[:, 1]
-        scores.append(((guess > 0.5) == target.iloc[held]).mean())
+        predictions = model.predict_proba(frame.iloc[held])[:, 1]
+        scores.append(((predictions > 0.5) == target.iloc[held]).mean())
     return np.mean(scores), np.std(scores)
 
 

@@ -35,9 +35,9 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    truth, guess = format.read(submission, answers(private))
-    within_the_year(guess)
-    return mae(truth["days"], guess["days"])
+    truth, predictions = format.read(submission, answers(private))
+    within_the_year(predictions)
+    return mae(truth["days"], predictions["days"])
 
 
 @hookimpl
