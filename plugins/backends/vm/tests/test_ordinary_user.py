@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
+import mle_backend_vm
 import mlecore_testing
 import pluggy
 import pytest
@@ -38,7 +39,7 @@ def run(folder: Path, script: str) -> str:
         pytest.skip("the other tests are an ordinary user's already")
     code = folder / "code"
     code.mkdir()
-    for module in (mlecore, mlecore_testing, attrs, pluggy, __import__("attr")):
+    for module in (mlecore, mle_backend_vm, mlecore_testing, attrs, pluggy, __import__("attr")):
         source = Path(str(module.__file__)).parent
         shutil.copytree(source, code / source.name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(Path(__file__).parent / "conftest.py", code / "labtools.py")
