@@ -47,7 +47,7 @@ def _no_engine() -> str:
         problems = [problem for problem in open_backend("docker", {}).backend.preflight() if problem.fatal]
     except BackendError as error:
         return str(error)
-    return problems[0].what if problems else ""
+    return problems[0].description if problems else ""
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -42,7 +42,7 @@ GATEWAY_PORT = 3129
 class Problem:
     """Something that keeps jobs from running, and what to do about it."""
 
-    what: str
+    description: str
     fix: str
     fatal: bool = True  # False: a warning
 

@@ -248,7 +248,9 @@ def _found(area: str, problems: Sequence[Problem]) -> Iterator[Finding]:
     if not any(problem.fatal for problem in problems):
         yield Finding(area=area, state="ok", what="can run agents")
     for problem in problems:
-        yield Finding(area=area, state="problem" if problem.fatal else "warning", what=problem.what, fix=problem.fix)
+        yield Finding(
+            area=area, state="problem" if problem.fatal else "warning", what=problem.description, fix=problem.fix
+        )
 
 
 def _preflight(name: str) -> list[Problem]:

@@ -64,10 +64,10 @@ def preflight(
     problems = experiment.backend.preflight(requested)
     for problem in problems:
         if not problem.fatal:
-            say(f"warning: {problem.what} ({problem.fix})")
+            say(f"warning: {problem.description} ({problem.fix})")
     if fatal := [problem for problem in problems if problem.fatal]:
         raise BackendError(
-            f"backend {plan.backend.name}: " + "; ".join(problem.what for problem in fatal),
+            f"backend {plan.backend.name}: " + "; ".join(problem.description for problem in fatal),
             fix="\n".join(problem.fix for problem in fatal),
         )
     if plan.execution.model_check:

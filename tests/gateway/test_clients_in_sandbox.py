@@ -55,7 +55,7 @@ def test_usual_clients(name, tmp_path, monkeypatch):
     monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "state"))
     backend = open_backend(name, {}).backend
     if problems := [problem for problem in backend.preflight() if problem.fatal]:
-        pytest.skip(problems[0].what)
+        pytest.skip(problems[0].description)
     public = tmp_path / "public"
     public.mkdir()
     tmp_path.chmod(0o755)

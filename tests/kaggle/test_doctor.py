@@ -83,8 +83,8 @@ def test_the_text_puts_each_fix_below_its_problem(kaggle: Any, cli: Any, raw_fil
     ("answer", "state", "what"),
     [
         ([], "ok", "can run agents"),
-        ([Problem(what="slow", fix="wait", fatal=False)], "warning", "slow"),
-        ([Problem(what="no engine", fix="start it")], "problem", "no engine"),
+        ([Problem(description="slow", fix="wait", fatal=False)], "warning", "slow"),
+        ([Problem(description="no engine", fix="start it")], "problem", "no engine"),
         (BackendUnreachable("no route"), "unknown", "no route"),
         (PluginError("its hook backend failed"), "unknown", "its hook backend failed"),
         (ZeroDivisionError("oops"), "unknown", "this check failed: ZeroDivisionError: oops"),

@@ -80,7 +80,7 @@ class Gpus:
         if not self.here:
             return [
                 Problem(
-                    what=f"{wanted} GPU(s) are asked for, and this machine has none that nvidia-smi shows",
+                    description=f"{wanted} GPU(s) are asked for, and this machine has none that nvidia-smi shows",
                     fix="Leave -B gpus and --gpus out, or go where there are GPUs.",
                 )
             ]
@@ -89,19 +89,20 @@ class Gpus:
         if unknown:
             out.append(
                 Problem(
-                    what=f"there is no GPU {', '.join(unknown)} here; there are: {', '.join(self.here)}",
+                    description=f"there is no GPU {', '.join(unknown)} here; there are: {', '.join(self.here)}",
                     fix="Name those that are there: -B gpus=ID,ID",
                 )
             )
         elif wanted > len(self.pool):
             out.append(
                 Problem(
-                    what=f"{wanted} GPUs are asked for, and there are {len(self.pool)}", fix="Ask for fewer: -B gpus=N"
+                    description=f"{wanted} GPUs are asked for, and there are {len(self.pool)}",
+                    fix="Ask for fewer: -B gpus=N",
                 )
             )
         runtimes = self._engine.info.get("Runtimes") or {}
         if "nvidia" not in runtimes and not shutil.which("nvidia-container-runtime-hook"):
-            out.append(Problem(what="the engine cannot give GPUs to containers", fix=TOOLKIT))
+            out.append(Problem(description="the engine cannot give GPUs to containers", fix=TOOLKIT))
         return out
 
     @contextmanager

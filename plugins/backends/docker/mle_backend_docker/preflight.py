@@ -18,11 +18,11 @@ def problems(engine: Engine, settings: Settings, gpus: Gpus, requested: Sequence
     """See Backend.preflight."""
     if not engine.is_local:
         what = f"the Docker engine at {engine.host} is on another machine, and data are mounted from this one"
-        return [Problem(what=what, fix="Use an engine on this machine, or run mlecore where the engine is.")]
+        return [Problem(description=what, fix="Use an engine on this machine, or run mlecore where the engine is.")]
     try:
         engine.info, engine.version  # noqa: B018
     except BackendError as error:
-        return [Problem(what=error.message, fix=error.fix or "")]
+        return [Problem(description=error.message, fix=error.fix or "")]
     return [
         *_engine(engine, settings),
         *gpus.problems(requested),
@@ -35,16 +35,16 @@ def problems(engine: Engine, settings: Settings, gpus: Gpus, requested: Sequence
 def _engine(engine: Engine, settings: Settings) -> Iterator[Problem]:
     info = engine.info
     if info.get("OSType", "linux") != "linux":
-        yield Problem(what="the engine runs Windows containers", fix="Switch it to Linux containers.")
+        yield Problem(description="the engine runs Windows containers", fix="Switch it to Linux containers.")
     known = info.get("Runtimes") or {}
     if settings.runtime and known and settings.runtime not in known:
         yield Problem(
-            what=f"the engine has no runtime {settings.runtime!r}; it has: {', '.join(sorted(known))}",
+            description=f"the engine has no runtime {settings.runtime!r}; it has: {', '.join(sorted(known))}",
             fix="Name one of those, or add it to the engine's daemon.json.",
         )
     if engine.security("rootless") and str(info.get("CgroupVersion")) == "1":
         yield Problem(
-            what="a rootless engine on cgroup v1 keeps no limit of memory, CPUs or processes",
+            description="a rootless engine on cgroup v1 keeps no limit of memory, CPUs or processes",
             fix="Boot with systemd.unified_cgroup_hierarchy=1, or use a rootful engine.",
         )
 
@@ -59,26 +59,27 @@ def _limits(engine: Engine, requested: Sequence[Resources]) -> Iterator[Problem]
     for wanted, key, word in checks:
         if wanted and info.get(key) is False:
             yield Problem(
-                what=f"the engine cannot limit {word} (no such cgroup controller)",
+                description=f"the engine cannot limit {word} (no such cgroup controller)",
                 fix="Enable the controller in the kernel, or delegate it to the rootless engine.",
             )
     if any(resources.memory for resources in requested) and info.get("MemoryLimit") and info.get("SwapLimit") is False:
         yield Problem(
-            what="the engine cannot keep runs from swapping",
+            description="the engine cannot keep runs from swapping",
             fix="Boot with swapaccount=1, or turn swap off.",
             fatal=False,
         )
     cpus, memory = info.get("NCPU") or 0, info.get("MemTotal") or 0
     if cpus and (most := max((resources.cpus or 0 for resources in requested), default=0)) > cpus:
-        yield Problem(what=f"{most:g} CPUs are asked for, and the engine has {cpus}", fix=f"--cpus {cpus}")
+        yield Problem(description=f"{most:g} CPUs are asked for, and the engine has {cpus}", fix=f"--cpus {cpus}")
     if memory and (most := max((resources.memory or 0 for resources in requested), default=0)) > memory:
         have = f"{memory / 2**30:.1f} GiB"
         yield Problem(
-            what=f"{most / 2**30:.1f} GiB of memory are asked for, and the engine has {have}", fix="Ask for less."
+            description=f"{most / 2**30:.1f} GiB of memory are asked for, and the engine has {have}",
+            fix="Ask for less.",
         )
     if any(resources.disk for resources in requested) and not limits_disk(engine):
         yield Problem(
-            what=f"the engine's storage ({info.get('Driver')}) cannot limit what a run writes to disk",
+            description=f"the engine's storage ({info.get('Driver')}) cannot limit what a run writes to disk",
             fix="Put the engine's data on XFS mounted with pquota, or watch its disk.",
             fatal=False,
         )
@@ -88,24 +89,26 @@ def _network(engine: Engine, requested: Sequence[Resources]) -> Iterator[Problem
     from mlecore.relay import Pattern, as_address
 
     if engine.is_podman and any(resources.network == "llm" for resources in requested):
-        yield Problem(what=PODMAN, fix=PODMAN_FIX)
+        yield Problem(description=PODMAN, fix=PODMAN_FIX)
 
     for resources in requested:
         if resources.network != "llm":
             continue
         if not resources.allow and resources.model is None:
-            yield Problem(what="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
+            yield Problem(description="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
         for text in resources.allow:
             try:
                 pattern = Pattern(text)
             except ValueError as error:
-                yield Problem(what=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain.")
+                yield Problem(
+                    description=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain."
+                )
                 continue
             address = as_address(pattern.host)
             if pattern.host == "localhost" or (address is not None and address.is_loopback):
                 port = f":{pattern.ports[0]}" if len(pattern.ports) == 1 else ""
                 yield Problem(
-                    what=f"{text} is this machine's own loopback address, which no container reaches",
+                    description=f"{text} is this machine's own loopback address, which no container reaches",
                     fix=f"Have the model listen on all addresses; its endpoint is then http://host.docker.internal{port}.",
                 )
 
@@ -116,4 +119,4 @@ def _gateway(engine: Engine, settings: Settings, requested: Sequence[Resources])
         try:
             gateway.image(engine, settings)
         except BackendError as error:
-            yield Problem(what=f"the gateway's image cannot be made: {error.message}", fix=error.fix or "")
+            yield Problem(description=f"the gateway's image cannot be made: {error.message}", fix=error.fix or "")

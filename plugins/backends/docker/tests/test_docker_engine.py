@@ -348,9 +348,9 @@ def test_user_namespaces_change_nothing_for_a_run(own: OwnEngine, tmp_path: Path
 
 def test_no_engine_at_all_is_a_problem_with_its_fix(tmp_path: Path) -> None:
     [problem] = DockerBackend({}, Engine(f"unix://{tmp_path}/none")).preflight()
-    assert "does not answer" in problem.what and "DOCKER_HOST" in problem.fix
+    assert "does not answer" in problem.description and "DOCKER_HOST" in problem.fix
 
 
 def test_an_engine_elsewhere_is_refused(tmp_path: Path) -> None:
     [problem] = DockerBackend({}, Engine("tcp://192.0.2.9:2376")).preflight()
-    assert "another machine" in problem.what
+    assert "another machine" in problem.description

@@ -190,7 +190,7 @@ def test_a_gpu_where_there_is_none_is_a_problem_before_anything_starts() -> None
     backend = DockerBackend({"gpus": "1"}, Here())
     backend.gpus = gpus(backend.engine, "1", ())
     [problem] = backend.preflight([])
-    assert problem.fatal and "none that nvidia-smi shows" in problem.what
+    assert problem.fatal and "none that nvidia-smi shows" in problem.description
     backend = DockerBackend({}, Here())
     backend.gpus = gpus(backend.engine, None, ())
     assert backend.preflight([JOB.resources]) == []
@@ -199,10 +199,10 @@ def test_a_gpu_where_there_is_none_is_a_problem_before_anything_starts() -> None
 
 def test_gpus_that_are_not_there_or_too_many_are_problems() -> None:
     engine = Here(Runtimes={"nvidia": {}})
-    assert "no GPU 7" in gpus(engine, "0,7", ("0", "1")).problems(())[0].what
-    assert "there are 2" in gpus(engine, "3", ("0", "1")).problems(())[0].what
+    assert "no GPU 7" in gpus(engine, "0,7", ("0", "1")).problems(())[0].description
+    assert "there are 2" in gpus(engine, "3", ("0", "1")).problems(())[0].description
     assert gpus(engine, "0,1", ("0", "1")).problems((Resources(gpus=2),)) == []
-    assert "cannot give GPUs" in gpus(Here(), "1", ("0",)).problems(())[0].what
+    assert "cannot give GPUs" in gpus(Here(), "1", ("0",)).problems(())[0].description
 
 
 def test_two_runs_never_get_the_same_gpu() -> None:
@@ -222,7 +222,9 @@ def test_two_runs_never_get_the_same_gpu() -> None:
 
 def test_problems_name_their_fix() -> None:
     def what(resources: Resources, **info: Any) -> str:
-        return "; ".join(f"{each.what} {each.fix}" for each in DockerBackend({}, Here(**info)).preflight([resources]))
+        return "; ".join(
+            f"{each.description} {each.fix}" for each in DockerBackend({}, Here(**info)).preflight([resources])
+        )
 
     assert "GiB" in what(Resources(memory=2**40))
     assert "--cpus 2" in what(Resources(cpus=3.0))
@@ -233,7 +235,7 @@ def test_problems_name_their_fix() -> None:
     assert "http://host.docker.internal:8000" in local
     assert "relay cannot allow" in what(Resources(network="llm", allow=("*",)))
     [problem] = DockerBackend({"runtime": "kata"}, Here()).preflight()
-    assert "'kata'" in problem.what and "runc" in problem.what
+    assert "'kata'" in problem.description and "runc" in problem.description
 
 
 def test_podman_is_refused_what_it_would_not_hold() -> None:
@@ -241,7 +243,7 @@ def test_podman_is_refused_what_it_would_not_hold() -> None:
     engine.version = {"Version": "4.3.1", "Components": [{"Name": "Podman Engine"}]}
     job = asking(network="llm", allow=("example.com",))
     [problem] = DockerBackend({}, engine).preflight([job.resources])
-    assert problem.fatal and "Podman" in problem.what
+    assert problem.fatal and "Podman" in problem.description
     with pytest.raises(BackendError, match="Podman"):
         network.provide(engine, job, "image", {}, False)
     assert DockerBackend({}, engine).preflight([JOB.resources]) == []

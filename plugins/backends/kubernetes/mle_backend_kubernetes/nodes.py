@@ -78,17 +78,17 @@ def problems(cluster: Cluster, settings: Settings, requested: Sequence[Resources
     except BackendError:
         if any(resources.gpus for resources in requested):
             yield Problem(
-                what="we may not list nodes, so it is not known whether any has the GPUs that are asked for",
+                description="we may not list nodes, so it is not known whether any has the GPUs that are asked for",
                 fix="Have the ClusterRole of docs/kubernetes.md bound to you.",
                 fatal=False,
             )
         return
     if not there:
-        yield Problem(what="no node has the labels of -B node-selector", fix="kubectl get nodes --show-labels")
+        yield Problem(description="no node has the labels of -B node-selector", fix="kubectl get nodes --show-labels")
         return
     yield from _beyond(settings, there, requested)
     if not any(node.open for node in there):
-        yield Problem(what="all nodes are cordoned: runs wait", fix="kubectl uncordon NODE", fatal=False)
+        yield Problem(description="all nodes are cordoned: runs wait", fix="kubectl uncordon NODE", fatal=False)
     wanted = max((resources.gpus for resources in requested), default=0)
     if wanted and wanted <= max(node.gpus for node in there):
         try:
@@ -97,7 +97,7 @@ def problems(cluster: Cluster, settings: Settings, requested: Sequence[Resources
             return
         if free < wanted:
             yield Problem(
-                what=f"{wanted} {settings.gpu_resource} are asked for; no node has over {free} free now: runs wait",
+                description=f"{wanted} {settings.gpu_resource} requested; no node has over {free} free now: runs wait",
                 fix="They start as others end; -B wait=TIME says for how long they may wait.",
                 fatal=False,
             )
@@ -107,16 +107,18 @@ def _beyond(settings: Settings, there: Sequence[Node], requested: Sequence[Resou
     gpus = max((resources.gpus for resources in requested), default=0)
     if gpus > (most := max(node.gpus for node in there)):
         yield Problem(
-            what=f"{gpus} {settings.gpu_resource} are asked for, and no node has more than {most}",
+            description=f"{gpus} {settings.gpu_resource} are asked for, and no node has more than {most}",
             fix="Ask for fewer (--gpus), or name what they are called here: -B gpu-resource=NAME.",
         )
     cpus = max((resources.cpus or 0 for resources in requested), default=0)
     if cpus > (cores := max(node.cpus for node in there)):
-        yield Problem(what=f"{cpus:g} CPUs are asked for, and no node has more than {cores:g}", fix="Ask for fewer.")
+        yield Problem(
+            description=f"{cpus:g} CPUs are asked for, and no node has more than {cores:g}", fix="Ask for fewer."
+        )
     memory = max((resources.memory or 0 for resources in requested), default=0)
     if memory > (room := max(node.memory for node in there)):
         have = f"{room / 2**30:.1f} GiB"
         yield Problem(
-            what=f"{memory / 2**30:.1f} GiB of memory are asked for, and no node has more than {have}",
+            description=f"{memory / 2**30:.1f} GiB of memory are asked for, and no node has more than {have}",
             fix="Ask for less.",
         )

@@ -20,12 +20,12 @@ def problems(cluster: Cluster, settings: Settings, images: Images, requested: Se
         if refused := missing(cluster):
             return [
                 Problem(
-                    what=f"in the namespace {cluster.namespace} we may not: {', '.join(refused)}",
+                    description=f"in the namespace {cluster.namespace} we may not: {', '.join(refused)}",
                     fix="Have the Role of docs/kubernetes.md bound to you, or choose another: -B namespace=NAME.",
                 )
             ]
     except BackendError as error:
-        return [Problem(what=error.message, fix=error.fix or "kubectl cluster-info")]
+        return [Problem(description=error.message, fix=error.fix or "kubectl cluster-info")]
     found = (
         storage(cluster, settings),
         _queue(cluster, settings),
@@ -45,14 +45,14 @@ def storage(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
     there = {each["metadata"]["name"] for each in classes}
     if settings.storage_class and settings.storage_class not in there:
         yield Problem(
-            what=f"there is no storage class {settings.storage_class}; there are: {', '.join(sorted(there)) or 'none'}",
+            description=f"no storage class {settings.storage_class}; available: {', '.join(sorted(there)) or 'none'}",
             fix="-B storage-class=NAME",
         )
     mark = "storageclass.kubernetes.io/is-default-class"
     default = any((each["metadata"].get("annotations") or {}).get(mark) == "true" for each in classes)
     makes_claims = settings.output == "claim" or settings.data_claim is None
     if makes_claims and not settings.storage_class and not default:
-        yield Problem(what="the cluster has no default storage class", fix="Name one: -B storage-class=NAME.")
+        yield Problem(description="the cluster has no default storage class", fix="Name one: -B storage-class=NAME.")
 
 
 def _queue(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
@@ -60,21 +60,23 @@ def _queue(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
         return
     path = queue.api(cluster)
     if path is None:
-        yield Problem(what="a queue is named, and Kueue is not installed", fix="Leave -B queue out, or install Kueue.")
+        yield Problem(
+            description="a queue is named, and Kueue is not installed", fix="Leave -B queue out, or install Kueue."
+        )
         return
     try:
         cluster.get(f"{path}/namespaces/{cluster.namespace}/localqueues/{settings.queue}")
     except NotFound:
         fix = f"kubectl get localqueues -n {cluster.namespace}, then -B queue=NAME"
-        yield Problem(what=f"there is no LocalQueue {settings.queue} in {cluster.namespace}", fix=fix)
+        yield Problem(description=f"there is no LocalQueue {settings.queue} in {cluster.namespace}", fix=fix)
     except BackendError as error:
-        yield Problem(what=error.message, fix=error.fix or "Ask for the right to read queues.", fatal=False)
+        yield Problem(description=error.message, fix=error.fix or "Ask for the right to read queues.", fatal=False)
 
 
 def _limits(settings: Settings, requested: Sequence[Resources]) -> Iterator[Problem]:
     if settings.output == "claim" and any(resources.disk for resources in requested):
         yield Problem(
-            what="a run's disk is its claim, and most storage classes do not hold it to its size",
+            description="a run's disk is its claim, and most storage classes do not hold it to its size",
             fix="-B output=pod has the kubelet watch it.",
             fatal=False,
         )
@@ -84,14 +86,14 @@ def _models(settings: Settings, images: Images, requested: Sequence[Resources]) 
     models = [resources.model for resources in requested if resources.model is not None]
     for endpoint in sorted({model.endpoint for model in models if gateway.is_local(model.endpoint)}):
         yield Problem(
-            what=f"{endpoint} is this machine's own loopback address, which no pod reaches",
+            description=f"{endpoint} is this machine's own loopback address, which no pod reaches",
             fix="Name an address of the model that the cluster reaches.",
         )
     if any(model.max_calls is not None for model in models):
         yield Problem(
-            what="gateways in a cluster do not count together, so --max-calls is not kept to",
+            description="gateways in a cluster do not count together, so --max-calls is not kept to",
             fix="Lower --max-parallel.",
             fatal=False,
         )
     if models and settings.registry is None and settings.helper is None:
-        yield Problem(what="the gateway needs an image, and there is no registry", fix=NO_REGISTRY)
+        yield Problem(description="the gateway needs an image, and there is no registry", fix=NO_REGISTRY)

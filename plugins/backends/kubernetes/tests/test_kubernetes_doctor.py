@@ -55,7 +55,7 @@ def lab_cluster(server: Server) -> Server:
 
 
 def problems(backend: KubernetesBackend, **resources: Any) -> list[tuple[str, bool]]:
-    return [(each.what, each.fatal) for each in backend.preflight([Resources(**resources)])]
+    return [(each.description, each.fatal) for each in backend.preflight([Resources(**resources)])]
 
 
 def test_rights_that_are_checked_are_those_of_the_documented_role() -> None:
@@ -117,7 +117,7 @@ def test_storage_and_queues_that_are_not_there_are_named(server: Server, lab_clu
         return problems(KubernetesBackend({"namespace": "lab", "helper": "h", **options}))
 
     assert of() == []
-    assert of(**{"storage-class": "slow"}) == [("there is no storage class slow; there are: fast", True)]
+    assert of(**{"storage-class": "slow"}) == [("no storage class slow; available: fast", True)]
     assert of(queue="mine") == [("there is no LocalQueue mine in lab", True)]
     lab_cluster.lists[CLASSES] = [named("fast")]
     assert of() == [("the cluster has no default storage class", True)]

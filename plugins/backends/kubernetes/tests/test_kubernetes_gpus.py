@@ -87,10 +87,12 @@ def test_twice_as_many_runs_as_gpus_go_through_a_queue_and_share_none(
 
 def test_more_gpus_than_any_node_has_are_refused_and_a_waiting_run_is_reported(lab: Lab, gpus: int) -> None:
     problems = lab.backend.preflight([Resources(gpus=gpus + 1)])
-    assert [problem.fatal for problem in problems if "no node has more" in problem.what] == [True]
+    assert [problem.fatal for problem in problems if "no node has more" in problem.description] == [True]
     holder = lab.start("sleep 60", gpus=gpus)
     lab.wait(holder, "running")
-    (problem,) = [problem for problem in lab.backend.preflight([Resources(gpus=1)]) if "free now" in problem.what]
+    (problem,) = [
+        problem for problem in lab.backend.preflight([Resources(gpus=1)]) if "free now" in problem.description
+    ]
     assert not problem.fatal
     waiting = lab.start("true", gpus=1)
     deadline = time.monotonic() + 30
@@ -104,6 +106,6 @@ def test_more_gpus_than_any_node_has_are_refused_and_a_waiting_run_is_reported(l
 
 def test_a_queue_that_is_not_there_is_named(make_lab: Callable[..., Lab]) -> None:
     problems = make_lab(queue="nowhere").backend.preflight()
-    assert any("nowhere" in problem.what and problem.fatal for problem in problems) or any(
-        "Kueue is not installed" in problem.what for problem in problems
+    assert any("nowhere" in problem.description and problem.fatal for problem in problems) or any(
+        "Kueue is not installed" in problem.description for problem in problems
     )

@@ -48,7 +48,7 @@ def test_free_gpus_are_those_of_open_nodes_that_runs_may_go_to(cluster: Cluster)
 
 def test_a_run_that_fits_a_node_and_must_wait_is_reported(cluster: Cluster) -> None:
     (found,) = problems(cluster, Settings.of({}), [Resources(gpus=6)])
-    assert not found.fatal and "6 nvidia.com/gpu are asked for; no node has over 5 free now" in found.what
+    assert not found.fatal and "6 nvidia.com/gpu requested; no node has over 5 free now" in found.description
     assert not list(problems(cluster, Settings.of({}), [Resources(gpus=5)]))
 
 

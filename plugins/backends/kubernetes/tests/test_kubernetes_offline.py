@@ -130,7 +130,7 @@ def test_addresses_that_may_not_be_read_are_reported_and_no_policy_is_waited_for
     ]
     assert network.awaited(backend.cluster, wanted, True) == (0.0, False)
     (problem,) = network.problems(backend.cluster, [wanted.resources])
-    assert "API server" in problem.what and not problem.fatal
+    assert "API server" in problem.description and not problem.fatal
     assert list(network.problems(backend.cluster, [Resources()])) == []
 
 

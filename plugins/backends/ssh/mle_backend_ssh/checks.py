@@ -22,18 +22,18 @@ def problems(member: Member, requested: Sequence[Resources]) -> list[Problem]:
         took = time.time() - before
         found = member.call(lambda host: host.preflight(requested))
     except BackendError as error:
-        return [Problem(what=_without_name(member, error), fix=error.fix or "Is it up?")]
+        return [Problem(description=_without_name(member, error), fix=error.fix or "Is it up?")]
     ahead = seen["clock"] - before - took / 2
     if abs(ahead) > _CLOCK + took / 2:
         what = f"its clock is {abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}"
-        found.append(Problem(what=what, fix="Keep it with NTP (timedatectl set-ntp true).", fatal=False))
+        found.append(Problem(description=what, fix="Keep it with NTP (timedatectl set-ntp true).", fatal=False))
     if seen["free"] < _LEAST_FREE:
         what = f"only {show_size(seen['free'])} are free in {seen['state']}"
-        found.append(Problem(what=what, fix="Free some, or set state to another disk.", fatal=False))
+        found.append(Problem(description=what, fix="Free some, or set state to another disk.", fatal=False))
     if seen["ends_at_logout"]:
         what = "systemd ends all of your processes when the connection breaks (KillUserProcesses=yes), jobs too"
         fix = "Have KillUserProcesses=no set in its /etc/systemd/logind.conf, or your name in KillExcludeUsers."
-        found.append(Problem(what=what, fix=fix, fatal=False))
+        found.append(Problem(description=what, fix=fix, fatal=False))
     return found
 
 

@@ -95,11 +95,13 @@ class Pool(Backend):
     def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
         """A host's problem keeps no run from starting as long as another host has none."""
         if not self._members:
-            return [Problem(what="no host given", fix="Name one: -B host=user@name.")]
+            return [Problem(description="no host given", fix="Name one: -B host=user@name.")]
         found = dict(ask_all(self._members.values(), lambda member: checks.problems(member, requested)))
         one_is_good = any(not any(problem.fatal for problem in problems) for problems in found.values())
         return [
-            evolve(problem, what=f"{member.name}: {problem.what}", fatal=problem.fatal and not one_is_good)
+            evolve(
+                problem, description=f"{member.name}: {problem.description}", fatal=problem.fatal and not one_is_good
+            )
             for member, problems in found.items()
             for problem in problems
         ]

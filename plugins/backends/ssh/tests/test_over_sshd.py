@@ -113,7 +113,7 @@ def test_an_unknown_host_key_says_what_to_do(make_hosts: Callable[[int], Any]) -
     known = hosts.known.read_text()
     hosts.known.write_text("")
     (problem,) = pool(hosts).preflight()
-    assert problem.fatal and "host key" in problem.what and "compare the fingerprint" in problem.fix
+    assert problem.fatal and "host key" in problem.description and "compare the fingerprint" in problem.fix
     hosts.known.write_text(known)
 
 
@@ -123,7 +123,7 @@ def test_a_key_that_the_host_does_not_want_says_what_to_do(make_hosts: Callable[
     keys = authorized.read_text()
     authorized.write_text("")
     (problem,) = pool(hosts).preflight()
-    assert problem.fatal and "accepts none of your keys" in problem.what and "ssh-copy-id" in problem.fix
+    assert problem.fatal and "accepts none of your keys" in problem.description and "ssh-copy-id" in problem.fix
     authorized.write_text(keys)
 
 

@@ -228,7 +228,7 @@ def test_what_is_wrong_with_one_host_is_a_warning(make_lab: Callable[..., Lab]) 
     assert fatal == []
     lab.links["gpu2"].up = False
     fatal = [problem for problem in lab.another().preflight() if problem.fatal]
-    assert [problem.what for problem in fatal] == ["gpu1: does not answer", "gpu2: does not answer"]
+    assert [problem.description for problem in fatal] == ["gpu1: does not answer", "gpu2: does not answer"]
 
 
 def test_handles_of_other_hosts_are_no_answer(make_lab: Callable[..., Lab]) -> None:
@@ -256,8 +256,8 @@ def test_the_doctor_warns_where_jobs_end_with_the_connection(
     busctl.chmod(0o755)
     lab = make_lab(HostSettings(address="gpu1"))
     monkeypatch.setenv("PATH", f"{busctl.parent}:{os.environ['PATH']}")
-    (found,) = [problem for problem in lab.pool.preflight() if "KillUserProcesses" in problem.what]
-    assert found.what.startswith("gpu1: ") and not found.fatal
+    (found,) = [problem for problem in lab.pool.preflight() if "KillUserProcesses" in problem.description]
+    assert found.description.startswith("gpu1: ") and not found.fatal
 
 
 @pytest.mark.slow

@@ -215,12 +215,14 @@ def version() -> str:
 def problem() -> Problem | None:
     """Why sandboxes do not work here, tested by making one."""
     if platform.system() != "Linux":
-        return Problem(what=f"sandboxes need Linux, and this is {platform.system()}", fix="Use the backend docker.")
+        return Problem(
+            description=f"sandboxes need Linux, and this is {platform.system()}", fix="Use the backend docker."
+        )
     if shutil.which("bwrap") is None:
-        return Problem(what="bubblewrap (bwrap) is not installed", fix=NO_BWRAP)
+        return Problem(description="bubblewrap (bwrap) is not installed", fix=NO_BWRAP)
     for name in ("prlimit", "nsenter", *(("setpriv",) if os.geteuid() == 0 else ())):
         if shutil.which(name) is None:
-            return Problem(what=f"{name} is not installed", fix="Install it (apt-get install util-linux).")
+            return Problem(description=f"{name} is not installed", fix="Install it (apt-get install util-linux).")
     argv = [program(), "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--die-with-parent"]
     if os.geteuid() != 0:
         argv += ["--unshare-user"]
@@ -228,12 +230,14 @@ def problem() -> Problem | None:
     try:
         done = _run(argv)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Problem(what=f"bubblewrap does not work here: {error}", fix=NO_BWRAP)
+        return Problem(description=f"bubblewrap does not work here: {error}", fix=NO_BWRAP)
     if done.returncode == 0:
         return None
     if done.returncode == _LEAKS:
-        return Problem(what="a sandbox without a network still sees the machine's", fix="Use the backend docker.")
-    return Problem(what=f"bubblewrap does not work here: {done.stderr.strip()[-300:]}", fix=_advice(done.stderr))
+        return Problem(
+            description="a sandbox without a network still sees the machine's", fix="Use the backend docker."
+        )
+    return Problem(description=f"bubblewrap does not work here: {done.stderr.strip()[-300:]}", fix=_advice(done.stderr))
 
 
 def _advice(said: str) -> str:

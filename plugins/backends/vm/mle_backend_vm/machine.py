@@ -77,25 +77,29 @@ class Vm(Backend):
     @cached_property
     def _sandbox_problem(self) -> Problem | None:
         if not sys.platform.startswith("linux"):
-            return Problem(what=f"runs here need Linux, and this is {sys.platform}", fix="Use the backend docker.")
+            return Problem(
+                description=f"runs here need Linux, and this is {sys.platform}", fix="Use the backend docker."
+            )
         return bubblewrap.problem() if self._isolated else None
 
     def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
         out = [self._sandbox_problem] if self._sandbox_problem else []
         if not self._isolated:
             what = "isolation=none: agents run as you, and can read and change all that you can, answers included"
-            out.append(Problem(what=what, fix="Leave it out where bubblewrap works.", fatal=False))
+            out.append(Problem(description=what, fix="Leave it out where bubblewrap works.", fatal=False))
         try:
             folders.make_private(self._root)
         except BackendError as error:
-            out.append(Problem(what=error.message, fix=error.fix or ""))
+            out.append(Problem(description=error.message, fix=error.fix or ""))
         else:
             folders.sweep(self._root)
         known = gpus.found()
         for gpu in self._gpus:
             if gpu not in known:
                 have = f"it has {', '.join(known)}" if known else "it has none"
-                out.append(Problem(what=f"this machine has no GPU {gpu}; {have}", fix="Give -B gpus=... as they are."))
+                out.append(
+                    Problem(description=f"this machine has no GPU {gpu}; {have}", fix="Give -B gpus=... as they are.")
+                )
         return [*out, *self._unmet(requested), *_watched(requested)]
 
     def _unmet(self, requested: Sequence[Resources]) -> list[Problem]:
@@ -105,29 +109,29 @@ class Vm(Backend):
         for resources in requested:
             if resources.gpus > len(self._gpus):
                 what = f"{resources.gpus} GPUs are asked for, and {len(self._gpus) or 'none'} may be used"
-                found["gpus"] = Problem(what=what, fix="Name them: -B gpus=0,1.")
+                found["gpus"] = Problem(description=what, fix="Name them: -B gpus=0,1.")
             if resources.memory and resources.memory > here.memory:
                 what = f"{show_size(resources.memory)} of memory are asked for, and this machine has"
-                found["memory"] = Problem(what=f"{what} {show_size(here.memory)}", fix="Ask for less.")
+                found["memory"] = Problem(description=f"{what} {show_size(here.memory)}", fix="Ask for less.")
             if resources.cpus and resources.cpus > here.cpus:
                 what = f"{resources.cpus:g} CPUs are asked for, and this machine has {here.cpus:g}"
-                found["cpus"] = Problem(what=what, fix="Ask for fewer.")
+                found["cpus"] = Problem(description=what, fix="Ask for fewer.")
             if resources.writable_root:
                 what = "the agent installs things outside its home, which this backend keeps read-only"
-                found["root"] = Problem(what=what, fix="Use the backend docker.")
+                found["root"] = Problem(description=what, fix="Use the backend docker.")
             if resources.network != "open" and not self._isolated:
                 what = f"network={resources.network} cannot be enforced without a sandbox"
-                found["network"] = Problem(what=what, fix="Leave out -B isolation=none.", fatal=False)
+                found["network"] = Problem(description=what, fix="Leave out -B isolation=none.", fatal=False)
             if resources.model is not None and not self._isolated:
                 what = "an agent without a sandbox reaches no model: its gateway is a part of the sandbox"
-                found["model"] = Problem(what=what, fix="Leave out -B isolation=none.")
+                found["model"] = Problem(description=what, fix="Leave out -B isolation=none.")
             if resources.network == "open" and self._isolated and not slirp.is_there():
                 what = "network=open is this machine's own network: its services on 127.0.0.1 and its Unix sockets "
                 what += "without a file can be reached"
                 fix = "Install slirp4netns (apt-get install slirp4netns): each job then gets a network of its own."
-                found["open"] = Problem(what=what, fix=fix, fatal=False)
+                found["open"] = Problem(description=what, fix=fix, fatal=False)
             if resources.network == "llm" and self._isolated:
-                found |= {problem.what: problem for problem in _relay_problems(resources)}
+                found |= {problem.description: problem for problem in _relay_problems(resources)}
         return list(found.values())
 
     def stage_data(self, dataset: Dataset, progress: Progress) -> str:
@@ -146,7 +150,7 @@ class Vm(Backend):
         if recipe.files and not self._isolated:
             raise BackendError("without a sandbox, a recipe's files cannot be at their paths")
         if self._sandbox_problem:
-            raise BackendError(self._sandbox_problem.what, fix=self._sandbox_problem.fix)
+            raise BackendError(self._sandbox_problem.description, fix=self._sandbox_problem.fix)
         return environments.build(recipe, self._root, log, self._isolated)
 
     def cached_images(self) -> Sequence[CachedImage]:
@@ -157,7 +161,7 @@ class Vm(Backend):
 
     def start(self, job: Job) -> Handle:
         if self._sandbox_problem:
-            raise BackendError(self._sandbox_problem.what, fix=self._sandbox_problem.fix)
+            raise BackendError(self._sandbox_problem.description, fix=self._sandbox_problem.fix)
         folders.make_private(self._root)
         if job.resources.gpus > len(self._gpus):
             raise BackendError(f"{job.name} asks for {job.resources.gpus} GPUs, and {len(self._gpus)} may be given out")
@@ -289,18 +293,18 @@ def _watched(requested: Sequence[Resources]) -> Iterator[Problem]:
     ]
     if loose:
         what = f"the limit of {' and '.join(loose)} is only watched: a job that works against it can go beyond it"
-        yield Problem(what=what, fix=cgroups.advice(), fatal=False)
+        yield Problem(description=what, fix=cgroups.advice(), fatal=False)
 
 
 def _relay_problems(resources: Resources) -> Iterator[Problem]:
     from mlecore.relay import Pattern
 
     if not resources.allow and resources.model is None:
-        yield Problem(what="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
+        yield Problem(description="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
     for text in resources.allow:
         try:
             Pattern(text)
         except ValueError as error:
-            yield Problem(what=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain.")
+            yield Problem(description=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain.")
     if shutil.which("setpriv") is None:
-        yield Problem(what="setpriv is not installed", fix="Install it (apt-get install util-linux).")
+        yield Problem(description="setpriv is not installed", fix="Install it (apt-get install util-linux).")

@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if _broken is not None:
         for item in items:
             if item.get_closest_marker("sandbox"):
-                item.add_marker(pytest.mark.skip(reason=_broken.what))
+                item.add_marker(pytest.mark.skip(reason=_broken.description))
 
 
 class Lab:

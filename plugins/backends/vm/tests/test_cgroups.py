@@ -130,7 +130,9 @@ def test_levels_are_those_of_the_controllers_that_are_there(state: Path, usable:
 
 def test_a_limit_that_is_only_watched_is_reported_before_the_start(state: Path, usable: Callable[..., None]) -> None:
     def said(*requested: Resources) -> str:
-        return " ".join(one.what for one in Vm({}).preflight(requested) if "watched" in one.what and not one.fatal)
+        return " ".join(
+            one.description for one in Vm({}).preflight(requested) if "watched" in one.description and not one.fatal
+        )
 
     usable()
     assert "memory and cpus" in said()  # doctor asks without requested

@@ -71,7 +71,7 @@ def test_no_gpu_is_given_out_unless_named(make_lab: Callable[..., Any]) -> None:
 
 def test_an_id_that_is_no_gpu_is_reported(make_lab: Callable[..., Any]) -> None:
     lab = make_lab(isolation="none", gpus="97")
-    assert any("no GPU 97" in problem.what for problem in lab.vm.preflight())
+    assert any("no GPU 97" in problem.description for problem in lab.vm.preflight())
     assert make_lab(gpus="0, 1,0").vm.capacity().gpus == ("0", "1")
 
 

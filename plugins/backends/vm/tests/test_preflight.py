@@ -31,7 +31,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
 
 
 def words(lab: Any) -> str:
-    return "\n".join(f"{problem.what} -> {problem.fix}" for problem in lab.vm.preflight() if problem.fatal)
+    return "\n".join(f"{problem.description} -> {problem.fix}" for problem in lab.vm.preflight() if problem.fatal)
 
 
 def test_on_another_system(make_lab: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +77,7 @@ def test_without_isolation_it_warns(make_lab: Callable[..., Any]) -> None:
     lab = make_lab(isolation="none")
     problems = lab.vm.preflight([lab.job("/bin/true").resources])
     assert problems and not any(problem.fatal for problem in problems)
-    assert "answers included" in problems[0].what
+    assert "answers included" in problems[0].description
     assert lab.vm.describe().isolation is None and lab.vm.describe().network.level == "absent"
 
 

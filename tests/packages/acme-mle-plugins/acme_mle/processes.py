@@ -68,11 +68,13 @@ class Processes(Backend):
     def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
         problems = []
         if not sys.platform.startswith("linux"):
-            problems.append(Problem(what="jobs run on Linux only", fix="Use another backend."))
+            problems.append(Problem(description="jobs run on Linux only", fix="Use another backend."))
         if any(resources.gpus or resources.terminal for resources in requested):
-            problems.append(Problem(what="jobs get no GPUs and no terminal", fix="Use another backend."))
+            problems.append(Problem(description="jobs get no GPUs and no terminal", fix="Use another backend."))
         if any(d.cpus or d.memory or d.disk or d.network != "open" for d in requested):
-            problems.append(Problem(what="nothing is limited but the time", fix="Use another backend.", fatal=False))
+            problems.append(
+                Problem(description="nothing is limited but the time", fix="Use another backend.", fatal=False)
+            )
         return problems
 
     def stage_data(self, dataset: Dataset, progress: Progress) -> str:

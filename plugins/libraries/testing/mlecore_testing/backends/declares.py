@@ -35,10 +35,10 @@ def preflight(bench: BackendBench) -> Iterator[Broken]:
     for requested in ((), (Resources(),)):
         found = bench.backend.preflight(requested)
         for problem in found:
-            if not isinstance(problem, Problem) or not problem.what.strip() or not problem.fix.strip():
+            if not isinstance(problem, Problem) or not problem.description.strip() or not problem.fix.strip():
                 yield Broken(f"{problem!r} does not say what is wrong and what to do", "preflight()")
         if fatal := [problem for problem in found if problem.fatal]:
-            raise Stop(f"it cannot be used here: {fatal[0].what}\n{fatal[0].fix}")
+            raise Stop(f"it cannot be used here: {fatal[0].description}\n{fatal[0].fix}")
     if bench.backend.capacity() is not None and not any(
         problem.fatal for problem in bench.backend.preflight([Resources(gpus=10_000)])
     ):

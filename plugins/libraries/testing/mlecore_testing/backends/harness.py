@@ -87,7 +87,7 @@ class BackendBench:
         """Raises Undecided if the backend says that it cannot give a job all it requested."""
         for problem in self.backend.preflight([resources]):
             if problem.fatal:
-                raise Undecided(f"the backend says: {problem.what}")
+                raise Undecided(f"the backend says: {problem.description}")
 
     def start(self, job: Job) -> Handle:
         handle = self.backend.start(job)
