@@ -80,8 +80,8 @@ class Gpus:
         if not self.here:
             return [
                 Problem(
-                    description=f"{wanted} GPU(s) are asked for, and this machine has none that nvidia-smi shows",
-                    fix="Leave -B gpus and --gpus out, or go where there are GPUs.",
+                    description=f"{wanted} GPU(s) requested, but nvidia-smi shows none on this machine",
+                    fix="Omit -B gpus and --gpus, or use a machine with GPUs.",
                 )
             ]
         out = []
@@ -89,15 +89,15 @@ class Gpus:
         if unknown:
             out.append(
                 Problem(
-                    description=f"there is no GPU {', '.join(unknown)} here; there are: {', '.join(self.here)}",
-                    fix="Name those that are there: -B gpus=ID,ID",
+                    description=f"unknown GPU {', '.join(unknown)}; this machine has {', '.join(self.here)}",
+                    fix="Name existing GPUs: -B gpus=ID,ID",
                 )
             )
         elif wanted > len(self.pool):
             out.append(
                 Problem(
-                    description=f"{wanted} GPUs are asked for, and there are {len(self.pool)}",
-                    fix="Ask for fewer: -B gpus=N",
+                    description=f"{wanted} GPUs requested, {len(self.pool)} available",
+                    fix="Request fewer, e.g. --gpus 1",
                 )
             )
         runtimes = self._engine.info.get("Runtimes") or {}

@@ -70,12 +70,12 @@ def _limits(engine: Engine, requested: Sequence[Resources]) -> Iterator[Problem]
         )
     cpus, memory = info.get("NCPU") or 0, info.get("MemTotal") or 0
     if cpus and (most := max((resources.cpus or 0 for resources in requested), default=0)) > cpus:
-        yield Problem(description=f"{most:g} CPUs are asked for, and the engine has {cpus}", fix=f"--cpus {cpus}")
+        yield Problem(description=f"{most:g} CPUs requested, but the engine has {cpus}", fix=f"--cpus {cpus}")
     if memory and (most := max((resources.memory or 0 for resources in requested), default=0)) > memory:
         have = f"{memory / 2**30:.1f} GiB"
         yield Problem(
-            description=f"{most / 2**30:.1f} GiB of memory are asked for, and the engine has {have}",
-            fix="Ask for less.",
+            description=f"{most / 2**30:.1f} GiB of memory requested, but the engine has {have}",
+            fix="Request less with --memory.",
         )
     if any(resources.disk for resources in requested) and not limits_disk(engine):
         yield Problem(

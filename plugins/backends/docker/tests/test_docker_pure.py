@@ -190,7 +190,7 @@ def test_a_gpu_where_there_is_none_is_a_problem_before_anything_starts() -> None
     backend = DockerBackend({"gpus": "1"}, Here())
     backend.gpus = gpus(backend.engine, "1", ())
     [problem] = backend.preflight([])
-    assert problem.fatal and "none that nvidia-smi shows" in problem.description
+    assert problem.fatal and "nvidia-smi shows none" in problem.description
     backend = DockerBackend({}, Here())
     backend.gpus = gpus(backend.engine, None, ())
     assert backend.preflight([JOB.resources]) == []
@@ -199,8 +199,8 @@ def test_a_gpu_where_there_is_none_is_a_problem_before_anything_starts() -> None
 
 def test_gpus_that_are_not_there_or_too_many_are_problems() -> None:
     engine = Here(Runtimes={"nvidia": {}})
-    assert "no GPU 7" in gpus(engine, "0,7", ("0", "1")).problems(())[0].description
-    assert "there are 2" in gpus(engine, "3", ("0", "1")).problems(())[0].description
+    assert "unknown GPU 7" in gpus(engine, "0,7", ("0", "1")).problems(())[0].description
+    assert "2 available" in gpus(engine, "3", ("0", "1")).problems(())[0].description
     assert gpus(engine, "0,1", ("0", "1")).problems((Resources(gpus=2),)) == []
     assert "cannot give GPUs" in gpus(Here(), "1", ("0",)).problems(())[0].description
 

@@ -78,7 +78,7 @@ def problems(cluster: Cluster, settings: Settings, requested: Sequence[Resources
     except BackendError:
         if any(resources.gpus for resources in requested):
             yield Problem(
-                description="we may not list nodes, so it is not known whether any has the GPUs that are asked for",
+                description="no permission to list nodes, so it is unknown whether any has the requested GPUs",
                 fix="Have the ClusterRole of docs/kubernetes.md bound to you.",
                 fatal=False,
             )
@@ -98,7 +98,7 @@ def problems(cluster: Cluster, settings: Settings, requested: Sequence[Resources
         if free < wanted:
             yield Problem(
                 description=f"{wanted} {settings.gpu_resource} requested; no node has over {free} free now: runs wait",
-                fix="They start as others end; -B wait=TIME says for how long they may wait.",
+                fix="They start when others end; -B wait=TIME limits how long they wait.",
                 fatal=False,
             )
 
@@ -107,18 +107,16 @@ def _beyond(settings: Settings, there: Sequence[Node], requested: Sequence[Resou
     gpus = max((resources.gpus for resources in requested), default=0)
     if gpus > (most := max(node.gpus for node in there)):
         yield Problem(
-            description=f"{gpus} {settings.gpu_resource} are asked for, and no node has more than {most}",
-            fix="Ask for fewer (--gpus), or name what they are called here: -B gpu-resource=NAME.",
+            description=f"{gpus} {settings.gpu_resource} requested, but no node has more than {most}",
+            fix="Request fewer with --gpus, or set the cluster's resource name: -B gpu-resource=NAME.",
         )
     cpus = max((resources.cpus or 0 for resources in requested), default=0)
     if cpus > (cores := max(node.cpus for node in there)):
-        yield Problem(
-            description=f"{cpus:g} CPUs are asked for, and no node has more than {cores:g}", fix="Ask for fewer."
-        )
+        yield Problem(description=f"{cpus:g} CPUs requested, but no node has more than {cores:g}", fix="Request fewer with --cpus.")
     memory = max((resources.memory or 0 for resources in requested), default=0)
     if memory > (room := max(node.memory for node in there)):
         have = f"{room / 2**30:.1f} GiB"
         yield Problem(
-            description=f"{memory / 2**30:.1f} GiB of memory are asked for, and no node has more than {have}",
-            fix="Ask for less.",
+            description=f"{memory / 2**30:.1f} GiB of memory requested, but no node has more than {have}",
+            fix="Request less with --memory.",
         )
