@@ -126,9 +126,9 @@ def competitions_page() -> str:
     """docs/competitions.md."""
     parts = [
         "# Competitions\n\n"
-        "Written by `make generate` from each package's `competition.toml`. The medals are the scores of the human "
-        "leaderboard at which gold, silver and bronze begin; ↑ higher is better, ↓ lower. "
-        "[known-issues.md](known-issues.md) says what is wrong with them.\n"
+        "The medal columns are the scores on the human leaderboard at which gold, silver and bronze begin; ↑ higher is "
+        "better, ↓ lower is better. [known-issues.md](known-issues.md) lists known flaws. (Generated from each package's "
+        "`competition.toml` by `make generate`.)\n"
     ]
     for split, title in SPLITS.items():
         rows = [row(facts) for facts in competitions() if facts.split == split]
@@ -146,11 +146,10 @@ def known_issues_page() -> str:
     count = sum(len(facts.known_issues) for facts in known)
     parts = [
         "# Known issues\n\n"
-        "Written by `make generate` from each package's `competition.toml` (`[[known_issues]]`). Edition v1 is the "
-        "benchmark as published, flaws included, so that scores compare with the public leaderboard. These are the "
-        f"{count} flaws that are known, of {len(known)} of {len(competitions())} competitions: what is wrong, what it "
-        "does to scores, and what a fixed edition should change. An empty last cell means that nothing can or need be "
-        "changed.\n"
+        "Edition v1 is the benchmark as published, flaws included, so that scores compare with the public leaderboard. "
+        f"These are its {count} known flaws, in {len(known)} of {len(competitions())} competitions: what is wrong, how it "
+        "affects scores, and what a repaired edition should change. The last cell is empty if nothing can or need be "
+        "changed. (Generated from `[[known_issues]]` of each package's `competition.toml` by `make generate`.)\n"
     ]
     for split, title in SPLITS.items():
         some = [facts for facts in known if facts.split == split]
