@@ -127,8 +127,8 @@ def competitions_page() -> str:
     parts = [
         "# Competitions\n\n"
         "The medal columns are the scores on the human leaderboard at which gold, silver and bronze begin; ↑ higher is "
-        "better, ↓ lower is better. [known-issues.md](known-issues.md) lists known flaws. (Generated from each package's "
-        "`competition.toml` by `make generate`.)\n"
+        "better, ↓ lower is better. [known-issues.md](known-issues.md) lists known flaws. (Generated from each "
+        "package's `competition.toml` by `make generate`.)\n"
     ]
     for split, title in SPLITS.items():
         rows = [row(facts) for facts in competitions() if facts.split == split]
@@ -147,8 +147,8 @@ def known_issues_page() -> str:
     parts = [
         "# Known issues\n\n"
         "Edition v1 is the benchmark as published, flaws included, so that scores compare with the public leaderboard. "
-        f"These are its {count} known flaws, in {len(known)} of {len(competitions())} competitions: what is wrong, how it "
-        "affects scores, and what a repaired edition should change. The last cell is empty if nothing can or need be "
+        f"These are its {count} known flaws, in {len(known)} of {len(competitions())} competitions: what is wrong, how "
+        "it affects scores, and what a repaired edition should change. The last cell is empty if nothing needs to be "
         "changed. (Generated from `[[known_issues]]` of each package's `competition.toml` by `make generate`.)\n"
     ]
     for split, title in SPLITS.items():

@@ -112,7 +112,10 @@ def _beyond(settings: Settings, there: Sequence[Node], requested: Sequence[Resou
         )
     cpus = max((resources.cpus or 0 for resources in requested), default=0)
     if cpus > (cores := max(node.cpus for node in there)):
-        yield Problem(description=f"{cpus:g} CPUs requested, but no node has more than {cores:g}", fix="Request fewer with --cpus.")
+        yield Problem(
+            description=f"{cpus:g} CPUs requested, but no node has more than {cores:g}",
+            fix="Request fewer with --cpus.",
+        )
     memory = max((resources.memory or 0 for resources in requested), default=0)
     if memory > (room := max(node.memory for node in there)):
         have = f"{room / 2**30:.1f} GiB"
