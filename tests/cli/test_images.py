@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from mle_backend_vm.machine import Vm
+from mle_backend_vm.vm_backend import Vm
 
 from mlecore.agents import Recipe
 from mlecore.cli.images import command

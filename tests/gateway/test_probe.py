@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mle_backend_vm.machine import Vm
+from mle_backend_vm.vm_backend import Vm
 
 from mlecore.controller.model_check import check_models
 from mlecore.gateway.probe import kind_of

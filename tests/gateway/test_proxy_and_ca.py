@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from mle_backend_vm.machine import Vm
+from mle_backend_vm.vm_backend import Vm
 from mlecore_testing.models import Answer, Model, Script, Usage, scripted_model
 
 from mlecore import relay

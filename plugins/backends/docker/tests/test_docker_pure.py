@@ -22,10 +22,9 @@ from mle_backend_docker.gpus import Gpus, parse_gpus
 from mle_backend_docker.logs import FULL, whole_lines
 from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import OURS
-from mle_backend_vm import start
+from mle_backend_vm import layout
 
-from mlecore.agents import HOME
-from mlecore.backends import TOOLS, Dataset, Image, Job, Resources
+from mlecore.backends import Dataset, Image, Job, Resources
 from mlecore.errors import BackendError, BackendUnreachable, UsageError
 from mlecore.fetching import Receiver
 from mlecore.globs import Glob
@@ -307,7 +306,7 @@ def test_an_agent_has_the_same_variables_as_under_vm(network: Any, tmp_path: Pat
     job = evolve(asking(network=network, allow=("example.com",), cpus=2, memory=2**30, gpus=1), env={"OWN": "x"})
     relay = "http://relay:1" if network == "llm" else None
     docker = container.environment(job, OURS, ("7",), relay)
-    vm = start._environment(evolve(job, image=Image(ref="", digest="d")), HOME, TOOLS, tmp_path, tmp_path, True)
+    vm = layout.variables(evolve(job, image=Image(ref="", digest="d")), tmp_path, tmp_path, True)
     assert docker.keys() == vm.keys() - {"PATH"}  # an image sets that
     differing = {name for name in docker if docker[name] != vm[name]}
     assert differing - {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} == {"HOME", "USER", "LOGNAME"}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
-    from mle_backend_vm.machine import gpu_ids
+    from mle_backend_vm.vm_backend import gpu_ids
 
     from mle_backend_ssh.asyncssh_link import SshLink
     from mle_backend_ssh.host import Host

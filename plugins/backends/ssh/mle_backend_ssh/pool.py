@@ -15,8 +15,8 @@ from typing import ClassVar, TypeVar
 
 from attrs import evolve
 from mle_backend_vm import folders
-from mle_backend_vm.machine import ISOLATION
 from mle_backend_vm.supervise import relaying
+from mle_backend_vm.vm_backend import ISOLATION
 
 from mle_backend_ssh import checks
 from mle_backend_ssh.host import Host

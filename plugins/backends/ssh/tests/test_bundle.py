@@ -64,7 +64,7 @@ def test_it_imports_nothing_that_it_does_not_bring(tmp_path: Path) -> None:
         [sys.executable, "-I", "-S", "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
     )
     assert "site-packages" not in done.stdout
-    assert str(tmp_path / "mle_backend_vm" / "machine.py") in done.stdout.split("\n")
+    assert str(tmp_path / "mle_backend_vm" / "vm_backend.py") in done.stdout.split("\n")
 
 
 def test_the_same_files_make_the_same_archive() -> None:

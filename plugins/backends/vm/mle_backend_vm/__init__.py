@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 @hookimpl
 def backend(options: Mapping[str, str]) -> Backend:
-    from mle_backend_vm.machine import Vm
+    from mle_backend_vm.vm_backend import Vm
 
     return Vm(options)

@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,10 +22,12 @@ from uuid import uuid4
 from mle_backend_vm import folders
 from mle_backend_vm.installing import LOCK, Installer, find_uv, node_folders, node_prefix, npm_packages, read_installed
 from mle_backend_vm.pythons import Python, find_python, fits, own_python
+from mle_backend_vm.supervise.files import SPEC, read_json
+from mle_backend_vm.supervise.spec import read_spec
 from mlecore.agents import Recipe
-from mlecore.backends import Image
+from mlecore.backends import CachedImage, Image
 from mlecore.child_environment import child_environment
-from mlecore.errors import BackendError
+from mlecore.errors import BackendError, ImageGone
 from mlecore.files import remove, replace
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -70,6 +73,21 @@ def locked(target: Path, how: int) -> Iterator[None]:
     """Keep others from making or removing an environment. With LOCK_NB, raises BlockingIOError if somebody is at it."""
     with target.with_name(f"{target.name}.lock").open("a") as lock:
         fcntl.flock(lock, how)
+        yield
+
+
+@contextmanager
+def kept(ref: str) -> Iterator[None]:
+    """Nobody removes an environment until the job's folder says that it is needed. Raises ImageGone."""
+    if not ref:
+        yield
+        return
+    gone = ImageGone(f"the environment {ref} is no longer there")
+    if not Path(ref).parent.is_dir():
+        raise gone
+    with locked(Path(ref), fcntl.LOCK_SH):
+        if not is_complete(Path(ref)):
+            raise gone
         yield
 
 
@@ -204,3 +222,70 @@ def search_path(ref: str, root: Path) -> str:
     if ref and (node := shutil.which("node")) and not node.startswith("/usr/"):
         own.append(str(Path(node).resolve().parent))
     return ":".join([*own, _SYSTEM_PATH, str(_plain_folder(root))])
+
+
+def built(root: Path) -> list[CachedImage]:
+    """All environments below ``root``, newest first. Files that are links into uv's cache are not in their size."""
+    used = _used(root)
+    found = [
+        CachedImage(
+            ref=str(folder),
+            name=folder.name[:12],
+            size=_size(folder),
+            created=manifest(folder).stat().st_mtime,
+            about=_about(folder),
+            used=str(folder) in used,
+        )
+        for folder in _folders(root)
+        if manifest(folder).is_file()
+    ]
+    return sorted(found, key=lambda each: -each.created)
+
+
+def prune(root: Path, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
+    """See ``Backend.prune``."""
+    wanted = {each.ref: each for each in chosen}
+    removed, freed = [], 0
+    for folder in _folders(root):
+        if str(folder) in wanted or not manifest(folder).is_file():  # or its build was interrupted
+            size = _discard(folder, root)
+            if size is not None:
+                removed += [wanted[str(folder)]] if str(folder) in wanted else []
+                freed += size
+    return removed, freed
+
+
+def _discard(folder: Path, root: Path) -> int | None:
+    """The bytes freed; None if somebody builds or uses it."""
+    try:
+        with locked(folder, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            if str(folder) in _used(root):
+                return None
+            size = _size(folder)
+            manifest(folder).unlink(missing_ok=True)  # first: half an environment is none
+            folders.erase(folder)
+            return size
+    except BlockingIOError:
+        return None
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    return (path for path in sorted((root / "envs").glob("*")) if path.is_dir() and not path.is_symlink())
+
+
+def _used(root: Path) -> set[str]:
+    """Environments of jobs that are still there."""
+    specs = (read_spec(str(path.parent)) for path in folders.jobs(root).glob(f"*/{SPEC}"))
+    return {spec.image for spec in specs if spec}
+
+
+def _size(folder: Path) -> int:
+    """Bytes on disk that only this folder takes."""
+    found = (Path(path, name).lstat() for path, _, names in os.walk(folder) for name in ("", *names))
+    return sum(status.st_blocks * 512 for status in found if status.st_nlink == 1 or stat.S_ISDIR(status.st_mode))
+
+
+def _about(folder: Path) -> str:
+    """Its interpreter and what was asked for; an older version of mlecore noted less."""
+    made = read_json(str(manifest(folder))) or {}
+    return ", ".join([*made.get("installed", ())[:1], *made.get("asked", ()), *made.get("files", ())])

@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import socket
-import stat
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from uuid import uuid4
 
 from mlecore import files
-from mlecore.backends import Handle, Job
+from mlecore.backends import Handle
 from mlecore.errors import BackendError, BackendUnreachable
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
@@ -84,50 +82,6 @@ def new(root: Path, name: str) -> Iterator[Path]:
             yield folder
         finally:
             files.remove(folder)
-
-
-def lay_out(folder: Path, job: Job, owner: int | None) -> None:
-    """All that a job's sandbox shows; ``owner`` is the user that the agent becomes."""
-    home = folder / "home"
-    for name in ("", "data", "submission", "code", "logs", ".mlecore"):
-        (home / name).mkdir()
-    (folder / "tmp").mkdir()
-    (folder / "opt").mkdir()
-    for name, content in job.files.items():
-        _put(home / _relative(name), content)
-    for name, content in job.tools.items():
-        _put(folder / "opt" / _relative(name), content)
-    (folder / "stdin").write_bytes(job.stdin)
-    for top in (home, folder / "opt"):
-        for path, _, _ in os.walk(top):
-            Path(path).chmod(0o755)  # whatever our umask is
-    if owner is not None:
-        for top in (home, folder / "tmp"):
-            for path, _, names in os.walk(top):
-                for name in ("", *names):
-                    os.chown(os.path.join(path, name), owner, owner, follow_symlinks=False)  # noqa: PTH118
-    (folder / "tmp").chmod(0o1777)
-
-
-def _relative(name: str) -> PurePosixPath:
-    path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or not path.parts:
-        raise BackendError(f"{name!r} is not a path below the sandbox's home")
-    return path
-
-
-def _put(target: Path, content: bytes | Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if isinstance(content, Path):
-        if content.is_dir():
-            shutil.copytree(content, target, dirs_exist_ok=True)
-            return
-        shutil.copyfile(content, target)
-        executable = bool(content.stat().st_mode & stat.S_IXUSR)
-    else:
-        target.write_bytes(content)
-        executable = content.startswith(b"#!")
-    target.chmod(0o755 if executable else 0o644)
 
 
 def sweep(root: Path) -> None:

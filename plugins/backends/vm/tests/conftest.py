@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import pytest
 from mle_backend_vm import bubblewrap
-from mle_backend_vm.machine import Vm
+from mle_backend_vm.vm_backend import Vm
 
 import mlecore.sandbox
 from mlecore.agents import Recipe

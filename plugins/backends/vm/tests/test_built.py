@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from mle_backend_vm import environments
-from mle_backend_vm.machine import Vm
+from mle_backend_vm.vm_backend import Vm
 
 from mlecore.agents import Recipe
 from mlecore.cli.images import command

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from mle_backend_vm.machine import Vm
 from mle_backend_vm.supervise import cgroups
 from mle_backend_vm.supervise.cgroups import Group, Kills, mount_point, parent
+from mle_backend_vm.vm_backend import Vm
 
 from mlecore.backends import Resources
 

@@ -65,7 +65,7 @@ def test_no_gpu_is_given_out_unless_named(make_lab: Callable[..., Any]) -> None:
 
     lab = make_lab(isolation="none")
     assert lab.vm.capacity().gpus == ()
-    with pytest.raises(BackendError, match="0 may be given out"):
+    with pytest.raises(BackendError, match="0 available"):
         lab.start("/bin/true", gpus=1)
 
 

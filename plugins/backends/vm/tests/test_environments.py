@@ -263,13 +263,14 @@ def test_a_package_with_another_hash_is_not_installed(root: Path, monkeypatch: p
     assert f"{MODULE}==1.0" in image.installed
 
 
-def test_an_environment_that_was_removed_is_reported_as_gone(root: Path) -> None:
+def test_an_environment_that_was_removed_is_reported_as_gone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mle_backend_vm import folders
-    from mle_backend_vm.start import start
+    from mle_backend_vm.vm_backend import Vm
 
     from mlecore.backends import Dataset, Job, Resources
     from mlecore.errors import ImageGone
 
+    monkeypatch.setenv("MLECORE_VM_STATE", str(root))
     image = build(Recipe(files={"/srv/b": b"text"}), root)
     folders.erase(Path(image.ref))
     dataset = Dataset(competition="toy", edition="v1", public=root, digest="d")
@@ -284,7 +285,7 @@ def test_an_environment_that_was_removed_is_reported_as_gone(root: Path) -> None
         tools={},
     )
     with pytest.raises(ImageGone, match="no longer there"):
-        start(job, root, (), isolated=True)
+        Vm({"isolation": "none"}).start(job)
 
 
 def test_packages_are_installed_alone_after_the_others(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from mle_backend_vm.supervise.namespaces import Entrance
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        ("echo no such place >&2; exit 1", "made: no such place"),
+        ("echo no such place >&2; exit 1", "network: no such place"),
         ("exec sleep 60", "not ready after 0.2 s: "),
     ],
     ids=["failed", "slow"],

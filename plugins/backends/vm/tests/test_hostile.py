@@ -20,11 +20,12 @@ _JOIN, _READ = 1, 11
 
 def quickly(monkeypatch: pytest.MonkeyPatch, **seconds: float) -> None:
     """Have supervisors wait less than they do."""
-    from mle_backend_vm import start
+    from mle_backend_vm import supervision
 
     settings = "; ".join(f"d.{name} = {value}" for name, value in seconds.items())
-    launch = start._LAUNCH.replace("main(sys", f"import supervise.deadline as d; {settings}; main(sys")
-    monkeypatch.setattr(start, "_LAUNCH", launch)
+    launch = supervision._LAUNCH.replace("main(*", f"import supervise.deadline as d; {settings}; main(*")
+    assert launch != supervision._LAUNCH
+    monkeypatch.setattr(supervision, "_LAUNCH", launch)
 
 
 # ---------------------------------------------------------------- keys and descriptors
@@ -195,9 +196,9 @@ def test_a_folder_that_cannot_be_read_counts(lab: Any) -> None:
 
 
 def test_empty_files_count(any_lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mle_backend_vm import start
+    from mle_backend_vm import layout
 
-    monkeypatch.setattr(start, "_most_files", lambda folder: 1000)
+    monkeypatch.setattr(layout, "_max_files", lambda folder: 1000)
     script = "import os, time\nfor n in range(2000): open(f'code/{n}', 'w').close()\ntime.sleep(30)"
     status, _ = any_lab.run("python3", "-c", script)
     assert (status.exit_code, status.reason) == (137, "made more than its 1000 files")

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mle_backend_vm import folders
+from mle_backend_vm import folders, layout
 from mle_backend_vm.supervise import processes
+from mle_backend_vm.supervise.spec import JobSpec, read_spec
 
 from mlecore.backends import Handle
 from mlecore.errors import BackendError, BackendUnreachable
@@ -28,8 +29,10 @@ def read_state(handle: Handle) -> dict[str, Any]:
     return dict(json.loads((folders.folder_of(handle) / "state.json").read_text()))
 
 
-def read_spec(handle: Handle) -> dict[str, Any]:
-    return dict(json.loads((folders.folder_of(handle) / "job.json").read_text()))
+def spec_of(handle: Handle) -> JobSpec:
+    spec = read_spec(str(folders.folder_of(handle)))
+    assert spec is not None
+    return spec
 
 
 def supervisor(handle: Handle) -> int:
@@ -59,7 +62,7 @@ def test_home_is_where_the_tree_stands(any_lab: Any) -> None:
 
 def test_remove_leaves_nothing(any_lab: Any, state: Path, wait_until: Callable[..., None]) -> None:
     handle = any_lab.start("/bin/sh", "-c", "mkdir -p code/a/b; touch code/a/b/c; chmod 0 code/a; sleep 100")
-    spec = read_spec(handle)
+    spec = spec_of(handle)
     wait_until(lambda: bool(processes.marked(spec)))  # soon enough to meet a sandbox that is still being made
     any_lab.vm.remove(handle)
     any_lab.vm.remove(handle)
@@ -98,7 +101,7 @@ def test_a_job_outlives_its_controller_and_keeps_its_limit(any_lab: Any) -> None
         from pathlib import Path
         sys.path.insert(0, sys.argv[1])
         from conftest import Lab
-        from mle_backend_vm.machine import Vm
+        from mle_backend_vm.vm_backend import Vm
         lab = Lab(Vm({"isolation": sys.argv[2]}), Path(sys.argv[3]))
         lab.start("/bin/sh", "-c", "echo 1 > submission/s.csv; sleep 100", time_limit=0.5, grace=0.2)
         os.kill(os.getpid(), signal.SIGKILL)
@@ -120,7 +123,7 @@ def test_a_killed_supervisor_is_an_infrastructure_failure_and_takes_its_tree_alo
     any_lab: Any, wait_until: Callable[..., None], state: Path
 ) -> None:
     handle = any_lab.start("/bin/sh", "-c", "(setsid sleep 4711 &) ; sleep 4711")
-    spec = read_spec(handle)
+    spec = spec_of(handle)
     wait_until(lambda: any_lab.status(handle).phase == "running")
     first = int(read_state(handle)["init"])
     os.kill(supervisor(handle), signal.SIGKILL)
@@ -137,7 +140,7 @@ def test_a_sandbox_that_is_being_made_dies_with_its_supervisor(
     any_lab: Any, wait_until: Callable[..., None], attempt: int
 ) -> None:
     handle = any_lab.start("/bin/sleep", "100")
-    spec = read_spec(handle)
+    spec = spec_of(handle)
     wait_until(lambda: bool(processes.marked(spec)))
     os.kill(supervisor(handle), signal.SIGKILL)
     wait_until(lambda: any_lab.status(handle).phase == "exited")
@@ -164,10 +167,10 @@ def test_a_number_given_out_again_is_not_the_supervisor(lab: Any) -> None:
 
 def test_a_start_that_was_cut_off_goes_on(any_lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed between giving the folder its final name and starting the supervisor."""
-    from mle_backend_vm import start
+    from mle_backend_vm import supervision
 
     with monkeypatch.context() as patched:
-        patched.setattr(start, "supervise", lambda *_: None)
+        patched.setattr(supervision, "supervise", lambda *_: None)
         handle = any_lab.start("/bin/echo", "ran")
     assert any_lab.status(handle).phase == "pending"
     assert any_lab.vm.list_jobs("g") == {"mle-test-1": handle}
@@ -179,10 +182,10 @@ def test_a_start_that_was_cut_off_goes_on(any_lab: Any, monkeypatch: pytest.Monk
 def test_a_job_that_is_stopped_before_it_is_supervised_never_runs(
     any_lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mle_backend_vm import start
+    from mle_backend_vm import supervision
 
     with monkeypatch.context() as patched:
-        patched.setattr(start, "supervise", lambda *_: None)
+        patched.setattr(supervision, "supervise", lambda *_: None)
         handle = any_lab.start("/bin/echo", "ran")
     any_lab.vm.stop(handle, 1.0)
     any_lab.start("/bin/echo", "ran")
@@ -235,11 +238,11 @@ def test_signals_are_as_in_a_shell(any_lab: Any) -> None:
 def test_a_disk_that_is_full_at_the_end_is_waited_for(
     any_lab: Any, monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., None]
 ) -> None:
-    from mle_backend_vm import start
+    from mle_backend_vm import supervision
 
-    monkeypatch.setattr(
-        start, "_LAUNCH", start._LAUNCH.replace("main(sys", "import supervise.supervisor as m; m.RETRY = 0.1; main(sys")
-    )
+    launch = supervision._LAUNCH.replace("main(*", "import supervise.supervisor as m; m.RETRY = 0.1; main(*")
+    assert launch != supervision._LAUNCH
+    monkeypatch.setattr(supervision, "_LAUNCH", launch)
     handle = any_lab.start("/bin/sh", "-c", "while ! [ -e go ]; do sleep 0.05; done; exit 7")
     wait_until(lambda: any_lab.status(handle).phase == "running")
     folder = folders.folder_of(handle)
@@ -324,7 +327,7 @@ def test_a_layout_that_fails_is_removed(any_lab: Any, state: Path, monkeypatch: 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(folders, "_put", full)
+    monkeypatch.setattr(layout, "_put", full)
     with pytest.raises(OSError, match="No space left"):
         any_lab.start("/bin/true")
     assert list((state / "new").iterdir()) == []

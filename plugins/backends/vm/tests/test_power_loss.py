@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mle_backend_vm import folders, start
+from mle_backend_vm import folders, supervision
 from mle_backend_vm.supervise import files as small_files
 from mle_backend_vm.supervise import processes, supervisor
+from mle_backend_vm.supervise.spec import JobSpec
 
 from mlecore.backends import Handle
 
@@ -50,7 +51,7 @@ def test_a_layout_is_known_after_a_power_loss_and_never_started(
 ) -> None:
     """Power goes between giving the folder its name and starting the supervisor: files of the agent may be empty."""
     with monkeypatch.context() as patched:
-        patched.setattr(start, "supervise", lambda *_: None)
+        patched.setattr(supervision, "supervise", lambda *_: None)
         handle = on_disk.start("/bin/sh", "-c", "echo ran")
     os.sync()  # its name has reached the disk
     disk.lose_power()
@@ -66,7 +67,7 @@ def test_a_layout_is_known_after_a_power_loss_and_never_started(
 
 def test_an_empty_job_file_loses_the_attempt_not_the_run(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(start, "supervise", lambda *_: None)
+        patched.setattr(supervision, "supervise", lambda *_: None)
         handle = lab.start("/bin/true")
     (folders.folder_of(handle) / small_files.SPEC).write_bytes(b"")
     assert lab.start("/bin/true") == handle
@@ -79,7 +80,7 @@ def test_a_supervisor_that_is_dead_at_birth_loses_the_attempt_not_the_run(
     lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(start.environments, "base_python", lambda: "/bin/false")
+        patched.setattr(supervision.environments, "base_python", lambda: "/bin/false")
         handle = lab.start("/bin/true")
     status = lab.status(handle)
     assert status.phase == "exited" and status.infra_failure and "no supervisor took the job" in status.reason
@@ -89,14 +90,9 @@ def test_a_supervisor_that_is_dead_at_birth_loses_the_attempt_not_the_run(
 @pytest.fixture
 def ending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A supervisor whose job has just ended."""
-    spec = {
-        "name": "j",
-        "outer": [],
-        "home_outside": str(tmp_path),
-        "memory": None,
-        "disk_folders": [str(tmp_path)],
-        "room": 0,
-    }
+    empty: dict[str, Any] = dict.fromkeys(JobSpec._fields)
+    folder = str(tmp_path)
+    spec = JobSpec(**{**empty, "name": "j", "home_folder": folder, "tmp_folder": folder, "free_disk": 0})
     monkeypatch.setattr(supervisor.processes, "end_tree", lambda *_: None)
     return supervisor.Supervisor(str(tmp_path), str(tmp_path), {"secrets": {}, "gateway": None}, spec)
 

@@ -157,7 +157,7 @@ def test_python_works_inside(lab: Any) -> None:
 def test_what_cannot_be_given_is_reported_before_the_start(lab: Any) -> None:
     job: Job = lab.job("/bin/true", gpus=2, memory=1 << 60, cpus=9999.0, writable_root=True)
     words = " ".join(problem.description for problem in lab.vm.preflight([job.resources]) if problem.fatal)
-    for part in ("2 GPUs", "of memory are asked", "9999 CPUs", "read-only"):
+    for part in ("2 GPUs", "of memory requested", "9999 CPUs", "read-only"):
         assert part in words
 
 

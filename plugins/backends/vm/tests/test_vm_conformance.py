@@ -24,7 +24,7 @@ def test_without_one(state: Path) -> None:
 
 def test_it_can_be_loaded_again_after_use(state: Path) -> None:
     """No module of the package may hide its hook."""
-    import mle_backend_vm.machine
+    import mle_backend_vm.vm_backend
 
     from mlecore.registry.loading import load
 

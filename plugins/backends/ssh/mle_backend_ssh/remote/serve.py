@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import attrs
 from mle_backend_vm import collect, folders
-from mle_backend_vm.machine import Vm
+from mle_backend_vm.vm_backend import Vm
 
 from mle_backend_ssh.remote import survey, wire
 from mle_backend_ssh.remote.receive import receive

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from mle_backend_vm import bubblewrap, folders, gpus
-from mle_backend_vm.status import status
-from mle_backend_vm.supervise.files import SPEC, read_json
 from mle_backend_vm.supervise.processes import boot_id
+from mle_backend_vm.supervise.spec import read_spec
+from mle_backend_vm.supervision import status
 
 from mle_backend_ssh.remote.logind import ends_at_logout
 
@@ -46,7 +46,8 @@ def load(root: Path) -> dict[str, float]:
         if status(path, boot).phase in ("exited", "gone"):
             continue
         used["jobs"] += 1
-        spec = read_json(str(path / SPEC)) or {}
-        for key in ("gpus", "cpus", "memory"):
-            used[key] += spec.get(key) or 0
+        if spec := read_spec(str(path)):
+            used["gpus"] += spec.gpus
+            used["cpus"] += spec.cpus or 0
+            used["memory"] += spec.memory or 0
     return used

@@ -51,7 +51,7 @@ class Helpers:
                     self.stop()
                     words = heard.decode(errors="replace")[-300:].strip()
                     why = words if ready else f"not ready after {_READY:g} s: {' '.join(program.argv)} {words}".rstrip()
-                    raise RuntimeError(f"the way out of the sandbox could not be made: {why}")
+                    raise RuntimeError(f"the sandbox could not be connected to its network: {why}")
             os.close(said)
 
     def _spawn(self, program: Program, listen: bool = True) -> tuple[int, int]:

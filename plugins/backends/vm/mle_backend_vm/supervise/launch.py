@@ -5,11 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-from typing import Any
 
 from mlecore.sandbox import seccomp
 
 from .cgroups import Group
+from .spec import JobSpec
 
 
 class Started:
@@ -22,21 +22,21 @@ class Started:
         self.gate = gate  # -1 if nothing waits
 
 
-def command(spec: dict[str, Any], gpus: list[str], polled: bool, status: int, gate: int, filter: int) -> list[str]:
-    """The whole command line. Raises KeyError if the spec is not one."""
-    argv: list[str] = list(spec["outer"])
+def command(spec: JobSpec, gpus: list[str], polled: bool, status: int, gate: int, filter: int) -> list[str]:
+    """The whole command line."""
+    argv: list[str] = list(spec.bubblewrap)
     if argv:
         for name in gpus:
-            argv += spec["gpu_args"].get(name, [])
-        argv += [*spec["outer_last"], "--json-status-fd", str(status)]
+            argv += spec.gpu_options.get(name, [])
+        argv += [*spec.bubblewrap_last, "--json-status-fd", str(status)]
         if filter >= 0:
             argv += ["--seccomp", str(filter)]
         if gate >= 0:
             argv += ["--block-fd", str(gate)]
-        argv += ["--", *spec["prelude"]]
-        if polled and spec["memory"]:
-            argv += [f"--data={_backstop(spec['memory'])}"]
-    return argv + list(spec["inner"])
+        argv += ["--", *spec.prelude]
+        if polled and spec.memory:
+            argv += [f"--data={_backstop(spec.memory)}"]
+    return argv + list(spec.argv)
 
 
 def _backstop(memory: int) -> int:
@@ -48,16 +48,16 @@ def _backstop(memory: int) -> int:
     return int(max(2 * memory, machine * 3 // 4))
 
 
-def environment(spec: dict[str, Any], secrets: dict[str, str], gpus: list[str]) -> dict[str, str]:
+def environment(spec: JobSpec, secrets: dict[str, str], gpus: list[str]) -> dict[str, str]:
     """All variables of the sandbox."""
-    env = {**spec["env"], **secrets}
-    if not spec["outer"]:  # it sees all GPUs of the machine, not only its own
+    env = {**spec.env, **secrets}
+    if not spec.sandboxed:  # it sees all GPUs of the machine, not only its own
         env["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
     return env
 
 
 def launch(
-    spec: dict[str, Any],
+    spec: JobSpec,
     folder: str,
     secrets: dict[str, str],
     gpus: list[str],
@@ -65,15 +65,15 @@ def launch(
     group: Group | None,
 ) -> Started:
     """Fork and exec. If exec fails, the job's output says why."""
-    wrapped = bool(spec["outer"])
+    wrapped = spec.sandboxed
     status = gate = (-1, -1)
     filter = -1
     if wrapped:
         filter = _filter()
         status = os.pipe()
-        if spec["way_out"]:
+        if spec.needs_network:
             gate = os.pipe()
-    if spec["terminal"]:
+    if spec.terminal:
         output, inner = os.openpty()
         stdin = inner
     else:
@@ -99,7 +99,7 @@ def launch(
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP, signal.SIGINT):  # we ignore them
                 signal.signal(number, signal.SIG_DFL)
             os.umask(0o022)
-            os.chdir("/" if wrapped else spec["home"])
+            os.chdir("/" if wrapped else spec.home)
             os.execve(argv[0], argv, env)
         except BaseException as error:
             os.write(2, f"mlecore: cannot start {argv[0]}: {error}\n".encode())
@@ -137,10 +137,9 @@ def _filter() -> int:
     return copy
 
 
-def _limit(spec: dict[str, Any]) -> None:
+def _limit(spec: JobSpec) -> None:
     """Sets what prlimit sets inside a sandbox."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if spec["file_size"]:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (spec["file_size"], spec["file_size"]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (spec.disk, spec.disk))

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .disk import Count
 from .namespaces import is_whole
+from .spec import JobSpec
 from .watch import Memory, OpenFiles, Processes
+
+DISK_EVERY = 5.0  # seconds between two counts of what it has written
 
 
 class WatchedLimits:
     """The limits of one job. ``in_cgroup``: the kernel holds it to its memory and processes."""
 
-    def __init__(self, spec: dict[str, Any], in_cgroup: bool) -> None:
+    def __init__(self, spec: JobSpec, in_cgroup: bool) -> None:
         self._spec = spec
-        self._wrapped = bool(spec["outer"])
-        self._memory_limit: int | None = None if in_cgroup else spec["memory"]
+        self._wrapped = spec.sandboxed
+        self._memory_limit: int | None = None if in_cgroup else spec.memory
         self.often = self._memory_limit is not None or not self._wrapped  # looked at several times a second
-        self._count = Count(spec["disk_folders"], spec["disk_every"])
+        self._count = Count(spec.written, DISK_EVERY)
         self._memory: Memory | None = None
         self._open: OpenFiles | None = None
 
@@ -31,20 +32,20 @@ class WatchedLimits:
         self._open.look()
         if self.often and (what := self._memory.over(self._open.memory + self._count.memory)):
             return what
-        if self._count.bytes + self._open.disk > spec["disk"]:
+        if self._count.bytes + self._open.disk > spec.disk:
             return "disk"
-        return "files" if counted and spec["files"] and self._count.files > spec["files"] else ""
+        return "files" if counted and spec.max_files and self._count.files > spec.max_files else ""
 
     def _begin(self, init: int) -> bool:
         """Once the sandbox is whole; until then its first process still sees the whole machine."""
-        if self._wrapped and not is_whole(init, self._spec["home_outside"]):
+        if self._wrapped and not is_whole(init, self._spec.home_folder):
             return False
         try:
             seen = Processes(init, self._wrapped)
         except OSError:  # ended already
             return False
-        self._memory = Memory(seen, self._memory_limit, self._spec["processes"])
-        self._open = OpenFiles(seen, self._spec["home_outside"])
+        self._memory = Memory(seen, self._memory_limit, self._spec.processes)
+        self._open = OpenFiles(seen, self._spec.home_folder)
         return True
 
     def close(self) -> None:

@@ -9,7 +9,8 @@ import os
 import sys
 
 from . import keyring, processes
-from .files import LOCK, SPEC, STATE, read_json
+from .files import LOCK, STATE
+from .spec import read_spec
 from .supervisor import Supervisor
 
 
@@ -25,7 +26,7 @@ def main(folder: str, claims_folder: str) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:  # another supervisor has it
         return
-    spec = read_json(f"{folder}/{SPEC}")
+    spec = read_spec(folder)
     if spec is None or os.path.exists(f"{folder}/{STATE}"):  # noqa: PTH110 - begun before: never twice
         return
     supervisor = Supervisor(folder, claims_folder, given, spec)

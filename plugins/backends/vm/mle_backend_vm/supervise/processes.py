@@ -6,8 +6,8 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Mapping
-from typing import Any
+
+from .spec import JobSpec
 
 MARK = "MLECORE_JOB"  # variable of a job without a PID namespace: its processes carry it in their environment
 
@@ -88,20 +88,19 @@ def zombies(parent: int) -> list[int]:
     return [pid for pid, fields in found if fields and fields[0] == "Z" and fields[1] == str(parent)]
 
 
-def marked(spec: Mapping[str, Any]) -> list[int]:
+def marked(spec: JobSpec) -> list[int]:
     """Processes that carry a job's mark: in their environment, or, where it has a sandbox, in bubblewrap's arguments.
 
     bubblewrap's inner half waits for the outer one before it dies with it: killed in between, nothing else finds it.
     """
-    outer = spec.get("outer")
-    mark = spec.get("home_outside", "") if outer else spec.get("env", {}).get(MARK)
-    if not mark:
-        return []
-    wanted = {outer[0].encode(), mark.encode()} if outer else {f"{MARK}={mark}".encode()}
+    if spec.sandboxed:
+        file, wanted = "cmdline", {spec.bubblewrap[0].encode(), spec.home_folder.encode()}
+    else:
+        file, wanted = "environ", {f"{MARK}={spec.env[MARK]}".encode()}
     out = []
     for pid in pids():
         try:
-            with open(f"/proc/{pid}/{'cmdline' if outer else 'environ'}", "rb") as source:  # noqa: PTH123
+            with open(f"/proc/{pid}/{file}", "rb") as source:  # noqa: PTH123
                 if wanted <= set(source.read().split(b"\0")):
                     out.append(pid)
         except OSError:
@@ -109,7 +108,7 @@ def marked(spec: Mapping[str, Any]) -> list[int]:
     return [pid for pid in out if started(pid)]
 
 
-def end_tree(spec: Mapping[str, Any], root: int | None, seconds: float = 5.0) -> None:
+def end_tree(spec: JobSpec, root: int | None, seconds: float = 5.0) -> None:
     """SIGKILL everything that descends from ``root`` or carries the job's mark, until nothing is left."""
     limit = time.monotonic() + seconds
     while True:

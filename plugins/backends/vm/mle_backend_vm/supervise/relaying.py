@@ -8,10 +8,10 @@ can connect to it, but not interfere with it.
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from .helpers import Helpers, Program
 from .namespaces import Entrance
+from .spec import JobSpec
 
 SOCKET = "relay.sock"
 LOG = "relay.jsonl"
@@ -23,11 +23,11 @@ GATEWAY_URL = f"http://127.0.0.1:{GATEWAY_PORT}"
 READY = b" on "  # the address, or the socket
 
 
-def helpers(spec: dict[str, Any], folder: str, init: int, settings: str | None) -> Helpers:
+def helpers(spec: JobSpec, folder: str, init: int, settings: str | None) -> Helpers:
     """All of a job's; ``settings`` are those of its gateway, if it is to have one."""
     entrance = Entrance(init, "net")
-    relay = [sys.executable, "-I", "-S", spec["relay"]]
-    patterns = [word for pattern in spec["allow"] for word in ("--allow", pattern)]
+    relay = [sys.executable, "-I", "-S", spec.relay]
+    patterns = [word for pattern in spec.allow for word in ("--allow", pattern)]
 
     def inside(port: int, socket: str) -> Program:
         return Program([*entrance.argv, *relay, "--listen", f"127.0.0.1:{port}", "--to", socket], READY)
@@ -37,5 +37,5 @@ def helpers(spec: dict[str, Any], folder: str, init: int, settings: str | None) 
         inside(PORT, SOCKET),
     ]
     if settings is not None:
-        programs += [Program(spec["gateway"], READY, settings.encode()), inside(GATEWAY_PORT, GATEWAY)]
+        programs += [Program(spec.gateway, READY, settings.encode()), inside(GATEWAY_PORT, GATEWAY)]
     return Helpers(folder, programs, entrance)

@@ -23,6 +23,7 @@ from .limits import WatchedLimits
 from .namespaces import is_whole
 from .outcome import End, outcome, report
 from .output import Output
+from .spec import JobSpec
 from .watch import oom_kills
 
 LOOK = 0.25  # seconds between two looks at memory where no cgroup limits it
@@ -37,13 +38,13 @@ SHUTDOWN = 1.0  # seconds between the SIGTERM that a machine going down sends to
 class Supervisor:
     """One job."""
 
-    def __init__(self, folder: str, claims_folder: str, given: dict[str, Any], spec: dict[str, Any]) -> None:
+    def __init__(self, folder: str, claims_folder: str, given: dict[str, Any], spec: JobSpec) -> None:
         self.folder = folder
         self.claims = claims_folder
         self.secrets: dict[str, str] = given["secrets"]
         self.gateway: str | None = given["gateway"]  # its settings; with them it is started again when it dies
         self.spec = spec
-        self.name: str = spec["name"]
+        self.name: str = spec.name
         self.state: dict[str, Any] = {
             "phase": "pending",
             "pid": os.getpid(),
@@ -76,11 +77,9 @@ class Supervisor:
             )
             return
         spec = self.spec
-        if spec["cgroup_parent"]:  # an error ends it: the record says that the limits are enforced
-            self.group = Group.make(
-                spec["cgroup_parent"], self.name, spec["memory"], spec["cpus"], spec["processes"] + 2
-            )
-        if not spec["outer"]:
+        if spec.cgroup_parent:  # an error ends it: the record says that the limits are enforced
+            self.group = Group.make(spec.cgroup_parent, self.name, spec.memory, spec.cpus, spec.processes + 2)
+        if not spec.sandboxed:
             processes.adopt_orphans()
         child = launch(spec, self.folder, self.secrets, list(self.gpus), list(self.cpus), self.group)
         self.secrets = {}
@@ -90,10 +89,10 @@ class Supervisor:
             gpus=list(self.gpus),
             cpus=list(self.cpus),
             cgroup=self.group.path if self.group else None,
-            hardware=measured(spec["cpus"], spec["memory"], [spec["gpu_models"][gpu] for gpu in self.gpus]),
+            hardware=measured(spec.cpus, spec.memory, [spec.gpu_models[gpu] for gpu in self.gpus]),
         )
         output = Output(child.output, f"{self.folder}/{OUTPUT}")
-        if not spec["outer"]:
+        if not spec.sandboxed:
             self._began(child.pid)
         try:
             code = self._watch(child, output)
@@ -127,17 +126,17 @@ class Supervisor:
     def _claim(self) -> bool:
         """Wait for the GPUs; take CPUs where enough are free. False: it shall end already."""
         spec = self.spec
-        while len(self.gpus) < spec["gpus"]:
-            self.gpus = claims.claim(self.claims, "gpu", spec["gpu_ids"], spec["gpus"], self.name)
-            if len(self.gpus) < spec["gpus"]:
+        while len(self.gpus) < spec.gpus:
+            self.gpus = claims.claim(self.claims, "gpu", spec.gpu_ids, spec.gpus, self.name)
+            if len(self.gpus) < spec.gpus:
                 claims.release(self.gpus)
-                self.save(reason="waits for a GPU; " + claims.holders(self.claims, "gpu", spec["gpu_ids"]))
+                self.save(reason="waits for a GPU; " + claims.holders(self.claims, "gpu", spec.gpu_ids))
                 self._sleep(1.0)
                 if self._stop_grace() is not None:
                     return False
-        if spec["cpus"]:
+        if spec.cpus:
             all_cpus = [str(number) for number in sorted(os.sched_getaffinity(0))]
-            count = min(len(all_cpus), max(1, int(-(-spec["cpus"] // 1))))
+            count = min(len(all_cpus), max(1, int(-(-spec.cpus // 1))))
             self.cpus = claims.claim(self.claims, "cpu", all_cpus, count, self.name)
             for name in all_cpus:  # more jobs than CPUs: share
                 if len(self.cpus) < count and name not in self.cpus:
@@ -157,7 +156,7 @@ class Supervisor:
 
     def _start_clock(self) -> None:
         self.begun = time.monotonic()
-        self.deadline = Deadline(self.begun, self.spec["time_limit"], self.spec["grace"])
+        self.deadline = Deadline(self.begun, self.spec.time_limit, self.spec.grace)
 
     def _watch(self, child: Started, output: Output) -> int:
         """Until the job's first process has ended; its wait status."""
@@ -204,9 +203,9 @@ class Supervisor:
             look_at = now + (LOOK / 2)
             kills_before, kills = kills, oom_kills()  # of the look before: a sandbox ends a moment after its init
             self._check_stop_request(now)
-            if not spec["outer"]:
+            if not spec.sandboxed:
                 processes.reap(child.pid)
-            if child.gate >= 0 and is_whole(self.init, spec["home_outside"]):
+            if child.gate >= 0 and is_whole(self.init, spec.home_folder):
                 self._open_gate(child)
             if self.helpers is not None:
                 self.helpers.repair()
@@ -219,9 +218,9 @@ class Supervisor:
                     self._kill(what)
 
     def _open_gate(self, child: Started) -> None:
-        """What waits for its way out may begin."""
+        """Connect the sandbox to its network; then the job may begin."""
         try:
-            if self.spec["network"] == "llm":
+            if self.spec.network == "llm":
                 helpers = relaying.helpers(self.spec, self.folder, self.init, self.gateway)
             else:
                 helpers = slirp.helpers(self.folder, self.init)
@@ -229,7 +228,7 @@ class Supervisor:
             self.helpers = helpers
         except (OSError, RuntimeError) as error:
             self.end.error = str(error)
-            self._kill("no way out")
+            self._kill("no network")
         self._start_clock()
         os.write(child.gate, b".")
         os.close(child.gate)
@@ -270,18 +269,18 @@ class Supervisor:
         self.end.killed = self.end.killed or why
         target = self.init or int(self.state["sandbox"])
         processes.send(target, signal.SIGKILL)
-        if not self.spec["outer"]:
+        if not self.spec.sandboxed:
             processes.end_tree(self.spec, os.getpid())
 
     def _finish(self, status: int, ended: float) -> None:
         code = os.waitstatus_to_exitcode(status)
         end = self.end
         end.code = 128 - code if code < 0 else code
-        if self.spec["outer"]:
+        if self.spec.sandboxed:
             processes.end(self.init, self.init_began, SETTLE)
             end.whole = self.exit_code is not None
             end.code = end.code if self.exit_code is None else self.exit_code
-        processes.end_tree(self.spec, None if self.spec["outer"] else os.getpid(), SETTLE)
+        processes.end_tree(self.spec, None if self.spec.sandboxed else os.getpid(), SETTLE)
         if b'"stopped": true' in report(self.spec) and self._stop_grace() is None:
             time.sleep(SHUTDOWN)
         end.stopped = self._stop_grace() is not None

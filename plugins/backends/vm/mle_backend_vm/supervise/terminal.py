@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+
+from .spec import JobSpec
 
 
-def typed(spec: dict[str, Any], folder: str) -> bytes:
+def typed(spec: JobSpec, folder: str) -> bytes:
     """Types the job's standard input into its terminal, and then its end."""
-    if not spec["terminal"]:
+    if not spec.terminal:
         return b""
     with open(f"{folder}/stdin", "rb") as source:  # noqa: PTH123
         text = source.read()

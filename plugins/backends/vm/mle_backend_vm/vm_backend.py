@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
-import shutil
 import signal
 import sys
 import time
@@ -15,10 +14,11 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar
 from uuid import uuid4
 
-from mle_backend_vm import bubblewrap, built, collect, environments, folders, gpus, start
-from mle_backend_vm.status import clean_up_after, of_group, status
-from mle_backend_vm.supervise import cgroups, processes, relaying, slirp
-from mle_backend_vm.supervise.files import OUTPUT, STATE, STOP, read_json
+import mlecore
+from mle_backend_vm import bubblewrap, collect, environments, folders, layout, preflight, supervision
+from mle_backend_vm.supervise import processes, relaying, slirp
+from mle_backend_vm.supervise.files import OUTPUT, SPEC, STATE, STOP, read_json
+from mle_backend_vm.supervise.spec import read_spec
 from mlecore.agents import HOME, Recipe
 from mlecore.backends import (
     Backend,
@@ -35,11 +35,12 @@ from mlecore.backends import (
     Progress,
     Resources,
     Sandbox,
+    secret_values,
 )
 from mlecore.errors import BackendError, BackendUnreachable
+from mlecore.model_access import Process, gateway
 from mlecore.options import Option
 from mlecore.sandbox import seccomp
-from mlecore.units import show_size
 
 _CHUNK = 1 << 20
 _ENDED = 60.0  # seconds that a job may take to vanish after its grace
@@ -83,56 +84,10 @@ class Vm(Backend):
         return bubblewrap.problem() if self._isolated else None
 
     def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
-        out = [self._sandbox_problem] if self._sandbox_problem else []
-        if not self._isolated:
-            what = "isolation=none: agents run as you, and can read and change all that you can, answers included"
-            out.append(Problem(description=what, fix="Leave it out where bubblewrap works.", fatal=False))
-        try:
-            folders.make_private(self._root)
-        except BackendError as error:
-            out.append(Problem(description=error.message, fix=error.fix or ""))
-        else:
-            folders.sweep(self._root)
-        known = gpus.found()
-        for gpu in self._gpus:
-            if gpu not in known:
-                have = f"it has {', '.join(known)}" if known else "it has none"
-                out.append(
-                    Problem(description=f"this machine has no GPU {gpu}; {have}", fix="Give -B gpus=... as they are.")
-                )
-        return [*out, *self._unmet(requested), *_watched(requested)]
-
-    def _unmet(self, requested: Sequence[Resources]) -> list[Problem]:
-        """Resources that this machine cannot provide; each kind once."""
-        here = self.capacity()
-        found: dict[str, Problem] = {}
-        for resources in requested:
-            if resources.gpus > len(self._gpus):
-                what = f"{resources.gpus} GPUs are asked for, and {len(self._gpus) or 'none'} may be used"
-                found["gpus"] = Problem(description=what, fix="Name them: -B gpus=0,1.")
-            if resources.memory and resources.memory > here.memory:
-                what = f"{show_size(resources.memory)} of memory are asked for, and this machine has"
-                found["memory"] = Problem(description=f"{what} {show_size(here.memory)}", fix="Ask for less.")
-            if resources.cpus and resources.cpus > here.cpus:
-                what = f"{resources.cpus:g} CPUs are asked for, and this machine has {here.cpus:g}"
-                found["cpus"] = Problem(description=what, fix="Ask for fewer.")
-            if resources.writable_root:
-                what = "the agent installs things outside its home, which this backend keeps read-only"
-                found["root"] = Problem(description=what, fix="Use the backend docker.")
-            if resources.network != "open" and not self._isolated:
-                what = f"network={resources.network} cannot be enforced without a sandbox"
-                found["network"] = Problem(description=what, fix="Leave out -B isolation=none.", fatal=False)
-            if resources.model is not None and not self._isolated:
-                what = "an agent without a sandbox reaches no model: its gateway is a part of the sandbox"
-                found["model"] = Problem(description=what, fix="Leave out -B isolation=none.")
-            if resources.network == "open" and self._isolated and not slirp.is_there():
-                what = "network=open is this machine's own network: its services on 127.0.0.1 and its Unix sockets "
-                what += "without a file can be reached"
-                fix = "Install slirp4netns (apt-get install slirp4netns): each job then gets a network of its own."
-                found["open"] = Problem(description=what, fix=fix, fatal=False)
-            if resources.network == "llm" and self._isolated:
-                found |= {problem.description: problem for problem in _relay_problems(resources)}
-        return list(found.values())
+        return [
+            *([self._sandbox_problem] if self._sandbox_problem else []),
+            *preflight.problems(requested, self.capacity(), self._isolated, self._root),
+        ]
 
     def stage_data(self, dataset: Dataset, progress: Progress) -> str:
         public = dataset.public.resolve()
@@ -154,21 +109,57 @@ class Vm(Backend):
         return environments.build(recipe, self._root, log, self._isolated)
 
     def cached_images(self) -> Sequence[CachedImage]:
-        return built.built(self._root)
+        return environments.built(self._root)
 
     def prune(self, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
-        return built.prune(self._root, chosen)
+        return environments.prune(self._root, chosen)
 
     def start(self, job: Job) -> Handle:
+        """Lay out its folder, rename it to its final name, start its supervisor. Every step may be interrupted.
+
+        If several start the same job, the first whose folder gets the final name wins.
+        """
         if self._sandbox_problem:
             raise BackendError(self._sandbox_problem.description, fix=self._sandbox_problem.fix)
-        folders.make_private(self._root)
         if job.resources.gpus > len(self._gpus):
-            raise BackendError(f"{job.name} asks for {job.resources.gpus} GPUs, and {len(self._gpus)} may be given out")
-        return start.start(job, self._root, self._gpus, self._isolated, self._gateway_python)
+            raise BackendError(f"{job.name} requests {job.resources.gpus} GPUs, {len(self._gpus)} available")
+        folder, model = folders.job_folder(self._root, job.name), self._gateway(job)
+        secrets = secret_values(job)
+        folders.make_private(self._root)
+        folders.make_private(folder.parent)
+        if not folder.exists():
+            with environments.kept(job.image.ref), folders.new(self._root, job.name) as made:
+                layout.lay_out(made, folder, job, self._root, self._gpus, self._isolated, model.argv if model else ())
+                try:
+                    made.rename(folder)
+                except OSError:
+                    if not folder.exists():
+                        raise
+        if not (folder / STATE).exists() and supervision.is_startable(read_spec(str(folder)), processes.boot_id()):
+            try:
+                supervision.supervise(folder, self._root, secrets, model.settings.decode() if model else None)
+            except BackendError as error:
+                supervision.note_failed_start(folder, str(error))
+        return folders.handle(folder)
+
+    def _gateway(self, job: Job) -> Process | None:
+        """It runs in the job's folder, whose path may be too long for a socket's name."""
+        if job.resources.model is None:
+            return None
+        return gateway(
+            job.resources.model,
+            job.name,
+            listen=f"unix:{relaying.GATEWAY}",
+            folder=".",
+            slots=str(folders.make_private(self._root / "calls")),
+            python=self._gateway_python or sys.executable,
+            package=Path(mlecore.__file__).parent.parent if self._gateway_python else None,
+        )
 
     def list_jobs(self, group: str) -> dict[str, Handle]:
-        return {folder.name: folders.handle(folder) for folder in of_group(folders.jobs(self._root), group)}
+        found = [path.parent for path in sorted(folders.jobs(self._root).glob(f"*/{SPEC}"))]
+        specs = {folder: read_spec(str(folder)) for folder in found}
+        return {folder.name: folders.handle(folder) for folder, spec in specs.items() if spec and spec.group == group}
 
     def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
         boot = processes.boot_id()
@@ -182,13 +173,13 @@ class Vm(Backend):
             raise
         except BackendError as error:
             return JobStatus(phase="pending", reason=str(error))
-        return status(folder, boot)
+        return supervision.status(folder, boot)
 
     def logs(self, handle: Handle, offset: int = 0, follow: bool = False) -> Iterator[bytes]:
         folder = folders.folder_of(handle)
         boot = processes.boot_id()
         while True:
-            over = status(folder, boot).phase in ("exited", "gone")
+            over = supervision.status(folder, boot).phase in ("exited", "gone")
             with contextlib.suppress(FileNotFoundError), (folder / OUTPUT).open("rb") as source:
                 source.seek(offset)
                 while chunk := source.read(_CHUNK):
@@ -210,15 +201,15 @@ class Vm(Backend):
     def stop(self, handle: Handle, grace: float) -> None:
         folder = folders.folder_of(handle)
         boot = processes.boot_id()
-        if status(folder, boot).phase in ("exited", "gone"):
+        if supervision.status(folder, boot).phase in ("exited", "gone"):
             return
         with contextlib.suppress(FileExistsError), (folder / STOP).open("x") as out:
             out.write(str(grace))
         limit = time.monotonic() + grace + _ENDED
-        while status(folder, boot).phase not in ("exited", "gone"):
+        while supervision.status(folder, boot).phase not in ("exited", "gone"):
             state = read_json(str(folder / STATE))
             if state is None:  # it has no supervisor yet; when it starts, it sees the request to stop and runs nothing
-                start.supervise(folder, self._root)
+                supervision.supervise(folder, self._root)
             else:
                 processes.send(int(state["pid"]), signal.SIGUSR1)
             if time.monotonic() > limit:
@@ -232,7 +223,7 @@ class Vm(Backend):
         self.stop(handle, 0.0)
         state = read_json(str(folder / STATE))
         if state is not None and state.get("boot") == processes.boot_id():
-            clean_up_after(folder, state)
+            supervision.clean_up_after(folder, state)
         trash = folders.make_private(folder.parent.parent / "trash") / f"{folder.name}.{uuid4().hex[:8]}"
         with contextlib.suppress(FileNotFoundError):
             folder.rename(trash)
@@ -248,7 +239,7 @@ class Vm(Backend):
         return HOME if self._isolated else PurePosixPath(folders.job_folder(self._root, job_name) / "home")
 
     def describe(self) -> Sandbox:
-        isolated, held = self._isolated, _held_by_cgroup()
+        isolated, held = self._isolated, preflight.held_by_cgroup()
         polled = Enforcement(level="watched", how="looked at four times a second")
         by_cgroup = Enforcement(level="enforced", how="cgroup")
         processes = Enforcement(level="enforced", how="rlimit") if isolated else polled
@@ -273,38 +264,3 @@ class Vm(Backend):
         if not self._isolated:
             return "the controller's own"
         return "a separate one for each job" if os.geteuid() == 0 else "the controller's, in a user namespace"
-
-
-def _held_by_cgroup() -> tuple[str, ...]:
-    """The cgroup controllers that hold jobs to their limits here."""
-    usable = cgroups.usable()
-    return usable[1] if usable else ()
-
-
-def _watched(requested: Sequence[Resources]) -> Iterator[Problem]:
-    """Limits that are asked for (all of them, where nothing is asked for yet) and that a cgroup does not enforce."""
-    held = _held_by_cgroup()
-    asked = {
-        "memory": not requested or any(resources.memory for resources in requested),
-        "cpus": not requested or any(resources.cpus for resources in requested),
-    }
-    loose = [
-        name for name, controller in (("memory", "memory"), ("cpus", "cpu")) if asked[name] and controller not in held
-    ]
-    if loose:
-        what = f"the limit of {' and '.join(loose)} is only watched: a job that works against it can go beyond it"
-        yield Problem(description=what, fix=cgroups.advice(), fatal=False)
-
-
-def _relay_problems(resources: Resources) -> Iterator[Problem]:
-    from mlecore.relay import Pattern
-
-    if not resources.allow and resources.model is None:
-        yield Problem(description="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
-    for text in resources.allow:
-        try:
-            Pattern(text)
-        except ValueError as error:
-            yield Problem(description=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain.")
-    if shutil.which("setpriv") is None:
-        yield Problem(description="setpriv is not installed", fix="Install it (apt-get install util-linux).")

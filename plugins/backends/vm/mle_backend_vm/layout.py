@@ -1,0 +1,149 @@
+"""The folder of a job before it starts: all that its sandbox shows, and the description for its supervisor."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+import mlecore
+from mle_backend_vm import bubblewrap, environments, gpus
+from mle_backend_vm.supervise import cgroups, relaying
+from mle_backend_vm.supervise.processes import MARK, boot_id
+from mle_backend_vm.supervise.spec import JobSpec, write_spec
+from mlecore.agents import HOME
+from mlecore.backends import TOOLS, Job, environment
+from mlecore.errors import BackendError
+
+
+def lay_out(
+    made: Path, folder: Path, job: Job, root: Path, gpu_ids: Sequence[str], isolated: bool, gateway: Sequence[str]
+) -> None:
+    """Fill the folder ``made``, which is renamed to ``folder`` afterwards. ``gateway`` is its command line, if any."""
+    if not Path(job.data).is_dir():
+        raise BackendError(f"the data of {job.dataset.competition} are not at {job.data}")
+    user = bubblewrap.sandbox_user(job.name) if isolated else None
+    _fill(made, job, user)
+    bubblewrap.write_etc(made, user)
+    if not isolated:
+        (made / "home" / "data").rmdir()
+        (made / "home" / "data").symlink_to(job.data)
+    write_spec(str(made), _spec(job, folder, root, gpu_ids, isolated, gateway))
+
+
+def _spec(
+    job: Job, folder: Path, root: Path, gpu_ids: Sequence[str], isolated: bool, gateway: Sequence[str]
+) -> JobSpec:
+    resources, ref = job.resources, job.image.ref
+    free = shutil.disk_usage(folder.parent).free
+    disk = resources.disk or free // 2
+    group = cgroups.usable()
+    known = gpus.found()
+    tools = TOOLS if isolated else PurePosixPath(folder / "opt")
+    line = bubblewrap.CommandLine(outer=[], last=[], prelude=[])
+    if isolated:
+        line = bubblewrap.command_line(job, folder, environments.binds(ref, root), environments.files(ref), disk)
+    return JobSpec(
+        name=job.name,
+        group=job.group,
+        image=ref,
+        boot=boot_id(),
+        argv=["/bin/sh", str(tools / "init"), *job.argv],
+        env=variables(job, folder, root, isolated),
+        terminal=resources.terminal,
+        home=str(HOME if isolated else folder / "home"),
+        home_folder=str(folder / "home"),
+        tmp_folder=str(folder / "tmp"),
+        bubblewrap=line.outer,
+        bubblewrap_last=line.last,
+        prelude=line.prelude,
+        time_limit=resources.time_limit,
+        grace=resources.grace,
+        cpus=resources.cpus,
+        memory=resources.memory,
+        processes=resources.processes,
+        disk=disk,
+        max_files=_max_files(folder.parent),
+        free_disk=free,
+        cgroup_parent=group[0] if group else None,
+        gpus=resources.gpus,
+        gpu_ids=list(gpu_ids),
+        gpu_models={gpu: known[gpu].model if gpu in known else "unknown" for gpu in gpu_ids},
+        gpu_options={gpu: gpus.binds(gpu, known) for gpu in gpu_ids} if isolated else {},
+        network=resources.network,
+        needs_network=isolated and (resources.network == "llm" or bubblewrap.open_network(resources)),
+        allow=list(resources.allow),
+        relay=str(Path(mlecore.__file__).parent / "relay.py"),
+        gateway=list(gateway),
+    )
+
+
+def _max_files(folder: Path) -> int:
+    """Half of what the disk has room for, as of its bytes; 0: it does not run out of files."""
+    return os.statvfs(folder).f_favail // 2
+
+
+def variables(job: Job, folder: Path, root: Path, isolated: bool) -> dict[str, str]:
+    """The environment variables of a job, secrets excepted."""
+    env = {
+        "PATH": environments.search_path(job.image.ref, root),
+        **environment(
+            job,
+            home=HOME if isolated else PurePosixPath(folder / "home"),
+            tools=TOOLS if isolated else PurePosixPath(folder / "opt"),
+            tmp=PurePosixPath("/tmp" if isolated else folder / "tmp"),
+            proxy=relaying.URL if job.resources.network == "llm" and isolated else None,
+            gateway=relaying.GATEWAY_URL if isolated else None,
+        ),
+    }
+    if job.image.ref:
+        env.setdefault("VIRTUAL_ENV", job.image.ref)
+    if not isolated:
+        env[MARK] = str(folder)  # not its name: another state folder may have a job of that name
+    return env
+
+
+def _fill(folder: Path, job: Job, owner: int | None) -> None:
+    """All that a job's sandbox shows; ``owner`` is the user that the agent becomes."""
+    home = folder / "home"
+    for name in ("", "data", "submission", "code", "logs", ".mlecore"):
+        (home / name).mkdir()
+    (folder / "tmp").mkdir()
+    (folder / "opt").mkdir()
+    for name, content in job.files.items():
+        _put(home / _relative(name), content)
+    for name, content in job.tools.items():
+        _put(folder / "opt" / _relative(name), content)
+    (folder / "stdin").write_bytes(job.stdin)
+    for top in (home, folder / "opt"):
+        for path, _, _ in os.walk(top):
+            Path(path).chmod(0o755)  # whatever our umask is
+    if owner is not None:
+        for top in (home, folder / "tmp"):
+            for path, _, names in os.walk(top):
+                for name in ("", *names):
+                    os.chown(os.path.join(path, name), owner, owner, follow_symlinks=False)  # noqa: PTH118
+    (folder / "tmp").chmod(0o1777)
+
+
+def _relative(name: str) -> PurePosixPath:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise BackendError(f"{name!r} is not a path below the sandbox's home")
+    return path
+
+
+def _put(target: Path, content: bytes | Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, Path):
+        if content.is_dir():
+            shutil.copytree(content, target, dirs_exist_ok=True)
+            return
+        shutil.copyfile(content, target)
+        executable = bool(content.stat().st_mode & stat.S_IXUSR)
+    else:
+        target.write_bytes(content)
+        executable = content.startswith(b"#!")
+    target.chmod(0o755 if executable else 0o644)

@@ -1,0 +1,96 @@
+"""What keeps requested jobs from running on this machine, and limits that it cannot enforce."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mle_backend_vm import folders, gpus
+from mle_backend_vm.supervise import cgroups, slirp
+from mlecore.backends import Capacity, Problem, Resources
+from mlecore.errors import BackendError
+from mlecore.relay import Pattern
+from mlecore.units import show_size
+
+
+def problems(requested: Sequence[Resources], here: Capacity, isolated: bool, root: Path) -> Iterator[Problem]:
+    """Each problem once; see ``Backend.preflight``. ``here`` is what the machine may give to jobs."""
+    if not isolated:
+        text = "isolation=none: agents run as you, and can read and change all that you can, answers included"
+        yield Problem(description=text, fix="Leave it out where bubblewrap works.", fatal=False)
+    try:
+        folders.make_private(root)
+    except BackendError as error:
+        yield Problem(description=error.message, fix=error.fix or "")
+    else:
+        folders.sweep(root)
+    known = gpus.found()
+    for gpu in here.gpus:
+        if gpu not in known:
+            text = f"this machine has no GPU {gpu}; available: {', '.join(known) or 'none'}"
+            yield Problem(description=text, fix="List them with -B gpus=0,1.")
+    found = [problem for resources in requested for problem in _unmet(resources, here, isolated)]
+    yield from {problem.description: problem for problem in found}.values()
+    yield from _watched(requested)
+
+
+def _unmet(resources: Resources, here: Capacity, isolated: bool) -> Iterator[Problem]:
+    """Resources that this machine cannot provide."""
+    if resources.gpus > len(here.gpus):
+        text = f"{resources.gpus} GPUs requested, {len(here.gpus) or 'none'} available"
+        yield Problem(description=text, fix="List them with -B gpus=0,1.")
+    if resources.memory and resources.memory > here.memory:
+        text = f"{show_size(resources.memory)} of memory requested, {show_size(here.memory)} available"
+        yield Problem(description=text, fix="Request less memory.")
+    if resources.cpus and resources.cpus > here.cpus:
+        text = f"{resources.cpus:g} CPUs requested, {here.cpus:g} available"
+        yield Problem(description=text, fix="Request fewer CPUs.")
+    if resources.writable_root:
+        text = "the agent installs things outside its home, which this backend keeps read-only"
+        yield Problem(description=text, fix="Use the backend docker.")
+    if not isolated:
+        if resources.network != "open":
+            text = f"network={resources.network} cannot be enforced without a sandbox"
+            yield Problem(description=text, fix="Leave out -B isolation=none.", fatal=False)
+        if resources.model is not None:
+            text = "an agent without a sandbox reaches no model: its gateway is a part of the sandbox"
+            yield Problem(description=text, fix="Leave out -B isolation=none.")
+    elif resources.network == "open" and not slirp.is_there():
+        text = "network=open is this machine's own network: jobs can reach its services on 127.0.0.1 and its Unix "
+        text += "sockets without a file"
+        fix = "Install slirp4netns (apt-get install slirp4netns): each job then gets a network of its own."
+        yield Problem(description=text, fix=fix, fatal=False)
+    elif resources.network == "llm":
+        yield from _relay_problems(resources)
+
+
+def held_by_cgroup() -> tuple[str, ...]:
+    """The cgroup controllers that enforce the limits of jobs on this machine."""
+    usable = cgroups.usable()
+    return usable[1] if usable else ()
+
+
+def _watched(requested: Sequence[Resources]) -> Iterator[Problem]:
+    """Requested limits (all of them, if nothing is requested) that no cgroup enforces."""
+    held = held_by_cgroup()
+    loose = []
+    if "memory" not in held and (not requested or any(resources.memory for resources in requested)):
+        loose.append("memory")
+    if "cpu" not in held and (not requested or any(resources.cpus for resources in requested)):
+        loose.append("cpus")
+    if loose:
+        text = f"the limit of {' and '.join(loose)} is only watched: a job that works against it can go beyond it"
+        yield Problem(description=text, fix=cgroups.advice(), fatal=False)
+
+
+def _relay_problems(resources: Resources) -> Iterator[Problem]:
+    if not resources.allow and resources.model is None:
+        yield Problem(description="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
+    for text in resources.allow:
+        try:
+            Pattern(text)
+        except ValueError as error:
+            yield Problem(description=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain.")
+    if shutil.which("setpriv") is None:
+        yield Problem(description="setpriv is not installed", fix="Install it (apt-get install util-linux).")
