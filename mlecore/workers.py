@@ -153,8 +153,10 @@ class Worker:
         assert output
         parts = [self._unread]
         while b"\n" not in parts[-1]:
-            left = None if deadline == math.inf else max(0.0, deadline - time.monotonic())
-            if not select.select([output], [], [], left)[0]:
+            left = None if deadline == math.inf else max(0.0, deadline - time.monotonic()) * 1000
+            readable = select.poll()  # not select(), which fails on descriptors above 1,023
+            readable.register(output, select.POLLIN)
+            if not readable.poll(left):
                 return None
             parts.append(os.read(output.fileno(), 1 << 16))
             if not parts[-1]:

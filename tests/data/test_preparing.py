@@ -24,6 +24,7 @@ from mlecore.data.compare import compare
 from mlecore.data.preparing import prepare
 from mlecore.data.sources import Archive, Fetch, RawFolder, Synthetic
 from mlecore.errors import DataError, PluginError, UsageError
+from mlecore.locks import LockHeld
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -268,7 +269,7 @@ def test_two_at_once_wait_for_each_other_and_a_killed_one_is_cleaned_up(tiny, di
     script = textwrap.dedent(KILLED).format(here=str(Path(__file__).parent), folder=str(tmp_path))
     other = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert other.stdout is not None and other.stdout.readline() == "here\n"
-    with pytest.raises(DataError, match=rf"process {other.pid} on .* is preparing tiny since"):
+    with pytest.raises(LockHeld, match=rf"process {other.pid} on .* is preparing tiny since"):
         prepare(tiny, dirs, Synthetic())
     heard: list[str] = []
 

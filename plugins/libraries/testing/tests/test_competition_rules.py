@@ -32,8 +32,8 @@ def test_a_whole_competition_breaks_no_rule(harness_of: Callable[..., Harness]) 
 
 
 READS_BY_ITSELF = (  # a grade that does not read by the [submission] table
-    "truth, guess = format",
-    "format = Format.parse({'id': 'id', 'columns': {'inside': {'type': 'label'}}})\n    truth, guess = format",
+    "truth, predictions = format",
+    "format = Format.parse({'id': 'id', 'columns': {'inside': {'type': 'label'}}})\n    truth, predictions = format",
 )
 BROKEN = {
     "thresholds in the wrong order": (
@@ -96,7 +96,7 @@ BROKEN = {
     "a metric that is upside down": ("perfect", {CODE: ("return accuracy(", "return -accuracy(")}, "it scores -1.0"),
     "something better than the answers": (
         "best",
-        {CODE: ("return accuracy(", "return 2.0 if guess['inside'].sum() == 0 else accuracy(")},
+        {CODE: ("return accuracy(", "return 2.0 if predictions['inside'].sum() == 0 else accuracy(")},
         "scores 2.0, the perfect submission 1.0",
     ),
     "a table that claims too much": (
@@ -121,18 +121,18 @@ BROKEN = {
     ),
     "grade crashes": (
         "errors",
-        {CODE: ("truth, guess", "submission.frame()['inside']\n    truth, guess")},
+        {CODE: ("truth, predictions", "submission.frame()['inside']\n    truth, predictions")},
         "grade crashes",
     ),
     "reasons that are none": (
         "reasons",
         {
             CODE: (
-                "truth, guess",
+                "truth, predictions",
                 "from mlecore.errors import InvalidSubmission\n"
                 "    if 'inside' not in submission.frame():\n"
                 "        raise InvalidSubmission(\"KeyError: 'inside'\")\n"
-                "    truth, guess",
+                "    truth, predictions",
             )
         },
         "is an exception, not a sentence",
@@ -141,11 +141,11 @@ BROKEN = {
         "reasons",
         {
             CODE: (
-                "truth, guess",
+                "truth, predictions",
                 "from mlecore.errors import InvalidSubmission\n"
                 "    if 'inside' not in submission.frame():\n"
                 "        raise InvalidSubmission(f'it is not like {private}/test.csv at all')\n"
-                "    truth, guess",
+                "    truth, predictions",
             )
         },
         "names a folder of this machine",
