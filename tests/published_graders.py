@@ -21,7 +21,7 @@ class Case:
     table: dict
     answers: DataFrame
     sample: str
-    score: Callable[[DataFrame, DataFrame], float]  # of truth and guess
+    score: Callable[[DataFrame, DataFrame], float]  # of truth and predictions
     oracle: Callable[[DataFrame, DataFrame], float]
     odd: tuple[str, ...] = ()  # more cells to try in the place of predictions
 

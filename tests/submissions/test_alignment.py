@@ -12,7 +12,7 @@ ANSWERS = pd.DataFrame({"id": ["b", "c", "a"], "y": [1, 2, 0]})
 
 
 def pair(submission, answers, **keys):
-    """``(truth, guess)`` as the ``[submission]`` table of these keys says, whatever the values."""
+    """``(truth, predictions)`` as the ``[submission]`` table of these keys says, whatever the values."""
     return Format.parse({"id": "id", "columns": {"*": {"type": "any"}}, **keys}).read(submission, answers)
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.trial(size=0.2)
 
 
 @pytest.mark.parametrize(
-    ("truth", "guess", "hits"),
+    ("truth", "predictions", "hits"),
     [
         ([], [], 10),
         ([], [[0, 1]], 0),
