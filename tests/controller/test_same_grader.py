@@ -70,7 +70,7 @@ def test_another_plugin_does_not_grade_unasked(collected, verb, replaced):
     code, output = verb("runs", "grade", "--with-installed", "g")
     assert code == 0, output
     assert grade(collected)["score"] == 1.0 and grade(collected)["began_with"].startswith("mle-test")
-    assert "Graded by a different plugin" in verb("report", "g")[1]
+    assert "Graded on request by another plugin" in verb("report", "g")[1]
 
 
 def test_the_plugin_that_the_group_began_with_grades(collected, verb):

@@ -65,8 +65,12 @@ def test_a_broken_rule_is_named_and_no_traceback_shown(install: Callable[..., st
 
 
 @pytest.mark.slow
-def test_the_full_kit_is_the_default_and_holds_waivers_to_be_needed(install: Callable[..., str], run: Run) -> None:
+def test_the_full_kit_is_the_default_and_holds_waivers_to_be_needed(
+    install: Callable[..., str], run: Run, tmp_path: Path
+) -> None:
     install("competition", "ring", {"competition.toml": ("", '[[waive]]\nrule = "learnable"\nwhy = "a test"\n')})
+    changed = tmp_path / "site" / "mle_comp_ring" / "competition.toml"
+    (tmp_path / "mle-comp-ring" / "mle_comp_ring" / "competition.toml").write_bytes(changed.read_bytes())
     code, said = run("--kit", "short", "-m", "conformance")
     assert code == 0, said
     code, said = run("-m", "conformance")
