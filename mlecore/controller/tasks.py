@@ -49,7 +49,8 @@ class Tasks:
 
     def __init__(self, **sizes: int) -> None:
         """``sizes``: how many threads each pool may have."""
-        self._results: _Results = queue.SimpleQueue()
+        # Not a SimpleQueue: in CPython 3.11 its get() never returns if a signal comes just as the timeout ends.
+        self._results: _Results = queue.Queue()
         self._pools = {name: _Threads(name, size, self._results) for name, size in sizes.items()}
         self._timers: list[tuple[float, int, Promise[None]]] = []
         self._order = itertools.count()
@@ -135,7 +136,7 @@ class _Threads:
             del function, promise, outcome  # else what they hold would live until the next piece of work
 
 
-_Results = queue.SimpleQueue[tuple[_Threads, Callable[[], None]]]
+_Results = queue.Queue[tuple[_Threads, Callable[[], None]]]
 
 
 def _return(value: T) -> T:
