@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,30 +35,10 @@ def run(argv: Sequence[str]) -> Measured:
     """Run a command, which must succeed; the peak is that of its largest process."""
     begin = time.perf_counter()
     process = subprocess.Popen([str(arg) for arg in argv], stdout=subprocess.DEVNULL)
-    return _ended(process.pid, begin, " ".join(map(str, argv)))
-
-
-def forked(step: Callable[..., object], *args: object) -> Measured:
-    """Call ``step`` in a fork, which costs no start-up; its peak begins with the size of this process."""
-    begin = time.perf_counter()
-    pid = os.fork()
-    if not pid:
-        code = 1
-        try:
-            step(*args)
-            code = 0
-        except Exception:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    return _ended(pid, begin, f"{step.__qualname__} of {args}")
-
-
-def _ended(pid: int, begin: float, what: str) -> Measured:
-    _, status, usage = os.wait4(pid, 0)
+    _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - begin
     if code := os.waitstatus_to_exitcode(status):
-        sys.exit(f"{what}: ended with {code}")
+        sys.exit(f"{' '.join(map(str, argv))}: ended with {code}")
     scale = 1 << 20 if sys.platform == "darwin" else 1 << 10  # ru_maxrss is in bytes there, in KiB elsewhere
     return Measured(seconds=seconds, cpu=usage.ru_utime + usage.ru_stime, peak_mb=usage.ru_maxrss / scale)
 

@@ -48,8 +48,8 @@ class Competition(competitions.Competition):
         """The score of a file or a data frame, unrounded; NaN and infinities where the competition allows them.
 
         Works on any prepared folders, mlecore's or MLE-bench's. ``public``, by default the folder of that name beside
-        ``private``, only limits the file's size: ten times that of the sample there, or, if there is none, of the
-        answers. Raises InvalidSubmission with the reason, and GradingError for what is not the submission's fault.
+        ``private``, only limits the file's size, to ten times that of the sample submission (without one: of the
+        answers). Raises InvalidSubmission with the reason, and GradingError for what is not the submission's fault.
         """
         with as_file(submission) as path:
             return scoring.score(

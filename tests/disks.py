@@ -6,7 +6,6 @@ import fcntl
 import os
 import struct
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 EXT4_IOC_SHUTDOWN = 0x8004587D
@@ -41,15 +40,13 @@ class Disk:
         """Away, with what was written; files that are open stay so."""
         _call("umount", "--lazy", str(self.at))
 
-    def lose_power(self, end_processes: Callable[[], None] = lambda: None) -> None:
-        """What is not on the disk by now never will be. It is mounted again once ``end_processes`` has ended those that
-        the machine would not have any more: they could write to it."""
+    def lose_power(self) -> None:
+        """Mount the disk again with only what had reached it by now."""
         descriptor = os.open(self.at, os.O_RDONLY)
         try:
             fcntl.ioctl(descriptor, EXT4_IOC_SHUTDOWN, struct.pack("I", NO_LOG_FLUSH))
         finally:
             os.close(descriptor)
-        end_processes()
         self.unplug()
         before, self.image = self.image, self.image.with_name(f"{self.image.name}+")
         _call("cp", "--sparse=always", str(before), str(self.image))  # who has a file open keeps the dead one mounted

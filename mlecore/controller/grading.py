@@ -34,7 +34,7 @@ class Grading:
     _extensions: Extensions
 
     def grade(self, record: RunRecord) -> tuple[RunRecord, Report]:
-        """From collected to graded, once: a grade.json that is there stays, unless it cannot be read.
+        """From collected to graded, once: an existing grade.json is kept unless it cannot be read.
 
         GradingError is noted in the folder.
         """

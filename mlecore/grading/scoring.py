@@ -35,9 +35,9 @@ def check(competition: Competition, submission: Path, public: Path) -> list[str]
 def score(competition: Competition, submission: Path, private: Path, public: Path | None = None) -> float:
     """The score of a submission, unrounded; NaN and infinities where the competition allows them.
 
-    ``public``, by default the folder of that name beside ``private``, only limits the file's size: ten times that of
-    the sample there, or, if there is none, of the answers. Raises InvalidSubmission with the reason, and GradingError
-    for what is not the submission's fault.
+    ``public``, by default the folder of that name beside ``private``, only limits the file's size, to ten times that of
+    the sample submission (without one: of the answers). Raises InvalidSubmission with the reason, and GradingError for
+    what is not the submission's fault.
     """
     if not private.is_dir() or not any(private.iterdir()):  # `mlecore data pull` copies the public part only
         raise GradingError(f"the answers of {competition.id} are missing: {private} is empty, or not a folder")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mlecore_testing.trial import Trial
 
 
-_SHARED = pytest.StashKey[Path]()  # the folder of the test run's data
+_SHARED = pytest.StashKey[Path]()  # the folder of the test run's data, once a test or a worker needs it
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,14 +45,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "conformance: the conformance kit for a competition")
     config.addinivalue_line("markers", "trial(size, seed, edition): the data of the fixture `trial`")
-    worker = getattr(config, "workerinput", None)
-    config.stash[_SHARED] = Path(worker["mlecore_data"] if worker else tempfile.mkdtemp(prefix="mlecore-data-"))
+
+
+def _shared(config: pytest.Config) -> Path:
+    """The folder of the test run's data: of all workers of pytest-xdist the same."""
+    if _SHARED not in config.stash:
+        worker = getattr(config, "workerinput", None)
+        config.stash[_SHARED] = Path(worker["mlecore_data"] if worker else tempfile.mkdtemp(prefix="mlecore-data-"))
+    return config.stash[_SHARED]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker of pytest-xdist where the data are."""
-    node.workerinput["mlecore_data"] = str(node.config.stash[_SHARED])
+    node.workerinput["mlecore_data"] = str(_shared(node.config))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -104,7 +110,7 @@ class Conformance(pytest.Item):
         skipped = check_competition(
             _installed(self.id, self.edition, self.path.parent),
             short=self.config.getoption("--kit") == "short",
-            shared=SharedData(self.config.stash[_SHARED]),
+            shared=SharedData(_shared(self.config)),
         )
         self.add_report_section("call", "skipped rules", "\n".join(f"{one.rule}: {one.why}" for one in skipped))
 
@@ -124,7 +130,7 @@ def shared_data(pytestconfig: pytest.Config) -> SharedData:
     """The data that the tests of this run share."""
     from mlecore_testing.shared_data import SharedData
 
-    return SharedData(pytestconfig.stash[_SHARED])
+    return SharedData(_shared(pytestconfig))
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ def write_json(path: str, value: Any, *, durable: bool = False) -> None:
 
 
 def read_json(path: str) -> dict[str, Any] | None:
-    """The object in ``path``; None if there is none, or if a crash of the machine left it incomplete."""
+    """The object in ``path``; None if it is missing, or incomplete after a crash of the machine."""
     try:
         with open(path, encoding="utf-8") as source:  # noqa: PTH123
             value = json.load(source)

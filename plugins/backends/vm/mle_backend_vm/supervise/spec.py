@@ -63,7 +63,7 @@ def write_spec(folder: str, spec: JobSpec) -> None:
 
 
 def read_spec(folder: str) -> JobSpec | None:
-    """The description in a job's folder; None if there is none, or if a crash of the machine left it incomplete."""
+    """The description in a job's folder; None if it is missing, or incomplete after a crash of the machine."""
     value = read_json(f"{folder}/{SPEC}")
     try:
         return None if value is None else JobSpec(**value)
