@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 import mlecore
-from mle_backend_kubernetes.pods import STDIN
+from mle_backend_kubernetes.manifests import STDIN
 from mlecore.backends import Job
 from mlecore.errors import BackendError
 
@@ -22,7 +22,7 @@ SMALL = 700_000  # bytes; a ConfigMap holds 1 MiB, encoded
 
 @cache
 def programs(with_relay: bool = False) -> dict[str, bytes]:
-    """What pods of ours run, by file name."""
+    """What helper pods run, by file name."""
     relay = Path(mlecore.__file__).with_name("relay.py")
     return {"helper.pyz": program(), **({relay.name: relay.read_bytes()} if with_relay else {})}
 
@@ -45,7 +45,7 @@ def program() -> bytes:
 
 
 def inline() -> list[dict[str, str]]:
-    """The variable that ``pods.inline_command`` runs."""
+    """The variable that ``manifests.inline_command`` runs."""
     return [{"name": "HELPER", "value": base64.b64encode(program()).decode()}]
 
 

@@ -1,7 +1,8 @@
-"""The cluster's API server: where it is, who we are there, and what its answers mean. All requests go through here.
+"""The cluster's API server: its address, the login, and the meaning of its answers. Every request goes through it.
 
-The kubernetes package reads the configuration (kubeconfig, tokens, certificates, login programs). Requests and answers
-are plain JSON: the package's own classes take milliseconds for each pod, and a watch sees thousands.
+The kubernetes package reads the configuration (kubeconfig, tokens, certificates, login programs) and makes the
+connections. Requests and answers are plain JSON: the package's own classes take milliseconds for each pod, and a watch
+receives thousands.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Cluster:
         return str(self.get("/version")["gitVersion"])
 
     def path(self, kind: str, name: str = "", *more: str) -> str:
-        """The path of a kind of objects in our namespace, or of one of them."""
+        """The path of a kind of objects in the namespace, or of one of them."""
         group = {"jobs": "/apis/batch/v1", "networkpolicies": "/apis/networking.k8s.io/v1"}.get(kind, "/api/v1")
         return "/".join(filter(None, (f"{group}/namespaces/{self.namespace}/{kind}", name, *more)))
 
@@ -84,11 +85,11 @@ class Cluster:
         return self.request("GET", path, query=query)
 
     def create(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """A key that the server does not know is an error, as in a patch of ours that is misspelt. Raises Exists."""
+        """An unknown key is an error, such as a misspelt one of ``-B pod-template``. Raises Exists."""
         return self.request("POST", path, body=body, query={"fieldValidation": "Strict"})
 
     def ensure(self, path: str, body: Mapping[str, Any]) -> None:
-        """Create it unless it is there."""
+        """Create it unless it exists."""
         with contextlib.suppress(Exists):
             self.create(path, body)
 
@@ -96,12 +97,12 @@ class Cluster:
         return self.request("PATCH", path, body=body, kind=MERGE)
 
     def delete(self, path: str, **options: Any) -> None:
-        """With ``options`` such as ``propagationPolicy``; also where it is gone already."""
+        """With ``options`` such as ``propagationPolicy``. A missing object is not an error."""
         with contextlib.suppress(NotFound):
             self.request("DELETE", path, body={"kind": "DeleteOptions", "apiVersion": "v1", **options})
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """A list, in pieces that the server finds easy."""
+        """A list, page by page."""
         more: dict[str, Any] = {"limit": 500}
         while True:
             page = self.get(path, **query, **more)
@@ -128,7 +129,7 @@ class Cluster:
         try:
             with self._answering(f"GET {path}"):
                 if response.status != 200:
-                    raise _refused(response.status, response.read(1 << 16), f"GET {path}")
+                    raise _error_of(response.status, response.read(1 << 16), f"GET {path}")
                 yield response
         finally:
             response.close()
@@ -147,11 +148,11 @@ class Cluster:
         response = self._send(method, path, body, kind, query or {}, (10.0, SECONDS))
         data = response.data
         if response.status >= 400:
-            raise _refused(response.status, data, what)
+            raise _error_of(response.status, data, what)
         try:
             found: dict[str, Any] = json.loads(data)
         except ValueError:
-            raise BackendError(f"{what}: the answer is no JSON; is {self.configuration.host} an API server?") from None
+            raise BackendError(f"{what}: the answer is not JSON; is {self.configuration.host} an API server?") from None
         return found
 
     def count(self, verb: str, path: str) -> None:
@@ -161,7 +162,7 @@ class Cluster:
         self.requests[f"{verb} {kind or path}{'/' * bool(subresource)}{subresource}"] += 1
 
     def headers(self) -> dict[str, str]:
-        """Who we are; read again each time, as tokens expire."""
+        """The login; read again each time, as tokens expire."""
         config = self.configuration
         auth: Mapping[str, Any] = config.auth_settings().get("BearerToken") or {}
         return {"authorization": str(auth["value"])} if auth.get("value") else {}
@@ -256,22 +257,15 @@ def _namespace_of(context: str | None) -> str | None:
 
 
 def _pool(config: Configuration) -> urllib3.PoolManager:
-    import urllib3
+    from kubernetes.client.rest import RESTClientObject
 
-    settings: dict[str, Any] = {
-        "maxsize": 16,
-        "cert_reqs": "CERT_REQUIRED" if config.verify_ssl else "CERT_NONE",
-        "ca_certs": config.ssl_ca_cert,
-        "cert_file": config.cert_file,
-        "key_file": config.key_file,
-    }
     if not config.verify_ssl:
+        import urllib3
+
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
-    if getattr(config, "tls_server_name", None):
-        settings["server_hostname"] = config.tls_server_name
-    if config.proxy:
-        return urllib3.ProxyManager(config.proxy, proxy_headers=config.proxy_headers, **settings)
-    return urllib3.PoolManager(**settings)
+    config.connection_pool_maxsize = 16
+    pool: urllib3.PoolManager = RESTClientObject(config).pool_manager  # type: ignore[no-untyped-call]
+    return pool
 
 
 def _events(response: urllib3.BaseHTTPResponse) -> Iterator[dict[str, Any]]:
@@ -282,11 +276,11 @@ def _events(response: urllib3.BaseHTTPResponse) -> Iterator[dict[str, Any]]:
         for line in lines:
             event = json.loads(line)
             if event.get("type") == "ERROR":
-                raise _refused(int(event["object"].get("code") or 500), line, "watching")
+                raise _error_of(int(event["object"].get("code") or 500), line, "watching")
             yield event
 
 
-def _refused(status: int, answer: bytes, what: str) -> BackendError:
+def _error_of(status: int, answer: bytes, what: str) -> BackendError:
     """What an error of the server means."""
     try:
         found = json.loads(answer)
@@ -303,7 +297,7 @@ def _refused(status: int, answer: bytes, what: str) -> BackendError:
     if status == 410:
         return Expired(text)
     if status == 401:
-        return BackendUnreachable(f"{what}: the cluster does not know us ({said[:200]})", fix="Log in again.")
+        return BackendUnreachable(f"{what}: the cluster rejects the login ({said[:200]})", fix="Log in again.")
     if status == 403 and "exceeded quota" in said:
         return BackendUnreachable(text, fix="Wait for other runs to end, or have the namespace's quota raised.")
     if status == 403:

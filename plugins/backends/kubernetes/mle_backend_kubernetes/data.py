@@ -1,7 +1,7 @@
-"""Public data in the cluster: in the lab's own claim, or loaded once into one of ours that all runs share.
+"""Public data in the cluster: in a claim that the user prepared, or uploaded once to a claim that all runs share.
 
-A pod of ours takes the files in. What it has, it has; a load that was cut off goes on there. The claim counts as
-loaded once every byte has been compared with the data's manifest. Answers never leave the controller.
+A helper pod receives the files; an interrupted upload resumes. The claim counts as loaded once every byte has been
+compared with the data's manifest. Answers never leave the controller.
 """
 
 from __future__ import annotations
@@ -9,46 +9,96 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from mle_backend_kubernetes import archive, names, pods
-from mle_backend_kubernetes.claims import Claims
-from mle_backend_kubernetes.cluster import Cluster, NotFound
+from mle_backend_kubernetes import archive, manifests, names
+from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
+from mle_backend_kubernetes.cluster_cache import Claim, Pods
 from mle_backend_kubernetes.exec import Broken, Stream, execute
 from mle_backend_kubernetes.images import Images
-from mle_backend_kubernetes.program import paths
+from mle_backend_kubernetes.program.messages import CLAIM, DATA
 from mle_backend_kubernetes.settings import Settings
-from mle_backend_kubernetes.tracked import Pods
+from mle_backend_kubernetes.watch import Watch
 from mlecore.backends import Dataset, Progress
 from mlecore.errors import BackendError, BackendUnreachable, DataError
 
-PATIENCE = 600.0  # seconds until the loader runs
-LIFE = 24 * 3600.0  # seconds after which the pod ends, and so many after nobody has used it:
-IDLE = 180.0
-LARGE = 16 * 2**20  # bytes from which on a file that was cut off goes on in its middle
-TRIES = 5  # connections in a row that bring nothing
-FOLDER = "public"  # in a claim of ours
+POD_TIMEOUT = 600.0  # seconds until the loader pod runs
+LIFE = 24 * 3600.0  # seconds after which the pod ends,
+IDLE = 180.0  # and seconds after its last use
+RESUMABLE = 16 * 2**20  # bytes from which an interrupted file resumes in its middle
+TRIES = 5  # connections in a row that transfer nothing
+FOLDER = "public"  # of a claim that mlecore created
+BIND_TIMEOUT = 20.0  # seconds that a claim may take to be bound before its pod is created regardless
+
+
+class Claims:
+    """Creates claims for one backend, and waits for those that the cluster binds at once.
+
+    The scheduler postpones a pod that comes before its claim is bound, sometimes for five minutes.
+    """
+
+    def __init__(self, cluster: Cluster, settings: Settings, watch: Watch[Claim]) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._watch = watch
+        self._immediate: dict[str, bool] = {}  # storage class -> are its claims bound before a pod uses them?
+        self._lock = threading.Lock()
+
+    def create(
+        self,
+        name: str,
+        size: int,
+        labels: Mapping[str, str],
+        access: str = "ReadWriteOnce",
+        owners: list[dict[str, Any]] | None = None,
+    ) -> dict[str, Any]:
+        """The claim, created unless it exists."""
+        wanted = manifests.claim_object(name, size, labels, self._settings, access, owners)
+        try:
+            return self._cluster.create(self._cluster.path("persistentvolumeclaims"), wanted)
+        except Exists:
+            return self._cluster.get(self._cluster.path("persistentvolumeclaims", name))
+
+    def wait_until_bound(self, claim: Mapping[str, Any]) -> None:
+        """Wait for the claim if its storage class binds claims at once."""
+        if (claim.get("status") or {}).get("phase") == "Bound" or not self._is_immediate(
+            str(claim["spec"].get("storageClassName") or "")
+        ):
+            return
+        uid = claim["metadata"]["uid"]
+        self._watch.until(lambda: (found := self._watch.get(uid)) is not None and found.bound, BIND_TIMEOUT)
+
+    def _is_immediate(self, name: str) -> bool:
+        with self._lock:
+            if name not in self._immediate:
+                try:
+                    found = self._cluster.get(f"/apis/storage.k8s.io/v1/storageclasses/{name}")
+                    self._immediate[name] = found.get("volumeBindingMode", "Immediate") == "Immediate"
+                except BackendError:  # no such class, or no permission to read it
+                    self._immediate[name] = False
+            return self._immediate[name]
 
 
 class Data:
-    """Brings data for one backend."""
+    """Uploads data for one backend."""
 
-    def __init__(self, cluster: Cluster, settings: Settings, images: Images, claims: Claims, watch: Pods) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings, images: Images, claims: Claims, pods: Pods) -> None:
         self._cluster = cluster
         self._settings = settings
         self._images = images
         self._claims = claims
-        self._watch = watch
+        self._pods = pods
 
     def stage_data(self, dataset: Dataset, progress: Progress) -> str:
         """See Backend.stage_data; a claim and the folder in it."""
         sizes = _sizes(dataset)
         if self._settings.data_claim is not None:
-            return self._look(self._settings.data_claim, dataset, sizes, progress)
+            return self._check(self._settings.data_claim, dataset, sizes, progress)
         name = names.data(dataset)
         path = self._cluster.path("persistentvolumeclaims", name)
         claim = self._claim(name, path, sum(sizes.values()))
@@ -64,9 +114,9 @@ class Data:
             return self._cluster.get(path)
         except NotFound:
             space = size + size // 10 + 64 * 2**20  # file systems need some for themselves
-            made = self._claims.make(name, space, {names.ROLE: "data"}, self._settings.data_access)
-            self._claims.settle(made)
-            return made
+            created = self._claims.create(name, space, {names.ROLE: "data"}, self._settings.data_access)
+            self._claims.wait_until_bound(created)
+            return created
 
     def _load(self, claim: str, dataset: Dataset, sizes: dict[str, int], progress: Progress) -> None:
         failures, before = 0, -1
@@ -75,7 +125,7 @@ class Data:
             try:
                 with (
                     self._pod(f"{claim}-load", claim, read_only=False) as pod,
-                    execute(self._cluster, pod, "load", pods.inline_command("receive")) as stream,
+                    execute(self._cluster, pod, "load", manifests.inline_command("receive")) as stream,
                 ):
                     said = sender.send(stream)
                 break
@@ -84,73 +134,59 @@ class Data:
                 before = sender.sent
                 if failures >= TRIES:
                     raise BackendUnreachable(
-                        f"the data of {dataset.competition} do not reach the cluster: {error}"
+                        f"the data of {dataset.competition} could not be uploaded to the cluster: {error}"
                     ) from error
                 time.sleep(min(30.0, 2.0**failures))
         if said["digest"] != sender.digest():
             self._cluster.delete(self._cluster.path("persistentvolumeclaims", claim))
             raise DataError(
-                f"the data of {dataset.competition} changed while they were copied to the cluster",
+                f"the data of {dataset.competition} changed while they were being uploaded",
                 fix=f"mlecore prepare {dataset.competition} --verify",
             )
 
-    def _look(self, claim: str, dataset: Dataset, sizes: dict[str, int], progress: Progress) -> str:
-        """A claim of the lab's: are all files there, in their sizes?"""
+    def _check(self, claim: str, dataset: Dataset, sizes: dict[str, int], progress: Progress) -> str:
+        """Check that a claim that the user prepared has all files, in their sizes."""
         folder = _folder(dataset)
         try:
             self._cluster.get(self._cluster.path("persistentvolumeclaims", claim))
         except NotFound:
             raise BackendError(
-                f"there is no claim {claim} in {self._cluster.namespace}",
+                f"no claim {claim} in {self._cluster.namespace}",
                 fix="kubectl get pvc, then -B data-claim=NAME",
             ) from None
         try:
             with (
                 self._pod(f"{names.data(dataset)}-look", claim, read_only=True, folder=folder) as pod,
-                execute(self._cluster, pod, "load", pods.inline_command("sizes")) as stream,
+                execute(self._cluster, pod, "load", manifests.inline_command("sizes")) as stream,
             ):
                 there = dict(_listed(stream))
         except Broken as error:
-            raise BackendUnreachable(f"the claim {claim} cannot be looked at: {error}") from error
+            raise BackendUnreachable(f"the claim {claim} cannot be read: {error}") from error
         wrong = [path for path, size in sizes.items() if there.get(path) != size]
         if wrong:
             raise DataError(
                 f"the claim {claim} lacks {len(wrong)} of {len(sizes)} files of {dataset.competition} in {folder},"
-                f" or has others there: {', '.join(wrong[:5])}",
-                fix="Copy the public folder of the prepared data there, as it lies in your data folder.",
+                f" or they differ in size: {', '.join(wrong[:5])}",
+                fix="Copy the public folder of the prepared data there, under the same path as in your data folder.",
             )
         progress(1, 1, f"{dataset.competition}: in the claim {claim}")
         return f"{claim}/{folder}"
 
     @contextmanager
     def _pod(self, name: str, claim: str, *, read_only: bool, folder: str = "") -> Iterator[str]:
-        """A pod that mounts the claim, and runs; two who bring the same data share it."""
+        """A running pod that mounts the claim; two controllers that upload the same data share it."""
         settings, path = self._settings, self._cluster.path("pods", name)
-        mount: dict[str, Any] = {"name": "claim", "mountPath": paths.DATA if read_only else paths.CLAIM}
+        mount: dict[str, Any] = {"name": "claim", "mountPath": DATA if read_only else CLAIM}
         mount |= {"subPath": folder} if folder else {}
         mount |= {"readOnly": True} if read_only else {}
-        command = pods.inline_command("wait", f"{LIFE:.0f}", f"{IDLE:.0f}")
-        container = pods.helper_container("load", self._images.helper(), command, [mount])
+        command = manifests.inline_command("wait", f"{LIFE:.0f}", f"{IDLE:.0f}")
+        container = manifests.helper_container("load", self._images.helper(), command, [mount])
         container["env"] = archive.inline()
         volumes = [{"name": "claim", "persistentVolumeClaim": {"claimName": claim, "readOnly": read_only}}]
         labels = {names.ROLE: "loader"}
-        seen = self._watch.find(name)
-        if seen is not None and seen.phase in ("Failed", "Succeeded"):
-            self._cluster.delete(path, gracePeriodSeconds=0)
-            self._watch.until(lambda: self._watch.find(name) is None, PATIENCE)
-        made = pods.helper_pod(settings, name, labels, container, volumes, LIFE + 60)
-        self._cluster.ensure(self._cluster.path("pods"), made)
-
-        def settled() -> bool:
-            pod = self._watch.find(name)
-            return pod is not None and (pod.ready or pod.phase in ("Failed", "Succeeded"))
-
-        if not self._watch.until(settled, PATIENCE):
-            pod = self._watch.find(name)
-            raise BackendUnreachable(
-                f"the pod {name}, which takes data in, does not start: {pod.waiting if pod else 'it is not there'}",
-                fix=f"kubectl describe pod {name}; has the storage class {settings.data_access} (-B data-access)?",
-            )
+        created = manifests.helper_pod(settings, name, labels, container, volumes, LIFE + 60)
+        fix = f"kubectl describe pod {name}; does the storage class offer {settings.data_access} (-B data-access)?"
+        self._pods.ensure_ready(name, lambda: created, POD_TIMEOUT, fix)
         try:
             yield name
         finally:
@@ -158,16 +194,16 @@ class Data:
 
 
 def _sizes(dataset: Dataset) -> dict[str, int]:
-    """Size of each public file by its path, sorted. Raises DataError where they are not there."""
+    """Size of each public file by its path, sorted. Raises DataError if there are none."""
     root = dataset.public.resolve()
     if not root.is_dir():
-        raise DataError(f"the public data of {dataset.competition} are not at {root}")
+        raise DataError(f"there are no public data of {dataset.competition} at {root}")
     found = {path.relative_to(root).as_posix(): path.stat().st_size for path in root.rglob("*") if path.is_file()}
     return dict(sorted(found.items()))
 
 
 def _folder(dataset: Dataset) -> str:
-    """Where the public data lie in a data folder: ``leaf-classification/prepared/public``."""
+    """Path of the public data in a data folder: ``leaf-classification/prepared/public``."""
     parts = PurePosixPath(dataset.public.resolve()).parts
     if dataset.competition in parts:
         start = len(parts) - 1 - parts[::-1].index(dataset.competition)
@@ -187,13 +223,13 @@ def _message(lines: IO[bytes]) -> dict[str, Any]:
         try:
             found: dict[str, Any] = json.loads(line)
         except ValueError:
-            raise Broken(f"{line[:100]!r} is no message") from None
+            raise Broken(f"{line[:100]!r} is not a message") from None
         if found:
             return found
 
 
 class _Sender:
-    """Sends what the other side lacks, and hashes all that it has seen."""
+    """Sends the files that the pod does not have yet."""
 
     def __init__(self, dataset: Dataset, sizes: dict[str, int], progress: Progress) -> None:
         self._root = dataset.public.resolve()
@@ -201,20 +237,20 @@ class _Sender:
         self._sizes = sizes
         self._progress = progress
         self._total = sum(sizes.values())
-        self.sent = 0  # bytes that are there
+        self.sent = 0  # bytes that the pod has
 
     def send(self, stream: Stream) -> dict[str, Any]:
-        """The other side's last word: the digest of what it has."""
+        """Returns the pod's last message: the digest of what it has."""
         lines = cast(IO[bytes], io.BufferedReader(stream, 1 << 18))
         there = _message(lines)["there"]
         batch = bytearray()
         for path, size in self._sizes.items():
             if there.get(path) == size:
-                self._went(size)
-            elif size < LARGE:
+                self._advance(size)
+            elif size < RESUMABLE:
                 batch += _line({"path": path, "size": size})
                 batch += _whole(self._root / path, size)
-                self._went(size)
+                self._advance(size)
             else:
                 stream.send(batch + _line({"path": path, "size": size, "ask": True}))
                 batch.clear()
@@ -226,7 +262,7 @@ class _Sender:
         return _message(lines)
 
     def digest(self) -> str:
-        """What the other side's must be: that of the manifest, where there is one, else of the files here."""
+        """The digest that the pod must have: the manifest's, if there is one, else that of the files here."""
         from mlecore.data.manifest import Entry, hash_files, read_head
 
         head = read_head(self._root.parent)
@@ -240,21 +276,23 @@ class _Sender:
         return found.hexdigest()
 
     def _large(self, stream: Stream, path: Path, size: int, offset: int) -> None:
-        self._went(offset)
+        self._advance(offset)
         with path.open("rb") as file:
             file.seek(offset)
             left = size - offset
             while left:
                 content = file.read(min(1 << 20, left))
                 if not content:
-                    raise DataError(f"{path} has become shorter while it was read")
+                    raise DataError(f"{path} became shorter while it was being read")
                 stream.send(content)
                 left -= len(content)
-                self._went(len(content))
+                self._advance(len(content))
 
-    def _went(self, count: int) -> None:
+    def _advance(self, count: int) -> None:
         self.sent += count
-        self._progress(min(self.sent, self._total), self._total, f"{self._dataset.competition}: to the cluster")
+        self._progress(
+            min(self.sent, self._total), self._total, f"{self._dataset.competition}: uploading to the cluster"
+        )
 
 
 def _line(message: dict[str, Any]) -> bytes:
@@ -264,5 +302,5 @@ def _line(message: dict[str, Any]) -> bytes:
 def _whole(path: Path, size: int) -> bytes:
     content = path.read_bytes()
     if len(content) != size:
-        raise DataError(f"{path} has changed while it was read")
+        raise DataError(f"{path} changed while it was being read")
     return content

@@ -7,28 +7,24 @@ gateway's container mounts.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from mle_backend_kubernetes import manifests, names, pods
+from mle_backend_kubernetes import manifests, names
 from mle_backend_kubernetes.cluster import Cluster, Exists
-from mle_backend_kubernetes.program import paths
+from mle_backend_kubernetes.program.messages import CLAIM, FILES
 from mle_backend_kubernetes.settings import Settings
-from mlecore.backends import GATEWAY_PORT, OUTSIDE_LOGS, Handle, Job
-from mlecore.fetching import Receiver
-from mlecore.globs import Glob
+from mlecore.backends import GATEWAY_PORT, Job
 from mlecore.model_access import gateway
 
 if TYPE_CHECKING:
     from mle_backend_kubernetes.images import Images
-    from mle_backend_kubernetes.reader import Reader
 
 RELAY_PORT = 3128
 PORTS = [{"protocol": "TCP", "port": port} for port in (RELAY_PORT, GATEWAY_PORT)]
 SPACE = 2 * 2**30  # bytes; transcripts end at one GiB
-FOLDER = f"{paths.CLAIM}/gateway"
+FOLDER = f"{CLAIM}/gateway"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -37,7 +33,7 @@ def is_local(endpoint: str) -> bool:
 
 
 def address(cluster: Cluster, job: Job) -> str:
-    """Of the service, which is made unless it is there. It has no owner yet: there is no Job."""
+    """Of the service, created unless it exists. It has no owner yet, as there is no Job."""
     name = names.gateway(job.name)
     service = {
         "apiVersion": "v1",
@@ -56,7 +52,7 @@ def address(cluster: Cluster, job: Job) -> str:
 
 
 def start(cluster: Cluster, settings: Settings, images: Images, job: Job, owners: list[dict[str, Any]]) -> None:
-    """Make it, and have the service go with the Job, too. The agent's pod waits for it before it begins."""
+    """Create it, and make the Job the owner of the service. The agent's pod waits for it before it starts."""
     name = names.gateway(job.name)
     labels = names.labels(job, "gateway", settings.labels)
     cluster.patch(cluster.path("services", name), {"metadata": {"ownerReferences": owners}})
@@ -74,10 +70,10 @@ def start(cluster: Cluster, settings: Settings, images: Images, job: Job, owners
         cluster.ensure(cluster.path("secrets"), manifests.secret_object(name, values, labels, owners))
         containers.append(_gateway(images.gateway(), process.argv))
         volumes.append({"name": "settings", "secret": {"secretName": name, "defaultMode": 0o440}})
-    spec = pods.spec(settings, containers, volumes)
+    spec = manifests.spec(settings, containers, volumes)
     spec |= {"restartPolicy": "Always", "terminationGracePeriodSeconds": 5}
     spec["initContainers"] = [
-        pods.helper_container(
+        manifests.helper_container(
             "folder", images.helper(), ["python3", "-c", f"import os; os.makedirs({FOLDER!r}, exist_ok=True)"], [_CLAIM]
         )
     ]
@@ -96,8 +92,7 @@ def start(cluster: Cluster, settings: Settings, images: Images, job: Job, owners
     cluster.ensure(f"/apis/apps/v1/namespaces/{cluster.namespace}/replicasets", replicas)
 
 
-_CLAIM = {"name": "claim", "mountPath": paths.CLAIM}
-_FILES = {"name": "files", "mountPath": paths.FILES, "readOnly": True}
+_CLAIM = {"name": "claim", "mountPath": CLAIM}
 _TMP = {"name": "tmp", "mountPath": "/tmp"}
 
 
@@ -107,24 +102,15 @@ def waited_for(job: Job, host: str) -> list[tuple[str, int]]:
 
 
 def _relay(image: str, job: Job) -> dict[str, Any]:
-    argv = ["python3", "-I", "-S", f"{paths.FILES}/relay.py", "--listen", f"0.0.0.0:{RELAY_PORT}"]
+    argv = ["python3", "-I", "-S", f"{FILES}/relay.py", "--listen", f"0.0.0.0:{RELAY_PORT}"]
     argv += ["--log", f"{FOLDER}/relay.jsonl"]
     for pattern in job.resources.allow:
         argv += ["--allow", pattern]
-    return pods.helper_container("relay", image, argv, [_CLAIM, _FILES])
+    return manifests.helper_container("relay", image, argv, [_CLAIM, manifests.FILES_MOUNT])
 
 
 def _gateway(image: str, argv: Sequence[str]) -> dict[str, Any]:
     # Without -I, which would hide its files.
     command = [argv[0], *argv[2:], "--settings", "/settings/settings.json"]
     mounts: list[dict[str, Any]] = [_CLAIM, _TMP, {"name": "settings", "mountPath": "/settings", "readOnly": True}]
-    return {**pods.helper_container("gateway", image, command, mounts), "workingDir": "/opt/gateway"}
-
-
-def fetch_logs(reader: Reader, handle: Handle, globs: Sequence[Glob], receiver: Receiver) -> None:
-    """What relay and gateway wrote, under the names that only they may have."""
-    wanted = [path for path in OUTSIDE_LOGS if any(glob.matches(path) for glob in globs)]
-    for path in wanted:
-        with tempfile.TemporaryFile() as content:
-            if reader.copy_from_gateway(handle, f"{FOLDER}/{path.name}", content):
-                receiver.take_outside_log(path, globs, content)
+    return {**manifests.helper_container("gateway", image, command, mounts), "workingDir": "/opt/gateway"}

@@ -1,21 +1,26 @@
 """What a run can reach, as NetworkPolicies: nothing, its gateway's pod, or everything but the cluster's own servers.
 
-A policy is made before the pod is, and nobody else may open a connection to a pod of ours. A cluster may ignore
-policies: probing.py finds out.
+A policy is created before its pod, and no other pod may open a connection to it. A cluster may ignore policies: a probe
+finds out with two pods that try to reach the API server, one under a policy, one without.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import threading
 import time
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from attrs import field, frozen
 
-from mle_backend_kubernetes import gateway, names
+from mle_backend_kubernetes import archive, gateway, manifests, names
 from mle_backend_kubernetes.cluster import Cluster
+from mle_backend_kubernetes.cluster_cache import Pods
+from mle_backend_kubernetes.images import Images
+from mle_backend_kubernetes.settings import Settings
 from mlecore.backends import GATEWAY_PORT, Job, Problem, Resources
 from mlecore.errors import BackendError, BackendUnreachable
 
@@ -25,6 +30,8 @@ METADATA_6 = ("fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128", "fd00:c1::a9
 SOON = 15.0  # seconds that a policy usually takes to come into force,
 LATE = 300.0  # and at most, where the cluster enforces them
 ADDRESSES = 600.0  # seconds that the API server's addresses are remembered
+PROBE_TIMEOUT = 300.0  # seconds until both probe pods have ended: their image may have to be pulled
+PROBE_SECONDS = 10.0  # that the probe's policy may take to come into force
 
 
 @frozen(kw_only=True)
@@ -149,3 +156,80 @@ def _addresses(cluster: Cluster, period: int) -> tuple[str, ...]:
     addresses = {ip for part in slices for each in part.get("endpoints") or () for ip in each["addresses"]}
     addresses |= set(service["spec"].get("clusterIPs") or ())
     return tuple(sorted(str(ipaddress.ip_network(each)) for each in addresses))
+
+
+@frozen(kw_only=True)
+class Verdict:
+    """What the probe found."""
+
+    enforced: bool | None  # None: unknown
+    description: str
+
+
+class Probe:
+    """Finds out, once for one backend, whether the cluster enforces NetworkPolicies."""
+
+    def __init__(self, cluster: Cluster, settings: Settings, images: Images, pods: Pods) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._images = images
+        self._pods = pods
+        self._lock = threading.Lock()
+        self._verdict: Verdict | None = None
+
+    @property
+    def known(self) -> bool | None:
+        """Are policies enforced? None: unknown, or not probed yet."""
+        return self._verdict.enforced if self._verdict is not None else None
+
+    def verdict(self) -> Verdict:
+        """Raises BackendUnreachable, BackendError."""
+        with self._lock:
+            if self._verdict is None:
+                self._verdict = self._try()
+            return self._verdict
+
+    def _try(self) -> Verdict:
+        name = f"mle-probe-{uuid.uuid4().hex[:12]}"
+        labels = {**self._settings.labels, names.ROLE: "probe"}
+        marked = {**labels, "mlecore.org/probe": name}
+        closed = policy(name, labels, {"mlecore.org/probe": name}, [], [])
+        path = self._cluster.path
+        try:
+            self._cluster.create(path("networkpolicies"), closed)
+            self._cluster.create(path("pods"), self._pod(f"{name}-open", labels))
+            self._cluster.create(path("pods"), self._pod(f"{name}-closed", marked))
+            ended = self._pods.until(
+                lambda: all(self._result(name, kind) for kind in ("open", "closed")), PROBE_TIMEOUT
+            )
+            results = {kind: self._result(name, kind) for kind in ("open", "closed")} if ended else {}
+        finally:
+            for kind in ("open", "closed"):
+                self._cluster.delete(path("pods", f"{name}-{kind}"), gracePeriodSeconds=1)
+            self._cluster.delete(path("networkpolicies", name))
+        return _verdict(results)
+
+    def _result(self, name: str, kind: str) -> str:
+        pod = self._pods.find(f"{name}-{kind}")
+        return pod.message_at_end if pod is not None else ""
+
+    def _pod(self, name: str, labels: dict[str, str]) -> dict[str, Any]:
+        server = ["$(KUBERNETES_SERVICE_HOST)", "$(KUBERNETES_SERVICE_PORT)"]
+        command = manifests.inline_command("connect", *server, f"{PROBE_SECONDS:g}")
+        container = manifests.helper_container("probe", self._images.helper(), command, [])
+        container["env"] = archive.inline()
+        return manifests.helper_pod(self._settings, name, labels, container, [], PROBE_TIMEOUT)
+
+
+def _verdict(results: dict[str, str]) -> Verdict:
+    if results.get("closed") == "reached":
+        return Verdict(
+            enforced=False, description="a probe pod under a NetworkPolicy that allows nothing reached the API server"
+        )
+    if results.get("closed") == "cut off" and results.get("open") == "reached":
+        return Verdict(enforced=True, description="NetworkPolicies; a probe pod was cut off by one")
+    if results.get("closed") == "cut off":
+        return Verdict(enforced=True, description="pods without a policy are cut off, too")
+    return Verdict(
+        enforced=None, description="the probe pods did not end, so it is unknown whether policies are enforced"
+    )

@@ -1,18 +1,20 @@
-"""What the nodes have, and what of it is free: runs that ask for too much are refused, those that must wait say so."""
+"""What the nodes have, what of it is free, and what a pod had."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 
 from mle_backend_kubernetes.cluster import Cluster
+from mle_backend_kubernetes.cluster_cache import Pod
 from mle_backend_kubernetes.settings import Settings
-from mlecore.backends import Problem, Resources
-from mlecore.errors import BackendError
+from mlecore.backends import Hardware, Problem, Resources
+from mlecore.errors import BackendError, BackendUnreachable
 
-_UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_GPU_MODEL = "nvidia.com/gpu.product"  # label of a node, by NVIDIA's feature discovery
 
 
 @frozen(kw_only=True)
@@ -28,13 +30,9 @@ class Node:
 
 def quantity(text: str | int) -> float:
     """A number as the cluster writes it: 4, 1500m, 16Gi."""
-    given = str(text)
-    if given.endswith("m"):
-        return float(given[:-1]) / 1000
-    for unit, factor in _UNITS.items():
-        if given.endswith(unit):
-            return float(given[: -len(unit)]) * factor
-    return float(given)
+    from kubernetes.utils import parse_quantity
+
+    return float(parse_quantity(text))  # type: ignore[no-untyped-call]
 
 
 def nodes(cluster: Cluster, settings: Settings) -> list[Node]:
@@ -69,6 +67,44 @@ def free_gpus(cluster: Cluster, settings: Settings, there: Sequence[Node]) -> di
 def _gpus(pod: Mapping[str, Any], gpu: str) -> int:
     requests = ((each.get("resources") or {}).get("requests") or {} for each in pod["spec"]["containers"])
     return sum(int(quantity(each.get(gpu, 0))) for each in requests)
+
+
+class GpuModels:
+    """The models of the GPUs of nodes, each read once for one backend."""
+
+    def __init__(self, cluster: Cluster, settings: Settings) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._models: dict[str, str] = {}  # of the GPUs of each node
+
+    def hardware(self, pod: Pod) -> Hardware | None:
+        """A pod's limits, and its node as ``stage`` measured it before the agent began; None if it left no record."""
+        try:
+            node = Hardware(**json.loads(pod.hardware))
+        except (ValueError, TypeError):
+            return None
+        limits = {name: quantity(text) for name, text in pod.limits.items()}
+        gpus = int(limits.get(self._settings.gpu_resource, 0))
+        memory = int(limits.get("memory", 0))
+        return Hardware(
+            cpus=limits.get("cpu", node.cpus),
+            cpu=node.cpu,
+            memory=min(filter(None, (memory, node.memory)), default=None),
+            gpus=(self._gpu_model(pod.node),) * gpus if gpus else (),
+            kernel=node.kernel,
+        )
+
+    def _gpu_model(self, node: str) -> str:
+        """The label of its node if it may be read, else the name of the GPU resource."""
+        if node not in self._models:
+            try:
+                labels = self._cluster.get(f"/api/v1/nodes/{node}")["metadata"].get("labels") or {}
+            except BackendUnreachable:
+                raise
+            except BackendError:
+                labels = {}
+            self._models[node] = str(labels.get(_GPU_MODEL) or self._settings.gpu_resource)
+        return self._models[node]
 
 
 def problems(cluster: Cluster, settings: Settings, requested: Sequence[Resources]) -> Iterator[Problem]:

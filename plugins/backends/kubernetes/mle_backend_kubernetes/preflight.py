@@ -1,13 +1,16 @@
-"""What prevents running here, each problem with its fix."""
+"""What prevents running here, each problem with its fix, and the rights that are needed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
-from mle_backend_kubernetes import gateway, network, nodes, queue
+from attrs import frozen
+
+from mle_backend_kubernetes import gateway, network, nodes
 from mle_backend_kubernetes.cluster import Cluster, NotFound
+from mle_backend_kubernetes.cluster_cache import kueue_api
 from mle_backend_kubernetes.images import NO_REGISTRY, Images
-from mle_backend_kubernetes.rights import missing
 from mle_backend_kubernetes.settings import Settings
 from mlecore.backends import Problem, Resources
 from mlecore.errors import BackendError
@@ -17,7 +20,7 @@ def problems(cluster: Cluster, settings: Settings, images: Images, requested: Se
     """See Backend.preflight."""
     try:
         cluster.version  # noqa: B018
-        if refused := missing(cluster):
+        if refused := missing_rights(cluster):
             return [
                 Problem(
                     description=f"in the namespace {cluster.namespace} we may not: {', '.join(refused)}",
@@ -58,7 +61,7 @@ def storage(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
 def _queue(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
     if settings.queue is None:
         return
-    path = queue.api(cluster)
+    path = kueue_api(cluster)
     if path is None:
         yield Problem(
             description="a queue is named, and Kueue is not installed", fix="Leave -B queue out, or install Kueue."
@@ -97,3 +100,58 @@ def _models(settings: Settings, images: Images, requested: Sequence[Resources]) 
         )
     if models and settings.registry is None and settings.helper is None:
         yield Problem(description="the gateway needs an image, and there is no registry", fix=NO_REGISTRY)
+
+
+@frozen
+class Right:
+    """One verb on one kind of object, in the namespace."""
+
+    group: str
+    resource: str
+    verb: str
+    subresource: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.resource}{'/' * bool(self.subresource)}{self.subresource}"
+
+
+NEEDED_RIGHTS = tuple(
+    Right(group, resource, verb, subresource)
+    for group, resource, subresource, verbs in (
+        ("batch", "jobs", "", "get list watch create patch delete"),
+        ("", "pods", "", "get list watch create delete"),
+        ("", "pods", "exec", "create get"),
+        ("", "pods", "log", "get"),
+        ("", "configmaps", "", "get create"),
+        ("", "secrets", "", "create"),
+        ("", "persistentvolumeclaims", "", "get list watch create patch delete"),
+        ("", "services", "", "get list create patch delete"),
+        ("apps", "replicasets", "", "create"),
+        ("networking.k8s.io", "networkpolicies", "", "create delete"),
+    )
+    for verb in verbs.split()
+)
+
+
+def missing_rights(cluster: Cluster) -> list[str]:
+    """The rights that the user lacks, as text."""
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda right: _has(cluster, right), NEEDED_RIGHTS))
+    return [str(right) for right, has in zip(NEEDED_RIGHTS, answers, strict=True) if not has]
+
+
+def _has(cluster: Cluster, right: Right) -> bool:
+    asked = {
+        "namespace": cluster.namespace,
+        "group": right.group,
+        "resource": right.resource,
+        "subresource": right.subresource,
+        "verb": right.verb,
+    }
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": asked},
+    }
+    answer = cluster.create("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review)
+    return bool(answer["status"]["allowed"])

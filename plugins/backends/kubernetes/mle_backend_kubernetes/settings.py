@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal
 
 from attrs import field, frozen
 
@@ -13,55 +13,54 @@ from mlecore.options import Option, pairs
 from mlecore.units import duration, size
 
 Output = Literal["claim", "pod"]
-T = TypeVar("T")
 
 BASE = "python:3.11-slim-bookworm"
 
 OPTIONS = (
-    Option(name="context", help="context of the kubeconfig; default: its current one"),
+    Option(name="context", help="kubeconfig context; default: the current one"),
     Option(name="namespace", help="namespace of all objects; default: the context's"),
-    Option(name="registry", help="where images built here are pushed to and pulled from: localhost:5000, HOST/PROJECT"),
-    Option(name="image", help="a finished image for all agents; nothing is built"),
-    Option(name="base", help="base image of what is built for agents", default=BASE),
-    Option(name="helper", help="image with Python for the pods beside an agent; default: built from the base image"),
-    Option(name="ca_bundle", help="file of certificates (PEM) that images built here trust besides their own"),
-    Option(name="image-pull-secrets", help="names of pull secrets in the namespace, with commas"),
-    Option(name="queue", help="Kueue's LocalQueue, which admits runs by quota"),
-    Option(name="gpu-resource", help="what a GPU is called in this cluster", default="nvidia.com/gpu"),
+    Option(name="registry", help="registry to push built images to, e.g. localhost:5000 or HOST/PROJECT"),
+    Option(name="image", help="existing image for all agents; nothing is built"),
+    Option(name="base", help="base image of the images built for agents", default=BASE),
+    Option(name="helper", help="image with Python for helper pods; default: built from the base image"),
+    Option(name="ca_bundle", help="file of additional CA certificates (PEM) that built images trust"),
+    Option(name="image-pull-secrets", help="pull secrets in the namespace, comma-separated"),
+    Option(name="queue", help="Kueue LocalQueue that admits runs"),
+    Option(name="gpu-resource", help="resource name of GPUs in this cluster", default="nvidia.com/gpu"),
     Option(name="node-selector", help="labels of nodes for runs: name=value,name=value"),
-    Option(name="tolerations", help="taints that runs tolerate: key, key=value or key=value:Effect, with commas"),
-    Option(name="affinity", help="affinity of runs, as JSON or a table of the file"),
-    Option(name="runtime-class", help="RuntimeClass of runs, such as nvidia, gvisor or kata"),
+    Option(name="tolerations", help="taints that runs tolerate: key, key=value or key=value:Effect, comma-separated"),
+    Option(name="affinity", help="affinity of runs, as JSON, or as a table in a configuration file"),
+    Option(name="runtime-class", help="RuntimeClass of runs, e.g. nvidia, gvisor or kata"),
     Option(name="priority-class", help="PriorityClass of runs"),
     Option(name="service-account", help="service account of runs; its token is not mounted"),
-    Option(name="user", help="UID or UID:GID of everything in pods, never root", default="1000"),
+    Option(name="user", help="UID or UID:GID of all processes; never root", default="1000"),
     Option(name="shm", help="size of /dev/shm, which counts as memory; default: half of the run's memory"),
-    Option(name="ephemeral-storage", help="what a run may write outside of its claim; default: no limit"),
+    Option(name="ephemeral-storage", help="disk limit outside the run's claim, e.g. 10GiB; default: none"),
     Option(
         name="output",
-        help="where a run writes: a claim, or its pod's own disk",
+        help="where a run writes: to its own claim, or to its pod's disk",
         default="claim",
         choices=("claim", "pod"),
     ),
-    Option(name="keep", help="output=pod: how long a pod waits after its agent's end to be collected", default="48h"),
-    Option(name="storage", help="size of a run's claim; default: the run's disk, or 50GiB"),
-    Option(name="storage-class", help="storage class of the claims; default: the cluster's"),
-    Option(name="data-claim", help="claim, made by you, with competitions as in a data folder; mounted read-only"),
+    Option(name="keep", help="output=pod: how long an ended run's pod waits to be collected", default="48h"),
+    Option(name="storage", help="size of a run's claim; default: the run's disk quota, or 50GiB"),
+    Option(name="storage-class", help="storage class of claims; default: the cluster's"),
+    Option(name="data-claim", help="existing claim with prepared competitions, laid out as a data folder"),
     Option(
         name="data-access",
         help="access mode of claims with public data; ReadWriteOnce keeps all runs on one node",
         default="ReadWriteMany",
         choices=("ReadWriteMany", "ReadWriteOnce"),
     ),
-    Option(name="wait", help="how long a run may wait for room before it fails", default="7d"),
-    Option(name="labels", help="more labels for all objects: name=value,name=value"),
-    Option(name="pod-template", help="changes to the pod of runs, as JSON or a table of the file: {spec: {...}}"),
+    Option(name="wait", help="how long a run may wait for resources before it fails", default="7d"),
+    Option(name="labels", help="additional labels for all objects: name=value,name=value"),
+    Option(name="pod-template", help="changes to the pods of runs, as JSON or a table of the file: {spec: {...}}"),
 )
 
 
 @frozen(kw_only=True)
 class Settings:
-    """What the options say. Sizes in bytes, times in seconds."""
+    """The values of the options. Sizes in bytes, times in seconds."""
 
     context: str | None = None
     namespace: str | None = None
@@ -94,46 +93,17 @@ class Settings:
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> Settings:
-        """Raises UsageError for a value that cannot be."""
-        given = {option.name: options.get(option.name) or option.default for option in OPTIONS}
-
-        def read(name: str, parse: Callable[[str], T]) -> T | None:
-            text = given[name]
+        """Raises UsageError for an invalid value."""
+        values: dict[str, Any] = {}
+        for option in OPTIONS:
+            text = options.get(option.name) or option.default
+            if text is None:
+                continue
             try:
-                return None if text is None else parse(text)
+                values[option.name.replace("-", "_")] = _PARSERS.get(option.name, str)(text)
             except (UsageError, ValueError) as error:
-                raise UsageError(f"backend kubernetes: option {name}={text}: {error}") from None
-
-        return cls(
-            context=given["context"],
-            namespace=given["namespace"],
-            image=given["image"],
-            helper=given["helper"],
-            ca_bundle=given["ca_bundle"],
-            queue=given["queue"],
-            runtime_class=given["runtime-class"],
-            priority_class=given["priority-class"],
-            service_account=given["service-account"],
-            storage_class=given["storage-class"],
-            data_claim=given["data-claim"],
-            registry=read("registry", _registry),
-            base=cast(str, given["base"]),
-            image_pull_secrets=read("image-pull-secrets", _words) or (),
-            gpu_resource=cast(str, given["gpu-resource"]),
-            node_selector=read("node-selector", _pairs) or {},
-            tolerations=read("tolerations", _tolerations) or (),
-            affinity=read("affinity", _table) or {},
-            user=read("user", _user) or (1000, 1000),
-            shm=read("shm", size),
-            ephemeral_storage=read("ephemeral-storage", size),
-            output=cast(Output, given["output"]),
-            keep=read("keep", duration) or 0.0,
-            storage=read("storage", size),
-            data_access=cast(str, given["data-access"]),
-            wait=read("wait", duration) or 0.0,
-            labels=read("labels", _pairs) or {},
-            pod_template=read("pod-template", _table) or {},
-        )
+                raise UsageError(f"backend kubernetes: option {option.name}={text}: {error}") from None
+        return cls(**values)
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -185,3 +155,20 @@ def _registry(text: str) -> str:
     if "://" in text:
         raise UsageError("leave out the scheme: HOST[:PORT] or HOST/PROJECT")
     return text.rstrip("/")
+
+
+_PARSERS: Mapping[str, Callable[[str], Any]] = {
+    "registry": _registry,
+    "image-pull-secrets": _words,
+    "node-selector": _pairs,
+    "tolerations": _tolerations,
+    "affinity": _table,
+    "user": _user,
+    "shm": size,
+    "ephemeral-storage": size,
+    "keep": duration,
+    "storage": size,
+    "wait": duration,
+    "labels": _pairs,
+    "pod-template": _table,
+}

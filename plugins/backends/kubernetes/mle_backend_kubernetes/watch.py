@@ -1,7 +1,9 @@
-"""A watch over objects of one kind: it learns every change without asking.
+"""A watch over objects of one kind: a cache that the API server keeps up to date.
 
-A thread keeps it, from the first question on. When the connection breaks it is resumed; if the server has forgotten
-where, the objects are listed once. While the server does not answer, neither does the watch.
+A thread runs it, from the first lookup on. A broken connection is resumed; if the server no longer has the changes
+since, the objects are listed once. While the server does not answer, lookups raise BackendUnreachable.
+
+The kubernetes package's own Watch decodes each object into its classes, which takes milliseconds for a pod.
 """
 
 from __future__ import annotations
@@ -18,10 +20,10 @@ IDLE = 120.0  # seconds of silence, bookmarks included, after which the connecti
 SERVED = 1800  # seconds after which the server is to end a watch, so that none hangs for ever
 PATIENCE = 5.0  # seconds that a broken connection may take to come back before callers get an error
 PAUSE = 5.0  # seconds at most between two attempts,
-REFUSED = 60.0  # unless the server answers, and refuses
+REFUSED = 60.0  # unless the server answers with a rejection
 
 
-class Seen(Protocol):
+class Cached(Protocol):
     """What is kept of an object."""
 
     @property
@@ -30,7 +32,7 @@ class Seen(Protocol):
     def name(self) -> str: ...
 
 
-T = TypeVar("T", bound=Seen)
+T = TypeVar("T", bound=Cached)
 
 
 class Watch(Generic[T]):
@@ -44,21 +46,21 @@ class Watch(Generic[T]):
         self._selector = selector
         self._read = read
         self._changed = threading.Condition()
-        self._there: dict[str, T] = {}  # by uid
-        self._named: dict[str, T] = {}
+        self._objects: dict[str, T] = {}  # by uid
+        self._by_name: dict[str, T] = {}
         self._problem: BackendError | None = BackendUnreachable("the cluster has not answered yet")
         self._broken_since = 0.0  # monotonic
         self._thread: threading.Thread | None = None
-        self._version = ""  # where the watch continues; empty: with a list
+        self._version = ""  # where the watch continues; empty: start with a list
 
     def get(self, uid: str) -> T | None:
         """Raises BackendUnreachable, like all that follow."""
         with self._listening():
-            return self._there.get(uid)
+            return self._objects.get(uid)
 
     def find(self, name: str) -> T | None:
         with self._listening():
-            return self._named.get(name)
+            return self._by_name.get(name)
 
     def until(self, ready: Callable[[], bool], seconds: float) -> bool:
         """Wait for a change after which ``ready``, which asks this watch alone, holds; False if it takes too long."""
@@ -66,16 +68,16 @@ class Watch(Generic[T]):
             return self._changed.wait_for(ready, seconds)
 
     def _put(self, found: T) -> None:
-        self._there[found.uid] = found
-        self._named[found.name] = found
+        self._objects[found.uid] = found
+        self._by_name[found.name] = found
 
     def _drop(self, found: T) -> None:
-        self._there.pop(found.uid, None)
-        if (other := self._named.get(found.name)) is not None and other.uid == found.uid:
-            del self._named[found.name]
+        self._objects.pop(found.uid, None)
+        if (other := self._by_name.get(found.name)) is not None and other.uid == found.uid:
+            del self._by_name[found.name]
 
     def _listening(self) -> threading.Condition:
-        """The lock, once the watch is there. Raises what keeps it from being there."""
+        """The lock, once the watch is running. Raises what prevents it."""
         with self._changed:
             if self._thread is None:
                 self._broken_since = time.monotonic()
@@ -99,11 +101,11 @@ class Watch(Generic[T]):
             except Expired:
                 self._version = ""
             except BackendError as error:
-                self._fails(error)
+                self._set_problem(error)
                 time.sleep(pause)
                 pause = min(PAUSE, pause * 2) if isinstance(error, BackendUnreachable) else REFUSED
-            except Exception as error:  # an answer that cannot be: not the end of the watch
-                self._fails(BackendUnreachable(f"the cluster's answer cannot be understood: {error!r}"))
+            except Exception as error:  # a malformed answer must not end the watch
+                self._set_problem(BackendUnreachable(f"the cluster sent a malformed answer: {error!r}"))
                 self._version = ""
                 time.sleep(PAUSE)
 
@@ -114,15 +116,15 @@ class Watch(Generic[T]):
             version = page["metadata"]["resourceVersion"]
             found |= {each.uid: each for each in map(self._read, page.get("items") or ())}
         with self._changed:
-            for uid in self._there.keys() - found.keys():
-                self._drop(self._there[uid])
+            for uid in self._objects.keys() - found.keys():
+                self._drop(self._objects[uid])
             for each in found.values():
                 self._put(each)
             self._changed.notify_all()
         self._version = version
 
     def _follow(self) -> None:
-        """Take in changes until the watch ends."""
+        """Apply changes until the watch ends."""
         query = {
             "labelSelector": self._selector,
             "resourceVersion": self._version,
@@ -130,12 +132,12 @@ class Watch(Generic[T]):
             "timeoutSeconds": SERVED,
         }
         with self._cluster.events(self._path(), IDLE, **query) as events:
-            self._answers()
+            self._clear_problem()
             for event in events:
-                self._take(event)
+                self._apply(event)
                 self._version = event["object"]["metadata"]["resourceVersion"]
 
-    def _take(self, event: dict[str, Any]) -> None:
+    def _apply(self, event: dict[str, Any]) -> None:
         if event["type"] == "BOOKMARK":
             return
         found = self._read(event["object"])
@@ -146,12 +148,12 @@ class Watch(Generic[T]):
                 self._put(found)
             self._changed.notify_all()
 
-    def _answers(self) -> None:
+    def _clear_problem(self) -> None:
         with self._changed:
             self._problem = None
             self._changed.notify_all()
 
-    def _fails(self, error: BackendError) -> None:
+    def _set_problem(self, error: BackendError) -> None:
         with self._changed:
             if self._problem is None:
                 self._broken_since = time.monotonic()

@@ -18,7 +18,7 @@ import pytest
 from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
-from mle_backend_kubernetes.patch import merged
+from mle_backend_kubernetes.manifests import merged
 from mle_backend_kubernetes.watch import Watch
 from mlecore_testing.backends.harness import shell_job
 
@@ -97,7 +97,7 @@ class Lab:
 
     def pod(self, handle: Handle) -> str:
         """The name of the agent's pod."""
-        pods = self.backend.tracked.pods
+        pods = self.backend.cache.pods
         assert pods.until(lambda: pods.agent(names.uid(handle)) is not None, 60)
         return (pods.agent(names.uid(handle)) or pytest.fail()).name
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from mle_backend_kubernetes import manifests, names, pods
+from mle_backend_kubernetes import manifests, names
 
 from mlecore.errors import DataError
 
@@ -25,16 +25,16 @@ open("/claim/toy/prepared/public/train.csv", "w").write("id,target\\n1,0\\n")
 @pytest.fixture
 def filled(lab: Lab) -> Iterator[str]:
     """A claim with the data of the competition ``toy``, made as a lab would."""
-    settings, path, watched = lab.backend.settings, lab.cluster.path, lab.backend.tracked.pods
+    settings, path, watched = lab.backend.settings, lab.cluster.path, lab.backend.cache.pods
     claim = manifests.claim_object("lab-data", 1 << 20, {}, settings, "ReadWriteMany")
     lab.cluster.create(path("persistentvolumeclaims"), claim)
     mounts = [{"name": "claim", "mountPath": "/claim"}]
-    container = pods.helper_container("fill", lab.backend.images.helper(), ["python3", "-c", FILL], mounts)
+    container = manifests.helper_container("fill", lab.backend.images.helper(), ["python3", "-c", FILL], mounts)
     volumes = [{"name": "claim", "persistentVolumeClaim": {"claimName": "lab-data"}}]
     labels = {names.ROLE: "loader"}
-    lab.cluster.create(path("pods"), pods.helper_pod(settings, "fill", labels, container, volumes, 120))
+    lab.cluster.create(path("pods"), manifests.helper_pod(settings, "fill", labels, container, volumes, 120))
     try:
-        assert watched.until(lambda: (pod := watched.find("fill")) is not None and pod.phase == "Succeeded", 120)
+        assert watched.until(lambda: (pod := watched.find("fill")) is not None and pod.finished, 120)
         yield "lab-data"
     finally:
         lab.cluster.delete(path("pods", "fill"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
-from mle_backend_kubernetes.rights import NEEDED
+from mle_backend_kubernetes.preflight import NEEDED_RIGHTS
 
 from mlecore.backends import Resources
 from mlecore.errors import BackendError, BackendUnreachable
@@ -68,7 +68,9 @@ def test_rights_that_are_checked_are_those_of_the_documented_role() -> None:
         for verb in rule["verbs"]
         if group != KUEUE  # without them only the reason why a run waits is not known
     }
-    checked = {(each.group, "/".join(filter(None, (each.resource, each.subresource))), each.verb) for each in NEEDED}
+    checked = {
+        (each.group, "/".join(filter(None, (each.resource, each.subresource))), each.verb) for each in NEEDED_RIGHTS
+    }
     assert documented == checked
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from mle_backend_kubernetes.cluster import Cluster
-from mle_backend_kubernetes.ending import of_job, of_pod
-from mle_backend_kubernetes.hardware import Measured
+from mle_backend_kubernetes.cluster_cache import Job, job_of, pod_of
 from mle_backend_kubernetes.names import JOB, QUEUE, READY, ROLE, STOPPED
-from mle_backend_kubernetes.seen import Job, job_of, pod_of
+from mle_backend_kubernetes.nodes import GpuModels
+from mle_backend_kubernetes.outcome import of_job, of_pod
 from mle_backend_kubernetes.settings import Settings
 
 from mlecore.backends import ARGV_KILLED, Hardware
@@ -99,7 +99,7 @@ def staged(said: str, limits: dict[str, str]) -> Hardware | None:
     ]
     cluster = Cluster()
     cluster.get = _forbidden  # type: ignore[method-assign]
-    return Measured(cluster, Settings()).of(pod_of(pod(ended(0), limits, initContainerStatuses=statuses)))
+    return GpuModels(cluster, Settings()).hardware(pod_of(pod(ended(0), limits, initContainerStatuses=statuses)))
 
 
 def _forbidden(path: str, **query: Any) -> dict[str, Any]:

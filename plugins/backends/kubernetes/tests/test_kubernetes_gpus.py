@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from mle_backend_kubernetes import queue
+from mle_backend_kubernetes.cluster_cache import kueue_api
 from mle_backend_kubernetes.nodes import nodes
 
 from mlecore.backends import Resources
@@ -32,7 +32,7 @@ def gpus(lab: Lab) -> int:
 @pytest.fixture
 def quota(lab: Lab, gpus: int) -> Iterator[str]:
     """A queue that admits as many GPUs as there are on one node."""
-    path = queue.api(lab.cluster)
+    path = kueue_api(lab.cluster)
     if path is None:
         pytest.skip("the cluster has no Kueue")
     name = f"mlecore-{uuid.uuid4().hex[:8]}"

@@ -10,8 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from mle_backend_kubernetes import registry
-from mle_backend_kubernetes.images import Images
+from mle_backend_kubernetes.images import Images, registry_digest
 from mle_backend_kubernetes.settings import Settings
 
 from mlecore.agents import Recipe
@@ -118,7 +117,7 @@ def test_without_a_registry_only_the_base_image_can_be_had(tmp_path: Path) -> No
 
 
 def test_a_private_image_is_asked_for_with_the_login_that_docker_has(server: Server) -> None:
-    assert registry.digest(f"{server.host}/private/agent:1") == DIGEST
+    assert registry_digest(f"{server.host}/private/agent:1") == DIGEST
 
 
 @pytest.mark.parametrize(("code", "error"), [(503, BackendUnreachable), (403, BackendError)])
@@ -127,7 +126,7 @@ def test_a_registry_that_fails_is_asked_again_and_one_that_refuses_is_not(
 ) -> None:
     server.code = code
     with pytest.raises(BackendError) as raised:
-        registry.digest(f"{server.host}/agent:1")
+        registry_digest(f"{server.host}/agent:1")
     assert type(raised.value) is error
 
 
@@ -136,4 +135,4 @@ def test_a_registry_that_is_away_is_waited_for(server: Server) -> None:
     server.shutdown()
     server.server_close()
     with pytest.raises(BackendUnreachable, match=host):
-        registry.digest(f"{host}/agent:1")
+        registry_digest(f"{host}/agent:1")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from mle_backend_kubernetes import exec as exec_module
-from mle_backend_kubernetes import starting
+from mle_backend_kubernetes import kubernetes_backend
 
 from mlecore.errors import BackendUnreachable
 
@@ -69,7 +69,7 @@ def test_a_start_that_was_cut_off_is_finished_by_the_next(
         raise BackendUnreachable("the controller was killed here")
 
     with monkeypatch.context() as patch:
-        patch.setattr(starting.manifests if step == "config_map" else starting.network, step, cut)
+        patch.setattr(kubernetes_backend.manifests if step == "config_map" else kubernetes_backend.network, step, cut)
         with pytest.raises(BackendUnreachable):
             lab.backend.start(job)
     handle = make_lab().backend.start(job)

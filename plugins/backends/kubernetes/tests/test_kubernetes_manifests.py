@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import kubernetes_validate
 import pytest
-from mle_backend_kubernetes import manifests, network, pods
+from mle_backend_kubernetes import manifests, network
 from mle_backend_kubernetes.settings import Settings
 
 from mlecore.backends import Dataset, Image, Job, Resources
@@ -44,7 +44,7 @@ def made(tmp_path: Path, options: dict[str, str] | None = None, **resources: Any
         labels={"run": "baseline--toy--0"},
     )
     settings = Settings.of(options or {})
-    template = pods.agent_template(
+    template = manifests.agent_template(
         job,
         settings,
         image="image",
@@ -52,7 +52,6 @@ def made(tmp_path: Path, options: dict[str, str] | None = None, **resources: Any
         read_only=True,
         data={"name": "data", "subPath": "public"},
         variables={"A": "$(B)"},
-        secret="mle-abc-1" if resources.get("secrets") else None,
         hosts=[],
         staging={"MLECORE_WAIT_FOR": "[]"},
     )

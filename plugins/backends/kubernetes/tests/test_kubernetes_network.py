@@ -106,7 +106,7 @@ def test_another_pod_cannot_use_a_run_s_gateway(lab: Lab, enforced: None, model:
 
 
 def test_a_start_without_a_job_leaves_no_service(make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch) -> None:
-    from mle_backend_kubernetes import starting
+    from mle_backend_kubernetes import manifests
 
     lab = make_lab()
     job = lab.job(network="llm", allow=("example.com",), name=f"mle-{uuid.uuid4().hex[:12]}-1")
@@ -115,7 +115,7 @@ def test_a_start_without_a_job_leaves_no_service(make_lab: Callable[..., Lab], m
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(starting.manifests, "job_object", cut)
+        patch.setattr(manifests, "job_object", cut)
         with pytest.raises(KeyboardInterrupt):
             lab.backend.start(job)
     (handle,) = make_lab().backend.list_jobs(lab.group).values()

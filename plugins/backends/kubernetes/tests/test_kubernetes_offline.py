@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from mle_backend_kubernetes import names, network
+from mle_backend_kubernetes.cluster_cache import job_of, pod_of
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
-from mle_backend_kubernetes.seen import job_of, pod_of
 
 from mlecore.backends import Dataset, Image, Job, Resources
 from mlecore.errors import BackendError, BackendUnreachable
@@ -84,7 +84,7 @@ def test_the_pod_that_gave_out_files_is_removed_by_name(
     for name in (handle.name, "mle-other-1"):
         meta = {"name": names.files(name), "uid": name, "labels": {names.JOB: name, names.ROLE: "files"}}
         server.objects[f"/api/v1/namespaces/lab/pods/{name}-files"] = raw = {"metadata": meta}
-        backend.tracked.pods._put(pod_of(raw))
+        backend.cache.pods._put(pod_of(raw))
     backend.remove(handle)
     assert [path.rpartition("/")[2] for path in server.objects if "/pods/" in path] == ["mle-other-1-files"]
     assert JOB not in server.objects
@@ -97,9 +97,9 @@ def test_a_job_that_is_being_deleted_is_gone_even_while_its_pod_is_there(
     raw = server.objects[JOB]
     owner = {"kind": "Job", "uid": names.uid(handle)}
     meta = {"name": "p", "uid": "p", "labels": {names.JOB: handle.name, names.ROLE: names.AGENT}}
-    backend.tracked.pods._put(pod_of({"metadata": {**meta, "ownerReferences": [owner]}}))
+    backend.cache.pods._put(pod_of({"metadata": {**meta, "ownerReferences": [owner]}}))
     for changes, phase in (({}, "pending"), ({"deletionTimestamp": "2026-01-01T00:00:00Z"}, "gone")):
-        backend.tracked.jobs._put(job_of({**raw, "metadata": {**raw["metadata"], **changes}}))
+        backend.cache.jobs._put(job_of({**raw, "metadata": {**raw["metadata"], **changes}}))
         assert backend.status([handle])[handle].phase == phase
 
 

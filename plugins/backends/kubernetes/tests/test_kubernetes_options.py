@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mle_backend_kubernetes.patch import merged
+from mle_backend_kubernetes.manifests import merged
 from mle_backend_kubernetes.settings import Settings
 
 from mlecore.errors import UsageError

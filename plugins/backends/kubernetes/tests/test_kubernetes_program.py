@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mle_backend_kubernetes import archive, pods
+from mle_backend_kubernetes import archive, manifests
 from mle_backend_kubernetes.program import messages, receiving, sending, staging
 from mlecore_testing.backends.harness import shell_job
 
@@ -28,7 +28,7 @@ def test_the_program_runs_as_a_file_and_from_a_variable_and_asks_for_no_new_pyth
     """``-I`` keeps it from finding anything that is installed here."""
     packed = tmp_path / "helper.pyz"
     packed.write_bytes(archive.program())
-    inline = pods.inline_command("sizes")
+    inline = manifests.inline_command("sizes")
     (variable,) = archive.inline()
     for command in ([sys.executable, "-I", packed, "sizes"], [sys.executable, *inline[1:]]):
         env = {variable["name"]: variable["value"]}
@@ -67,7 +67,7 @@ def test_an_image_that_cannot_confine_its_agent_runs_it_all_the_same(tmp_path: P
     init = tmp_path / "init"
     init.write_text('"$@"\n')
     job = shell_job("echo ran", image=None, dataset=None, data="", group="g", terminal=True)
-    script, name, shell, _, *agent = (word.replace("$$", "$") for word in pods.agent_command(job)[2:])
+    script, name, shell, _, *agent = (word.replace("$$", "$") for word in manifests.agent_command(job)[2:])
     done = subprocess.run(["/bin/sh", "-c", script, name, shell, init, *agent], env={"PATH": path}, capture_output=True)
     assert (done.returncode, done.stdout) == (0, b"ran\n"), done.stderr
 
@@ -171,7 +171,7 @@ def test_data_that_broke_off_go_on_and_what_a_crash_spoilt_comes_again(
 def test_where_policies_are_enforced_no_agent_begins_without_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: tuple[float, bool], in_force: bool, code: int
 ) -> None:
-    for name in ("CLAIM", "HOME", "RUN", "TOOLS", "DATA", "FILES", "OUTPUT", "BUNDLE", "TOLD"):
+    for name in ("CLAIM", "HOME", "RUN", "TOOLS", "DATA", "FILES", "OUTPUT", "BUNDLE", "TERMINATION_LOG"):
         monkeypatch.setattr(staging, name, str(tmp_path / Path(getattr(staging, name)).relative_to("/")))
     Path(staging.FILES).mkdir(parents=True)
     with tarfile.open(Path(staging.FILES) / "files.tar.gz", "w:gz"):
@@ -180,7 +180,7 @@ def test_where_policies_are_enforced_no_agent_begins_without_its_own(
     for name, value in {**variables, "KUBERNETES_SERVICE_HOST": "h", "KUBERNETES_SERVICE_PORT": "1"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(staging, "reached", lambda *_: not in_force)
-    Path(staging.TOLD).parent.mkdir()
+    Path(staging.TERMINATION_LOG).parent.mkdir()
     assert staging.stage() == code
-    assert Path(staging.TOLD).exists() == (code == 0)
+    assert Path(staging.TERMINATION_LOG).exists() == (code == 0)
     assert Path(staging.CLAIM, "begun").exists() == (code == 0)

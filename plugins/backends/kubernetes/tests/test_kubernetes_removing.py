@@ -5,16 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 import pytest
-from mle_backend_kubernetes import names, removing, stopping
-from mle_backend_kubernetes.cluster import Cluster
-from mle_backend_kubernetes.images import Images
-from mle_backend_kubernetes.reader import Reader
-from mle_backend_kubernetes.settings import Settings
-from mle_backend_kubernetes.statuses import Statuses
-from mle_backend_kubernetes.tracked import Tracked
+from mle_backend_kubernetes import kubernetes_backend, names
+from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 
 from mlecore.errors import BackendError
 
@@ -65,37 +61,34 @@ class Slow:
         self.deleted.append((path, options))
 
 
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
+    slow = Slow()
+    monkeypatch.setattr(kubernetes_backend, "Cluster", lambda *_: slow)
+    return slow
+
+
 @pytest.mark.parametrize("output", ["claim", "pod"])
-def test_nobody_waits_for_a_job_that_is_removed_and_it_is_gone(output: str) -> None:
-    slow = Slow()
-    cluster = cast(Cluster, slow)
-    tracked, settings = Tracked.of(cluster), Settings.of({"output": output})
-    statuses = Statuses(cluster, settings, tracked)
-    reader = Reader(cluster, settings, Images(settings), tracked)
-    handle = names.handle("run", "u", "c")
-    assert statuses.of([handle])[handle].phase == "running"
-    removing.remove(cluster, tracked, handle)
+def test_nobody_waits_for_a_job_that_is_removed_and_it_is_gone(slow: Slow, tmp_path: Path, output: str) -> None:
+    backend, handle = KubernetesBackend({"output": output}), names.handle("run", "u", "c")
+    assert backend.status([handle])[handle].phase == "running"
+    backend.remove(handle)
     assert slow.deleted == [("jobs/run", {"propagationPolicy": "Foreground", "preconditions": {"uid": "u"}})]
-    assert statuses.of([handle])[handle].phase == "gone"
-    with pytest.raises(BackendError, match="no longer in this cluster"), reader.execute(handle, "send"):
-        pass
+    assert backend.status([handle])[handle].phase == "gone"
+    with pytest.raises(BackendError, match="no longer in this cluster"):
+        backend.fetch(handle, ["logs"], tmp_path / "out", 1, 1)
 
 
-def test_the_kubelet_ends_a_pod_whose_files_outlive_it() -> None:
-    slow = Slow()
-    cluster = cast(Cluster, slow)
-    handle = names.handle("run", "u", "c")
-    stopping.stop(cluster, Settings.of({}), Tracked.of(cluster).pods, handle, 60.0)
+def test_the_kubelet_ends_a_pod_whose_files_outlive_it(slow: Slow) -> None:
+    KubernetesBackend({}).stop(names.handle("run", "u", "c"), 60.0)
     ((path, change),) = slow.patched
     assert path == "jobs/run" and names.STOPPED in change["metadata"]["annotations"] and "spec" not in change
     assert slow.deleted == [("pods/run-x", {"gracePeriodSeconds": 63})]
 
 
-def test_a_run_that_is_stopped_before_it_has_a_pod_gets_none() -> None:
-    slow = Slow()
+def test_a_run_that_is_stopped_before_it_has_a_pod_gets_none(slow: Slow) -> None:
     slow.pods = []
-    cluster = cast(Cluster, slow)
-    stopping.stop(cluster, Settings.of({}), Tracked.of(cluster).pods, names.handle("run", "u", "c"), 60.0)
+    KubernetesBackend({}).stop(names.handle("run", "u", "c"), 60.0)
     ((_, change),) = slow.patched
     assert names.STOPPED in change["metadata"]["annotations"] and change["spec"] == {"suspend": True}
     assert not slow.deleted

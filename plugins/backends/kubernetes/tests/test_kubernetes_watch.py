@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 from mle_backend_kubernetes import watch
 from mle_backend_kubernetes.cluster import Cluster, Expired
+from mle_backend_kubernetes.cluster_cache import Pods
 from mle_backend_kubernetes.names import AGENT, ROLE
-from mle_backend_kubernetes.tracked import Pods
 
 from mlecore.errors import BackendUnreachable
 

@@ -1,1 +1,1 @@
-"""What pods of ours run beside an agent. Python 3.8 or later and its standard library are enough."""
+"""The program of helper pods. Needs only Python 3.8 or later and its standard library."""

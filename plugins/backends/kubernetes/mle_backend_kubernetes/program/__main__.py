@@ -1,15 +1,14 @@
-"""One command of a pod of ours.
+"""The commands of helper pods.
 
 confine SHELL INIT ARGV...  become an agent's first process, with a filter of system calls
 stage                       fill a run's volume, once
 bundle                      receive the run's files that stage unpacks
 send                        send the agent's files that the request on standard input asks for
-give FILE OFFSET [follow]   send a file that others write to, as pieces
+give FILE OFFSET [follow]   send a file that others write to, as blocks
 receive                     receive public data; continue where an earlier connection broke
 sizes                       send the sizes of all public data
 connect HOST PORT SECONDS   write to the pod's termination message whether it can be reached
-wait SECONDS [IDLE]         do nothing: others run the commands above in this container; end early if nobody
-                            has for IDLE seconds
+wait SECONDS [IDLE]         keep the container up for the commands above; end early after IDLE seconds without one
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ def main(command: str, *rest: str) -> int:
     if command == "wait":
         return wait(*map(float, rest))
     if command == "confine":
-        from mle_backend_kubernetes.program import confining  # alone: no agent waits for what others need
+        from mle_backend_kubernetes.program import confining  # only this module: imports delay the agent
 
         confining.confine(*rest)
-    from mle_backend_kubernetes.program import reaching, receiving, sending, staging
+    from mle_backend_kubernetes.program import receiving, sending, staging
 
     if command == "give":
         return sending.give(rest[0], int(rest[1]), "follow" in rest)
     if command == "connect":
-        return reaching.connect(rest[0], int(rest[1]), float(rest[2]))
+        return staging.connect(rest[0], int(rest[1]), float(rest[2]))
     return {
         "stage": staging.stage,
         "bundle": staging.bundle,
@@ -59,6 +58,6 @@ if __name__ == "__main__":
     try:
         code = main(*sys.argv[1:])
         messages.flush()
-    except (BrokenPipeError, EOFError):  # the other side has gone
+    except (BrokenPipeError, EOFError):  # the other side is gone
         os._exit(4)
     sys.exit(code)

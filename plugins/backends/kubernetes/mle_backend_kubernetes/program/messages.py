@@ -1,7 +1,7 @@
-"""Messages over standard input and output.
+"""Where a pod's volumes are mounted, and messages over standard input and output.
 
-A message is a line of JSON. The bytes of a file follow as pieces, each after its length in four bytes; a length of zero
-ends them. An empty message or piece says that the sender is still there.
+A message is a line of JSON. The bytes of a file follow as blocks, each after its length in four bytes; a length of zero
+ends them. An empty message or block is a heartbeat.
 """
 
 from __future__ import annotations
@@ -12,7 +12,16 @@ import sys
 import time
 from typing import Any
 
-PIECE = 1 << 20
+CLAIM = "/claim"  # the volume of a run, or a claim with public data
+HOME = CLAIM + "/home"  # the agent's home
+RUN = CLAIM + "/run"
+OUTPUT = RUN + "/output.log"  # what the agent prints
+TOOLS = "/tools"
+TERMINATION_LOG = "/dev/termination-log"  # shown in the pod's status
+DATA = "/data"  # public data, read-only
+FILES = "/opt/helper"  # the run's ConfigMap
+
+BLOCK = 1 << 20
 HEARTBEAT = 15.0  # seconds of silence after which an empty message is sent
 
 incoming, outgoing = sys.stdin.buffer, sys.stdout.buffer
@@ -23,7 +32,7 @@ def say(message: dict[str, Any]) -> None:
     outgoing.write(json.dumps(message).encode() + b"\n")
 
 
-def piece(content: bytes) -> None:
+def block(content: bytes) -> None:
     outgoing.write(struct.pack(">I", len(content)) + content)
 
 
@@ -51,7 +60,7 @@ def hear() -> dict[str, Any]:
 
 def hear_bytes(count: int) -> bytes:
     """At most so many of a file's bytes, which come without lengths. Raises EOFError."""
-    content = incoming.read(min(PIECE, count))
+    content = incoming.read(min(BLOCK, count))
     if not content:
         raise EOFError
     return content

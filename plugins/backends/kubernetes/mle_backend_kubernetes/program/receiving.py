@@ -8,8 +8,7 @@ import json
 import os
 from typing import IO, Any, Iterator
 
-from mle_backend_kubernetes.program.messages import PIECE, beat, flush, hear, hear_bytes, say
-from mle_backend_kubernetes.program.paths import CLAIM, DATA
+from mle_backend_kubernetes.program.messages import BLOCK, CLAIM, DATA, beat, flush, hear, hear_bytes, say
 
 JOURNAL = ".mlecore-received"
 
@@ -59,7 +58,7 @@ def _journal(journal: IO[str]) -> Iterator[tuple[str, tuple[int, str]]]:
             path, size, sha256 = json.loads(line)
             digest = hashlib.sha256()
             with open(os.path.join(CLAIM, "public", path), "rb") as file:
-                for content in iter(lambda: file.read(PIECE), b""):
+                for content in iter(lambda: file.read(BLOCK), b""):
                     digest.update(content)
                     beat()
         except (ValueError, OSError):
@@ -81,7 +80,7 @@ def _take(message: dict[str, Any], there: dict[str, tuple[int, str]], journal: I
                 out.truncate(0)
                 _own(partial, path)
             out.seek(0)
-            for content in iter(lambda: out.read(PIECE), b""):
+            for content in iter(lambda: out.read(BLOCK), b""):
                 digest.update(content)
                 offset += len(content)
             say({"offset": offset})

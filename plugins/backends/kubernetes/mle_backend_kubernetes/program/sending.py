@@ -9,8 +9,7 @@ import stat
 import time
 from typing import IO, Any
 
-from mle_backend_kubernetes.program.messages import PIECE, beat, flush, hear, piece, say
-from mle_backend_kubernetes.program.paths import HOME
+from mle_backend_kubernetes.program.messages import BLOCK, HOME, beat, block, flush, hear, say
 from mlecore.globs import Glob
 
 MOST_NAMES = 200_000  # of one glob
@@ -174,12 +173,12 @@ class Sender:
         file.seek(offset)
         left = found.st_size - offset
         while left > 0:
-            content = file.read(min(PIECE, left))
+            content = file.read(min(BLOCK, left))
             if not content:
                 break
-            piece(content)
+            block(content)
             left -= len(content)
-        piece(b"")
+        block(b"")
 
     def once(self, path: str, **words: str) -> None:
         if path not in self.done:
@@ -199,11 +198,11 @@ def give(path: str, offset: int, follow: bool) -> int:
         file.seek(offset)
         sent = time.monotonic()
         while True:
-            content = file.read(PIECE)
+            content = file.read(BLOCK)
             if not content and not follow:
                 return 0
             if content or time.monotonic() - sent > 1.0:
-                piece(content)
+                block(content)
                 flush()
                 sent = time.monotonic()
             else:

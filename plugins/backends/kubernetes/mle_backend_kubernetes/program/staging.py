@@ -1,17 +1,30 @@
-"""Filling a run's volume before its agent begins."""
+"""Before an agent begins: filling its volume, and waiting for its network policy and its gateway."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
+import socket
 import sys
 import tarfile
 import time
 
-from mle_backend_kubernetes.program.messages import PIECE, flush, hear, hear_bytes, say
-from mle_backend_kubernetes.program.paths import CLAIM, DATA, FILES, HOME, OUTPUT, RUN, TOLD, TOOLS
-from mle_backend_kubernetes.program.reaching import reached
+from mle_backend_kubernetes.program.messages import (
+    BLOCK,
+    CLAIM,
+    DATA,
+    FILES,
+    HOME,
+    OUTPUT,
+    RUN,
+    TERMINATION_LOG,
+    TOOLS,
+    flush,
+    hear,
+    hear_bytes,
+    say,
+)
 from mlecore.sandbox.hardware import measured
 
 FOLDERS = (".mlecore", "agent", "code", "data", "logs", "submission")
@@ -59,7 +72,7 @@ def stage() -> int:
             return 5
     for path in (OUTPUT, begun):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o644))
-    with open(TOLD, "w") as out:  # the pod's status has it, where no agent can change it
+    with open(TERMINATION_LOG, "w") as out:  # the pod's status has it, where no agent can change it
         json.dump(measured(None, None), out)
     os.sync()
     return 0
@@ -74,7 +87,7 @@ def _unpack(packed: str) -> None:
             source = tar.extractfile(member)
             assert source is not None
             with source, open(target, "wb") as out:
-                shutil.copyfileobj(source, out, PIECE)
+                shutil.copyfileobj(source, out, BLOCK)
             os.chmod(target, member.mode)
 
 
@@ -96,3 +109,31 @@ def _await_answer(host: str, port: int) -> bool:
             return True
         time.sleep(0.2)
     return False
+
+
+def reached(host: str, port: int, seconds: float = 1.0) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=seconds).close()
+    except OSError:
+        return False
+    return True
+
+
+def connect(host: str, port: int, seconds: float) -> int:
+    """Write ``reached`` or ``cut off`` to the pod's termination message: does a NetworkPolicy hold?
+
+    ``cut off`` is certain after three failures in a row. A connection that succeeds is tried again, for a policy
+    comes into force a moment after the pod begins.
+    """
+    deadline, failures = time.monotonic() + seconds, 0
+    word = "cut off"
+    while time.monotonic() < deadline and failures < 3:
+        if reached(host, port):
+            word, failures = "reached", 0
+            time.sleep(0.2)
+        else:
+            word, failures = "cut off", failures + 1
+            time.sleep(0.1)
+    with open(TERMINATION_LOG, "w") as out:
+        out.write(word)
+    return 0

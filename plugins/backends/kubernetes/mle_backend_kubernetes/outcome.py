@@ -1,7 +1,7 @@
-"""The state of a run, from what the cluster says about its pod and its Job. Pure.
+"""A run's status, from what the cluster reports about its pod and its Job. Pure.
 
-A run is the agent's own doing unless the cluster says that it took the pod away, or somebody from outside ended its
-first process. The pod says it best; when it is gone, its Job still has the reason, through its failure policy.
+An end counts as the agent's doing unless the cluster evicted the pod, or something outside the sandbox killed its first
+process. The pod has the most detail; once it is gone, its Job still has the reason, recorded by its failure policy.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from attrs import evolve
 
 from mle_backend_kubernetes import names
-from mle_backend_kubernetes.seen import Condition, Job, Pod
+from mle_backend_kubernetes.cluster_cache import Condition, Job, Pod
 from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, JobStatus
 
 LOST_NODE = 60.0  # seconds beyond its time to end after which a pod that is being deleted has lost its node
@@ -23,20 +23,20 @@ _LOW = re.compile(r"low on resource: ([\w-]+)")
 
 
 def needs_job(pod: Pod) -> bool:
-    """Does its Job know better why it ended? Somebody deleted it: perhaps we did."""
+    """Is its Job needed to tell why it ended? It was deleted, perhaps by Backend.stop()."""
     return pod.gone or pod.deleting is not None
 
 
 def is_over(pod: Pod) -> bool:
-    return pod.gone or pod.ended is not None or pod.phase in ("Failed", "Succeeded")
+    return pod.gone or pod.ended is not None or pod.finished
 
 
 def of_pod(pod: Pod, job: Job | None) -> JobStatus:
-    """Of a pod that is or was there; ``job`` where ``needs_job``, None: that is gone, too."""
+    """Status by a pod, deleted or not. Pass its Job if ``needs_job``; None: the Job is gone, too."""
     stopped = job is not None and job.stopped
     if pod.ended is not None:
         return _of_agent(pod, stopped)
-    if pod.phase in ("Failed", "Succeeded") or pod.gone:
+    if pod.finished or pod.gone:
         return _never_ended(pod, job, stopped)
     if pod.deleting is not None and pod.deleting + timedelta(seconds=LOST_NODE) < datetime.now(UTC):
         return _lost(None, f"its node {pod.node} does not answer, and the cluster has given its pod up")
@@ -47,7 +47,7 @@ def of_pod(pod: Pod, job: Job | None) -> JobStatus:
 
 def _of_agent(pod: Pod, stopped: bool) -> JobStatus:
     assert pod.ended is not None
-    seconds = (pod.ended.at - pod.ended.began).total_seconds() if pod.ended.at and pod.ended.began else None
+    seconds = (pod.ended.at - pod.ended.started).total_seconds() if pod.ended.at and pod.ended.started else None
     return evolve(_how_it_ended(pod, stopped), seconds=seconds)
 
 
@@ -86,7 +86,12 @@ _DEADLINE = "the time limit passed and init did not end the job"
 def _disrupted(pod: Pod, code: int | None) -> JobStatus:
     """The cluster took the pod from its node. It may be so by the pod's own doing, where that had no limit."""
     short = _LOW.search(pod.message or pod.disruption_message)
-    if pod.disruption == "TerminationByKubelet" and short and short[1] in pod.unlimited:
+    if (
+        pod.disruption == "TerminationByKubelet"
+        and short
+        and short[1] in ("memory", "ephemeral-storage")
+        and short[1] not in pod.limits
+    ):
         reason = f"evicted: its node ran short of {short[1]}, of which the run had no limit"
         return JobStatus(phase="exited", exit_code=code, oom=short[1] == "memory", reason=reason)
     why = f"the cluster took its pod away ({pod.disruption}): {pod.disruption_message or pod.message}"
@@ -113,7 +118,7 @@ def _never_ended(pod: Pod, job: Job | None, stopped: bool) -> JobStatus:
 
 
 def of_job(job: Job) -> JobStatus:
-    """Of a Job without a pod."""
+    """Status by a Job that has no pod."""
     if job.deleting:
         return JobStatus(phase="gone", reason="its Job is being deleted")
     if job.stopped:
@@ -124,7 +129,7 @@ def of_job(job: Job) -> JobStatus:
     if failed is not None:
         return _failed(failed)
     if job.suspended:
-        if not job.began and not job.made:
+        if not job.started and not job.ready:
             return JobStatus(phase="pending", reason="is being set up")
         queue = job.labels.get(names.QUEUE)
         return JobStatus(phase="pending", reason=f"waits in the queue {queue}" if queue else "is suspended")
