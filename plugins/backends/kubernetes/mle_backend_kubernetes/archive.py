@@ -1,4 +1,4 @@
-"""A job's files, packed for ``stage``: as a ConfigMap where they are small, else on the job's claim."""
+"""A job's files, packed for ``stage``: in a ConfigMap if they are small, else on the job's claim."""
 
 from __future__ import annotations
 

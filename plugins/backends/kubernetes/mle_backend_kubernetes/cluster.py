@@ -55,7 +55,7 @@ class Cluster:
         self._namespace = namespace
         self._lock = threading.Lock()
         self._loaded: tuple[Configuration, urllib3.PoolManager] | None = None
-        self.requests: Counter[str] = Counter()  # sent so far, by verb and kind; benchmarks read it
+        self.requests: Counter[str] = Counter()  # sent so far, by verb and kind; tests count them
 
     @cached_property
     def namespace(self) -> str:
@@ -118,13 +118,13 @@ class Cluster:
 
     @contextlib.contextmanager
     def events(self, path: str, idle: float, **query: Any) -> Iterator[Iterator[dict[str, Any]]]:
-        """A watch, until the server ends it or says nothing for ``idle`` seconds. Raises Expired."""
+        """A watch, until the server ends it or is silent for ``idle`` seconds. Raises Expired."""
         with self.stream(path, idle, watch="true", **query) as response:
             yield _events(response)
 
     @contextlib.contextmanager
     def stream(self, path: str, idle: float, **query: Any) -> Iterator[urllib3.BaseHTTPResponse]:
-        """An answer that comes bit by bit; silence of more than ``idle`` seconds ends it."""
+        """A streamed answer; ``idle`` seconds of silence end it."""
         response = self._send("GET", path, None, JSON, query, (10.0, idle), stream=True)
         try:
             with self._answering(f"GET {path}"):
@@ -264,7 +264,7 @@ def _pool(config: Configuration) -> urllib3.PoolManager:
 
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
     config.connection_pool_maxsize = 16
-    pool: urllib3.PoolManager = RESTClientObject(config).pool_manager  # type: ignore[no-untyped-call]
+    pool: urllib3.PoolManager = RESTClientObject(config).pool_manager
     return pool
 
 

@@ -66,9 +66,8 @@ class Claims:
 
     def wait_until_bound(self, claim: Mapping[str, Any]) -> None:
         """Wait for the claim if its storage class binds claims at once."""
-        if (claim.get("status") or {}).get("phase") == "Bound" or not self._is_immediate(
-            str(claim["spec"].get("storageClassName") or "")
-        ):
+        bound = (claim.get("status") or {}).get("phase") == "Bound"
+        if bound or not self._is_immediate(str(claim["spec"].get("storageClassName") or "")):
             return
         uid = claim["metadata"]["uid"]
         self._watch.until(lambda: (found := self._watch.get(uid)) is not None and found.bound, BIND_TIMEOUT)

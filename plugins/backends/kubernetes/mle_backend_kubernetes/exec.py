@@ -1,4 +1,7 @@
-"""Running a program in a container, with a binary stream each way. Short-lived: it can always be started again."""
+"""Running a program in a container, with a binary stream each way. Short-lived: it can always be started again.
+
+The kubernetes package's WSClient reads all that has arrived into memory; here a reader sets the pace.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ class Stream(io.RawIOBase):
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
         self._pending = b""
-        self._said = b""  # the end of its standard error
+        self._stderr = b""  # the last 2,000 bytes of its standard error
         self._ended = False
 
     def readable(self) -> bool:
@@ -70,7 +73,7 @@ class Stream(io.RawIOBase):
         if channel == _STDOUT:
             self._pending = content
         elif channel == _STDERR:
-            self._said = (self._said + content)[-2000:]
+            self._stderr = (self._stderr + content)[-2000:]
         elif channel == _STATUS:
             self._end(content)
 
@@ -79,17 +82,17 @@ class Stream(io.RawIOBase):
         try:
             status = json.loads(content)
         except ValueError:
-            raise Broken("its end cannot be understood") from None
+            raise Broken("its status is malformed") from None
         if status.get("status") != "Success":
-            said = self._said.decode("utf-8", "replace").strip() or str(status.get("message"))
+            said = self._stderr.decode("utf-8", "replace").strip() or str(status.get("message"))
             if status.get("reason") == "NonZeroExitCode":
-                raise BackendError(f"a program of ours failed in its pod: {said[-1000:]}")
+                raise BackendError(f"mlecore's helper failed in its pod: {said[-1000:]}")
             raise Broken(said)
 
 
 @contextmanager
 def execute(cluster: Cluster, pod: str, container: str, command: Sequence[str]) -> Iterator[Stream]:
-    """Run a program in a container. Raises NotFound where there is no such pod, and Broken."""
+    """Run a program in a container. Raises NotFound if there is no such pod, and Broken."""
     import websocket
     from kubernetes.stream.ws_client import create_websocket
 
@@ -103,11 +106,11 @@ def execute(cluster: Cluster, pod: str, container: str, command: Sequence[str]) 
         socket = create_websocket(cluster.configuration, address, headers)  # type: ignore[no-untyped-call]
     except websocket.WebSocketBadStatusException as error:
         if error.status_code == 404:
-            raise NotFound(f"there is no pod {pod}") from None
+            raise NotFound(f"no pod {pod}") from None
         if error.status_code == 403:
             raise BackendError(
-                f"the cluster forbids us to run a program in {pod}",
-                fix="Give the right to create and get pods/exec; docs/kubernetes.md has the Role.",
+                f"no permission to run a program in {pod}",
+                fix="Grant create and get on pods/exec, as in the Role of docs/kubernetes.md.",
             ) from None
         raise Broken(str(error)) from error
     except (OSError, websocket.WebSocketException) as error:

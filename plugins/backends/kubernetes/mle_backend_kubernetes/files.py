@@ -182,7 +182,7 @@ def _receive(transfer: Transfer, receiver: Receiver) -> None:
 
 
 class Transfer:
-    """Messages about files, and as a file the content of the one that the last message was about."""
+    """Iterates over messages about files; ``read`` gives the content of the file of the last one."""
 
     def __init__(self, files: Files, handle: Handle, globs: Sequence[Glob], receiver: Receiver) -> None:
         self._files = files
@@ -190,9 +190,9 @@ class Transfer:
         self._globs = [glob.text for glob in globs]
         self._receiver = receiver
         self._done: list[str] = []
-        self._current: dict[str, Any] | None = None  # the file whose content is coming
+        self._current: dict[str, Any] | None = None  # the file whose content comes next
         self._offset = 0  # in it
-        self._left = 0  # of the block that is coming
+        self._left = 0  # of the current block
         self._failures = 0
         self._connection: Connection | None = None
 
@@ -294,7 +294,7 @@ class Connection:
         try:
             found: dict[str, Any] = json.loads(line)
         except ValueError:
-            raise Broken(f"{line[:100]!r} is no message") from None
+            raise Broken(f"{line[:100]!r} is not a message") from None
         return found
 
     def length(self) -> int:
@@ -320,16 +320,14 @@ class _Sink:
 
 def blocks(stream: Stream) -> Iterator[bytes]:
     """A file as ``program.sending.give`` sends it. Raises Broken."""
-    while head := stream.read(4):
-        yield exactly(stream, struct.unpack(">I", head + exactly(stream, 4 - len(head)))[0])
+    source = io.BufferedReader(stream, 1 << 18)
+    while source.peek(1):
+        yield exactly(source, struct.unpack(">I", exactly(source, 4))[0])
 
 
-def exactly(source: Any, count: int) -> bytes:
+def exactly(source: io.BufferedReader[Any], count: int) -> bytes:
     """Read exactly ``count`` bytes. Raises Broken if there are fewer."""
-    content = b""
-    while len(content) < count:
-        more = source.read(count - len(content))
-        if not more:
-            raise Broken("the stream ended early")
-        content += more
+    content = source.read(count)
+    if len(content) < count:
+        raise Broken("the stream ended early")
     return content

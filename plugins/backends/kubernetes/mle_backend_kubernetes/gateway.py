@@ -1,8 +1,7 @@
 """The relay and the gateway of a run: a pod of their own, the only thing that the agent's pod can reach under ``llm``.
 
-A ReplicaSet keeps the pod, and a claim what it writes, so that nothing is counted twice or forgotten when the pod is
-taken from its node. A service has the address that the agent knows. The model's key is in a Secret that only the
-gateway's container mounts.
+A ReplicaSet replaces the pod if it is evicted, and a claim keeps its counts and logs. A service has the address that
+the agent knows. The model's key is in a Secret that only the gateway's container mounts.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def is_local(endpoint: str) -> bool:
 
 
 def address(cluster: Cluster, job: Job) -> str:
-    """Of the service, created unless it exists. It has no owner yet, as there is no Job."""
+    """The service's IP address. The service is created unless it exists; it has no owner until there is a Job."""
     name = names.gateway(job.name)
     service = {
         "apiVersion": "v1",

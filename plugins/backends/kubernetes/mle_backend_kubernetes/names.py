@@ -14,21 +14,21 @@ JOB = "mlecore.org/job"
 GROUP = "mlecore.org/group"
 ROLE = "mlecore.org/role"  # agent, files, loader, gateway, probe, data
 NETWORK = "mlecore.org/network"  # of an agent's pod: none, llm, open
-READY = "mlecore.org/ready"  # annotation of a Job: all that it needs was made
-STOPPED = "mlecore.org/stopped"  # annotation of a Job: we were asked to end it, and when
-LOADED = "mlecore.org/loaded"  # annotation of a claim: the digest of the data that it holds, whole
+READY = "mlecore.org/ready"  # annotation of a Job: everything it needs has been created
+STOPPED = "mlecore.org/stopped"  # annotation of a Job: when Backend.stop() was called
+LOADED = "mlecore.org/loaded"  # annotation of a claim: the digest of the complete data in it
 QUEUE = "kueue.x-k8s.io/queue-name"
 
 AGENT = "agent"  # the container of the agent
-STAGE = "stage"  # the one that fills its volume before it begins
-KEEPER = "keeper"  # the container that gives out files
+STAGE = "stage"  # the one that fills its volume before it starts
+KEEPER = "keeper"  # with output=pod, the container that keeps the pod and reads its files
 
 _NAME = re.compile(r"[a-z]([-a-z0-9]{0,48}[a-z0-9])?")
 _VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
 
 def check(job: Job) -> None:
-    """Raises BackendError where the job's name or its group's cannot be used in a cluster."""
+    """Raises BackendError if the name of the job or of its group is not valid in a cluster."""
     if not _NAME.fullmatch(job.name):
         raise BackendError(f"{job.name!r} cannot be the name of a Kubernetes Job")
     if not _VALUE.fullmatch(job.group):
@@ -36,12 +36,12 @@ def check(job: Job) -> None:
 
 
 def labels(job: Job, role: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Labels of one object of a job; the user's own come first, so that they cannot hide ours."""
+    """Labels of one object of a job; ``more``, the user's own, cannot override the others."""
     return {**(more or {}), JOB: job.name, GROUP: job.group, ROLE: role}
 
 
 def files(job_name: str) -> str:
-    """The pod that gives out the files of a job's claim."""
+    """The pod that reads the files of a job's claim."""
     return f"{job_name}-files"
 
 
@@ -51,7 +51,7 @@ def gateway(job_name: str) -> str:
 
 
 def data(dataset: Dataset) -> str:
-    """The claim of a competition's public data; another one for other data."""
+    """The claim of a competition's public data; its name depends on the digest."""
     slug = re.sub(r"[^a-z0-9]+", "-", dataset.competition.lower()).strip("-")[:30].strip("-")
     identity = f"{dataset.competition}\0{dataset.edition}\0{dataset.digest}"
     return f"mle-data-{slug}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
@@ -70,7 +70,7 @@ def cluster(handle: Handle) -> str:
 
 
 def owned(handle: Handle) -> list[dict[str, Any]]:
-    """The ``ownerReferences`` of what goes when this job goes."""
+    """The ``ownerReferences`` of objects that are deleted with this job."""
     return [
         {
             "apiVersion": "batch/v1",

@@ -61,13 +61,13 @@ def attachment(cluster: Cluster, job: Job) -> Attachment:
 def policies(
     cluster: Cluster, job: Job, labels: Mapping[str, str], owners: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Of the agent's pod, and under ``llm`` of its gateway's."""
+    """The policies of the agent's pod, and under ``llm`` of its gateway's."""
     agent = {names.JOB: job.name, names.ROLE: names.AGENT}
     if job.resources.network == "none":
         egress: list[dict[str, Any]] = []
     elif job.resources.network == "llm":
-        there = {names.JOB: job.name, names.ROLE: "gateway"}
-        egress = [{"to": [{"podSelector": {"matchLabels": there}}], "ports": gateway.PORTS}]
+        target = {names.JOB: job.name, names.ROLE: "gateway"}
+        egress = [{"to": [{"podSelector": {"matchLabels": target}}], "ports": gateway.PORTS}]
     else:
         egress = [*_everything(cluster)]
     found = [policy(job.name, labels, agent, [], egress, owners)]
@@ -79,7 +79,7 @@ def policies(
 
 
 def awaited(cluster: Cluster, job: Job, enforced: bool | None) -> tuple[float, bool]:
-    """Seconds that a pod waits for its policy before the agent begins, and whether it must be in force then."""
+    """Seconds that a pod waits for its policy before the agent begins, and whether it must be in force by then."""
     if enforced is False or (job.resources.network == "open" and not _api_servers(cluster)):
         return 0.0, False
     return (LATE, True) if enforced else (SOON, False)
@@ -121,7 +121,7 @@ def policy(
 
 
 def _everything(cluster: Cluster) -> list[dict[str, Any]]:
-    """All addresses but those of the API server, as far as we may know them, and of a cloud's metadata."""
+    """All addresses but those of the API server, as far as they may be read, and of cloud metadata."""
     servers = _api_servers(cluster)
     blocks = [_all_but("0.0.0.0/0", [*METADATA, *(each for each in servers if ":" not in each)])]
     if not servers or any(":" in each for each in servers):
@@ -135,7 +135,7 @@ def _all_but(block: str, excluded: list[str]) -> dict[str, Any]:
 
 
 def _api_servers(cluster: Cluster) -> tuple[str, ...]:
-    """Addresses as blocks; none: we may not know them."""
+    """Addresses as CIDR blocks; none if they may not be read."""
     return _addresses(cluster, int(time.monotonic() / ADDRESSES))
 
 
@@ -151,7 +151,7 @@ def _addresses(cluster: Cluster, period: int) -> tuple[str, ...]:
         service = cluster.get("/api/v1/namespaces/default/services/kubernetes")
     except BackendUnreachable:
         raise
-    except BackendError:  # no right to read them
+    except BackendError:  # no permission to read them
         return ()
     addresses = {ip for part in slices for each in part.get("endpoints") or () for ip in each["addresses"]}
     addresses |= set(service["spec"].get("clusterIPs") or ())

@@ -39,7 +39,7 @@ def of_pod(pod: Pod, job: Job | None) -> JobStatus:
     if pod.finished or pod.gone:
         return _never_ended(pod, job, stopped)
     if pod.deleting is not None and pod.deleting + timedelta(seconds=LOST_NODE) < datetime.now(UTC):
-        return _lost(None, f"its node {pod.node} does not answer, and the cluster has given its pod up")
+        return _lost(None, f"its node {pod.node} does not answer, and the cluster has abandoned its pod")
     if pod.running:
         return JobStatus(phase="running")
     return JobStatus(phase="pending", reason=pod.waiting)
@@ -61,8 +61,8 @@ def _how_it_ended(pod: Pod, stopped: bool) -> JobStatus:
         return _disrupted(pod, code)
     if pod.reason == "DeadlineExceeded":
         return JobStatus(phase="exited", exit_code=code, timed_out=True, reason=_DEADLINE)
-    if pod.reason == "Evicted":  # without a disruption: the kubelet says that the pod went beyond its own limit
-        return JobStatus(phase="exited", exit_code=code, reason=pod.message or "evicted for what it wrote")
+    if pod.reason == "Evicted":  # without a disruption: the pod exceeded its own limit
+        return JobStatus(phase="exited", exit_code=code, reason=pod.message or "evicted: over its disk limit")
     if pod.ended.reason == "OOMKilled" and code not in (0, 124):
         return JobStatus(phase="exited", exit_code=code, oom=True, reason="out of memory")
     if pod.ended.reason == "ContainerStatusUnknown" or code == LOST_SIGHT:
@@ -70,47 +70,43 @@ def _how_it_ended(pod: Pod, stopped: bool) -> JobStatus:
     if pod.ended.reason in ("StartError", "ContainerCannotRun"):
         return JobStatus(phase="exited", exit_code=code, reason="init could not start; the image may lack /bin/sh")
     if code == INIT_KILLED:
-        # Or by the kernel, for want of memory on its whole node, where the image kept init from being confined.
+        # Or by the kernel when its node ran out of memory, if the image has no Python to confine init with.
         return evolve(_lost(code, "its first process was killed from outside the sandbox"), in_doubt=True)
     if needs_job(pod):
         return _lost(code, "somebody deleted its pod")
     if code == 124:
         return JobStatus(phase="exited", exit_code=code, reason="its time was up")
-    words = {0: "", ARGV_KILLED: "killed by signal 9, by another process of the job or the kernel"}
-    return JobStatus(phase="exited", exit_code=code, reason=words.get(code, f"exit code {code}"))
+    reasons = {0: "", ARGV_KILLED: "killed by signal 9, by another process of the job or the kernel"}
+    return JobStatus(phase="exited", exit_code=code, reason=reasons.get(code, f"exit code {code}"))
 
 
 _DEADLINE = "the time limit passed and init did not end the job"
 
 
 def _disrupted(pod: Pod, code: int | None) -> JobStatus:
-    """The cluster took the pod from its node. It may be so by the pod's own doing, where that had no limit."""
+    """The cluster evicted the pod. This may be the pod's own doing if it had no limit."""
     short = _LOW.search(pod.message or pod.disruption_message)
-    if (
-        pod.disruption == "TerminationByKubelet"
-        and short
-        and short[1] in ("memory", "ephemeral-storage")
-        and short[1] not in pod.limits
-    ):
-        reason = f"evicted: its node ran short of {short[1]}, of which the run had no limit"
+    could_limit = short is not None and short[1] in ("memory", "ephemeral-storage")
+    if pod.disruption == "TerminationByKubelet" and short and could_limit and short[1] not in pod.limits:
+        reason = f"evicted: its node ran short of {short[1]}, and the run had no limit"
         return JobStatus(phase="exited", exit_code=code, oom=short[1] == "memory", reason=reason)
-    why = f"the cluster took its pod away ({pod.disruption}): {pod.disruption_message or pod.message}"
-    # A node may run short by the pod's doing all the same: of inodes, of which there is no limit.
+    why = f"the cluster evicted its pod ({pod.disruption}): {pod.disruption_message or pod.message}"
+    # The pod may have caused the shortage all the same, e.g. of inodes, which have no limit.
     return evolve(_lost(code, why), in_doubt=pod.disruption == "TerminationByKubelet" and short is not None)
 
 
 def _never_ended(pod: Pod, job: Job | None, stopped: bool) -> JobStatus:
-    """The pod is at its end, and nobody saw how the agent's container ended, or it never began."""
+    """The pod has ended, and it is unknown how the agent's container ended, or it never started."""
     if pod.disruption:
         return _disrupted(pod, None)
     if pod.reason == "Evicted":
-        return JobStatus(phase="exited", exit_code=ARGV_KILLED, reason=pod.message or "evicted for what it wrote")
+        return JobStatus(phase="exited", exit_code=ARGV_KILLED, reason=pod.message or "evicted: over its disk limit")
     if pod.reason == "DeadlineExceeded":
         return JobStatus(phase="exited", timed_out=True, reason=_DEADLINE)
     if pod.gone and job is not None:
         found = of_job(job)
         if found.phase == "pending" and pod.running:
-            return _lost(None, "its pod was deleted, or its queue took it back for another run")
+            return _lost(None, "its pod was deleted, or its queue gave its place to another run")
         return found
     if stopped:
         return JobStatus(phase="exited", reason="stopped by mlecore")
@@ -144,9 +140,9 @@ def _failed(condition: Condition) -> JobStatus:
             return _lost(code, "somebody deleted its pod")  # which an agent cannot do
         return JobStatus(phase="exited", exit_code=code, reason=f"exit code {code}")
     if reason == "PodFailurePolicy":
-        return _lost(None, f"the cluster took its pod away: {message}")
+        return _lost(None, f"the cluster evicted its pod: {message}")
     if reason == "DeadlineExceeded":
-        return _lost(None, "it waited for room, or for its files, for longer than it may (-B wait)")
+        return _lost(None, "it waited longer for resources or for its files than -B wait allows")
     return _lost(None, f"its pod is gone: {message or reason}")
 
 

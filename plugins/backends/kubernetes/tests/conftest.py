@@ -1,4 +1,7 @@
-"""A namespace of the cluster that is here, jobs in it, and a look afterwards that nothing of them is left."""
+"""A namespace of the cluster that KUBECONFIG names, jobs in it, and a check at the end that nothing of them is left.
+
+Each test removes its jobs without waiting for the cluster to delete them; the check waits once, for all of them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import kubernetes_validate
 import pytest
@@ -19,6 +22,7 @@ from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster import Cluster, Exists, NotFound
 from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
 from mle_backend_kubernetes.manifests import merged
+from mle_backend_kubernetes.network import Probe
 from mle_backend_kubernetes.watch import Watch
 from mlecore_testing.backends.harness import shell_job
 
@@ -26,6 +30,7 @@ from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Image, Job, JobStatus
 from mlecore.errors import BackendError
 
+T = TypeVar("T")
 REGISTRY = os.environ.get("MLECORE_TEST_REGISTRY", "localhost:5000")
 OFFLINE = {
     "namespace": "lab",
@@ -75,20 +80,31 @@ class Lab:
     def status(self, handle: Handle) -> JobStatus:
         return self.backend.status([handle])[handle]
 
+    def until(self, ready: Callable[[], T], why: Callable[[], object], seconds: float = 120.0) -> T:
+        """The first true value of ``ready``; ``why`` describes the state if there is none in time."""
+        deadline = time.monotonic() + seconds
+        while not (found := ready()):
+            assert time.monotonic() < deadline, why()
+            time.sleep(0.1)
+        return found
+
     def wait(self, handle: Handle, *phases: str, seconds: float = 120.0) -> JobStatus:
         """Its status once it has reached one of these phases."""
-        deadline = time.monotonic() + seconds
-        while (status := self.status(handle)).phase not in (phases or ("exited",)):
-            assert time.monotonic() < deadline, status
-            time.sleep(0.1)
+
+        def reached() -> JobStatus | None:
+            status = self.status(handle)
+            return status if status.phase in (phases or ("exited",)) else None
+
+        status = self.until(reached, lambda: self.status(handle), seconds)
+        assert status is not None
         return status
 
     def said(self, handle: Handle, word: str, seconds: float = 120.0) -> None:
         """Wait until it has printed ``word``."""
-        deadline = time.monotonic() + seconds
-        while word not in b"".join(self.backend.logs(handle)).decode():
-            assert time.monotonic() < deadline, self.status(handle)
-            time.sleep(0.2)
+        self.until(lambda: word.encode() in self.output(handle), lambda: self.status(handle), seconds)
+
+    def output(self, handle: Handle) -> bytes:
+        return b"".join(self.backend.logs(handle))
 
     def fetch(self, handle: Handle, *globs: str) -> dict[str, bytes]:
         into = self.folder / uuid.uuid4().hex
@@ -113,17 +129,15 @@ class Lab:
         ]
 
     def emptied(self, selector: str = "", seconds: float = 60.0) -> None:
-        """See that nothing is left. The cluster deletes on its own: a Job goes last, after all that it owns."""
-        deadline = time.monotonic() + seconds
-        while self.left(selector) and time.monotonic() < deadline:
-            time.sleep(0.3)
-        assert self.left(selector, deleted=False) == []  # a kubelet may take long to end a pod that is deleted
+        """Check that nothing is left. The cluster deletes on its own: a Job goes last, after all that it owns."""
+        with contextlib.suppress(AssertionError):  # a kubelet may take long to end a pod that is deleted
+            self.until(lambda: not self.left(selector), lambda: "", seconds)
+        assert self.left(selector, deleted=False) == [], self.folder.name
 
     def clear(self) -> None:
-        """Remove all of its jobs as a controller would, and see that nothing is left."""
+        """Remove all of its jobs as a controller would."""
         for handle in self.backend.list_jobs(self.group).values():
             self.backend.remove(handle)
-        self.emptied()
 
 
 @pytest.fixture
@@ -171,16 +185,35 @@ def namespace() -> Iterator[str]:
     cluster.delete(f"/api/v1/namespaces/{name}")
 
 
+@pytest.fixture(scope="session")
+def labs(namespace: str) -> Iterator[list[Lab]]:
+    """All labs of this session. At its end, nothing of them may be left."""
+    labs: list[Lab] = []
+    yield labs
+    for lab in labs:
+        lab.emptied()
+
+
 @pytest.fixture
-def make_lab(namespace: str, tmp_path: Path) -> Iterator[Callable[..., Lab]]:
+def make_lab(namespace: str, labs: list[Lab], tmp_path: Path) -> Iterator[Callable[..., Lab]]:
     with contextlib.ExitStack() as stack:
 
         def make(**options: str) -> Lab:
             lab = Lab(namespace, tmp_path, **options)
             stack.callback(lab.clear)
+            labs.append(lab)
             return lab
 
         yield make
+
+
+@pytest.fixture(scope="session")
+def probe(namespace: str) -> Probe:
+    """Whether the cluster enforces NetworkPolicies, found out once."""
+    backend = KubernetesBackend({"registry": REGISTRY, "namespace": namespace})
+    probe = Probe(backend.cluster, backend.settings, backend.images, backend.cache.pods)
+    probe.verdict()
+    return probe
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_a_claim_of_the_lab_s_own_is_mounted_read_only_and_must_hold_all_files(
     lab = make_lab(**{"data-claim": filled})
     handle = lab.start("cat data/train.csv; touch data/x 2>/dev/null || echo cannot write")
     lab.wait(handle)
-    assert b"".join(lab.backend.logs(handle)) == b"id,target\n1,0\ncannot write\n"
+    assert lab.output(handle) == b"id,target\n1,0\ncannot write\n"
     (lab.dataset.public / "test.csv").write_text("id\n2\n")
     with pytest.raises(DataError, match=r"lacks 1 of 2 files of toy.*test\.csv"):
         lab.backend.stage_data(lab.dataset, lambda done, total, what: None)

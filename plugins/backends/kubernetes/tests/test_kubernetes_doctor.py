@@ -132,7 +132,7 @@ def test_a_cluster_that_does_not_answer_is_the_only_problem(backend: KubernetesB
 
 @pytest.mark.kubernetes
 @pytest.mark.slow
-@pytest.mark.xdist_group("kubernetes")
+@pytest.mark.xdist_group("kubernetes-2")
 def test_doctor_looks_at_a_real_cluster(lab: Lab, command: Callable[..., str]) -> None:
     said = command("doctor")
     words = f"namespace {lab.cluster.namespace}", "nodes: 1", "storage classes:", "Kueue", "NetworkPolicies"

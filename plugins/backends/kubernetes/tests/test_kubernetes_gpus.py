@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -62,22 +61,23 @@ def test_twice_as_many_runs_as_gpus_go_through_a_queue_and_share_none(
 ) -> None:
     lab = make_lab(queue=quota)
     clock = "read -r up rest </proc/uptime"
-    script = f"{clock}; echo from $up on $NVIDIA_VISIBLE_DEVICES; sleep 4; {clock}; echo to $up"
+    script = f"{clock}; echo from $up on $NVIDIA_VISIBLE_DEVICES; sleep 2; {clock}; echo to $up"
     jobs = [lab.job(script, gpus=1) for _ in range(2 * gpus)]
     handles = [lab.backend.start(job) for job in jobs]
     waited = set()
-    deadline = time.monotonic() + 300
-    found = lab.backend.status(handles)
-    while any(status.phase != "exited" for status in found.values()):
-        found = lab.backend.status(handles)
-        waited |= {status.reason for status in found.values() if status.phase == "pending"}
-        assert time.monotonic() < deadline, found
-        time.sleep(0.5)
+    found = {}
+
+    def all_ended() -> bool:
+        found.update(lab.backend.status(handles))
+        waited.update(status.reason for status in found.values() if status.phase == "pending")
+        return all(status.phase == "exited" for status in found.values())
+
+    lab.until(all_ended, lambda: found, seconds=300)
     assert all(status.exit_code == 0 for status in found.values()), found
     assert any(f"waits in the queue {quota}" in reason for reason in waited)
     held: dict[str, list[tuple[float, float]]] = {}
     for handle in handles:
-        words = b"".join(lab.backend.logs(handle)).decode().split()
+        words = lab.output(handle).decode().split()
         held.setdefault(words[3], []).append((float(words[1]), float(words[5])))
     assert len(held) <= gpus
     for times in held.values():
@@ -95,11 +95,8 @@ def test_more_gpus_than_any_node_has_are_refused_and_a_waiting_run_is_reported(l
     ]
     assert not problem.fatal
     waiting = lab.start("true", gpus=1)
-    deadline = time.monotonic() + 30
-    while "nvidia.com/gpu" not in (status := lab.status(waiting)).reason:
-        assert time.monotonic() < deadline, status
-        time.sleep(0.2)
-    assert status.phase == "pending"
+    lab.until(lambda: "nvidia.com/gpu" in lab.status(waiting).reason, lambda: lab.status(waiting), seconds=30)
+    assert lab.status(waiting).phase == "pending"
     lab.backend.remove(holder)
     assert lab.wait(waiting).exit_code == 0
 

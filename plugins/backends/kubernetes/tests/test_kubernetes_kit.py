@@ -11,11 +11,15 @@ from mlecore_testing.backends import check_backend
 if TYPE_CHECKING:
     from conftest import Lab
 
-pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.xdist_group("kubernetes")]
+pytestmark = [pytest.mark.kubernetes, pytest.mark.slow]
 
 
 @pytest.mark.parametrize(
-    ("output", "left_out"), [("claim", ["processes", "disk", "gateway"]), ("pod", ["processes", "gateway"])]
+    ("output", "left_out"),
+    [
+        pytest.param("claim", ["processes", "disk", "gateway"], marks=pytest.mark.xdist_group("kubernetes")),
+        pytest.param("pod", ["processes", "gateway"], marks=pytest.mark.xdist_group("kubernetes-2")),
+    ],
 )
 def test_the_kit_passes(make_lab: Callable[..., Lab], output: str, left_out: list[str]) -> None:
     """Left out: what a pod has no limit for, and the kit's model, which listens where no pod comes."""

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from mle_backend_kubernetes import exec as exec_module
-from mle_backend_kubernetes import kubernetes_backend
+from mle_backend_kubernetes import manifests, network
 
+from mlecore.backends import Job
 from mlecore.errors import BackendUnreachable
 
 if TYPE_CHECKING:
     from conftest import Lab
 
-pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.xdist_group("kubernetes")]
+pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.xdist_group("kubernetes-2")]
 
 WORKS = "echo 1 >submission/submission.csv; echo begun; sleep 300"
 
@@ -29,7 +30,7 @@ def test_a_pod_that_somebody_deletes_is_a_failure_of_the_cluster_and_what_it_wro
     status = lab.wait(handle)
     assert status.infra_failure, status
     assert lab.fetch(handle, "submission") == {"submission/submission.csv": b"1\n"}
-    assert b"".join(lab.backend.logs(handle)) == b"begun\n"
+    assert lab.output(handle) == b"begun\n"
 
 
 def test_an_evicted_pod_is_a_failure_of_the_cluster_also_for_who_was_away(make_lab: Callable[..., Lab]) -> None:
@@ -58,24 +59,29 @@ def test_one_who_was_away_finds_how_a_run_ended_and_what_it_left(make_lab: Calla
     assert later.fetch(handle, "logs/a") == {"logs/a": b"done\n"}
 
 
-@pytest.mark.parametrize("step", ["config_map", "policies"])
 def test_a_start_that_was_cut_off_is_finished_by_the_next(
-    make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch, step: str
+    make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab = make_lab()
-    job = lab.job("echo once")
 
     def cut(*args: Any, **values: Any) -> None:
         raise BackendUnreachable("the controller was killed here")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(kubernetes_backend.manifests if step == "config_map" else kubernetes_backend.network, step, cut)
-        with pytest.raises(BackendUnreachable):
-            lab.backend.start(job)
-    handle = make_lab().backend.start(job)
-    assert lab.wait(handle).exit_code == 0
-    assert lab.backend.start(job) == handle
-    assert b"".join(lab.backend.logs(handle)) == b"once\n"
+    def cut_at(module: Any, step: str) -> Job:
+        job = lab.job("echo once")
+        with monkeypatch.context() as patch:
+            patch.setattr(module, step, cut)
+            with pytest.raises(BackendUnreachable):
+                lab.backend.start(job)
+        return job
+
+    jobs = [cut_at(manifests, "config_map"), cut_at(network, "policies")]
+    next_controller = make_lab()
+    handles = [next_controller.backend.start(job) for job in jobs]
+    for job, handle in zip(jobs, handles, strict=True):
+        assert lab.wait(handle).exit_code == 0
+        assert lab.backend.start(job) == handle
+        assert lab.output(handle) == b"once\n"
 
 
 def test_files_and_output_come_while_it_runs_and_go_on_when_connections_break(
@@ -109,7 +115,7 @@ def test_files_too_large_for_a_config_map_are_there_before_the_agent_begins(lab:
     script = "wc -c <agent/large; cat /opt/mlecore/train.csv"
     handle = lab.start(script, files={"agent/large": large}, tools=_tools(lab))
     assert lab.wait(handle).exit_code == 0
-    assert b"".join(lab.backend.logs(handle)) == b"3000000\nid,target\n1,0\n"
+    assert lab.output(handle) == b"3000000\nid,target\n1,0\n"
 
 
 def _tools(lab: Lab) -> dict[str, Any]:
@@ -121,7 +127,7 @@ def test_keys_are_in_the_environment_only_and_gone_with_the_run(lab: Lab, monkey
     monkeypatch.setenv("TEST_KEY", "sk-planted-4711")
     handle = lab.start('[ "$TEST_KEY" = sk-$(echo planted)-4711 ] && echo has it', secrets=("TEST_KEY",))
     lab.wait(handle)
-    assert b"".join(lab.backend.logs(handle)) == b"has it\n"
+    assert lab.output(handle) == b"has it\n"
     shown = str(lab.cluster.get(lab.cluster.path("jobs", handle.name)))
     shown += str(lab.cluster.get(lab.cluster.path("pods", lab.pod(handle))))
     shown += str(lab.cluster.get(lab.cluster.path("configmaps", handle.name)))
@@ -132,13 +138,13 @@ def test_a_run_sees_no_token_and_no_root(lab: Lab) -> None:
     look = "id -u; ls /var/run/secrets 2>/dev/null; touch /usr/x 2>/dev/null && echo wrote"
     handle = lab.start(f"{look}; grep CapEff /proc/self/status")
     lab.wait(handle)
-    assert b"".join(lab.backend.logs(handle)).split() == [b"1000", b"CapEff:", b"0000000000000000"]
+    assert lab.output(handle).split() == [b"1000", b"CapEff:", b"0000000000000000"]
 
 
 def test_what_an_agent_prints_on_a_terminal(lab: Lab) -> None:
     handle = lab.start("[ -t 1 ] && echo a terminal", terminal=True)
     lab.wait(handle)
-    assert b"".join(lab.backend.logs(handle)).split() == [b"a", b"terminal"]
+    assert lab.output(handle).split() == [b"a", b"terminal"]
 
 
 def test_stopping_is_no_failure_of_the_cluster_and_the_output_stays(lab: Lab) -> None:
@@ -147,4 +153,4 @@ def test_stopping_is_no_failure_of_the_cluster_and_the_output_stays(lab: Lab) ->
     lab.backend.stop(handle, 1.0)
     status = lab.wait(handle, seconds=30)
     assert (status.infra_failure, status.reason) == (False, "stopped by mlecore")
-    assert b"".join(lab.backend.logs(handle)) == b"begun\n"
+    assert lab.output(handle) == b"begun\n"

@@ -68,7 +68,7 @@ def test_jobs_are_valid_and_small(tmp_path: Path, options: dict[str, str], resou
 
 @pytest.mark.kubernetes
 @pytest.mark.slow
-@pytest.mark.xdist_group("kubernetes")
+@pytest.mark.xdist_group("kubernetes-2")
 @pytest.mark.parametrize("options", [{}, OPTIONS, {"output": "pod"}])
 def test_the_server_takes_them_and_knows_every_key(lab: Lab, tmp_path: Path, options: dict[str, str]) -> None:
     job = made(tmp_path, options, gpus=8, cpus=4, memory=2**36, disk=2**40, secrets=("KEY",))
@@ -78,7 +78,7 @@ def test_the_server_takes_them_and_knows_every_key(lab: Lab, tmp_path: Path, opt
 
 @pytest.mark.kubernetes
 @pytest.mark.slow
-@pytest.mark.xdist_group("kubernetes")
+@pytest.mark.xdist_group("kubernetes-2")
 def test_a_patch_with_a_misspelt_key_is_refused(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(**{"pod-template": '{"spec": {"schedulerNmae": "mine"}}'})
     with pytest.raises(BackendError, match="schedulerNmae"):

@@ -16,9 +16,11 @@ from mlecore.model_access import ModelAccess
 from mlecore.runs.measured import measure
 
 if TYPE_CHECKING:
+    from mle_backend_kubernetes.network import Probe
+
     from conftest import Lab
 
-pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.xdist_group("kubernetes")]
+pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.xdist_group("kubernetes-2")]
 
 REACH = """
 import os, socket, sys
@@ -50,31 +52,29 @@ except OSError as error:
 
 
 @pytest.fixture
-def enforced(lab: Lab) -> None:
-    sandbox = lab.backend.describe()
-    if not sandbox.network_verified:
-        pytest.skip(f"this cluster does not enforce policies: {sandbox.network.how}")
+def enforced(lab: Lab, probe: Probe) -> None:
+    if not probe.known:
+        pytest.skip(f"this cluster does not enforce policies: {probe.verdict().description}")
+    lab.backend._probe = probe
 
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
     """On an address of this machine that is not its loopback."""
     monkeypatch.setenv("TEST_MODEL_KEY", key := "sk-real-0123456789")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way_out:
-        way_out.connect(("192.0.2.1", 9))
-        host = way_out.getsockname()[0]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outward:
+        outward.connect(("192.0.2.1", 9))
+        host = outward.getsockname()[0]
     with scripted_model(Script(key=key, answers=(Answer(text="fine", times=0),)), host=host) as running:
         yield running
 
 
-@pytest.mark.parametrize(("network", "expected"), [("none", "no\nno\n"), ("open", "no\nreached\n")])
-def test_none_reaches_nothing_and_open_no_server_of_the_cluster(
-    lab: Lab, enforced: None, model: Model, network: str, expected: str
-) -> None:
+def test_none_reaches_nothing_and_open_no_server_of_the_cluster(lab: Lab, enforced: None, model: Model) -> None:
     place = model.url.removeprefix("http://").partition("/")[0]
-    handle = lab.start(argv=("python3", "-c", REACH, place), network=network)
-    lab.wait(handle)
-    assert b"".join(lab.backend.logs(handle)).decode() == expected
+    handles = [lab.start(argv=("python3", "-c", REACH, place), network=network) for network in ("none", "open")]
+    for handle in handles:
+        lab.wait(handle)
+    assert [lab.output(handle) for handle in handles] == [b"no\nno\n", b"no\nreached\n"]
 
 
 def test_a_model_is_reached_through_a_gateway_that_counts_and_keeps_the_key(
@@ -83,7 +83,7 @@ def test_a_model_is_reached_through_a_gateway_that_counts_and_keeps_the_key(
     access = ModelAccess(endpoint=model.url, key="TEST_MODEL_KEY", models=("scripted",), budgets=("2calls",))
     handle = lab.start(argv=("python3", "-c", ASK), network="llm", model=access)
     assert lab.wait(handle, seconds=300).exit_code == 0
-    output = b"".join(lab.backend.logs(handle)).decode().splitlines()
+    output = lab.output(handle).decode().splitlines()
     assert output == ["fine 403 fine 429", "b''", "HTTP Error 403: Forbidden"]
     lab.backend.fetch(handle, ["logs"], tmp_path / "out", 10**8, 100)
     measured = measure(tmp_path / "out/logs/gateway.jsonl", ("2calls",))
@@ -102,7 +102,7 @@ def test_another_pod_cannot_use_a_run_s_gateway(lab: Lab, enforced: None, model:
     service = lab.cluster.get(lab.cluster.path("services", names.gateway(one.name)))["spec"]["clusterIP"]
     other = lab.start(argv=("python3", "-c", REACH, f"{service}:3129"), network="llm", model=access)
     lab.wait(other, seconds=300)
-    assert b"".join(lab.backend.logs(other)) == b"no\nno\n"
+    assert lab.output(other) == b"no\nno\n"
 
 
 def test_a_start_without_a_job_leaves_no_service(make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from mle_backend_kubernetes.names import ROLE
 if TYPE_CHECKING:
     from conftest import Lab
 
-pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.xdist_group("kubernetes")]
+pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.xdist_group("kubernetes-2")]
 
 PAGE = Path(__file__).parents[4] / "docs" / "kubernetes.md"
 

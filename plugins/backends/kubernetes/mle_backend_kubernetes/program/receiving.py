@@ -14,7 +14,7 @@ JOURNAL = ".mlecore-received"
 
 
 def receive() -> int:
-    """Receive files, and send the digest of all that are there."""
+    """Receive files, and send the digest of all of them."""
     with open(CLAIM + "/" + JOURNAL + ".lock", "a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # of two that send the same data, one waits and then has nothing to send
         os.umask(0o022)
@@ -30,7 +30,7 @@ def receive() -> int:
 
 
 def _received(journal: IO[str]) -> dict[str, tuple[int, str]]:
-    """Size and digest of every file, once all are there."""
+    """Size and digest of every file, once all have been received."""
     there = {}
     for path, found in _journal(journal):
         there[path] = found
@@ -45,7 +45,7 @@ def _received(journal: IO[str]) -> dict[str, tuple[int, str]]:
 
 
 def _journal(journal: IO[str]) -> Iterator[tuple[str, tuple[int, str]]]:
-    """What is there whole. It is read again, as after a crash of the node a file may be shorter than the journal says.
+    """The complete files. Each is hashed again, as it may be shorter than recorded after a crash of the node.
 
     A line of the journal that was cut off is closed.
     """

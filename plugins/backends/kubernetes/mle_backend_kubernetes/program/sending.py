@@ -1,4 +1,4 @@
-"""Sending an agent's files. All of them are the agent's doing, and it may be changing them meanwhile."""
+"""Sending an agent's files. The agent created them, and may be changing them meanwhile."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Sender:
             self.partial, self.offset = request["partial"]
 
     def send(self, globs: list[str]) -> None:
-        if not os.path.isdir(HOME):  # the agent has not begun
+        if not os.path.isdir(HOME):  # the agent has not started
             globs = []
         if self.partial:
             self.resume(self.partial.split("/"))

@@ -49,10 +49,10 @@ def bundle() -> int:
 
 
 def stage() -> int:
-    """Fill home and tools, once. If an agent has begun in this volume before, that attempt has failed."""
+    """Fill home and tools, once. If an agent has started in this volume before, that attempt has failed."""
     begun = CLAIM + "/begun"
     if os.path.exists(begun):
-        print("an agent has begun in this volume before: its pod was taken from it", file=sys.stderr)
+        print("an agent has started in this volume before: its pod was evicted", file=sys.stderr)
         return 3
     os.umask(0o022)
     for folder in (HOME, RUN, *(HOME + "/" + name for name in FOLDERS)):
@@ -79,7 +79,7 @@ def stage() -> int:
 
 
 def _unpack(packed: str) -> None:
-    with tarfile.open(packed, "r:gz") as tar:  # our own: the controller made it
+    with tarfile.open(packed, "r:gz") as tar:  # trusted: the controller created it
         for member in tar:
             kind, _, path = member.name.partition("/")
             target = os.path.join({"home": HOME, "tools": TOOLS}[kind], path)
