@@ -32,7 +32,7 @@ from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 
 POD_TIMEOUT = 300.0  # seconds until the pod runs: its image may have to be pulled
-UPLOAD_TRIES = 3
+EXEC_TRIES = 3
 LIFE = 24 * 3600.0  # seconds after which the pod ends, unless it is deleted before,
 IDLE = 180.0  # and seconds after its last use
 TRIES = 5  # times in a row that a connection may break without a byte having come
@@ -87,7 +87,7 @@ class Files:
             if any(pod.network == "llm" for pod in found):
                 raise BackendUnreachable(f"the gateway of {handle.name} is not available at the moment")
             return False
-        for attempt in range(1, UPLOAD_TRIES + 1):
+        for attempt in range(1, EXEC_TRIES + 1):
             into.seek(0)
             into.truncate()
             try:
@@ -96,7 +96,7 @@ class Files:
                         into.write(content)
                 return True
             except Broken as error:
-                if attempt == UPLOAD_TRIES:
+                if attempt == EXEC_TRIES:
                     raise BackendUnreachable(f"{path} of {handle.name} could not be read: {error}") from error
         raise AssertionError
 
@@ -108,7 +108,7 @@ class Files:
                 fix="Remove -B output=pod.",
             )
         size = packed.seek(0, 2)
-        for attempt in range(1, UPLOAD_TRIES + 1):
+        for attempt in range(1, EXEC_TRIES + 1):
             packed.seek(0)
             try:
                 with execute(
@@ -119,7 +119,7 @@ class Files:
                     stream.read()
                 return
             except Broken as error:
-                if attempt == UPLOAD_TRIES:
+                if attempt == EXEC_TRIES:
                     raise BackendUnreachable(f"the files of {handle.name} could not be uploaded: {error}") from error
 
     def _pod(self, handle: Handle) -> tuple[str, str]:
