@@ -30,7 +30,7 @@ test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, 
 	$(PYTEST) -n 3 --kits $(KITS) -m "($(LONG) or conformance) and not kubernetes"
 
 test-kubernetes: env  ## those that need a cluster; skipped where there is none
-	.venv/bin/pytest -o cache_dir=.pytest_cache/kubernetes -m kubernetes plugins/backends/kubernetes
+	$(PYTEST) -n 2 -o cache_dir=.pytest_cache/kubernetes -m kubernetes plugins/backends/kubernetes
 
 types: env  ## mypy: the core and all plugins at once, then each program that an agent runs in a sandbox, in its folder
 	.venv/bin/mypy

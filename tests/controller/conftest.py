@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from mlecore.competitions import competition
 from mlecore.controller.display import Silent
 from mlecore.controller.experiment import Experiment, load_experiment
 from mlecore.controller.loop import Controller
 from mlecore.controller.reporting import GroupResult
 from mlecore.controller.timing import Timing
-from mlecore.data import Prepared
+from mlecore.data import DataDirs, Prepared
+from mlecore.data.preparing import prepare
 from mlecore.detecting.ready import ReadyDetector
 from mlecore.grading.report import Report
 from mlecore.registry import discovery, loading
@@ -55,10 +57,12 @@ def installed() -> Iterator[Path]:
     _forget_plugins()
 
 
-@pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory; the first experiment prepares `coins` in it."""
-    return tmp_path_factory.mktemp("data")
+@pytest.fixture(scope="module")
+def data(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with `coins` prepared."""
+    folder = tmp_path_factory.mktemp("data")
+    prepare(competition("coins"), DataDirs.of([folder]))
+    return folder
 
 
 class Grader:

@@ -103,7 +103,7 @@ def storage(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
     there = {each["metadata"]["name"] for each in classes}
     if settings.storage_class and settings.storage_class not in there:
         yield Problem(
-            description=f"there is no storage class {settings.storage_class}; there are: {', '.join(sorted(there)) or 'none'}",
+            description=f"no storage class {settings.storage_class}; available: {', '.join(sorted(there)) or 'none'}",
             fix="-B storage-class=NAME",
         )
     mark = "storageclass.kubernetes.io/is-default-class"
@@ -118,7 +118,9 @@ def _queue(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
         return
     path = kueue_api(cluster)
     if path is None:
-        yield Problem(description="a queue is named, and Kueue is not installed", fix="Leave -B queue out, or install Kueue.")
+        yield Problem(
+            description="a queue is named, and Kueue is not installed", fix="Leave -B queue out, or install Kueue."
+        )
         return
     try:
         cluster.get(f"{path}/namespaces/{cluster.namespace}/localqueues/{settings.queue}")
