@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -11,9 +10,9 @@ import sysconfig
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from mlecore_testing.package_index import serving
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -87,21 +86,22 @@ def install(site: Path, build: Callable[[Path], Path]) -> Callable[[Path], None]
 
 
 @pytest.fixture
-def index() -> Iterator[object]:
-    with _load("index").index() as server:
-        yield server
-
-
-def _load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"mlecore_test_{name}", Path(__file__).with_name(f"{name}.py"))
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def uploads(tmp_path: Path) -> Path:
+    """The folder of the index."""
+    folder = tmp_path / "uploads"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture
-def environment(tmp_path: Path, index, uv: str) -> dict[str, str]:  # type: ignore[no-untyped-def]
+def index(uploads: Path) -> Iterator[str]:
+    """The address of a package index that takes uploads."""
+    with serving(uploads) as at:
+        yield f"http://{at}"
+
+
+@pytest.fixture
+def environment(tmp_path: Path, index: str, uv: str) -> dict[str, str]:
     """One of the test's own, with all that is installed here; and no way to an index but that of the test."""
     venv = tmp_path / "venv"
     subprocess.run([uv, "venv", "-q", "--python", sys.executable, str(venv)], check=True)
@@ -121,8 +121,8 @@ def environment(tmp_path: Path, index, uv: str) -> dict[str, str]:  # type: igno
         "HOME": str(tmp_path / "home"),
         "VIRTUAL_ENV": str(venv),
         "UV_CACHE_DIR": str(tmp_path / "cache"),
-        "UV_DEFAULT_INDEX": f"{index.url}/simple/",
-        "UV_PUBLISH_URL": f"{index.url}/legacy/",
+        "UV_DEFAULT_INDEX": f"{index}/simple/",
+        "UV_PUBLISH_URL": index,
         "UV_PUBLISH_TOKEN": "pypi-none",
         "UV_PYTHON_DOWNLOADS": "never",
         "NO_PROXY": "127.0.0.1",

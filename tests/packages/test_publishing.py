@@ -14,7 +14,7 @@ TEXT = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
-def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, index) -> None:  # type: ignore[no-untyped-def]
+def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, uploads: Path) -> None:
     commands = re.findall(r"^```sh\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
     assert sum(block.count("\n") for block in commands) >= 12
     folder = tmp_path / "work"
@@ -30,7 +30,8 @@ def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, 
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    assert set(index.files) == {"mle_comp_my_problem-0.1.0-py3-none-any.whl", "mle_comp_my_problem-0.1.0.tar.gz"}
+    uploaded = {path.name for path in uploads.iterdir()}
+    assert uploaded == {"mle_comp_my_problem-0.1.0-py3-none-any.whl", "mle_comp_my_problem-0.1.0.tar.gz"}
     installed = tmp_path / "venv" / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
     assert (installed / "mle_comp_my_problem" / "competition.toml").is_file()  # from the wheel, not editable
     last = done.stdout.rpartition("+ mlecore plugins show my-problem")[2]

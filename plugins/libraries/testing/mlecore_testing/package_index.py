@@ -12,20 +12,54 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socketserver import ThreadingMixIn
+from tempfile import TemporaryDirectory
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+import pypiserver
 
 NAME = "mlecore-probe"  # of the only package of each
 MODULE = "mlecore_probe"
 _WHEEL = f"{MODULE}-1.0-py3-none-any.whl"
 
 
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *words: object) -> None:
+        pass
+
+
+class _Threaded(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
 @contextmanager
 def package_index(password: str, host: str = "127.0.0.1") -> Iterator[str]:
-    """Its address, with the password, while it serves."""
-    content = wheel()
-    page = f'<a href="/{_WHEEL}#sha256={hashlib.sha256(content).hexdigest()}">{_WHEEL}</a>'.encode()
-    answers = {f"/simple/{NAME}/": (page, "text/html"), f"/{_WHEEL}": (content, "application/octet-stream")}
-    with _serving(password, host, lambda at: answers) as at:
-        yield f"http://user:{password}@{at}/simple"
+    """An index of the one package; yields its address, with the password."""
+    with TemporaryDirectory() as folder:
+        Path(folder, _WHEEL).write_bytes(wheel())
+        with serving(Path(folder), password, host) as at:
+            yield f"http://user:{password}@{at}/simple"
+
+
+@contextmanager
+def serving(folder: Path, password: str | None = None, host: str = "127.0.0.1") -> Iterator[str]:
+    """Serve a folder of packages, to which uploads are added; yields "host:port"."""
+    protected = ["download", "list", "update"] if password else []
+    app = pypiserver.app(
+        roots=[folder],
+        authenticate=protected,
+        auther=lambda user, given: (user, given) == ("user", password) if password else True,
+        backend_arg="simple-dir",
+        disable_fallback=True,
+        verbosity=0,
+    )
+    with make_server(host, 0, app, _Threaded, _Quiet) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"{host}:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 @contextmanager
