@@ -20,7 +20,7 @@ from attrs import frozen
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
-from mle_backend_docker.installing import install
+from mle_backend_docker.installing import Installation, install
 from mle_backend_docker.locks import locked
 from mle_backend_docker.settings import Settings
 from mlecore.agents import Recipe
@@ -39,7 +39,7 @@ class Context:
 
     dockerfile: str
     files: Mapping[str, bytes]  # name in the context -> content
-    installs: frozenset[str] = frozenset()  # lines of the Dockerfile that install packages, for which there are mirrors
+    installs: Mapping[str, Installation] = {}  # by line of the Dockerfile
 
     @property
     def digest(self) -> str:
@@ -84,24 +84,20 @@ def context(recipe: Recipe, settings: Settings) -> Context:
     if recipe.apt:
         lines.append(f"RUN {_apt(_words(recipe.apt))}")
     installs = [
-        f"RUN {_PYTHON}; printf '%s\\n' {_words(wanted)}"
-        f" | PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir {options}-r /dev/stdin"
-        for options, wanted in (("", recipe.pip), ("--no-deps ", recipe.pip_alone))
-        if wanted
+        _pip(wanted, options) for options, wanted in (("", recipe.pip), ("--no-deps ", recipe.pip_alone)) if wanted
     ]
     if recipe.npm:
-        missing = f"command -v npm >/dev/null || {{ {_apt('nodejs npm')}; }}"
-        installs.append(
-            f"RUN {missing}; npm install --global --no-fund --no-audit {_words(recipe.npm)} && npm cache clean --force"
-        )
-    lines += installs
+        installs.append(_npm(recipe.npm))
+    lines += [f"RUN {each.command}" for each in installs]
     if recipe.files:
         files["files.tar"] = _tar({_absolute(path): content for path, content in sorted(recipe.files.items())})
         lines.append("ADD files.tar /")  # unpacked there; COPY would read quotes and dollars in names as its own
     if recipe.programs:
         check = 'command -v "$p" >/dev/null || { echo "the program $p is not on PATH"; exit 1; }'
         lines.append(f"RUN for p in {_words(recipe.programs)}; do {check}; done")
-    return Context(dockerfile="\n".join(lines) + "\n", files=files, installs=frozenset(installs))
+    return Context(
+        dockerfile="\n".join(lines) + "\n", files=files, installs={f"RUN {each.command}": each for each in installs}
+    )
 
 
 def _words(items: Sequence[str]) -> str:
@@ -122,6 +118,18 @@ def _apt(packages: str) -> str:
 
 
 _PYTHON = f"command -v python3 >/dev/null || {{ {_apt('python3 python3-pip')}; }}"
+
+
+def _pip(packages: Sequence[str], options: str) -> Installation:
+    pip = f"PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir {options}"
+    command = f"{_PYTHON}; printf '%s\\n' {_words(packages)} | {pip}"
+    return Installation(f"{command}-r /dev/stdin", f"{command}--only-binary :all: -r /dev/stdin")
+
+
+def _npm(packages: Sequence[str]) -> Installation:
+    install = f"command -v npm >/dev/null || {{ {_apt('nodejs npm')}; }}; npm install --global --no-fund --no-audit"
+    end = f"{_words(packages)} && npm cache clean --force"
+    return Installation(f"{install} {end}", f"{install} --ignore-scripts {end}", "npm rebuild --global")
 
 
 def _trust() -> list[str]:
@@ -242,7 +250,7 @@ def _build(engine: Engine, made: Context, out: IO[str]) -> dict[str, Any]:
         for line in rest.splitlines():
             if settings and line in made.installs:
                 image = _build_lines(engine, made, lines, out)
-                lines = install(engine, image, line.removeprefix("RUN "), settings, out)
+                lines = install(engine, image, made.installs[line], settings, out)
             else:
                 lines.append(line)
         _build_lines(engine, made, lines, out, tag=made.tag, labels={names.RECIPE: made.digest})

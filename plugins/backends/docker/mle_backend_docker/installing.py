@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
+from attrs import frozen
+
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
 from mlecore.errors import BackendError
@@ -23,43 +25,72 @@ from mlecore.mirrors import FILES, NPMRC
 MOUNT = "/run/mlecore"
 
 
-def install(engine: Engine, image: str, command: str, mirrors: Mapping[str, str], out: IO[str]) -> list[str]:
-    """Install packages in an image with a shell command; the lines with which a Dockerfile continues from there.
+@frozen
+class Installation:
+    """Shell commands that install packages, as one step of a build.
 
-    Raises BackendError.
+    Where mirrors are set, ``without_code`` comes first: code that runs during ``command`` can read their passwords.
     """
-    out.write(f"installing from the mirrors that are set here: {', '.join(sorted(mirrors))}\n$ {command}\n")
-    api = engine.api
+
+    command: str
+    without_code: str  # the same, without running code of packages
+    scripts: str | None = None  # runs their code afterwards; then ``without_code`` must succeed
+
+
+def install(
+    engine: Engine, image: str, installation: Installation, mirrors: Mapping[str, str], out: IO[str]
+) -> list[str]:
+    """Install packages in an image; the lines with which a Dockerfile continues from there. Raises BackendError."""
+    out.write(f"installing from the mirrors that are set here: {', '.join(sorted(mirrors))}\n")
+    config = engine.api.inspect_image(image)["Config"]
     with tempfile.TemporaryDirectory(prefix="mlecore-mirrors-") as folder, engine.request("installing packages"):
         _write(Path(folder), mirrors)
-        config = api.inspect_image(image)["Config"]
-        container = api.create_container(
-            image,
-            entrypoint=["/bin/sh", "-c"],
-            command=[f". {MOUNT}/settings; {command}"],
-            user="0",
-            labels={names.ROLE: "image"},
-            host_config=api.create_host_config(
-                binds=[f"{folder}:{MOUNT}:ro"],
-                security_opt=["label=disable"] if engine.security("selinux") else None,
-            ),
-            use_config_proxy=False,  # its variables would become the image's
-        )["Id"]
         try:
-            api.start(container)
-            client = engine.streaming()
-            try:
-                for chunk in client.logs(container, stream=True, follow=True):
-                    out.write(chunk.decode(errors="replace"))
-                code = client.wait(container)["StatusCode"]
-            finally:
-                client.close()
-            if code != 0:
-                raise BackendError(f"installing packages ended with exit code {code}")
-            made = api.commit(container)["Id"]
+            installed = _run(engine, image, installation.without_code, folder, out)
+        except _Failed:
+            if installation.scripts:
+                raise
+            out.write("once more with source distributions; their code can read the passwords of the mirrors\n")
+            installed = _run(engine, image, installation.command, folder, out)
+    keys = ("Entrypoint", "Cmd")
+    lines = [f"FROM {installed}", *(f"{key.upper()} {json.dumps(config.get(key) or [])}" for key in keys)]
+    return [*lines, f"RUN {installation.scripts}"] if installation.scripts else lines
+
+
+class _Failed(BackendError):
+    """The installer ended with an error."""
+
+
+def _run(engine: Engine, image: str, command: str, settings: str, out: IO[str]) -> str:
+    """The image after a command that sees the folder with the mirrors' settings."""
+    api = engine.api
+    out.write(f"$ {command}\n")
+    container = api.create_container(
+        image,
+        entrypoint=["/bin/sh", "-c"],
+        command=[f". {MOUNT}/settings; {command}"],
+        user="0",
+        labels={names.ROLE: "image"},
+        host_config=api.create_host_config(
+            binds=[f"{settings}:{MOUNT}:ro"],
+            security_opt=["label=disable"] if engine.security("selinux") else None,
+        ),
+        use_config_proxy=False,  # its variables would become the image's
+    )["Id"]
+    try:
+        api.start(container)
+        client = engine.streaming()
+        try:
+            for chunk in client.logs(container, stream=True, follow=True):
+                out.write(chunk.decode(errors="replace"))
+            code = client.wait(container)["StatusCode"]
         finally:
-            api.remove_container(container, v=True, force=True)
-    return [f"FROM {made}", *(f"{key.upper()} {json.dumps(config.get(key) or [])}" for key in ("Entrypoint", "Cmd"))]
+            client.close()
+        if code != 0:
+            raise _Failed(f"installing packages ended with exit code {code}")
+        return str(api.commit(container)["Id"])
+    finally:
+        api.remove_container(container, v=True, force=True)
 
 
 def _write(folder: Path, mirrors: Mapping[str, str]) -> None:

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from mle_backend_docker import images, names
 from mle_backend_docker.settings import BASE, Settings
-from mlecore_testing.package_index import MODULE, NAME, npm_registry, package_index
+from mlecore_testing.package_index import MODULE, NAME, WHEEL, greedy_sdist, npm_registry, serving, wheel
 
 from mlecore.agents import Recipe
 from mlecore.backends import Image
@@ -165,6 +165,8 @@ def test_node_packages_come_from_a_registry_whose_password_no_image_shows(
         with pytest.raises(BackendError, match="installing packages ended with exit code"):
             lab.backend.build(Recipe(base=node, npm=(NAME, "other"), files=nonce), tmp_path / "wrong.log")
     assert lab.run(NAME, image=image) == "from the registry\n"
+    seen = lab.run(f'cat "$(npm root --global)/{NAME}/seen"', image=image)
+    assert "PATH=" in seen and secret not in seen  # its script ran, where the settings are not
     shown = json.dumps([lab.engine.api.history(image.ref), lab.engine.api.inspect_image(image.ref)])
     shown += (tmp_path / "log").read_text()
     for hidden in (token, secret):
@@ -181,7 +183,12 @@ def test_packages_come_from_a_mirror_whose_password_no_image_shows(
     api = lab.engine.api
     host = api.inspect_network("bridge")["IPAM"]["Config"][0]["Gateway"]
     recipe = Recipe(pip=(NAME,), files=nonce, programs=("python3",))
-    with package_index(password, host) as url:
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    for name, content in ((WHEEL, wheel()), greedy_sdist()):
+        (packages / name).write_bytes(content)
+    with serving(packages, password, host) as at:
+        url = f"http://user:{password}@{at}/simple"
         monkeypatch.setenv("PIP_INDEX_URL", url)
         monkeypatch.setenv("PIP_TRUSTED_HOST", host)
         monkeypatch.delenv("PIP_CERT", raising=False)

@@ -21,7 +21,7 @@ import pypiserver
 
 NAME = "mlecore-probe"  # of the only package of each
 MODULE = "mlecore_probe"
-_WHEEL = f"{MODULE}-1.0-py3-none-any.whl"
+WHEEL = f"{MODULE}-1.0-py3-none-any.whl"
 
 
 class _Quiet(WSGIRequestHandler):
@@ -37,7 +37,7 @@ class _Threaded(ThreadingMixIn, WSGIServer):
 def package_index(password: str, host: str = "127.0.0.1") -> Iterator[str]:
     """An index of the one package; yields its address, with the password."""
     with TemporaryDirectory() as folder:
-        Path(folder, _WHEEL).write_bytes(wheel())
+        Path(folder, WHEEL).write_bytes(wheel())
         with serving(Path(folder), password, host) as at:
             yield f"http://user:{password}@{at}/simple"
 
@@ -113,6 +113,17 @@ def _credentials(password: str) -> str:
     return base64.b64encode(f"user:{password}".encode()).decode()
 
 
+def greedy_sdist() -> tuple[str, bytes]:
+    """Name and content of a newer source distribution, whose code takes what it can find of the index's password."""
+    steal = "import subprocess; subprocess.run('(env; cat /run/mlecore/*) >/etc/seen 2>&1', shell=True)\n"
+    texts = {
+        "setup.py": f"{steal}from setuptools import setup\nsetup(name={NAME!r}, version='2.0', py_modules=[])\n",
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 2.0\n",
+    }
+    folder = f"{MODULE}-2.0"
+    return f"{folder}.tar.gz", _packed({f"{folder}/{name}": text for name, text in texts.items()})
+
+
 def wheel() -> bytes:
     """The one package of the index; always the same bytes."""
     out, info = io.BytesIO(), f"{MODULE}-1.0.dist-info"
@@ -129,15 +140,22 @@ def wheel() -> bytes:
     return out.getvalue()
 
 
-_PACKAGE = {"name": NAME, "version": "1.0.0", "bin": {NAME: "main.js"}}
+# Its script takes what it can find of the registry's password.
+_PACKAGE = {
+    "name": NAME,
+    "version": "1.0.0",
+    "bin": {NAME: "main.js"},
+    "scripts": {"postinstall": "(env; cat /run/mlecore/*) >seen 2>&1; true"},
+}
 
 
 def tarball() -> bytes:
     """The one package of the registry."""
-    texts = {
-        "package/package.json": json.dumps(_PACKAGE),
-        "package/main.js": "#!/usr/bin/env node\nconsole.log('from the registry')\n",
-    }
+    main = "#!/usr/bin/env node\nconsole.log('from the registry')\n"
+    return _packed({"package/package.json": json.dumps(_PACKAGE), "package/main.js": main})
+
+
+def _packed(texts: Mapping[str, str]) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as archive:
         for name, text in texts.items():
