@@ -40,14 +40,18 @@ ORACLES = sorted(path for path in HERE.glob("*.py") if not path.name.startswith(
 INSTALLED = {plugin.name.lower().replace("-", "_"): plugin.name for plugin in plugins("competition")}
 MUTANTS = 60
 SIZE = 0.1
-LARGE = {"ai4code", "alaska2_image_steganalysis"}  # their sheets ask for 20,000 files: one seed
+LARGE = {"ai4code", "alaska2_image_steganalysis"}  # their sheets ask for 20,000 files
 ARCHIVES = (".zip", ".7z", ".gz")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     seeds = metafunc.config.getoption("--seeds")
-    pairs = [(path, seed) for path in ORACLES for seed in range(1 if path.stem in LARGE else seeds)]
-    metafunc.parametrize(("path", "seed"), [pytest.param(*pair, id=f"{pair[0].stem}-{pair[1]}") for pair in pairs])
+    cases = [
+        pytest.param(path, seed, id=f"{path.stem}-{seed}", marks=[pytest.mark.slow] * (path.stem in LARGE))
+        for path in ORACLES
+        for seed in range(1 if path.stem in LARGE else seeds)
+    ]
+    metafunc.parametrize(("path", "seed"), cases)
 
 
 def test_package_and_oracle_agree(path: Path, seed: int, tmp_path: Path, shared_data: SharedData) -> None:

@@ -71,7 +71,7 @@ BROKEN = {
         {
             CODE: (
                 "write_csv(train, public",
-                "train = train.loc[:, list(set(train.columns))]\n    write_csv(train, public",
+                "train = train.iloc[list(map(int, set(map(str, range(len(train))))))]\n    write_csv(train, public",
             )
         },
         "public/train.csv: other bytes the second time",
