@@ -6,7 +6,7 @@ differently.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -20,7 +20,19 @@ LONGEST_ANSWER = 128 * 1024  # tokens; more than any known model writes at once
 _TOOL_USES = 10  # of the provider's tools, where the request sets no limit
 _PIECE = 256 * 1024
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_READ = ("model", "models", "fallbacks", "stream", "stream_options", "include")  # here; others in server_tools
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+_ANSWERS = ("n", "best_of", "candidateCount", "candidate_count")
+_CONFIGS = ("generationConfig", "generation_config")
+_MOST_ANSWERS = 10**6
+_USUAL_SERVICE: Mapping[str, Sequence[object]] = {  # costs what the price lists have first
+    "service_tier": ("auto", "default", "flex", "standard", "standard_only", "on_demand"),
+    "speed": ("standard",),
+    "inference_geo": ("global",),
+}
+_READ = (  # here; others in server_tools
+    *("model", "models", "fallbacks", "stream", "stream_options", "include"),
+    *(*_LIMITS, *_ANSWERS, *_CONFIGS, *_USUAL_SERVICE),
+)
 
 Body = Mapping[str, msgspec.Raw] | bytes
 
@@ -34,6 +46,7 @@ class Asked(msgspec.Struct, kw_only=True):
     stream: bool = False
     server_tools: tuple[str, ...] = ()  # what the provider is to do past the sandbox
     server_tool_uses: int = 0  # at most, or as the gateway assumes
+    dearer: str | None = None  # a service that costs more than the listed prices
     reserve: Tokens = msgspec.field(default_factory=Tokens)  # the most that it may cost
     additions: Mapping[str, bytes] = {}  # fields that the gateway would add -> their JSON
 
@@ -59,6 +72,7 @@ def read_request(route: Route, method: str, body: bytes | bytearray, json: bool,
         asked.body = fields
         asked.models = tuple(dict.fromkeys([*_models(fields), *named]))
         asked.stream = _value(fields.get("stream")) is True
+        asked.dearer = _dearer_service(fields)
         if not route.by_rule:
             asked.server_tools = server_tools.requested(route.protocol, fields)
         asked.additions = dict(_additions(route, fields, asked.stream, store))
@@ -113,6 +127,7 @@ def _additions(
 
 def _fields(body: bytes | bytearray) -> dict[str, msgspec.Raw] | None:
     try:
+        body.decode()  # what is not read here is not checked by msgspec
         return _FIELDS.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
@@ -127,8 +142,11 @@ def _no_twins(fields: Mapping[str, msgspec.Raw]) -> None:
 
 
 def _value(raw: msgspec.Raw | None) -> Any:
-    """Of a small field; the body has been read once, so it is JSON."""
-    return None if raw is None else msgspec.json.decode(raw)
+    """Of a small field. Raises Refusal for what is JSON and yet no value, such as 1e400."""
+    try:
+        return None if raw is None else msgspec.json.decode(raw)
+    except msgspec.MsgspecError as error:
+        raise Refusal(400, f"the body cannot be read: {error}") from None
 
 
 def _models(fields: Mapping[str, msgspec.Raw]) -> list[str]:
@@ -146,19 +164,42 @@ def _models(fields: Mapping[str, msgspec.Raw]) -> list[str]:
 
 
 def _longest_answer(route: Route, fields: Mapping[str, msgspec.Raw]) -> int:
-    """Tokens: what the request allows, for each of the answers that it asks for."""
+    """Tokens: what the request allows, for each of the answers that it asks for.
+
+    Raises Refusal for numbers that an endpoint could read differently, such as "1000".
+    """
     if route.protocol == "embeddings":
         return 0
-    config = _value(fields.get("generationConfig")) or _value(fields.get("generation_config"))
-    tables = [fields, config if isinstance(config, dict) else {}]
-    limits, answers = [], [1]
-    for table in tables:
-        for name in ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"):
-            limits += _counts(table.get(name))
-        for name in ("n", "best_of", "candidateCount", "candidate_count"):
-            answers += _counts(table.get(name))
+    configs = [_value(fields.get(name)) for name in _CONFIGS]
+    tables = [fields, *(config for config in configs if isinstance(config, dict))]
+    limits = [number for table in tables for name in _LIMITS if (number := _whole(table, name)) is not None]
+    answers = [number for table in tables for name in _ANSWERS if (number := _whole(table, name)) is not None]
+    if not all(1 <= number <= _MOST_ANSWERS for number in answers):
+        raise Refusal(400, f"a request is for 1 to {_MOST_ANSWERS:,} answers")
+    longest = [number if number > 0 else LONGEST_ANSWER for number in limits]  # -1: no limit, at some endpoints
     prompts = _value(fields.get("prompt")) if route.protocol == "completions" else None
-    return max(limits, default=LONGEST_ANSWER) * max(answers) * (len(prompts) if isinstance(prompts, list) else 1)
+    return (
+        max(longest, default=LONGEST_ANSWER)
+        * max(answers, default=1)
+        * (len(prompts) if isinstance(prompts, list) else 1)
+    )
+
+
+def _whole(table: Mapping[str, Any], name: str) -> int | None:
+    value = table.get(name)
+    value = _value(value) if isinstance(value, msgspec.Raw) else value
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value % 1 != 0:
+        raise Refusal(400, f"{name} is not a whole number")
+    return int(value)
+
+
+def _dearer_service(fields: Mapping[str, msgspec.Raw]) -> str | None:
+    for name, usual in _USUAL_SERVICE.items():
+        if (value := _value(fields.get(name))) is not None and value not in usual:
+            return f"{name} {value}"
+    return None
 
 
 def _counts(value: object) -> list[int]:

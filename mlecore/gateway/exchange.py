@@ -74,6 +74,8 @@ class Exchange:
         self.origin = f"{base.scheme}://{base.netloc}"
         self.url = URL(self.origin + admitted.target, encoded=True)
         self.headers = admitted.headers
+        if not isinstance(asked.body, bytes):
+            self.headers["Content-Type"] = "application/json"  # as it was read: no other charset
         self.protocol: Api = admitted.route.protocol
         self.mask = Mask(way.settings.key)
         self.report = Report()

@@ -192,6 +192,11 @@ class Gateway:
             if budget.unit == "usd" and asked.spends and unknown is not None:
                 reason = f"no price is known for {short(unknown)}, so a budget of {budget.text} cannot be kept"
                 raise Refusal(403, reason)
+            if budget.unit == "usd" and asked.dearer is not None:
+                reason = (
+                    f"{short(asked.dearer)} costs more than the listed prices; a budget of {budget.text} excludes it"
+                )
+                raise Refusal(403, reason)
         if self.ledger.full:
             raise self._used_up("the gateway's log is full; no further calls are forwarded")
 

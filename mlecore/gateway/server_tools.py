@@ -7,8 +7,9 @@ and every other type counts as the provider's.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -29,6 +30,10 @@ _FIELDS: Mapping[str, str] = {
     "web_search_options": "web_search",  # Chat Completions
     "search_parameters": "web_search",  # xAI
     "enable_search": "web_search",  # Alibaba
+    "enable_web_search": "web_search",
+    "web_search": "web_search",  # Baidu
+    "venice_parameters": "web_search",
+    "connectors": "connectors",  # Cohere
     "plugins": "plugins",  # OpenRouter
     "preset": "preset",  # OpenRouter
     "compound_custom": "web_search",  # Groq
@@ -43,15 +48,30 @@ _FIELDS: Mapping[str, str] = {
     "store": "stored response",
     "cachedContent": "cached content",  # Gemini
     "cached_content": "cached content",
+    "api_base": "another endpoint",  # LiteLLM, and other endpoints that are gateways themselves
+    "base_url": "another endpoint",
+    "extra_body": "fields for another endpoint",
+    "extra_headers": "headers for another endpoint",
 }
+# Models that search by themselves: OpenAI's, Perplexity's, Groq's, OpenRouter's.
+_SEARCHING = re.compile(
+    r".*-search-(?:preview|api)(?:-.*)?|.*deep-research.*|(?:.*/)?(?:sonar|compound)(?:-.*)?|.*:online", re.DOTALL
+)
 _CONVERSATIONS = ("messages", "input", "contents", "system", "instructions")
 # Without any of these, a message refers to nothing that lies elsewhere, and need not be read whole.
-_SIGNS = (b'url"', b'"file', b'"item_reference"', b'"container_upload"', b'"tools"', b'"definition"', b"\\u")
+_SIGNS = (
+    *(b'url"', b":/", b":\\/", b"\\u", b'"file', b'"item_reference"', b'"container_upload"', b'"tools"'),
+    *(b'"definition"', b'"audio"'),
+)
 _PART, _OVERLAP = 512 * 1024, 32  # bytes
 _SHORT = 200  # bytes of a message that may be no more than the id of a stored one
-_URLS = ("image_url", "video_url", "audio_url", "file_url", "fileUri", "file_uri")
+_URLS = ("image_url", "video_url", "audio_url", "file_url", "document_url", "fileUri", "file_uri")
+_MEDIA = ("image", "video", "audio", "document", "file")  # hold a URL at some providers
 _OPAQUE = ("input", "args", "response", "arguments")  # of a call of a tool: the model's or the client's own words
-_STORAGE = ("background", "container", "cached content", "URL fetched by the provider")  # and all that is stored
+_STORAGE = (  # and all that is stored
+    *("background", "container", "cached content", "URL fetched by the provider", "another endpoint"),
+    *("fields for another endpoint", "headers for another endpoint"),
+)
 _LISTED: Mapping[Protocol, re.Pattern[str]] = {  # tools whose every use is in the answer
     "responses": re.compile("web_search|file_search|code_interpreter|image_generation|mcp"),
     "messages": re.compile(".*"),
@@ -101,7 +121,15 @@ def plain(tool: str) -> str:
 
 
 def _value(raw: msgspec.Raw | None) -> Any:
-    return None if raw is None else msgspec.json.decode(raw)
+    return None if raw is None else json.loads(bytes(raw), object_pairs_hook=_without_twins)
+
+
+def _without_twins(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Raises Refusal for a repeated name: an endpoint could take the value that is not looked at here."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise Refusal(400, "a field is repeated")
+    return fields
 
 
 def _in_fields(protocol: Protocol, fields: Mapping[str, msgspec.Raw]) -> Iterator[str]:
@@ -113,11 +141,14 @@ def _in_fields(protocol: Protocol, fields: Mapping[str, msgspec.Raw]) -> Iterato
             if field == "search_parameters" and isinstance(value, dict) and value.get("mode") == "off":
                 continue
             yield name
-    for field in ("model", "models"):
+    for field in ("model", "models", "fallbacks"):
         value = _value(fields.get(field))
-        for model in value if isinstance(value, list) else [value]:
-            if isinstance(model, str) and (model.endswith(":online") or "@preset/" in model):  # OpenRouter's
-                yield "web_search" if model.endswith(":online") else "preset"
+        for item in value if isinstance(value, list) else [value]:
+            model = item.get("model") if isinstance(item, dict) else item
+            if isinstance(model, str) and _SEARCHING.fullmatch(model):
+                yield "web_search"
+            elif isinstance(model, str) and "@preset/" in model:  # OpenRouter's
+                yield "preset"
 
 
 def _in_tools(protocol: Protocol, tools: object) -> Iterator[str]:
@@ -200,9 +231,13 @@ def _references(protocol: Protocol, message: object) -> Iterator[str]:
                 url = inner.get("url") if isinstance(inner, dict) else inner
                 if isinstance(url, str) and not url.startswith("data:"):
                     yield "URL fetched by the provider"
-            elif key == "file_id" and inner:
+            elif key in ("file_id", "file_ids") and inner:
                 yield "stored file"
-            elif key == "file_data" and isinstance(inner, str) and "://" in inner[:20]:
+            elif key == "audio" and isinstance(inner, dict) and "id" in inner:  # of an earlier answer
+                yield "stored response"
+            elif key in (*_MEDIA, "file_data") and any(
+                isinstance(text, str) and "://" in text[:20] for text in (inner if isinstance(inner, list) else [inner])
+            ):
                 yield "URL fetched by the provider"
             elif key == "tools":
                 yield from _in_tools(protocol, inner if isinstance(inner, list) else None)

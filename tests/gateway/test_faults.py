@@ -90,11 +90,11 @@ def test_what_no_endpoint_answers_is_not_probed(gateway, status, text):
 
 def test_a_header_by_which_the_agent_has_the_key_rejected(front_of, reply):
     def answer(handler, body):
-        own = handler.headers.get("OpenAI-Organization")
-        reply(handler, b'{"error": {"message": "mismatched_organization"}}' if own else b"{}", 401 if own else 200)
+        own = handler.headers.get("OpenAI-Beta")
+        reply(handler, b'{"error": {"message": "no access to this beta"}}' if own else b"{}", 401 if own else 200)
 
     with front_of(answer) as front:
-        assert front.ask(OpenAI_Organization="org-nobody")[0] == 401
+        assert front.ask(OpenAI_Beta="nobody=v1")[0] == 401
         assert front.calls()[0].fault == ""
 
 

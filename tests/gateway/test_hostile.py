@@ -146,8 +146,10 @@ def test_headers_that_are_not_the_agents(front_of, reply):
         reply(handler, b"{}", Connection="keep-alive", X_Own="kept")
 
     with front_of(answer) as front:
-        _, headers, _ = front.ask(X_Forwarded_For="1.2.3.4", Proxy_Authorization="x", TE="trailers", X_Mine="kept")
-    assert seen["X-Mine"] == headers["X-Own"] == "kept"
+        _, headers, _ = front.ask(
+            X_Forwarded_For="1.2.3.4", Proxy_Authorization="x", TE="trailers", X_Stainless_Mine="kept"
+        )
+    assert seen["X-Stainless-Mine"] == headers["X-Own"] == "kept"
     assert not {"X-Forwarded-For", "Proxy-Authorization", "TE"} & set(seen)
     assert seen["Host"].startswith("127.0.0.1:") and TOKEN not in str(seen)
 
