@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import io
 import json
 import os
@@ -31,9 +33,10 @@ body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content":
 headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
 url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
 print(urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=60).read())
-for path in glob.glob("/proc/[0-9]*/environ"):
+homes = [p for home in ("/root", "/home", HOME) for p in glob.glob(home + "/**", recursive=True, include_hidden=True)]
+for path in [*glob.glob("/proc/[0-9]*/environ"), *glob.glob("/proc/[0-9]*/cmdline"), *homes[:5000]]:
     try:
-        print(open(path).read())
+        print(open(path, errors="replace").read(100_000))
     except OSError:
         pass
 """
@@ -86,6 +89,8 @@ class Watch:
                 words = _read(pid, "cmdline").replace("\0", " ")
                 environment = _read(pid, "environ") if words else ""
                 self.looked += 1
+                if TAG in words:
+                    self.seen.setdefault("command line", set()).add((pid, words))
                 for canary in {part for part in environment.replace("@", "\0").split("\0") if TAG in part}:
                     name = canary.partition(f"-{TAG}")[0].rpartition("canary-")[2]
                     if words in self._starting():  # between fork and exec it is still a copy of its parent
@@ -153,17 +158,45 @@ def others(watch: Watch) -> dict[str, list[str]]:
     return {canary: commands for canary, commands in found.items() if commands}
 
 
+def forms() -> list[bytes]:
+    """The canaries' common part as it is, in hexadecimal, and in base64 wherever it begins."""
+    encoded = [base64.b64encode(b"x" * skipped + TAG.encode())[4:40] for skipped in range(3)]
+    return [TAG.encode(), TAG.encode().hex().encode(), *encoded]
+
+
 def with_canary(folder: Path) -> list[str]:
-    """Files that hold a canary, compressed transcripts too."""
+    """Files that hold a canary, compressed ones too."""
     found = []
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
             content = path.read_bytes()
             if path.suffix == ".zst":
                 content = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content)).read()
-            if TAG.encode() in content:
+            elif content[:2] == b"\x1f\x8b":
+                content = gzip.decompress(content)
+            if any(form in content for form in forms()):
                 found.append(str(path))
     return found
+
+
+def test_the_hunt_finds_what_it_looks_for(tmp_path: Path) -> None:
+    hidden = {"plain": TAG.encode(), "hex": TAG.encode().hex().encode(), "packed.gz": gzip.compress(TAG.encode())}
+    hidden |= {f"basic{n}": base64.b64encode(b"u" * n + b":" + TAG.encode() + b"!") for n in range(3)}
+    for name, content in hidden.items():
+        (tmp_path / name).write_bytes(content)
+    assert {Path(path).name for path in with_canary(tmp_path)} == set(hidden)
+
+
+def home(folder: Path) -> Path:
+    """A user's home with passwords in the usual files."""
+    folder.mkdir()
+    (folder / ".netrc").write_text(f"machine a.example login user password canary-netrc-{TAG}\n")
+    (folder / ".npmrc").write_text(f"//a.example/:_authToken=canary-npmrc-{TAG}\n")
+    (folder / ".config" / "kaggle").mkdir(parents=True)
+    (folder / ".config" / "kaggle" / "kaggle.json").write_text(json.dumps({"key": f"canary-kaggle-{TAG}"}))
+    (folder / ".ssh").mkdir()
+    (folder / ".ssh" / "id_ed25519").write_text(f"canary-ssh-{TAG}\n")
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -174,13 +207,15 @@ def with_canary(folder: Path) -> list[str]:
     ],
 )
 def test_the_keys_of_a_model_stay_with_its_gateway(backend: str, tmp_path: Path) -> None:
-    (tmp_path / "agent.py").write_text(AGENT)
+    at_home = home(tmp_path.with_name(f"{tmp_path.name}-home"))
+    (tmp_path / "agent.py").write_text(AGENT.replace("HOME", repr(str(at_home))))
     answers = (Answer(text="hi", usage=Usage(input=9, output=1), when="hello", times=0), Answer(text=JUDGED, times=0))
     env = canaries(
         MLECORE_VM_STATE=str(tmp_path / "state"),
         MLECORE_RULES=str(tmp_path / "answers"),
         HTTP_PROXY=f"http://user:canary-proxy-{TAG}@127.0.0.1:9",
         NO_PROXY="localhost,127.0.0.1",
+        HOME=str(at_home),
         MLECORE_DISABLE_PLUGINS="detector:dolos",  # it would install itself
     )
     plan = ["run", "--competition", "optical-digits", "--backend", backend, "--time-limit", "5m", "--transcripts"]

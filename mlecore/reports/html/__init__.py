@@ -35,6 +35,9 @@ def page(document: Document) -> str:
         import jinja2
         from markupsafe import Markup
 
+        from mlecore.reports.html.fonts import list_fonts
+
+        list_fonts()
         from mlecore.reports.html import plots
     except ImportError as error:
         raise UsageError(
