@@ -115,8 +115,8 @@ def _between(record: RunRecord) -> float | None:
     None where this is not known: the wall clock was put back meanwhile.
     """
     assert record.attempt
-    begun, ended = moment(record.attempt.started_at), moment(record.attempt.ended_at)
-    return None if begun is None or ended is None or ended < begun else (ended - begun).total_seconds()
+    started, ended = moment(record.attempt.started_at), moment(record.attempt.ended_at)
+    return None if started is None or ended is None or ended < started else (ended - started).total_seconds()
 
 
 def time_used(

@@ -48,8 +48,8 @@ def availability(log: Path, access: ModelAccess) -> Availability | None:
         if not call.reached or call.method != "POST" or api_of(call.path, base) is None:
             continue
         tried += 1
-        begun = moment(call.time)
-        start = begun.timestamp() if begun else 0.0
+        started = moment(call.time)
+        start = started.timestamp() if started else 0.0
         end = start + call.seconds
         if call.fault:
             failed, last_error = failed + 1, call.fault

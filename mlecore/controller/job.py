@@ -32,7 +32,7 @@ _MOUNT = re.compile(r"(?:^|[\s=:'\"])(/private)(?:[/\s:'\"]|$)")
 
 
 @frozen(kw_only=True)
-class Made:
+class JobDraft:
     """A job without its image and data, and what goes into the record about it."""
 
     job: Job
@@ -50,7 +50,7 @@ def make_job(
     group_uid: str,
     cache: Path,
     labels: Mapping[str, str] | None = None,
-) -> Made | FinishedSubmission:
+) -> JobDraft | FinishedSubmission:
     """Ask the agent what to start. Raises PluginError for a wrong result, and what the agent raises."""
     plan, limits = experiment.plan, experiment.plan.limits_of(loaded_agent.planned)
     task = make_task(experiment, loaded_agent, inputs, seed, job_name)
@@ -99,7 +99,7 @@ def make_job(
         ),
         labels=dict(labels or {}),
     )
-    return Made(
+    return JobDraft(
         job=job,
         launch=launch,
         launch_digest=files_digest(launch.files),

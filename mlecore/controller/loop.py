@@ -199,7 +199,7 @@ class Controller:
     # Where another controller left off.
 
     def _recover(self, only: frozenset[str] | None) -> None:
-        begun = has_begun(self.group.folder)
+        started = has_begun(self.group.folder)
         for found in find_runs(self.group, self.journal, only, self.extensions.missed):
             self.lock.beat()
             if found.remark:
@@ -213,7 +213,7 @@ class Controller:
                 self.roster.resume(found.record)
             else:
                 self.backlog.add(found.planned)
-        if begun:
+        if started:
             self.tasks.begin(self._find_jobs(only))
 
     async def _find_jobs(self, only: frozenset[str] | None) -> None:

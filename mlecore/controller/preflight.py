@@ -32,13 +32,13 @@ def preflight(
     if inputs is None:  # nothing can start
         return frozenset()
     for label, loaded_agent in experiment.agents.items():
-        made = make_job(experiment, loaded_agent, inputs, plan.seeds[0], "mle-preflight-1", "preflight", cache)
-        if isinstance(made, FinishedSubmission):
+        draft = make_job(experiment, loaded_agent, inputs, plan.seeds[0], "mle-preflight-1", "preflight", cache)
+        if isinstance(draft, FinishedSubmission):
             finished.add(label)
             continue
-        for note in made.launch.notes:
+        for note in draft.launch.notes:
             say(f"{label}: {note}")
-        resources = made.job.resources
+        resources = draft.job.resources
         if resources.model is not None:
             _check_access(resources.model)
             if begins is None or label in begins:

@@ -25,7 +25,7 @@ class Backlog:
     sizes: Mapping[str, float]  # competition -> GB, as its facts say
     limit: float  # seconds a run may take
     lines: dict[str, dict[str, Line]] = field(factory=dict)  # label -> competition -> runs
-    begun: defaultdict[str, int] = field(factory=lambda: defaultdict(int))
+    started: defaultdict[str, int] = field(factory=lambda: defaultdict(int))
     length: int = 0
     _used: dict[tuple[str, str], tuple[int, float]] = field(factory=dict)  # how many runs ended after how long in all
 
@@ -46,14 +46,14 @@ class Backlog:
 
     def pop(self, at_work: Mapping[str, int], ready: Callable[[str, str], bool]) -> RunRecord | None:
         """The next run whose agent and data are ready, or None. ``at_work``: label -> how many run now."""
-        for label in sorted(self.lines, key=lambda name: (at_work.get(name, 0), self.begun[name])):
+        for label in sorted(self.lines, key=lambda name: (at_work.get(name, 0), self.started[name])):
             offers = [competition for competition in self.lines[label] if ready(label, competition)]
             if not offers:
                 continue
             best = max(offers, key=lambda id: (self.expected(label, id), self.sizes.get(id, 0.0)))
             _, run = self.lines[label][best].popitem(last=False)
             self._removed(label, best)
-            self.begun[label] += 1
+            self.started[label] += 1
             return self.record(run)
         return None
 

@@ -10,7 +10,7 @@ from mlecore.backends import GATEWAY_LOG, Image, Job, Sandbox
 from mlecore.controller import collect
 from mlecore.controller.experiment import Experiment, Inputs, LoadedAgent
 from mlecore.controller.extensions import Extensions
-from mlecore.controller.job import Made, make_job
+from mlecore.controller.job import JobDraft, make_job
 from mlecore.controller.provisions import Provisions
 from mlecore.controller.records import Records
 from mlecore.controller.replacing import set_aside
@@ -44,7 +44,7 @@ class Starting:
             record = evolve(record, attempts=(*record.attempts, attempt), ended=None, reason="")
         assert record.attempt
         labels = {"competition": record.competition, "agent": record.agent.name, "run": record.name}
-        made = make_job(
+        draft = make_job(
             self._experiment,
             agent,
             inputs,
@@ -56,13 +56,13 @@ class Starting:
         )
         if fresh:
             record = self._described(record, agent, inputs)
-        if isinstance(made, FinishedSubmission):
-            return self._take_finished_submission(record, made), None
-        made = evolve(made, job=_with_earlier_spending(made.job, record))
+        if isinstance(draft, FinishedSubmission):
+            return self._take_finished_submission(record, draft), None
+        draft = evolve(draft, job=_with_earlier_spending(draft.job, record))
         image, data = self._provisions.image(record.label), self._provisions.data(record.competition)
         if fresh:
-            record = self._starting(record, agent, made, image)
-        return record, evolve(made.job, image=image, data=data)
+            record = self._starting(record, agent, draft, image)
+        return record, evolve(draft.job, image=image, data=data)
 
     def launch(self, record: RunRecord, job: Job) -> RunRecord:
         """From starting to running. A job of this name that was started before is taken over."""
@@ -104,7 +104,7 @@ class Starting:
         began = (use for use in self._records.group.info.plugins if use.name == competition)
         return next(began, self._experiment.inputs_of(competition).use)
 
-    def _starting(self, record: RunRecord, agent: LoadedAgent, made: Made, image: Image) -> RunRecord:
+    def _starting(self, record: RunRecord, agent: LoadedAgent, draft: JobDraft, image: Image) -> RunRecord:
         if self._sandbox is None:
             self._sandbox = self._experiment.backend.describe()
         files.make_folder(record.folder, below=self._records.group.folder)
@@ -116,12 +116,12 @@ class Starting:
                 image_digest=image.digest,
                 installed=image.installed,
                 recipe_digest=agent.recipe.digest(),
-                instructions_digest=made.instructions_digest,
-                launch_digest=made.launch_digest,
-                candidates=made.launch.candidates,
-                grace=made.launch.grace,
-                given_secrets=made.job.resources.secrets,
-                access=made.job.resources.model,
+                instructions_digest=draft.instructions_digest,
+                launch_digest=draft.launch_digest,
+                candidates=draft.launch.candidates,
+                grace=draft.launch.grace,
+                given_secrets=draft.job.resources.secrets,
+                access=draft.job.resources.model,
             ),
             attempt=record.attempts[-1].number,
         )

@@ -115,8 +115,8 @@ class _Observer:
 
         watcher: Watcher | None = None
         while not self._closed.is_set():
-            begun = time.monotonic()
+            started = time.monotonic()
             with suppress(MlecoreError, OSError):  # it says less for a while; the controller reports what is wrong
                 watcher = watcher or Watcher(folder)
                 self.view = watcher.look()
-            self._closed.wait(max(_EVERY, _SHARE * (time.monotonic() - begun)))
+            self._closed.wait(max(_EVERY, _SHARE * (time.monotonic() - started)))

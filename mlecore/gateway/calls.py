@@ -35,9 +35,9 @@ class Call(msgspec.Struct, kw_only=True):
     path: str  # without the query
     asked: str | None = None  # the model that the request names
     answered: str | None = None  # the model that the response names
-    # begun: it is under way; the call's other line has how it ended
-    outcome: Literal["begun", "passed", "refused", "failed", "cut"] = "failed"
-    reason: str = ""  # of every outcome but "begun" and "passed"
+    # started: it is under way; the call's other line has how it ended
+    outcome: Literal["started", "passed", "refused", "failed", "cut"] = "failed"
+    reason: str = ""  # of every outcome but "started" and "passed"
     status: int | None = None  # that the agent got
     stream: bool = False
     # counted: as the response says; none: nothing was spent; unknown: something was, and the response does not say what

@@ -80,7 +80,7 @@ class Exchange:
         self.mask = Mask(way.settings.key)
         self.report = Report()
         self.most = self._most()
-        self.begun = False  # is it in the ledger, and passed on?
+        self.started = False  # is it in the ledger, and passed on?
         self.response: web.StreamResponse | None = None
         self.status: int | None = None  # the endpoint's
         self.gone = False  # the client
@@ -107,7 +107,7 @@ class Exchange:
             async with self.way.slot() as waited:
                 self.call.waited = round(self.call.waited + waited, 3)
                 if fits := self.way.reservations.fits(self.most):  # others have ended since it was asked
-                    self._begin_record()
+                    self._record_start()
                     pause = await self._attempt()
             if not fits:  # outside the slot: another run may need it
                 await self._reserve()
@@ -123,9 +123,9 @@ class Exchange:
         await self.way.reservations.hold(self.most)
         self.call.waited = round(self.call.waited + time.monotonic() - began, 3)
 
-    def _begin_record(self) -> None:
+    def _record_start(self) -> None:
         """A gateway that dies from now on has passed the call on, and counts what it may cost."""
-        if self.begun:
+        if self.started:
             return
         if self.asked.spends:
             self.call.usage, self.call.estimate, self.call.cost_usd = "unknown", self.asked.reserve, self.most.usd
@@ -133,7 +133,7 @@ class Exchange:
             self.way.ledger.begin(self.call)
         except LedgerError as error:
             raise Refusal(503, str(error), "api_error", final=False) from None
-        self.begun = True
+        self.started = True
 
     async def _attempt(self) -> float:
         """Pass it on once. Where there is no response then: after how many seconds it is to be passed on again."""
@@ -267,7 +267,7 @@ class Exchange:
     def end(self) -> None:
         """Write the call's line, and let others have what it reserved."""
         self._count()
-        if self.begun:
+        if self.started:
             self.way.ledger.end(self.call)
         else:
             self.way.ledger.refuse(self.call)
@@ -283,7 +283,7 @@ class Exchange:
             call.reason = "the endpoint sent the key back; it was masked"
         tokens, good = report.tokens, self.status is not None and self.status < 400
         call.usage, call.tokens, call.estimate, call.cost_usd = "none", None, None, None
-        if not asked.spends or not self.begun:
+        if not asked.spends or not self.started:
             pass
         elif tokens is not None:
             call.usage, call.tokens = "counted", tokens

@@ -1,6 +1,6 @@
 """The log of calls, which is also the gateway's memory: what is spent is the sum of its lines, also after a restart.
 
-A call has two lines: one before it is passed on, ``begun``, with the most that it may cost as its estimate, and one
+A call has two lines: one before it is passed on, ``started``, with the most that it may cost as its estimate, and one
 after it has ended. If the second is missing, the gateway was killed during the call. It then counts in full, for nobody
 knows what the endpoint made of it: whoever reads the log sees that, also if no gateway was started again.
 """
@@ -79,7 +79,7 @@ class Ledger:
         call.number = self._number + 1
         size = os.fstat(self._log).st_size
         if not self._unwritten:
-            self._write(msgspec.structs.replace(call, outcome="begun"))
+            self._write(msgspec.structs.replace(call, outcome="started"))
             if not self._unwritten:
                 self._number = call.number
                 return
@@ -126,18 +126,18 @@ class Ledger:
 
 
 def read_calls(log: Path, *, under_way: bool = True) -> Iterator[Call]:
-    """The calls in the order in which they ended, then, as ``cut``, those that have begun and not ended.
+    """The calls in the order in which they ended, then, as ``cut``, those that have started and not ended.
 
     ``under_way=False`` leaves these out, for the log of a gateway that may still be at work.
     """
-    begun: dict[int, Call] = {}
+    started: dict[int, Call] = {}
     for call in _lines(log):
-        if call.outcome == "begun":
-            begun[call.number] = call
+        if call.outcome == "started":
+            started[call.number] = call
         else:
-            begun.pop(call.number, None)
+            started.pop(call.number, None)
             yield call
-    for call in begun.values() if under_way else ():
+    for call in started.values() if under_way else ():
         call.outcome, call.reason = "cut", "the gateway died before the call ended"
         yield call
 

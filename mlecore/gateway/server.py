@@ -75,14 +75,14 @@ class Gateway:
             method=short(request.method),
             path=short(request.raw_path.partition("?")[0]),
         )
-        began = time.monotonic()
+        start = time.monotonic()
         try:
             admitted = admit(self.settings, request)
             async with self._body(request) as body:
-                return await self._serve(request, call, began, admitted, body)
+                return await self._serve(request, call, start, admitted, body)
         except Refusal as refusal:
             call.outcome, call.reason, call.status = "refused", short(refusal.reason), refusal.status
-            call.seconds = round(time.monotonic() - began, 3)
+            call.seconds = round(time.monotonic() - start, 3)
             self.ledger.refuse(call)
             return _answer(refusal, call.path)
 
@@ -116,7 +116,7 @@ class Gateway:
             self.memory.give_back(taken)
 
     async def _serve(
-        self, request: web.BaseRequest, call: Call, began: float, admitted: Admitted, body: bytearray
+        self, request: web.BaseRequest, call: Call, start: float, admitted: Admitted, body: bytearray
     ) -> web.StreamResponse:
         json = "json" in request.headers.get("Content-Type", "json").lower()
         reading = (admitted.route, call.method, body, json, self.settings.server_tools)
@@ -134,21 +134,21 @@ class Gateway:
             with self.faults.watching(call):
                 return await self._run(exchange)
         except Cut as cut:
-            call.outcome, call.reason = "cut" if exchange.begun else "refused", short(str(cut))
+            call.outcome, call.reason = "cut" if exchange.started else "refused", short(str(cut))
             if request.transport is not None:
                 request.transport.abort()  # the agent must see that it is incomplete
             return exchange.response or web.Response(status=502)
         except asyncio.CancelledError:
-            call.outcome, call.reason = "cut" if exchange.begun else "refused", "the gateway ended"
+            call.outcome, call.reason = "cut" if exchange.started else "refused", "the gateway ended"
             raise
         finally:
-            call.seconds = round(time.monotonic() - began, 3)
+            call.seconds = round(time.monotonic() - start, 3)
             await self._transcribe(exchange, len(body))
             exchange.end()
 
     async def _transcribe(self, exchange: Exchange, size: int) -> None:
         """Keep request and response, if the plan asks for it; large ones take a while."""
-        if self.transcripts is not None and exchange.begun:
+        if self.transcripts is not None and exchange.started:
             if size > LARGE:
                 await asyncio.to_thread(exchange.transcribe, self.transcripts)
             else:
@@ -163,7 +163,7 @@ class Gateway:
             refusal = self._used_up(f"the run's budget of {used_up} is used up; no further calls are forwarded")
         except Refusal as other:
             refusal = other
-        call.outcome = "refused" if not exchange.begun else "failed"
+        call.outcome = "refused" if not exchange.started else "failed"
         call.reason, call.status = short(refusal.reason), refusal.status
         return _answer(refusal, call.path)
 

@@ -81,11 +81,11 @@ class Transcripts:
 
     def _same(self, number: int, messages: list[msgspec.Raw]) -> tuple[int | None, int]:
         """The earlier call that began with most of these messages, and how many they are."""
-        begun = hashlib.blake2b(digest_size=16)
+        prefix = hashlib.blake2b(digest_size=16)
         found: tuple[int | None, int] = (None, 0)
         for count, message in enumerate(messages, 1):
-            begun.update(hashlib.blake2b(message, digest_size=16).digest())
-            key = begun.copy().digest()
+            prefix.update(hashlib.blake2b(message, digest_size=16).digest())
+            key = prefix.copy().digest()
             if key in self._known:
                 found = self._known[key]
             else:

@@ -183,4 +183,4 @@ def test_where_policies_are_enforced_no_agent_begins_without_its_own(
     Path(staging.TERMINATION_LOG).parent.mkdir()
     assert staging.stage() == code
     assert Path(staging.TERMINATION_LOG).exists() == (code == 0)
-    assert Path(staging.CLAIM, "begun").exists() == (code == 0)
+    assert Path(staging.CLAIM, "started").exists() == (code == 0)

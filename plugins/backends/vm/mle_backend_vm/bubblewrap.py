@@ -71,27 +71,27 @@ def command_line(
     shared = resources.network == "open" and not open_network(resources)
     if not shared:
         args.append("--unshare-net")
-    made: set[Path] = {Path("/")}
-    args += _system(made, shared)
+    created: set[Path] = {Path("/")}
+    args += _system(created, shared)
     args += ["--proc", "/proc", "--dev", "/dev"]
     for name in _INIT_FILES:
         args += ["--ro-bind", "/dev/null", f"/proc/1/{name}", "--ro-bind", "/dev/null", f"/proc/1/task/1/{name}"]
     size = ["--size", str(max(1 << 20, resources.memory // 2))] if resources.memory and _can_size() else []
     args += ["--perms", "1777", *size, "--tmpfs", "/dev/shm"]
     for path in map(Path, _SYS + (_GPU_SYS if resources.gpus else ())):
-        args += [*_above(path, made), "--ro-bind-try", str(path), str(path)]
-    args += ["--bind", str(folder / "tmp"), "/tmp", *_above(Path("/var/x"), made), "--symlink", "/tmp", "/var/tmp"]
-    args += [*_above(Path("/run/x"), made)]
+        args += [*_above(path, created), "--ro-bind-try", str(path), str(path)]
+    args += ["--bind", str(folder / "tmp"), "/tmp", *_above(Path("/var/x"), created), "--symlink", "/tmp", "/var/tmp"]
+    args += [*_above(Path("/run/x"), created)]
     args += ["--bind", str(folder / "home"), "/home", "--ro-bind", job.data, "/home/data"]
-    args += [*_above(Path("/opt/x"), made), "--ro-bind", str(folder / "opt"), "/opt/mlecore"]
+    args += [*_above(Path("/opt/x"), created), "--ro-bind", str(folder / "opt"), "/opt/mlecore"]
     own = ("hosts", *(("resolv.conf",) if open_network(resources) else ()))
     for name in ("passwd", "group", "hostname", *(() if shared else own)):
         args += ["--ro-bind", str(folder / "etc" / name), f"/etc/{name}"]
     for path in sorted(set(binds)):
         if not path.is_relative_to("/usr"):
-            args += [*_above(path, made), "--ro-bind", str(path), str(path)]
+            args += [*_above(path, created), "--ro-bind", str(path), str(path)]
     for target, source in extra.items():
-        args += [*_above(Path(target), made), "--ro-bind", str(source), str(target)]
+        args += [*_above(Path(target), created), "--ro-bind", str(source), str(target)]
     args += ["--chdir", "/home"]
     prelude = _becoming(user)
     prelude += [_helper("prlimit"), f"--nproc={resources.processes}", "--core=0"]
@@ -108,8 +108,8 @@ def build_line(
     ``folder`` has its home, its temporary files and its names; ``user`` is the user that it becomes, None: ours.
     """
     args = [*_namespaces(user), *(["--unshare-net"] if own_network else [])]
-    made: set[Path] = {Path("/")}
-    args += _system(made, True, ("pip.conf", "uv", "npmrc"))
+    created: set[Path] = {Path("/")}
+    args += _system(created, True, ("pip.conf", "uv", "npmrc"))
     args += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"]
     for inside, outside in (("/tmp", folder / "tmp"), ("/home", folder / "home"), ("/cache", cache)):
         args += ["--bind", str(outside), inside]
@@ -117,8 +117,8 @@ def build_line(
         args += ["--ro-bind", str(folder / "etc" / name), f"/etc/{name}"]
     for path in sorted(set(reads)):
         if not any(path.is_relative_to(shown) for shown in ("/usr", *(f"/etc/{name}" for name in _ETC))):
-            args += [*_above(path, made), "--ro-bind", str(path), str(path)]
-    args += [*_above(target, made), "--bind", str(target), str(target), "--chdir", "/home"]
+            args += [*_above(path, created), "--ro-bind", str(path), str(path)]
+    args += [*_above(target, created), "--bind", str(target), str(target), "--chdir", "/home"]
     return CommandLine(outer=[program(), *args], last=["--remount-ro", "/"], prelude=_becoming(user))
 
 
@@ -144,17 +144,17 @@ def open_network(resources: Resources) -> bool:
     return resources.network == "open" and slirp.is_there()
 
 
-def _system(made: set[Path], network: bool, more: Iterable[str] = ()) -> list[str]:
+def _system(created: set[Path], network: bool, more: Iterable[str] = ()) -> list[str]:
     """The machine's own programs and libraries, read-only."""
     args = ["--ro-bind", "/usr", "/usr"]
-    made.add(Path("/usr"))
+    created.add(Path("/usr"))
     for name in _ROOT_LINKS:
         path = Path("/", name)
         if path.is_symlink():
             args += ["--symlink", str(path.readlink()), str(path)]
         elif path.is_dir():
             args += ["--ro-bind", str(path), str(path)]
-    args += _above(Path("/etc/x"), made)
+    args += _above(Path("/etc/x"), created)
     for name in _ETC + (("hosts", "resolv.conf") if network else ()) + tuple(more):
         path = Path("/etc", name)
         if path.exists():  # resolv.conf and localtime are links to files that are not in the sandbox
@@ -162,13 +162,13 @@ def _system(made: set[Path], network: bool, more: Iterable[str] = ()) -> list[st
     return args
 
 
-def _above(path: Path, made: set[Path]) -> list[str]:
+def _above(path: Path, created: set[Path]) -> list[str]:
     """Make the folders above a mount; otherwise bubblewrap gives them the modes of the real ones."""
     args = []
     for folder in reversed(path.parents):
-        if folder not in made:
+        if folder not in created:
             args += ["--perms", "0755", "--dir", str(folder)]
-            made.add(folder)
+            created.add(folder)
     return args
 
 

@@ -39,7 +39,7 @@ _FILES = (  # variables of installers that name a file or a folder, which the sa
 _MLECORES = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")  # they would show installers the way to mlecore's own packages
 _PUBLISHING = "UV_PUBLISH_"
 _HIDDEN = re.compile(r"XDG_.*|MLECORE_.*|NETRC|TE?MP|npm_config_cache", re.IGNORECASE)  # name folders of the user
-_BEGUN = 20.0  # seconds that bubblewrap may take to make a sandbox
+_STARTED = 20.0  # seconds that bubblewrap may take to make a sandbox
 
 
 @frozen(kw_only=True)
@@ -190,7 +190,7 @@ def _in_memory(name: str, content: bytes) -> int:
 
 def _init(status: int) -> int | None:
     """The first process of the sandbox, which bubblewrap reports; None if it could not make one."""
-    said, limit = b"", time.monotonic() + _BEGUN
+    said, limit = b"", time.monotonic() + _STARTED
     while time.monotonic() < limit:
         ready, _, _ = select.select([status], [], [], 1.0)
         more = os.read(status, 4096) if ready else b""
@@ -201,4 +201,4 @@ def _init(status: int) -> int | None:
                     return int(words["child-pid"])
         if ready and not more:
             return None
-    raise RuntimeError(f"bubblewrap made no sandbox within {_BEGUN:g} s")
+    raise RuntimeError(f"bubblewrap made no sandbox within {_STARTED:g} s")

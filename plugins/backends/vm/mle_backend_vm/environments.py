@@ -64,8 +64,8 @@ def build(recipe: Recipe, root: Path, log: Path, isolated: bool = True) -> Image
             except BaseException:
                 folders.erase(target)
                 raise
-    made = json.loads(manifest(target).read_text())
-    return Image(ref=str(target), digest=made["digest"], installed=tuple(made["installed"]))
+    contents = json.loads(manifest(target).read_text())
+    return Image(ref=str(target), digest=contents["digest"], installed=tuple(contents["installed"]))
 
 
 @contextmanager
@@ -148,7 +148,7 @@ def _make(recipe: Recipe, python: Python, target: Path, root: Path, log: Path, i
         file.chmod(0o755 if content.startswith(b"#!") else 0o644)
     packages = _installed(target)
     files = [(path, hashlib.sha256(recipe.files[path]).hexdigest()) for path in sorted(recipe.files)]
-    made = {
+    contents = {
         "asked": [*recipe.pip, *recipe.pip_alone, *recipe.npm],
         "files": sorted(recipe.files),
         "npm": recipe.npm,
@@ -156,7 +156,7 @@ def _make(recipe: Recipe, python: Python, target: Path, root: Path, log: Path, i
         "installed": [*_machine(python), *packages],
         "digest": _digest((_machine(python), packages, files)),
     }
-    replace(manifest(target), json.dumps(made).encode())
+    replace(manifest(target), json.dumps(contents).encode())
 
 
 def is_complete(target: Path) -> bool:
@@ -202,9 +202,9 @@ def binds(ref: str, root: Path) -> list[Path]:
     out = [Path(sys.base_prefix).resolve(), _plain_folder(root)]
     if ref:
         out.append(Path(ref))
-        made = json.loads(manifest(Path(ref)).read_text())
-        out += [prefix for prefix in (Path(made["prefix"]),) if prefix not in out]
-        out += node_folders() if made["npm"] else []
+        contents = json.loads(manifest(Path(ref)).read_text())
+        out += [prefix for prefix in (Path(contents["prefix"]),) if prefix not in out]
+        out += node_folders() if contents["npm"] else []
     return out
 
 
@@ -212,8 +212,8 @@ def files(ref: str) -> Mapping[PurePosixPath, Path]:
     """The recipe's files: where they belong -> where they lie."""
     if not ref:
         return {}
-    made = json.loads(manifest(Path(ref)).read_text())
-    return {PurePosixPath(path): Path(ref) / "files" / str(number) for number, path in enumerate(made["files"])}
+    contents = json.loads(manifest(Path(ref)).read_text())
+    return {PurePosixPath(path): Path(ref) / "files" / str(number) for number, path in enumerate(contents["files"])}
 
 
 def search_path(ref: str, root: Path) -> str:
@@ -287,5 +287,5 @@ def _size(folder: Path) -> int:
 
 def _about(folder: Path) -> str:
     """Its interpreter and what was asked for; an older version of mlecore noted less."""
-    made = read_json(str(manifest(folder))) or {}
-    return ", ".join([*made.get("installed", ())[:1], *made.get("asked", ()), *made.get("files", ())])
+    contents = read_json(str(manifest(folder))) or {}
+    return ", ".join([*contents.get("installed", ())[:1], *contents.get("asked", ()), *contents.get("files", ())])

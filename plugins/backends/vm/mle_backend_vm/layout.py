@@ -19,18 +19,18 @@ from mlecore.errors import BackendError
 
 
 def lay_out(
-    made: Path, folder: Path, job: Job, root: Path, gpu_ids: Sequence[str], isolated: bool, gateway: Sequence[str]
+    fresh: Path, folder: Path, job: Job, root: Path, gpu_ids: Sequence[str], isolated: bool, gateway: Sequence[str]
 ) -> None:
     """Fill the folder ``made``, which is renamed to ``folder`` afterwards. ``gateway`` is its command line, if any."""
     if not Path(job.data).is_dir():
         raise BackendError(f"the data of {job.dataset.competition} are not at {job.data}")
     user = bubblewrap.sandbox_user(job.name) if isolated else None
-    _fill(made, job, user)
-    bubblewrap.write_etc(made, user)
+    _fill(fresh, job, user)
+    bubblewrap.write_etc(fresh, user)
     if not isolated:
-        (made / "home" / "data").rmdir()
-        (made / "home" / "data").symlink_to(job.data)
-    write_spec(str(made), _spec(job, folder, root, gpu_ids, isolated, gateway))
+        (fresh / "home" / "data").rmdir()
+        (fresh / "home" / "data").symlink_to(job.data)
+    write_spec(str(fresh), _spec(job, folder, root, gpu_ids, isolated, gateway))
 
 
 def _spec(

@@ -128,10 +128,10 @@ class Vm(Backend):
         folders.make_private(self._root)
         folders.make_private(folder.parent)
         if not folder.exists():
-            with environments.kept(job.image.ref), folders.new(self._root, job.name) as made:
-                layout.lay_out(made, folder, job, self._root, self._gpus, self._isolated, model.argv if model else ())
+            with environments.kept(job.image.ref), folders.new(self._root, job.name) as fresh:
+                layout.lay_out(fresh, folder, job, self._root, self._gpus, self._isolated, model.argv if model else ())
                 try:
-                    made.rename(folder)
+                    fresh.rename(folder)
                 except OSError:
                     if not folder.exists():
                         raise

@@ -50,12 +50,12 @@ def total(calls: Iterable[tuple[object, object, object, object]]) -> Usage | Non
     tokens_in = tokens_out = number = 0
     cost = 0.0
     priced = False
-    for name, given, made, dollars in calls:
+    for name, given, generated, dollars in calls:
         number += 1
         if isinstance(name, str) and name and name.isprintable() and len(models) < _MODELS:
             models[name[:200]] = None
         tokens_in += _count(given)
-        tokens_out += _count(made)
+        tokens_out += _count(generated)
         if isinstance(dollars, (int, float)) and 0 <= dollars < math.inf:
             priced, cost = True, cost + dollars
     if not number:

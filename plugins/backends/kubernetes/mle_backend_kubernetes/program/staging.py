@@ -50,8 +50,8 @@ def bundle() -> int:
 
 def stage() -> int:
     """Fill home and tools, once. If an agent has started in this volume before, that attempt has failed."""
-    begun = CLAIM + "/begun"
-    if os.path.exists(begun):
+    started = CLAIM + "/started"
+    if os.path.exists(started):
         print("an agent has started in this volume before: its pod was evicted", file=sys.stderr)
         return 3
     os.umask(0o022)
@@ -70,7 +70,7 @@ def stage() -> int:
         if not _await_answer(host, port):
             print("the gateway at %s:%d does not answer" % (host, port), file=sys.stderr)
             return 5
-    for path in (OUTPUT, begun):
+    for path in (OUTPUT, started):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o644))
     with open(TERMINATION_LOG, "w") as out:  # the pod's status has it, where no agent can change it
         json.dump(measured(None, None), out)

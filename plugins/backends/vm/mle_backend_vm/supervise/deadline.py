@@ -19,10 +19,10 @@ OVER = 5.0  # seconds beyond the limit at which a job's end is no longer its own
 class Deadline:
     """Of one job that began at ``begun``, by the monotonic clock."""
 
-    def __init__(self, begun: float, limit: float, grace: float) -> None:
+    def __init__(self, started: float, limit: float, grace: float) -> None:
         self._limit = limit
-        self._begun = begun
-        self._agent = begun + limit + grace + SLACK
+        self._started = started
+        self._agent = started + limit + grace + SLACK
         self._init = self._agent + REPORT
         self.late = False  # the agent outlived its time
 
@@ -40,7 +40,7 @@ class Deadline:
 
     def passed(self, now: float) -> bool:
         """Did a job that has ended now work beyond its time, whatever it says itself?"""
-        return self.late or now - self._begun > self._limit + OVER
+        return self.late or now - self._started > self._limit + OVER
 
 
 def _of_agent(init: int, since: float) -> list[int]:

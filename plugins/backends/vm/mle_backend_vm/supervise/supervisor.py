@@ -59,7 +59,7 @@ class Supervisor:
         self.init_began = ""
         self.exit_code: int | None = None  # of init, as bubblewrap reports it
         self.deadline: Deadline | None = None
-        self.begun = time.monotonic()  # when init could begin
+        self.started = time.monotonic()  # when init could begin
         self.end = End(spec, folder)
         self.stop_at: float | None = None  # when a request to end turns into SIGKILL
         self.helpers: Helpers | None = None
@@ -155,8 +155,8 @@ class Supervisor:
         self.save(phase="running", reason="", init=init, init_started=self.init_began)
 
     def _start_clock(self) -> None:
-        self.begun = time.monotonic()
-        self.deadline = Deadline(self.begun, self.spec.time_limit, self.spec.grace)
+        self.started = time.monotonic()
+        self.deadline = Deadline(self.started, self.spec.time_limit, self.spec.grace)
 
     def _watch(self, child: Started, output: Output) -> int:
         """Until the job's first process has ended; its wait status."""
@@ -288,7 +288,7 @@ class Supervisor:
         if self.group:
             end.kills = self.group.kills()
             self.group.remove()
-        last = outcome(end) | {"seconds": round(ended - self.begun, 2) if self.init else None}
+        last = outcome(end) | {"seconds": round(ended - self.started, 2) if self.init else None}
         try:
             sync_disk(self.folder)  # the word "exited" must not survive a power loss that what the job left does not
         except OSError as error:

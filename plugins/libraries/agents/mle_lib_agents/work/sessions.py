@@ -44,9 +44,9 @@ def work(task: str, settings: dict[str, Any]) -> str:
     for number in range(1, settings["rounds"] + 1):
         if number > 1 and clock.left() < ENOUGH:
             return "the time is up"
-        begun = any(state.glob(settings["session"]))
-        prompt = NEXT.format(left=clock.left_in_words()) if begun else f"{task}{FIRST}"
-        code = session(settings["next" if begun else "first"], prompt, HOME / settings["log"])
+        resumed = any(state.glob(settings["session"]))
+        prompt = NEXT.format(left=clock.left_in_words()) if resumed else f"{task}{FIRST}"
+        code = session(settings["next" if resumed else "first"], prompt, HOME / settings["log"])
         if FINISHED.exists():
             return "finished"
         failures = failures + 1 if code else 0

@@ -33,32 +33,34 @@ def declares(harness: AgentBench) -> Iterator[Broken]:
 
 
 def recipe(harness: AgentBench) -> Iterator[Broken]:
-    made = harness.recipe()
-    for what in _flaws(made):
+    recipe = harness.recipe()
+    for what in _flaws(recipe):
         yield Broken(what, "recipe()")
-    if harness.recipe().digest() != made.digest():
+    if harness.recipe().digest() != recipe.digest():
         yield Broken("a different digest the second time, so nothing would be cached", "recipe()")
-    elif harness.loaded.implements("recipe") and _digest_elsewhere(harness) != made.digest():
+    elif harness.loaded.implements("recipe") and _digest_elsewhere(harness) != recipe.digest():
         yield Broken("a different digest in another process, so nothing would be cached", "recipe()")
 
 
-def _flaws(made: Recipe) -> Iterator[str]:
-    if made.image is not None and (made.base or made.apt or made.pip or made.pip_alone or made.npm or made.files):
+def _flaws(recipe: Recipe) -> Iterator[str]:
+    if recipe.image is not None and (
+        recipe.base or recipe.apt or recipe.pip or recipe.pip_alone or recipe.npm or recipe.files
+    ):
         yield "an image is used unchanged, so nothing else may be requested"
-    for line in (*made.pip, *made.pip_alone):
+    for line in (*recipe.pip, *recipe.pip_alone):
         try:
             plain(line)
         except ValueError as error:
             yield f"pip: {error}"
-    if made.python is not None:
+    if recipe.python is not None:
         try:
-            SpecifierSet(made.python)
+            SpecifierSet(recipe.python)
         except InvalidSpecifier:
-            yield f"python: {made.python!r} names no versions; write it like '>=3.12'"
-    for path in made.files:
+            yield f"python: {recipe.python!r} names no versions; write it like '>=3.12'"
+    for path in recipe.files:
         if not PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
             yield f"files: {path!r} is not an absolute path"
-    for program in made.programs:
+    for program in recipe.programs:
         if "/" in program or not program:
             yield f"programs: {program!r} is not a program's name"
 

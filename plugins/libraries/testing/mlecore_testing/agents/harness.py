@@ -43,12 +43,12 @@ class AgentBench:
         """Nothing, where the plugin has no such hook."""
         if not self.loaded.implements("recipe"):
             return Recipe()
-        made: Recipe = self.loaded.call("recipe", options=self.options)
-        return made
+        recipe: Recipe = self.loaded.call("recipe", options=self.options)
+        return recipe
 
     def launch(self, task: Task) -> Launch | FinishedSubmission:
-        made: Launch | FinishedSubmission = self.loaded.call("launch", task=task)
-        return made
+        launch: Launch | FinishedSubmission = self.loaded.call("launch", task=task)
+        return launch
 
     def tasks(self) -> Iterator[Task]:
         """A table problem, a picture problem with another home, a text problem with a model."""

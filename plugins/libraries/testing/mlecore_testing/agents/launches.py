@@ -20,12 +20,12 @@ _REACH: Mapping[str, int] = {"none": 0, "llm": 1, "open": 2}
 
 def launch(harness: AgentBench) -> Iterator[Broken]:
     for task in harness.tasks():
-        made = harness.launch(task)
-        if isinstance(made, FinishedSubmission):
-            yield from _broken(_finished_submission_flaws(made), task)
+        launch = harness.launch(task)
+        if isinstance(launch, FinishedSubmission):
+            yield from _broken(_finished_submission_flaws(launch), task)
         else:
-            yield from _broken(_launch_flaws(harness, made), task)
-        if harness.launch(task) != made:
+            yield from _broken(_launch_flaws(harness, launch), task)
+        if harness.launch(task) != launch:
             yield Broken("another answer for the same task", _where(task))
 
 
@@ -41,10 +41,10 @@ def pure(harness: AgentBench) -> Iterator[Broken]:
 def home(harness: AgentBench) -> Iterator[Broken]:
     """Without a mount namespace, the tree is elsewhere."""
     for task in harness.tasks():
-        made = harness.launch(task)
-        if task.home == HOME or not isinstance(made, Launch):
+        launch = harness.launch(task)
+        if task.home == HOME or not isinstance(launch, Launch):
             continue
-        texts = (*made.argv, *(f"{name}={value}" for name, value in made.env.items()))
+        texts = (*launch.argv, *(f"{name}={value}" for name, value in launch.env.items()))
         for text in texts:
             if text.startswith(f"{HOME}/") or f"={HOME}/" in text:
                 yield Broken(f"{text!r} assumes {HOME}; use task.home, .data and .submission", _where(task))
@@ -55,46 +55,46 @@ def keys(harness: AgentBench) -> Iterator[Broken]:
     planted = {name: f"planted-{name}-4711" for name in harness.agent.secrets}
     with _environment(planted):
         for task in harness.tasks():
-            made = harness.launch(task)
-            if not isinstance(made, Launch):
+            launch = harness.launch(task)
+            if not isinstance(launch, Launch):
                 continue
-            contents = [content for content in made.files.values() if isinstance(content, bytes)]
-            texts = [*made.argv, *made.env.values(), made.stdin.decode("utf-8", "replace")]
+            contents = [content for content in launch.files.values() if isinstance(content, bytes)]
+            texts = [*launch.argv, *launch.env.values(), launch.stdin.decode("utf-8", "replace")]
             for name, value in planted.items():
                 if any(value in text for text in texts) or any(value.encode() in content for content in contents):
                     yield Broken(f"the value of {name} is in what it starts; name it in Launch.secrets", _where(task))
 
 
-def _launch_flaws(harness: AgentBench, made: Launch) -> Iterator[str]:
-    if not made.argv or any("\0" in word for word in made.argv):
-        yield f"argv = {made.argv!r}: expected at least one text"
-    yield from environment_flaws(made.env)
-    if undeclared := [name for name in made.secrets if name not in harness.agent.secrets]:
+def _launch_flaws(harness: AgentBench, launch: Launch) -> Iterator[str]:
+    if not launch.argv or any("\0" in word for word in launch.argv):
+        yield f"argv = {launch.argv!r}: expected at least one text"
+    yield from environment_flaws(launch.env)
+    if undeclared := [name for name in launch.secrets if name not in harness.agent.secrets]:
         yield f"secret {undeclared[0]} is not declared by agent()"
-    if _REACH[made.network] < _REACH[harness.agent.needs.network]:
-        yield f"agent() needs the network {harness.agent.needs.network!r}, launch asks for {made.network!r}"
-    if not made.candidates:
+    if _REACH[launch.network] < _REACH[harness.agent.needs.network]:
+        yield f"agent() needs the network {harness.agent.needs.network!r}, launch asks for {launch.network!r}"
+    if not launch.candidates:
         yield "it names no candidate for the submission"
-    for name in made.files:
+    for name in launch.files:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or not path.parts or "\n" in name:
             yield f"{name!r} is not a path below home"
-    for text in made.candidates:
+    for text in launch.candidates:
         try:
             Glob(text)
         except ValueError as error:
             yield f"candidates: {error}"
-    for name, content in made.files.items():
+    for name, content in launch.files.items():
         if isinstance(content, Path) and not content.is_file():
             yield f"files: {name!r} comes from {content}, which is not a file"
-    if not math.isfinite(made.grace) or made.grace < 0:
-        yield f"grace = {made.grace}: expected seconds"
+    if not math.isfinite(launch.grace) or launch.grace < 0:
+        yield f"grace = {launch.grace}: expected seconds"
 
 
-def _finished_submission_flaws(made: FinishedSubmission) -> Iterator[str]:
-    if made.submission is not None and not made.submission.is_file():
-        yield f"submission = {made.submission}, which is not a file"
-    for name, path in made.files.items():
+def _finished_submission_flaws(launch: FinishedSubmission) -> Iterator[str]:
+    if launch.submission is not None and not launch.submission.is_file():
+        yield f"submission = {launch.submission}, which is not a file"
+    for name, path in launch.files.items():
         if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
             yield f"files: {name!r} is not a path below the run's folder"
         if not path.is_file():

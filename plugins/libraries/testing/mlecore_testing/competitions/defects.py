@@ -10,7 +10,7 @@ from mlecore_testing.mutants.columns import some
 from mlecore_testing.mutants.grid import Grid
 from mlecore_testing.rules import Broken
 
-Made = tuple[str, bytes]
+Defect = tuple[str, bytes]
 _UNKNOWN = "no-such-id"
 
 
@@ -21,7 +21,7 @@ def defects(harness: Harness) -> Iterator[Broken]:
                 yield Broken(f"{hook} accepts it, though [submission] rules it out", what)
 
 
-def _listed(harness: Harness) -> Iterator[Made]:
+def _listed(harness: Harness) -> Iterator[Defect]:
     grid, format = harness.grid, harness.format
     yield "a blank file", b""
     if format.id_required and format.id:
@@ -44,7 +44,7 @@ def _listed(harness: Harness) -> Iterator[Made]:
         yield "a row that does not add up to 1", grid.with_cell(0, first, cell).render()
 
 
-def _rows(harness: Harness) -> Iterator[Made]:
+def _rows(harness: Harness) -> Iterator[Defect]:
     grid, format = harness.grid, harness.format
     rows = list(grid.rows)
     if format.rows == "same" or format.ids == "set":

@@ -58,8 +58,8 @@ def mutants(bases: Mapping[str, bytes], ids: Sequence[str], seed: int) -> Iterat
     while values and shapes:
         name, first = dice.choice(values)
         second = dice.choice([edit for of, edit in shapes if of == name])
-        made = second.apply(first.apply(grids[name]))  # the second may remove columns, the first must not
-        yield Mutant(f"{name}: {first.name}; {second.name}", made.render())
+        mutated = second.apply(first.apply(grids[name]))  # the second may remove columns, the first must not
+        yield Mutant(f"{name}: {first.name}; {second.name}", mutated.render())
 
 
 def _edited(grid: Grid, edit: Edit) -> bytes:
