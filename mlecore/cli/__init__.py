@@ -17,7 +17,6 @@ _COMMANDS = {
     "competitions": "List and inspect installed competitions.",
     "plugins": "List and inspect installed plugins.",
     "prepare": "Prepare the data of competitions.",
-    "data": "Copy prepared data to other machines.",
     "run": "Run agents on competitions.",
     "runs": "Inspect, resume, retry, cancel and share runs.",
     "check": "Check that a submission is well-formed; needs no answers.",

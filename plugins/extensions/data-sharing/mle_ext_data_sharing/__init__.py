@@ -1,4 +1,4 @@
-"""`mlecore data`: prepared data from one machine to another."""
+"""The command `mlecore data`: prepared data from one machine to another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def command() -> None:
     """Copy prepared data to other machines.
 
     URL can be any storage that fsspec supports: a folder, NFS, s3://, gs:// ... Only the public part is copied,
-    never the answers. Needs 'mlecore[remote]'; s3 also needs s3fs, gs needs gcsfs.
+    never the answers. s3 also needs the package s3fs, gs needs gcsfs.
     """
 
 
@@ -31,17 +31,17 @@ _synthetic = click.option("--synthetic", is_flag=True, help="Use the synthetic d
 @edition_option
 def push(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...], edition: str) -> None:
     """Copy public data to URL."""
+    from mle_ext_data_sharing import copying
     from mlecore.cli._progress import watching
     from mlecore.competitions import competition
     from mlecore.data import open_prepared
     from mlecore.data.layout import DataDirs
-    from mlecore.sharing import data as sharing
 
     dirs = DataDirs.of(data)
     for id in ids:
         prepared = open_prepared(competition(id, edition), dirs, synthetic=synthetic)
         with watching() as observer:
-            done = sharing.push(prepared, dirs, url, partial(observer.progress, id))
+            done = copying.push(prepared, dirs, url, partial(observer.progress, id))
         click.echo(f"{id}: {'copied to' if done else 'is already at'} {url}")
 
 
@@ -56,13 +56,13 @@ def pull(url: str, ids: tuple[str, ...], synthetic: bool, data: tuple[Path, ...]
 
     Agents can work on the data, but submissions cannot be graded without the answers.
     """
+    from mle_ext_data_sharing import copying
     from mlecore.cli._progress import watching
     from mlecore.data.layout import DataDirs
-    from mlecore.sharing import data as sharing
 
     dirs = DataDirs.of(data)
     for id in ids:
         with watching() as observer:
             progress = partial(observer.progress, id)
-            done = sharing.pull(id, dirs, url, edition=edition, synthetic=synthetic, progress=progress)
+            done = copying.pull(id, dirs, url, edition=edition, synthetic=synthetic, progress=progress)
         click.echo(f"{id}: {'copied from' if done else 'is already as at'} {url}")

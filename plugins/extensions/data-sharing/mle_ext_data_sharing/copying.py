@@ -147,10 +147,8 @@ class _Remote:
     """The folder of one competition's data at a URL."""
 
     def __init__(self, url: str, competition: str, edition: str, synthetic: bool) -> None:
-        try:
-            import fsspec
-        except ImportError:
-            raise UsageError("fsspec is not installed", fix="pip install 'mlecore[remote]'") from None
+        import fsspec
+
         try:
             self._system, root = fsspec.core.url_to_fs(url)
         except ImportError as error:  # such as s3fs, with the name of the package to install
