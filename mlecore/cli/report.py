@@ -72,8 +72,12 @@ def command(
         against_published=against == "published",
     )
     if html:
-        from mlecore.reports.html import write_page
-
+        try:
+            from mle_lib_report_page import write_page
+        except ImportError as error:
+            raise UsageError(
+                f"pages need {error.name}, which is not installed", fix="pip install 'mlecore[html]'"
+            ) from None
         write_page(document, html)
     _print(document, "json" if as_json else form)
     if document.refused:

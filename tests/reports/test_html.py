@@ -11,11 +11,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from mle_lib_report_page import page, plots, write_page
 from PIL import Image
 
-from mlecore.errors import MlecoreError, UsageError
+from mlecore.cli import main
+from mlecore.errors import MlecoreError
 from mlecore.reports.graded import ReportedFinding
-from mlecore.reports.html import page, plots, write_page
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
 
@@ -134,10 +136,11 @@ def brightness(png: bytes) -> float:
     return sum(i * n for i, n in enumerate(image.histogram())) / (image.width * image.height)
 
 
-def test_libraries_that_are_not_installed(document, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(UsageError, match=r"pip install 'mlecore\[html\]'"):
-        page(document)
+def test_without_its_package(two_groups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mle_lib_report_page", None)
+    called = ["report", "good", "--runs", str(two_groups), "--html", str(tmp_path / "page.html")]
+    result = CliRunner().invoke(main, called)
+    assert result.exit_code == 2 and "pip install 'mlecore[html]'" in result.output
 
 
 class TestInBrowser:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mle_lib_report_page import page
 from recomputed import differences, page_differences, read_group, report
 
-from mlecore.reports.html import page
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
 from mlecore.runs.digests import with_digest

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import jinja2
 from attrs import frozen
+from markupsafe import Markup
 
-from mlecore.errors import MlecoreError, UsageError
+from mle_lib_report_page.fonts import list_fonts
+from mlecore.errors import MlecoreError
 from mlecore.reports.cells import one_line, score
 from mlecore.reports.document import Document, RunLine, SetupSummary
 from mlecore.reports.sections import sections
@@ -21,7 +24,7 @@ _HERE = Path(__file__).parent
 
 
 def write_page(document: Document, path: Path) -> None:
-    """Raises UsageError if the libraries are not installed, MlecoreError if the file cannot be written."""
+    """Raises MlecoreError if the file cannot be written."""
     text = page(document)
     try:
         path.write_text(text, encoding="utf-8")
@@ -31,18 +34,9 @@ def write_page(document: Document, path: Path) -> None:
 
 def page(document: Document) -> str:
     """The page as text."""
-    try:
-        import jinja2
-        from markupsafe import Markup
+    list_fonts()
+    from mle_lib_report_page import plots
 
-        from mlecore.reports.html.fonts import list_fonts
-
-        list_fonts()
-        from mlecore.reports.html import plots
-    except ImportError as error:
-        raise UsageError(
-            f"pages need {error.name}, which is not installed", fix="pip install 'mlecore[html]'"
-        ) from None
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
