@@ -22,9 +22,7 @@ _SHOWN = 10  # runs whose results are listed before they are replaced
 @click.option(
     "--ended", multiple=True, help="For groups: only runs with this outcome: crashed, timed_out ...; repeatable."
 )
-@click.option(
-    "--force", is_flag=True, help="Also retry runs that have a result; the old result is kept beside the new one."
-)
+@click.option("--force", is_flag=True, help="Also retry runs that have a result; the old result is kept.")
 @click.option("--yes", is_flag=True, help="Do not ask before results are replaced.")
 @runs_option
 def command(
@@ -33,7 +31,7 @@ def command(
     """Run failed or cancelled runs again.
 
     For a group, retries all failed runs. Graded runs are retried only with --force; for a group, --state and
-    --outcome select them. Their results are moved to the run's folder attempts/NUMBER/replaced, and record and
+    --ended select them. Their results are moved to the run's folder attempts/NUMBER/replaced, and record and
     reports show that they were replaced by hand.
     """
     from mlecore.runs.record import ENDS
