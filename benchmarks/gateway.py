@@ -186,7 +186,7 @@ def main() -> None:
         asyncio.run(endpoint())
     with scratch() as folder:
         server = subprocess.Popen([sys.executable, __file__, "--endpoint"], stdout=subprocess.PIPE)
-        argv = [sys.executable, "-m", "mlecore.gateway", "--listen", "127.0.0.1:0", "--folder", str(folder)]
+        argv = [sys.executable, "-m", "mlecore_gateway", "--listen", "127.0.0.1:0", "--folder", str(folder)]
         gateway = subprocess.Popen(argv, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             assert server.stdout and gateway.stdin and gateway.stderr

@@ -76,17 +76,17 @@ def gateway(
     """The gateway of one job, whose log and transcripts go to ``folder``.
 
     ``listen`` is ``host:port`` or ``unix:PATH``. ``slots`` is a folder that all gateways share which may keep to one
-    ``max_calls``. ``python`` has the packages of ``recipe()``, and mlecore, unless ``package`` is the
-    folder where that lies. Raises BackendError if the key is not set here.
+    ``max_calls``. ``python`` has the packages of ``recipe()``, and mlecore_gateway, unless
+    that is in the folder ``package``. Raises BackendError if the key is not set here.
     """
-    module = ("-m", "mlecore.gateway") if package is None else ("-c", _FROM_FOLDER, str(package))
+    module = ("-m", "mlecore_gateway") if package is None else ("-c", _FROM_FOLDER, str(package))
     argv = (python, "-I", *module, "--listen", listen, "--folder", folder)
     return Process(argv=argv, settings=_settings(access, job_name, slots))
 
 
 _FROM_FOLDER = (
     "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
-    "runpy.run_module('mlecore.gateway', run_name='__main__', alter_sys=True)"
+    "runpy.run_module('mlecore_gateway', run_name='__main__', alter_sys=True)"
 )
 
 
@@ -193,15 +193,16 @@ def usual_key(endpoint: str) -> str | None:
 
 
 def recipe() -> Recipe:
-    """What a container needs to run the gateway: this package's files, and what they import, in these versions."""
+    """What a container needs to run the gateway: its files, and what they import, in these versions."""
     from importlib.metadata import version
+
+    import mlecore_gateway
 
     from mlecore.agents import Recipe
 
-    package = Path(__file__).parent / "gateway"
-    files = {f"/opt/gateway/mlecore/gateway/{path.name}": path.read_bytes() for path in sorted(package.glob("*.py"))}
+    package = Path(mlecore_gateway.__file__).parent
     needs = ("aiohttp", "genai-prices", "msgspec", "zstandard")
     return Recipe(
         pip=tuple(f"{name}=={version(name)}" for name in needs),
-        files={"/opt/gateway/mlecore/__init__.py": b"", **files},
+        files={f"/opt/gateway/{package.name}/{path.name}": path.read_bytes() for path in sorted(package.glob("*.py"))},
     )

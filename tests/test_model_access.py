@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from mlecore_gateway.settings import read_settings
 
 from mlecore.errors import BackendError
-from mlecore.gateway.settings import read_settings
 from mlecore.model_access import ModelAccess, gateway, recipe, token, usual_key, variables
 
 KEY = "sk-real-0123456789abcdef"
@@ -82,10 +82,10 @@ def test_gateway_runs_from_the_recipe_alone(tmp_path):
         path = tmp_path / Path(name).relative_to("/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    code = "import sys, mlecore.gateway.server as s; print(s.__file__, 'mlecore.errors' in sys.modules)"
+    code = "import sys, mlecore_gateway.server as s; print(s.__file__, 'mlecore.errors' in sys.modules)"
     root = tmp_path / "opt" / "gateway"
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [str(root / "mlecore" / "gateway" / "server.py"), "False"]
+    assert done.stdout.split() == [str(root / "mlecore_gateway" / "server.py"), "False"]
     assert KEY not in json.dumps(recipe().pip)
 
 

@@ -1,6 +1,6 @@
 """Decides whether an attempt failed because its model could not be reached, from what its gateway logged.
 
-The gateway confirms each failure of the endpoint by a call of its own (mlecore/gateway/faults.py), so nothing that an
+The gateway confirms each failure of the endpoint by a call of its own (mlecore_gateway/faults.py), so nothing that an
 agent sends makes one. Scores play no part: repeating bad results and keeping good ones would favor agents whose
 endpoint is bad. For the same reason a case of doubt is repeated only once.
 """
@@ -35,8 +35,8 @@ class Verdict:
 
 def availability(log: Path, access: ModelAccess) -> Availability | None:
     """How a gateway's calls to its models fared; None if there is no log."""
-    from mlecore.gateway.ledger import read_calls
-    from mlecore.gateway.probe import api_of
+    from mlecore_gateway.ledger import read_calls
+    from mlecore_gateway.probe import api_of
 
     if not log.is_file():
         return None

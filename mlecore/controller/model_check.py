@@ -16,7 +16,7 @@ from mlecore.errors import EndpointError, UsageError
 from mlecore.model_access import ModelAccess, gateway
 
 if TYPE_CHECKING:
-    from mlecore.gateway.probe import Finding
+    from mlecore_gateway.probe import Finding
 
 SECONDS = 60.0  # that a model has to answer; one that is loaded first may take longer, which is only a warning
 _AGAIN = 2.0  # seconds before a server that failed is asked once more
@@ -77,9 +77,9 @@ async def _ask_all(wanted: Iterable[tuple[str, str | None, str]]) -> list[Findin
 
 
 async def _ask(access: ModelAccess, model: str) -> Finding:
-    from mlecore.gateway.probe import probe
-    from mlecore.gateway.server import open_session
-    from mlecore.gateway.settings import read_settings
+    from mlecore_gateway.probe import probe
+    from mlecore_gateway.server import open_session
+    from mlecore_gateway.settings import read_settings
 
     settings = read_settings(gateway(access, "mle-preflight-1", listen="", folder="").settings)
     async with open_session(settings) as session:

@@ -6,13 +6,14 @@ import os
 from collections.abc import Container
 from pathlib import Path
 
+from mlecore_gateway.budgets import Budget
+
 from mlecore.agents import FinishedSubmission
 from mlecore.backends import Resources
 from mlecore.controller.experiment import Experiment, Say
 from mlecore.controller.job import make_job
 from mlecore.controller.model_check import check_models
 from mlecore.errors import BackendError, UsageError
-from mlecore.gateway.budgets import Budget
 from mlecore.model_access import ModelAccess
 
 
@@ -77,9 +78,9 @@ def preflight(
 
 def _check_access(access: ModelAccess) -> None:
     """Has the gateway what it needs? Raises UsageError."""
-    from mlecore.gateway.calls import Tokens
-    from mlecore.gateway.prices import Prices
-    from mlecore.gateway.settings import Price
+    from mlecore_gateway.calls import Tokens
+    from mlecore_gateway.prices import Prices
+    from mlecore_gateway.settings import Price
 
     if access.key is not None and not os.environ.get(access.key):
         raise UsageError(

@@ -11,7 +11,7 @@ from attrs import define, field, frozen
 from mlecore.agents import Usage
 
 if TYPE_CHECKING:
-    from mlecore.gateway.calls import Call
+    from mlecore_gateway.calls import Call
 
 N = TypeVar("N", int, float)
 TELL = 0.05  # a larger difference between the gateway's count and the agent's logs is reported
@@ -120,7 +120,7 @@ def spent_in(logs: Iterable[Path], *, under_way: bool = True) -> dict[str, float
 
     ``under_way``: count those that have not ended, at the most that they may cost.
     """
-    from mlecore.gateway.ledger import Spent, read_calls
+    from mlecore_gateway.ledger import Spent, read_calls
 
     spent = Spent()
     for log in logs:
@@ -131,8 +131,8 @@ def spent_in(logs: Iterable[Path], *, under_way: bool = True) -> dict[str, float
 
 def measure(log: Path, budgets: Sequence[str] = (), before: Mapping[str, float] | None = None) -> ModelCalls | None:
     """The sums of a log; None if there is none. ``before``: what earlier attempts used of the budgets."""
-    from mlecore.gateway.budgets import Budget
-    from mlecore.gateway.ledger import Spent, read_calls
+    from mlecore_gateway.budgets import Budget
+    from mlecore_gateway.ledger import Spent, read_calls
 
     if not log.is_file():
         return None

@@ -51,8 +51,8 @@ def _check_numbers(plan: Plan) -> None:
 
 
 def _check_models(plan: Plan) -> None:
-    from mlecore.gateway.budgets import Budget
-    from mlecore.gateway.routes import Rule
+    from mlecore_gateway.budgets import Budget
+    from mlecore_gateway.routes import Rule
 
     for agent in plan.agents:
         url = urlsplit(agent.endpoint or "http://none")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from mlecore_gateway.calls import Call, Tokens
 from mlecore_testing.models import Answer, Model, Script, scripted_model
 
 from mlecore.controller import endpoint_failures
 from mlecore.controller.api import run_group
 from mlecore.controller.endpoint_failures import Verdict, availability, judge
 from mlecore.controller.timing import Timing
-from mlecore.gateway.calls import Call, Tokens
 from mlecore.model_access import ModelAccess
 from mlecore.runs.planning import make_plan
 from mlecore.runs.record import Ended, RunRecord

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+from mlecore_gateway.calls import Call, Tokens
 
 from mlecore.backends import GATEWAY_LOG, Dataset, Image, Job, Resources
 from mlecore.controller.starting import _with_earlier_spending
-from mlecore.gateway.calls import Call, Tokens
 from mlecore.model_access import ModelAccess
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs.record import Attempt, RunRecord

@@ -13,12 +13,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from mlecore_gateway.calls import Call
+from mlecore_gateway.ledger import LOG, read_calls
+from mlecore_gateway.server import serving
+from mlecore_gateway.settings import Settings
 from mlecore_testing.models import Answer, Model, Script, scripted_model
-
-from mlecore.gateway.calls import Call
-from mlecore.gateway.ledger import LOG, read_calls
-from mlecore.gateway.server import serving
-from mlecore.gateway.settings import Settings
 
 KEY = "sk-real-0123456789abcdef"
 TOKEN = "mlecore-run-token"

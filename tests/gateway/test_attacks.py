@@ -12,8 +12,7 @@ import socket
 from typing import Any
 
 import pytest
-
-from mlecore.gateway.settings import Price
+from mlecore_gateway.settings import Price
 
 TOKEN = "mlecore-run-token"
 HELLO = [{"role": "user", "content": "hello"}]

@@ -14,13 +14,13 @@ import time
 from pathlib import Path
 
 import pytest
+from mlecore_gateway.budgets import Budget
+from mlecore_gateway.calls import Call, Tokens
+from mlecore_gateway.ledger import LOG, Ledger, LedgerError, Spent, read_calls
+from mlecore_gateway.prices import Prices
+from mlecore_gateway.settings import Price, read_settings
 from mlecore_testing.models import Answer, Script, Usage, scripted_model
 
-from mlecore.gateway.budgets import Budget
-from mlecore.gateway.calls import Call, Tokens
-from mlecore.gateway.ledger import LOG, Ledger, LedgerError, Spent, read_calls
-from mlecore.gateway.prices import Prices
-from mlecore.gateway.settings import Price, read_settings
 from mlecore.runs.measured import spent_in
 
 TOKEN = "mlecore-run-token"
@@ -121,7 +121,7 @@ class Process:
     def __init__(self, folder, **settings):
         import openai
 
-        argv = [sys.executable, "-m", "mlecore.gateway", "--listen", "127.0.0.1:0", "--folder", str(folder)]
+        argv = [sys.executable, "-m", "mlecore_gateway", "--listen", "127.0.0.1:0", "--folder", str(folder)]
         self.child = subprocess.Popen(argv, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         self.child.stdin.write(json.dumps(settings).encode())
         self.child.stdin.close()

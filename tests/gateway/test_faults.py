@@ -9,11 +9,10 @@ import threading
 import time
 
 import pytest
+from mlecore_gateway import faults
+from mlecore_gateway.ledger import LOG, read_calls
+from mlecore_gateway.settings import Settings
 from mlecore_testing.models import Answer, Script, scripted_model
-
-from mlecore.gateway import faults
-from mlecore.gateway.ledger import LOG, read_calls
-from mlecore.gateway.settings import Settings
 
 from .conftest import running
 

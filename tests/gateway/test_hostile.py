@@ -10,10 +10,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from mlecore_gateway import exchange, ledger, server
+from mlecore_gateway.masking import Mask
 from mlecore_testing.models import Answer
-
-from mlecore.gateway import exchange, ledger, server
-from mlecore.gateway.masking import Mask
 
 KEY, TOKEN = "sk-real-0123456789abcdef", "mlecore-run-token"
 CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}

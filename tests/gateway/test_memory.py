@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 
 import pytest
+from mlecore_gateway import server
+from mlecore_gateway.memory import Memory
+from mlecore_gateway.reading import Unreadable, decoder
 from mlecore_testing.models import Answer, Script, scripted_model
 
-from mlecore.gateway import server
-from mlecore.gateway.memory import Memory
-from mlecore.gateway.reading import Unreadable, decoder
 from tests.gateway.test_budgets import Process
 from tests.gateway.test_hostile import BODY, KEY, TOKEN, post, raw
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from mle_backend_vm.vm_backend import Vm
+from mlecore_gateway.probe import kind_of
 
 from mlecore.controller.model_check import check_models
-from mlecore.gateway.probe import kind_of
 from mlecore.model_access import ModelAccess
 
 from .conftest import endpoint, write_reply

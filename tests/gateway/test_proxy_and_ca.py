@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 from mle_backend_vm.vm_backend import Vm
+from mlecore_gateway.settings import read_settings
 from mlecore_testing.models import Answer, Model, Script, Usage, scripted_model
 
 from mlecore import relay
 from mlecore.controller.model_check import check_models
 from mlecore.errors import EndpointError
-from mlecore.gateway.settings import read_settings
 from mlecore.model_access import ModelAccess, gateway, token
 
 from .conftest import CHAT, Front, running

@@ -10,16 +10,16 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from mlecore_gateway.asking import LONGEST_ANSWER, read_request
+from mlecore_gateway.budgets import Budget
+from mlecore_gateway.calls import Tokens
+from mlecore_gateway.ledger import LOG, Spent, read_calls
+from mlecore_gateway.prices import Prices
+from mlecore_gateway.reservations import Reservations, UsedUp
+from mlecore_gateway.routes import Route
+from mlecore_gateway.settings import Price
 from mlecore_testing.models import Answer, Script, Usage, scripted_model
 
-from mlecore.gateway.asking import LONGEST_ANSWER, read_request
-from mlecore.gateway.budgets import Budget
-from mlecore.gateway.calls import Tokens
-from mlecore.gateway.ledger import LOG, Spent, read_calls
-from mlecore.gateway.prices import Prices
-from mlecore.gateway.reservations import Reservations, UsedUp
-from mlecore.gateway.routes import Route
-from mlecore.gateway.settings import Price
 from tests.gateway.test_budgets import Process
 
 HELLO = [{"role": "user", "content": "hello"}]

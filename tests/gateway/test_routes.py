@@ -6,9 +6,8 @@ import http.client
 import json
 
 import pytest
-
-from mlecore.gateway.refusals import Refusal
-from mlecore.gateway.routes import Rule, find_route
+from mlecore_gateway.refusals import Refusal
+from mlecore_gateway.routes import Rule, find_route
 
 TOKEN = "mlecore-run-token"
 CHAT = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}

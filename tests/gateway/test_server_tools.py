@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from mlecore_gateway import server_tools
+from mlecore_gateway.prices import Prices
+from mlecore_gateway.settings import Price
 from mlecore_testing.models import Answer, Usage
-
-from mlecore.gateway import server_tools
-from mlecore.gateway.prices import Prices
-from mlecore.gateway.settings import Price
 
 TOKEN = "mlecore-run-token"
 HELLO = [{"role": "user", "content": "hello"}]

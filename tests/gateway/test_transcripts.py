@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
+from mlecore_gateway.transcripts import FILE, Transcripts, read_transcripts
 from mlecore_testing.models import Answer
-
-from mlecore.gateway.transcripts import FILE, Transcripts, read_transcripts
 
 KEY = "sk-real-0123456789abcdef"
 

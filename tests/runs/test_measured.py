@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from mlecore_gateway.calls import Call, Tokens
 
-from mlecore.gateway.calls import Call, Tokens
 from mlecore.runs.measured import difference, measure, spent_in
 
 

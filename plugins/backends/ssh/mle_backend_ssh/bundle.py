@@ -12,7 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import mle_backend_vm
+import mlecore_gateway
 
+import mle_backend_ssh
 import mlecore
 
 _MODULES = (
@@ -76,11 +78,13 @@ out.write(folder.encode() + b"\\n")
 
 def contents() -> dict[str, bytes]:
     """Path in the archive -> content."""
-    package = Path(mlecore.__file__).parent
-    paths = [package / f"{name}.py" for name in _MODULES]
-    for folder in (package / "gateway", Path(mle_backend_vm.__file__).parent, Path(__file__).with_name("remote")):
-        paths += folder.rglob("*.py")
-    out = {path.relative_to(_root(path)).as_posix(): path.read_bytes() for path in paths}
+    core, own = (Path(str(module.__file__)).parent for module in (mlecore, mle_backend_ssh))
+    paths = [(core.parent, core / f"{name}.py") for name in _MODULES]
+    paths += [(own.parent, path) for path in (own / "remote").rglob("*.py")]
+    for module in (mlecore_gateway, mle_backend_vm):
+        folder = Path(str(module.__file__)).parent
+        paths += [(folder.parent, path) for path in folder.rglob("*.py")]
+    out = {path.relative_to(root).as_posix(): path.read_bytes() for root, path in paths}
     out |= dict.fromkeys(_EMPTY, b"")
     for library in _LIBRARIES:
         spec = find_spec(library)
@@ -88,13 +92,6 @@ def contents() -> dict[str, bytes]:
         folder = Path(spec.origin).parent
         out |= {f"{library}/{path.relative_to(folder).as_posix()}": path.read_bytes() for path in folder.rglob("*.py")}
     return {**out, "run.py": _RUN.encode()}
-
-
-def _root(path: Path) -> Path:
-    """The folder that holds the top package of a module."""
-    return next(
-        folder.parent for folder in path.parents if folder.name in ("mlecore", "mle_backend_vm", "mle_backend_ssh")
-    )
 
 
 @cache

@@ -103,7 +103,7 @@ def gateways(lab: Any) -> list[int]:
     out = []
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and b"mlecore.gateway" in (entry / "cmdline").read_bytes():
+            if entry.name.isdigit() and b"mlecore_gateway" in (entry / "cmdline").read_bytes():
                 inside = (entry / "cwd").resolve().is_relative_to(lab.folder)
                 out += [int(entry.name)] if inside else []
         except OSError:

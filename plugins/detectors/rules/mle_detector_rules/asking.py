@@ -147,8 +147,8 @@ class Judge:
     def _cost(self) -> float | None:
         if self._price is not None:
             return (self._input * self._price[0] + self._output * self._price[1]) / 1e6
-        from mlecore.gateway.calls import Tokens
-        from mlecore.gateway.prices import Prices
+        from mlecore_gateway.calls import Tokens
+        from mlecore_gateway.prices import Prices
 
         found = Prices(self.endpoint, {}).cost((self.model,), Tokens(input=self._input, output=self._output))
         return found[0] if found else None

@@ -1,6 +1,6 @@
 """The scripted model's server, in its own thread.
 
-It answers probes (``mlecore.gateway.probe``) as it would answer the next call, and does not count them: tests of agents
+It answers probes (``mlecore_gateway.probe``) as it would answer the next call, and does not count them: tests of agents
 need not know of them.
 """
 
@@ -196,7 +196,7 @@ def _api_path(path: str) -> str:
 
 
 def _is_probe(request: web.BaseRequest) -> bool:
-    from mlecore.gateway.probe import USER_AGENT
+    from mlecore_gateway.probe import USER_AGENT
 
     return request.headers.get("User-Agent") == USER_AGENT
 

@@ -1,4 +1,4 @@
-"""The gateway as a program: ``python -m mlecore.gateway --listen unix:/run/gateway.sock --folder DIR < SETTINGS``.
+"""The gateway as a program: ``python -m mlecore_gateway --listen unix:/run/gateway.sock --folder DIR < SETTINGS``.
 
 The settings, with the real key, come on standard input, or from a file that only this process may read.
 """
@@ -19,7 +19,7 @@ _PR_SET_DUMPABLE = 4
 
 def main() -> None:
     """Serve until SIGTERM; says on standard error where, or why not."""
-    parser = argparse.ArgumentParser(prog="mlecore.gateway", description="Pass a run's calls on to its model.")
+    parser = argparse.ArgumentParser(prog="mlecore_gateway", description="Pass a run's calls on to its model.")
     parser.add_argument("--listen", required=True, metavar="HOST:PORT|unix:PATH")
     parser.add_argument("--folder", required=True, type=Path, help="where the log and the transcripts go")
     parser.add_argument("--settings", type=Path, metavar="FILE", help="instead of standard input")
