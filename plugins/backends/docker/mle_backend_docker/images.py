@@ -16,11 +16,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine
-from mle_backend_docker.installing import Installation, install
+from mle_backend_docker.installing import PIP, install
 from mle_backend_docker.locks import locked
 from mle_backend_docker.settings import Settings
 from mlecore.agents import Recipe
@@ -37,9 +37,14 @@ SHOWN = 30  # lines of a failed build's log
 class Context:
     """What the engine gets to build from: Dockerfile and files."""
 
-    dockerfile: str
-    files: Mapping[str, bytes]  # name in the context -> content
-    installs: Mapping[str, Installation] = {}  # by line of the Dockerfile
+    lines: Sequence[str]  # of the Dockerfile
+    files: Mapping[str, bytes] = field(factory=dict)  # name in the context -> content
+    recipe: Recipe = field(factory=Recipe)
+    installs: Sequence[str] = ()  # the lines that install the recipe's pip and npm packages, which follow each other
+
+    @property
+    def dockerfile(self) -> str:
+        return "\n".join(self.lines) + "\n"
 
     @property
     def digest(self) -> str:
@@ -83,21 +88,26 @@ def context(recipe: Recipe, settings: Settings) -> Context:
         lines += _trust()
     if recipe.apt:
         lines.append(f"RUN {_apt(_words(recipe.apt))}")
+    if recipe.pip or recipe.pip_alone:
+        lines.append(f"RUN {_PYTHON}")
+    if recipe.npm:
+        lines.append(f"RUN command -v npm >/dev/null || {{ {_apt('nodejs npm')}; }}")
     installs = [
-        _pip(wanted, options) for options, wanted in (("", recipe.pip), ("--no-deps ", recipe.pip_alone)) if wanted
+        f"RUN printf '%s\\n' {_words(wanted)} | {PIP} install --no-cache-dir {options}-r /dev/stdin"
+        for options, wanted in (("", recipe.pip), ("--no-deps ", recipe.pip_alone))
+        if wanted
     ]
     if recipe.npm:
-        installs.append(_npm(recipe.npm))
-    lines += [f"RUN {each.command}" for each in installs]
+        npm = "npm install --global --no-fund --no-audit"
+        installs.append(f"RUN {npm} {_words(recipe.npm)} && npm cache clean --force")
+    lines += installs
     if recipe.files:
         files["files.tar"] = _tar({_absolute(path): content for path, content in sorted(recipe.files.items())})
         lines.append("ADD files.tar /")  # unpacked there; COPY would read quotes and dollars in names as its own
     if recipe.programs:
         check = 'command -v "$p" >/dev/null || { echo "the program $p is not on PATH"; exit 1; }'
         lines.append(f"RUN for p in {_words(recipe.programs)}; do {check}; done")
-    return Context(
-        dockerfile="\n".join(lines) + "\n", files=files, installs={f"RUN {each.command}": each for each in installs}
-    )
+    return Context(lines=lines, files=files, recipe=recipe, installs=installs)
 
 
 def _words(items: Sequence[str]) -> str:
@@ -118,18 +128,6 @@ def _apt(packages: str) -> str:
 
 
 _PYTHON = f"command -v python3 >/dev/null || {{ {_apt('python3 python3-pip')}; }}"
-
-
-def _pip(packages: Sequence[str], options: str) -> Installation:
-    pip = f"PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir {options}"
-    command = f"{_PYTHON}; printf '%s\\n' {_words(packages)} | {pip}"
-    return Installation(f"{command}-r /dev/stdin", f"{command}--only-binary :all: -r /dev/stdin")
-
-
-def _npm(packages: Sequence[str]) -> Installation:
-    install = f"command -v npm >/dev/null || {{ {_apt('nodejs npm')}; }}; npm install --global --no-fund --no-audit"
-    end = f"{_words(packages)} && npm cache clean --force"
-    return Installation(f"{install} {end}", f"{install} --ignore-scripts {end}", "npm rebuild --global")
 
 
 def _trust() -> list[str]:
@@ -156,7 +154,7 @@ def build(engine: Engine, settings: Settings, recipe: Recipe, log: Path) -> Imag
 def relay_context(settings: Settings) -> Context:
     """The base image, with a Python where it has none (as bases for GPUs have not)."""
     lines = [f"FROM {settings.base}", f"LABEL {names.ROLE}=image", "USER 0", f"RUN {_PYTHON}"]
-    return Context(dockerfile="\n".join(lines) + "\n", files={})
+    return Context(lines=lines)
 
 
 def relay_image(engine: Engine, settings: Settings) -> str:
@@ -241,18 +239,16 @@ def _pull(engine: Engine, ref: str, out: IO[str]) -> None:
 
 def _build(engine: Engine, made: Context, out: IO[str]) -> dict[str, Any]:
     out.write(f"building {made.tag}\n{made.dockerfile}\n")
-    settings = mirrors(os.environ)
     # The owner is not part of the digest: what several users want is built once. It comes first, so that half-built
     # images have it too.
-    first, _, rest = made.dockerfile.partition("\n")
-    lines = [first, f"LABEL {names.OWNER}={json.dumps(owner())}"]
+    lines = [made.lines[0], f"LABEL {names.OWNER}={json.dumps(owner())}", *made.lines[1:]]
     try:
-        for line in rest.splitlines():
-            if settings and line in made.installs:
-                image = _build_lines(engine, made, lines, out)
-                lines = install(engine, image, made.installs[line], settings, out)
-            else:
-                lines.append(line)
+        settings = mirrors(os.environ)
+        if settings and made.installs:
+            start = lines.index(made.installs[0])
+            image = _build_lines(engine, made, lines[:start], out)
+            commands = install(engine, image, made.recipe, f"mlecore-{made.digest[:12]}", settings, out)
+            lines = [*commands, *lines[start + len(made.installs) :]]
         _build_lines(engine, made, lines, out, tag=made.tag, labels={names.RECIPE: made.digest})
         found = _inspect(engine, made.tag)
     except BackendError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import threading
@@ -14,7 +15,18 @@ import pytest
 from click.testing import CliRunner, Result
 from mle_backend_docker import images, names
 from mle_backend_docker.settings import BASE, Settings
-from mlecore_testing.package_index import MODULE, NAME, WHEEL, greedy_sdist, npm_registry, serving, wheel
+from mlecore_testing.package_index import (
+    GREEDY,
+    GREEDY_MODULE,
+    MODULE,
+    NAME,
+    WHEEL,
+    greedy_sdist,
+    npm_registry,
+    package_index,
+    serving,
+    wheel,
+)
 
 from mlecore.agents import Recipe
 from mlecore.backends import Image
@@ -162,7 +174,7 @@ def test_node_packages_come_from_a_registry_whose_password_no_image_shows(
         monkeypatch.setenv("TEST_NPM_TOKEN", secret)
         image = lab.backend.build(Recipe(base=node, npm=(NAME,), programs=(NAME,), files=nonce), tmp_path / "log")
         monkeypatch.setenv("TEST_NPM_TOKEN", "d3Jvbmc=")
-        with pytest.raises(BackendError, match="installing packages ended with exit code"):
+        with pytest.raises(BackendError, match="downloading packages ended with exit code"):
             lab.backend.build(Recipe(base=node, npm=(NAME, "other"), files=nonce), tmp_path / "wrong.log")
     assert lab.run(NAME, image=image) == "from the registry\n"
     seen = lab.run(f'cat "$(npm root --global)/{NAME}/seen"', image=image)
@@ -183,18 +195,13 @@ def test_packages_come_from_a_mirror_whose_password_no_image_shows(
     api = lab.engine.api
     host = api.inspect_network("bridge")["IPAM"]["Config"][0]["Gateway"]
     recipe = Recipe(pip=(NAME,), files=nonce, programs=("python3",))
-    packages = tmp_path / "packages"
-    packages.mkdir()
-    for name, content in ((WHEEL, wheel()), greedy_sdist()):
-        (packages / name).write_bytes(content)
-    with serving(packages, password, host) as at:
-        url = f"http://user:{password}@{at}/simple"
+    with package_index(password, host) as url:
         monkeypatch.setenv("PIP_INDEX_URL", url)
         monkeypatch.setenv("PIP_TRUSTED_HOST", host)
         monkeypatch.delenv("PIP_CERT", raising=False)
         image = lab.backend.build(recipe, tmp_path / "log")
         monkeypatch.setenv("PIP_INDEX_URL", url.replace(password, "wrong"))
-        with pytest.raises(BackendError, match="installing packages ended with exit code 1"):
+        with pytest.raises(BackendError, match="downloading packages ended with exit code 1"):
             lab.backend.build(Recipe(pip=(NAME, "other"), files=nonce), tmp_path / "wrong.log")
     assert lab.run(f"python3 -c 'import {MODULE}; print({MODULE}.VALUE)'", image=image) == "from the index\n"
     assert_nowhere(lab, image, password)
@@ -206,6 +213,55 @@ def test_packages_come_from_a_mirror_whose_password_no_image_shows(
     ]
     lab.backend.prune([])
     assert dangling(lab) <= before
+
+
+@pytest.fixture
+def greedy_index(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
+    """The password of a mirror with a greedy source distribution, and that distribution's hash."""
+    password, packages = uuid.uuid4().hex, tmp_path / "packages"
+    host = lab.engine.api.inspect_network("bridge")["IPAM"]["Config"][0]["Gateway"]
+    packages.mkdir()
+    name, sdist = greedy_sdist()
+    (packages / name).write_bytes(sdist)
+    (packages / WHEEL).write_bytes(wheel())
+    monkeypatch.setenv("PIP_TRUSTED_HOST", host)
+    monkeypatch.delenv("PIP_CERT", raising=False)
+    with serving(packages, password, host) as at:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://user:{password}@{at}/simple")
+        yield password, hashlib.sha256(sdist).hexdigest()
+
+
+def assert_greedy_in_vain(lab: Lab, image: Image, password: str, log: str) -> None:
+    """Its code ran, with the package that its build requires, and found no password; nor does anybody in the image."""
+    seen = lab.run(f"python3 -c 'import {GREEDY_MODULE}; print({GREEDY_MODULE}.SEEN)'", image=image)
+    assert "from the index" in seen and "PATH" in seen and password not in seen
+    assert_nowhere(lab, image, password)
+    api = lab.engine.api
+    assert password not in json.dumps([api.history(image.ref), api.inspect_image(image.ref)]) + log
+    assert not [each for each in api.volumes()["Volumes"] or () if image.ref.rpartition(":")[2] in each["Name"]]
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_code_of_a_source_distribution_cannot_read_the_password_of_its_mirror(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, greedy_index: tuple[str, str], alone: bool
+) -> None:
+    recipe = Recipe(files=nonce, pip=(NAME,), pip_alone=(GREEDY,)) if alone else Recipe(files=nonce, pip=(GREEDY,))
+    image = lab.backend.build(recipe, tmp_path / "log")
+    assert_greedy_in_vain(lab, image, greedy_index[0], (tmp_path / "log").read_text())
+
+
+def test_the_hash_of_a_source_distribution_is_checked_where_a_wheel_is_built_of_it(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, greedy_index: tuple[str, str]
+) -> None:
+    password, digest = greedy_index
+    probe = f"{NAME}==1.0 --hash=sha256:{hashlib.sha256(wheel()).hexdigest()}"
+    right, wrong = (f"{GREEDY}==1.0 --hash=sha256:{each}" for each in (digest, "0" * 64))
+    image = lab.backend.build(Recipe(files=nonce, pip=(probe, right)), tmp_path / "log")
+    assert_greedy_in_vain(lab, image, password, (tmp_path / "log").read_text())
+    with pytest.raises(BackendError, match="downloading packages ended with exit code 1"):
+        lab.backend.build(Recipe(files=nonce, pip=(probe, wrong)), tmp_path / "wrong.log")
+    image = lab.backend.build(Recipe(files=nonce, pip=(GREEDY, f"--no-binary {GREEDY}")), tmp_path / "no-binary.log")
+    assert_greedy_in_vain(lab, image, password, (tmp_path / "no-binary.log").read_text())
 
 
 def test_a_base_image_that_does_not_exist_is_reported_in_words(make_lab: Callable[..., Lab], tmp_path: Path) -> None:

