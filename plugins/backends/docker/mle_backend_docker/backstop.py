@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mle_backend_docker import names
-from mle_backend_docker.engine import Engine
-from mle_backend_docker.starting import moment
+from mle_backend_docker.engine import Engine, moment
 from mlecore.errors import BackendError
 
 MORE = 30.0  # seconds after limit and grace; so long, too, after a sleep of this machine that took up the rest

@@ -1,4 +1,4 @@
-"""The request to the engine for a job: mounts, limits, rights, environment. Pure.
+"""The request to the engine for a job: mounts, limits, rights, environment, files. Pure.
 
 Where what is: ``/home`` and ``/tmp`` are anonymous volumes of the container. They are made and removed together with
 it, survive the engine's restart and the agent's end, can be read by streaming whether it runs or not, count against the
@@ -15,18 +15,28 @@ a file that only the agent can read and that is gone once its first process has 
 
 from __future__ import annotations
 
+import io
 import math
 import shlex
-from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
-from typing import Any
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
 
-from mle_backend_docker import archive, names, system_calls
+from mle_backend_docker import names, system_calls
 from mle_backend_docker.users import User
 from mlecore import backends
 from mlecore.backends import Job
+from mlecore.errors import BackendError
 
 LOG_FILES, LOG_BYTES = 4, 256 * 1024 * 1024  # the engine keeps so much of an agent's output, the end of it
+
+IN_MEMORY = 16 * 1024 * 1024  # bytes of an archive; larger ones are on disk
+FOLDERS = (".mlecore", "agent", "code", "logs", "submission")  # below home, the agent's own; home itself is root's
+SECRETS = ".mlecore/secrets"
+STDIN = "stdin"  # beside init
 
 
 def command(job: Job) -> list[str]:
@@ -34,9 +44,9 @@ def command(job: Job) -> list[str]:
     start = ["/bin/sh", names.INIT, *job.argv]
     if not job.resources.secrets and not job.stdin:
         return start
-    path = shlex.quote(f"/home/{archive.SECRETS}")
+    path = shlex.quote(f"/home/{SECRETS}")
     read = f". {path} && rm -f {path} || exit 125\n" if job.resources.secrets else ""
-    stdin = f" </opt/mlecore/{archive.STDIN}" if job.stdin else ""
+    stdin = f" </opt/mlecore/{STDIN}" if job.stdin else ""
     return ["/bin/sh", "-c", f'{read}exec /bin/sh "$@"{stdin}', "start", *start[1:]]
 
 
@@ -131,3 +141,63 @@ def host_config(
     if size is not None and resources.writable_root:
         config["StorageOpt"] = {"size": str(size)}
     return config
+
+
+@contextmanager
+def tools_archive(job: Job) -> Iterator[IO[bytes]]:
+    """A tar archive for /opt/mlecore: everything root's, readable for all."""
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as out:
+        with tarfile.open(fileobj=out, mode="w") as tar:
+            for name, content in job.tools.items():
+                _add(tar, _inside(name), content, owner=(0, 0))
+            if job.stdin:
+                _add(tar, STDIN, job.stdin, owner=(0, 0))
+        out.seek(0)
+        yield out
+
+
+@contextmanager
+def home_archive(job: Job, owner: tuple[int, int], secrets: Mapping[str, str]) -> Iterator[IO[bytes]]:
+    """A tar archive for /home: everything the agent's, the values of secrets for nobody but it."""
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as out:
+        with tarfile.open(fileobj=out, mode="w") as tar:
+            files = {_inside(name): content for name, content in job.files.items()}
+            folders = {str(parent) for name in files for parent in PurePosixPath(name).parents} - {"."}
+            for folder in sorted({*FOLDERS, *folders}):
+                info = tarfile.TarInfo(folder)
+                info.type, info.mode = tarfile.DIRTYPE, 0o755
+                info.uid, info.gid = owner
+                tar.addfile(info)
+            for name, content in files.items():
+                _add(tar, name, content, owner)
+            if secrets:
+                lines = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in secrets.items())
+                _add(tar, SECRETS, lines.encode(), owner, mode=0o400)
+        out.seek(0)
+        yield out
+
+
+def _inside(name: str) -> str:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or path.parts[0] == "data":
+        raise BackendError(f"a file of the run cannot be put at {name!r}: it must lie below home, outside data/")
+    return str(path)
+
+
+def _add(
+    tar: tarfile.TarFile, name: str, content: bytes | Path, owner: tuple[int, int], mode: int | None = None
+) -> None:
+    info = tarfile.TarInfo(name)
+    info.uid, info.gid = owner
+    if isinstance(content, Path):
+        with content.open("rb") as source:
+            stat = content.stat()
+            info.size = stat.st_size
+            script = source.read(2) == b"#!"
+            source.seek(0)
+            info.mode = mode or (0o755 if script or stat.st_mode & 0o111 else 0o644)
+            tar.addfile(info, source)
+        return
+    info.size = len(content)
+    info.mode = mode or (0o755 if content.startswith(b"#!") else 0o644)
+    tar.addfile(info, io.BytesIO(content))

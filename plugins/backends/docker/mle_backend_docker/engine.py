@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import os
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from mle_backend_docker import names
 from mlecore.errors import BackendError, BackendUnreachable
 
 if TYPE_CHECKING:
@@ -151,6 +156,61 @@ class Engine:
             where = str(self.info.get("ID"))
         return hashlib.sha256(where.encode()).hexdigest()[:12]
 
+    def container(self, name: str) -> dict[str, Any] | None:
+        """As the engine describes it; None if there is none."""
+        import docker.errors
+
+        with self.request(f"looking for {name}"), contextlib.suppress(docker.errors.NotFound):
+            found: dict[str, Any] = self.api.inspect_container(name)
+            return found
+        return None
+
+    def image(self, ref: str) -> dict[str, Any] | None:
+        """As the engine describes it; None if there is none."""
+        import docker.errors
+
+        with self.request(f"looking for the image {ref}"), contextlib.suppress(docker.errors.NotFound):
+            found: dict[str, Any] = self.api.inspect_image(ref)
+            return found
+        return None
+
+    def create(self, config: Mapping[str, Any], name: str) -> bool:
+        """Create a container unless there is one of this name; was it created? Use it inside ``request``."""
+        import docker.errors
+
+        try:
+            self.api.create_container_from_config(config, name=name)
+        except docker.errors.APIError as error:
+            if error.status_code != 409:
+                raise
+            return False
+        return True
+
+    def remove(self, container: str) -> None:
+        """Remove a container, if there is one, with the volumes that its image asks for."""
+        import docker.errors
+
+        with self.request(f"removing {container}"), contextlib.suppress(docker.errors.NotFound):
+            self.api.remove_container(container, v=True, force=True)
+
+    @cached_property
+    def limits_disk(self) -> bool:
+        """Can it limit what a container writes? Only trying shows; XFS with project quotas can, for example."""
+        import docker.errors
+
+        name = "mlecore-quota"  # always the same, so that one who is killed here leaves it for the next to remove
+        try:
+            with self.request("asking for a volume with a size"):
+                options = {"size": str(64 * 1024 * 1024)}
+                self.api.create_volume(name, driver="local", driver_opts=options, labels={names.ROLE: "look"})
+        except BackendUnreachable:
+            raise
+        except BackendError:
+            return False
+        with self.request("removing a volume"), contextlib.suppress(docker.errors.NotFound):
+            self.api.remove_volume(name)
+        return not self.is_podman  # which takes the option and may do nothing about it
+
     def security(self, name: str) -> bool:
         """Is one of its security options on: rootless, userns, selinux, apparmor ...?"""
         return any(f"name={name}" in str(option) for option in self.info.get("SecurityOptions") or ())
@@ -184,3 +244,36 @@ def _refused(error: APIError, what: str) -> BackendError:
             fix="Install the NVIDIA Container Toolkit and restart the engine.",
         )
     return BackendError(f"{what}: the Docker engine refused: {_short(text)}")
+
+
+def moment(text: str) -> datetime:
+    """An engine's time stamp, which has nanoseconds or less."""
+    found = datetime.fromisoformat(text)
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+@contextmanager
+def locked(name: str) -> Iterator[None]:
+    """Hold the lock ``name`` among controllers on this machine; the kernel drops those of one that dies."""
+    path = Path(tempfile.gettempdir()) / f"mlecore-docker-{name}.lock"
+    descriptor = _acquire(path)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _acquire(path: Path) -> int:
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            if os.fstat(descriptor).st_ino == path.stat().st_ino:
+                return descriptor
+        except FileNotFoundError:
+            pass
+        os.close(descriptor)  # its last holder removed it while we waited

@@ -34,7 +34,9 @@ _LINK, _FOLDER = 1 << 27, 1 << 31  # bits of Go's file mode
 def fetch(engine: Engine, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
     """See Backend.fetch."""
     wanted = [Glob(text) for text in globs]
-    container = _container(engine, handle)
+    container = engine.container(handle.name)
+    if container is None:
+        raise BackendError(f"{handle.name} is no longer at this engine, so nothing can be fetched from it")
     receiver = Receiver(into, max_bytes, max_files)
     gateway.fetch_logs(engine, handle, wanted, receiver)
     _relay_log(engine, handle, wanted, receiver)
@@ -47,19 +49,6 @@ def fetch(engine: Engine, handle: Handle, globs: Sequence[str], into: Path, max_
             with _without_data(engine, container) as other:
                 _fetch_glob(engine, other, glob, receiver)
     return receiver.fetched()
-
-
-def _container(engine: Engine, handle: Handle) -> dict[str, Any]:
-    import docker.errors
-
-    with engine.request(f"looking for {handle.name}"):
-        try:
-            found: dict[str, Any] = engine.api.inspect_container(handle.name)
-        except docker.errors.NotFound:
-            raise BackendError(
-                f"{handle.name} is no longer at this engine, so nothing can be fetched from it"
-            ) from None
-    return found
 
 
 @contextmanager
@@ -82,8 +71,7 @@ def _without_data(engine: Engine, container: dict[str, Any]) -> Iterator[str]:
     try:
         yield str(id)
     finally:
-        with engine.request("removing what was made to look at home"):
-            engine.api.remove_container(id, v=True, force=True)  # with the volumes that its image asks for
+        engine.remove(id)
 
 
 def _fetch_glob(engine: Engine, container: str, glob: Glob, receiver: Receiver) -> None:

@@ -50,8 +50,6 @@ def image(engine: Engine, settings: Settings) -> str:
 
 def start(engine: Engine, settings: Settings, job: Job, labels: Mapping[str, str], selinux: bool) -> None:
     """It listens when it returns; idempotent by its name. Raises BackendError."""
-    import docker.errors
-
     access = job.resources.model
     assert access is not None
     name = names.gateway(job.name)
@@ -81,11 +79,7 @@ def start(engine: Engine, settings: Settings, job: Job, labels: Mapping[str, str
     }
     with engine.request(f"starting the gateway of {job.name}"):
         api = engine.api
-        try:
-            api.create_container_from_config(config, name=name)
-        except docker.errors.APIError as error:
-            if error.status_code != 409:
-                raise
+        engine.create(config, name)
         if api.inspect_container(name)["State"]["Status"] == "created":  # also one of a start that was cut off
             for folder in (FOLDER, *([_SLOTS] if slots else [])):
                 api.put_archive(name, str(folder.parent), _archive(folder.name))

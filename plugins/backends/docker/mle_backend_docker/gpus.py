@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from functools import cache, cached_property
 
 from mle_backend_docker import names
-from mle_backend_docker.engine import Engine
-from mle_backend_docker.locks import locked
+from mle_backend_docker.engine import Engine, locked
 from mlecore.backends import Job, Problem, Resources
 from mlecore.child_environment import child_environment
 from mlecore.errors import BackendError, BackendUnreachable, UsageError

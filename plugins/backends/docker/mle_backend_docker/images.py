@@ -19,13 +19,12 @@ from typing import IO, Any
 from attrs import field, frozen
 
 from mle_backend_docker import names
-from mle_backend_docker.engine import Engine
+from mle_backend_docker.engine import Engine, locked
 from mle_backend_docker.installing import PIP, install
-from mle_backend_docker.locks import locked
 from mle_backend_docker.settings import Settings
 from mlecore.agents import Recipe
-from mlecore.backends import Image
-from mlecore.errors import BackendError, UsageError
+from mlecore.backends import CachedImage, Image
+from mlecore.errors import BackendError, BackendUnreachable, UsageError
 from mlecore.mirrors import mirrors
 
 BUNDLE = "/usr/local/share/ca-certificates/mlecore.crt"
@@ -166,7 +165,7 @@ def build_context(engine: Engine, settings: Settings, made: Context, base: str, 
     """The image of a context, built unless it is there."""
     # One build of the same image at a time: a second one would leave the first without a name.
     with locked(made.digest[:12]):
-        found = _inspect(engine, made.tag)
+        found = engine.image(made.tag)
         if found is not None:
             out.write(f"{made.tag} is there already\n")
         else:
@@ -182,26 +181,15 @@ def _finished(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> Ima
     return Image(ref=str(found["Id"]), digest=str(digests[0].partition("@")[2] if digests else found["Id"]))
 
 
-def _inspect(engine: Engine, ref: str) -> dict[str, Any] | None:
-    import docker.errors
-
-    with engine.request(f"looking for the image {ref}"):
-        try:
-            found: dict[str, Any] = engine.api.inspect_image(ref)
-        except docker.errors.NotFound:
-            return None
-    return found
-
-
 def _ensure(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> dict[str, Any]:
     """The image, pulled where the settings say so."""
-    found = _inspect(engine, ref)
+    found = engine.image(ref)
     if found is not None and settings.pull != "always":
         return found
     if settings.pull == "never":
         raise BackendError(f"the image {ref} is not at the engine, and pull=never", fix=f"docker pull {ref}")
     _pull(engine, ref, out)
-    found = _inspect(engine, ref)
+    found = engine.image(ref)
     if found is None:
         raise BackendError(f"the engine pulled {ref} and has no such image")
     return found
@@ -250,7 +238,7 @@ def _build(engine: Engine, made: Context, out: IO[str]) -> dict[str, Any]:
             commands = install(engine, image, made.recipe, f"mlecore-{made.digest[:12]}", settings, out)
             lines = [*commands, *lines[start + len(made.installs) :]]
         _build_lines(engine, made, lines, out, tag=made.tag, labels={names.RECIPE: made.digest})
-        found = _inspect(engine, made.tag)
+        found = engine.image(made.tag)
     except BackendError as error:
         if type(error) is not BackendError:
             raise
@@ -299,3 +287,103 @@ def _tar(files: Mapping[str, bytes]) -> bytes:
             info.mode = 0o755 if content.startswith(b"#!") else 0o644
             tar.addfile(info, io.BytesIO(content))
     return into.getvalue()
+
+
+def cached(engine: Engine) -> list[CachedImage]:
+    """Images that mlecore built at this engine, under any name, newest first."""
+    with engine.request("listing images"):
+        containers = engine.api.containers(all=True)
+    used = {each["ImageID"] for each in containers}
+    found = [
+        CachedImage(
+            ref=each["Id"],
+            name=", ".join(each.get("RepoTags") or ()) or each["Id"][:19],
+            size=int(each["Size"]) - max(0, int(each.get("SharedSize") or 0)),  # layers
+            created=float(each["Created"]),
+            owner=str(each["Labels"].get(names.OWNER, "")),
+            ours=each["Labels"].get(names.OWNER) == owner(),
+            used=each["Id"] in used,
+        )
+        for each in _usage(engine).get("Images") or ()
+        if names.RECIPE in (each.get("Labels") or {})
+    ]
+    return sorted(found, key=lambda each: -each.created)
+
+
+def prune(engine: Engine, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
+    """See ``Backend.prune``."""
+    import docker.errors
+
+    before = int(_usage(engine).get("LayersSize") or 0)
+    removed = []
+    for each in chosen:
+        with engine.request(f"removing the image {each.name}"):
+            try:
+                engine.api.remove_image(each.ref, force="," in each.name)
+            except docker.errors.NotFound:
+                continue
+            except docker.errors.APIError as error:
+                if error.status_code == 409:  # a container has begun to use it meanwhile
+                    continue
+                raise
+        removed.append(each)
+    with engine.request("removing half-built images"):
+        ours = [f"{names.ROLE}=image", f"{names.OWNER}={owner()}"]
+        engine.api.prune_images(filters={"dangling": True, "label": ours})
+    return removed, max(0, before - int(_usage(engine).get("LayersSize") or 0))
+
+
+def tag_of(engine: Engine, image: CachedImage) -> str:
+    """The name under which we built an image. Raises BackendError if it has lost it."""
+    with engine.request(f"looking at the image {image.name}"):
+        tags = engine.api.inspect_image(image.ref).get("RepoTags") or ()
+    for tag in tags:
+        if tag.startswith(f"{names.REPOSITORY}:"):
+            return str(tag)
+    raise BackendError(f"{image.name} has no name that mlecore gave it", fix="Build it again: mlecore images build")
+
+
+def _usage(engine: Engine) -> dict[str, Any]:
+    """What images take, by the engine: the whole (``LayersSize``) counts each layer once."""
+    with engine.request("asking what images take"):
+        found: dict[str, Any] = engine.api.df()
+    return found
+
+
+def target(registry: str, tag: str) -> str:
+    """What an image of ours is called in a registry."""
+    return f"{registry.rstrip('/')}/{tag}"
+
+
+def push(engine: Engine, tag: str, registry: str, out: IO[str]) -> str:
+    """Push an image of this engine; its reference by digest. The login is that of `docker login`."""
+    import docker.errors
+
+    name = target(registry, tag)
+    repository, _, version = name.rpartition(":")
+    out.write(f"pushing {name}\n")
+    digest, problem = "", ""
+    client = engine.streaming()
+    lock = f"push-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+    try:
+        with locked(lock), engine.request(f"pushing {name}"):  # the first push to end takes the name away
+            if not engine.api.tag(tag, repository, version, force=True):
+                raise BackendError(f"the engine cannot call {tag} {name}")
+            for event in client.push(repository, version, stream=True, decode=True):
+                problem = str(event.get("error") or problem)
+                digest = str((event.get("aux") or {}).get("Digest") or digest)
+                if "status" in event and "progress" not in event:
+                    out.write(f"{event.get('id', '')} {event['status']}\n".lstrip())
+            engine.api.remove_image(name, noprune=True)  # the name only: what was built keeps its own
+    except docker.errors.NotFound as error:
+        problem = str(error.explanation or error)
+    finally:
+        client.close()
+    if any(word in problem for word in ("connection refused", "timeout", "no such host", "EOF", "502", "503")):
+        raise BackendUnreachable(f"{registry} does not answer: {problem}", fix="Is the registry up?")
+    if problem or not digest:
+        raise BackendError(
+            f"{name} cannot be pushed: {problem or 'the engine gives no digest'}",
+            fix=f"May you write there? docker login {registry.partition('/')[0]}",
+        )
+    return f"{repository}@{digest}"

@@ -75,7 +75,7 @@ def _remove_volumes(engine: Engine, volumes: Collection[str]) -> None:
     with engine.request("removing downloaded packages"):
         for volume in volumes:
             for container in engine.api.containers(all=True, filters={"volume": volume}):
-                engine.api.remove_container(container["Id"], v=True, force=True)
+                engine.remove(container["Id"])
             with contextlib.suppress(docker.errors.NotFound):
                 engine.api.remove_volume(volume)
 
@@ -186,8 +186,7 @@ class _Installation:
         try:
             yield str(id)
         finally:
-            with self._engine.request("removing a container that installed packages"):
-                api.remove_container(id, v=True, force=True)
+            self._engine.remove(id)
 
     def _wait(self, container: str) -> _Result:
         """Start a container and wait for its end."""

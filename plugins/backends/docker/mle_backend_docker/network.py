@@ -135,15 +135,9 @@ def _relay(engine: Engine, job: Job, network: str, image: str, labels: Mapping[s
     with engine.request(f"starting the relay of {job.name}"):
         api = engine.api
         try:
-            api.create_container_from_config(config, name=name)
+            engine.create(config, name)
         except docker.errors.ImageNotFound:
-            raise BackendError(
-                f"the image {image}, which the relay of a run with network llm runs in, is not there",
-                fix=f"docker pull {image}",
-            ) from None
-        except docker.errors.APIError as error:
-            if error.status_code != 409:
-                raise
+            raise BackendError(f"the relay's image {image} is missing", fix=f"docker pull {image}") from None
         attached = api.inspect_container(name)["NetworkSettings"]["Networks"]
         if job.name not in attached:
             try:

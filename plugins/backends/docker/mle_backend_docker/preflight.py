@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mle_backend_docker import gateway
-from mle_backend_docker.disk import limits_disk
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.network import PODMAN, PODMAN_FIX
@@ -77,7 +76,7 @@ def _limits(engine: Engine, requested: Sequence[Resources]) -> Iterator[Problem]
             description=f"{most / 2**30:.1f} GiB of memory requested, but the engine has {have}",
             fix="Request less with --memory.",
         )
-    if any(resources.disk for resources in requested) and not limits_disk(engine):
+    if any(resources.disk for resources in requested) and not engine.limits_disk:
         yield Problem(
             description=f"the engine's storage ({info.get('Driver')}) cannot limit what a run writes to disk",
             fix="Put the engine's data on XFS mounted with pquota, or watch its disk.",

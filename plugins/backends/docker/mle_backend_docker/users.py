@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import tarfile
 from collections.abc import Mapping
@@ -11,8 +10,7 @@ from typing import Any
 from attrs import frozen
 
 from mle_backend_docker import names
-from mle_backend_docker.engine import Engine
-from mle_backend_docker.locks import locked
+from mle_backend_docker.engine import Engine, locked
 from mlecore.errors import UsageError
 
 DEFAULT = 1000
@@ -80,8 +78,7 @@ def _passwd(engine: Engine, image: str) -> dict[str, User]:
     container = f"mlecore-look-{image.rpartition(':')[2][:12]}"
     with locked(container), engine.request("looking at the image's users"):
         api = engine.api
-        with contextlib.suppress(docker.errors.NotFound):
-            api.remove_container(container, v=True, force=True)  # of somebody who was killed here
+        engine.remove(container)  # of somebody who was killed here
         labels = {names.ROLE: "look"}
         api.create_container(image, ["true"], name=container, labels=labels, network_disabled=True)
         try:
@@ -90,7 +87,7 @@ def _passwd(engine: Engine, image: str) -> dict[str, User]:
         except docker.errors.NotFound:
             return {}
         finally:
-            api.remove_container(container, v=True, force=True)
+            engine.remove(container)
     users: dict[str, User] = {}
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         members = [member for member in tar if member.isreg() and member.size < 1 << 20]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from mle_backend_docker.disk import limits_disk
 from mlecore_testing.backends import check_backend
 
 if TYPE_CHECKING:
@@ -17,4 +16,4 @@ if TYPE_CHECKING:
 def test_the_kit_passes(engine: Engine) -> None:
     """Only what the engine's storage cannot do is left out."""
     skipped = [skip.rule for skip in check_backend("docker")]
-    assert skipped == ([] if limits_disk(engine) else ["disk"])
+    assert skipped == ([] if engine.limits_disk else ["disk"])

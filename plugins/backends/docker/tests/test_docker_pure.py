@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 
 import pytest
 from attrs import evolve
-from mle_backend_docker import container, fetching, names, network, system_calls, watching
+from mle_backend_docker import container, fetching, names, network, system_calls
 from mle_backend_docker.docker_backend import DockerBackend
 from mle_backend_docker.engine import Engine, _refused
 from mle_backend_docker.gpus import Gpus, parse_gpus
-from mle_backend_docker.logs import FULL, whole_lines
+from mle_backend_docker.output import FULL, whole_lines
 from mle_backend_docker.settings import Settings
 from mle_backend_docker.users import OURS
 from mle_backend_vm import layout
@@ -274,7 +274,7 @@ def test_options_are_values() -> None:
 
 
 def test_status_of_nothing_asks_nothing() -> None:
-    assert watching.status(Here(), []) == {}
+    assert DockerBackend({}, Here()).status([]) == {}
 
 
 def test_loading_the_plugin_imports_no_client() -> None:

@@ -94,8 +94,7 @@ class Images:
 
     def _pushed(self, wanted: Context, base: str, out: IO[str]) -> Image:
         from mle_backend_docker.engine import Engine
-        from mle_backend_docker.images import build_context
-        from mle_backend_docker.pushing import push, target
+        from mle_backend_docker.images import build_context, push, target
 
         assert self._settings.registry is not None
         name = target(self._settings.registry, wanted.tag)

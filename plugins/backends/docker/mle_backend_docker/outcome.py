@@ -1,4 +1,4 @@
-"""What became of jobs: which exist, their state, how they ended and what caused it.
+"""How a job ended, and what caused it.
 
 The engine keeps an exit code and whether the memory limit was hit. init's exit.json (as reported by the sandbox) says
 whether it was asked to end. That an end was an infrastructure failure is believed only on evidence that no agent can
@@ -17,88 +17,52 @@ from typing import Any
 
 from attrs import evolve
 
-from mle_backend_docker import names, stopping
-from mle_backend_docker.backstop import REASON, Backstop, overran
-from mle_backend_docker.engine import Engine
-from mle_backend_docker.hardware import hardware
-from mle_backend_docker.starting import moment
-from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, Handle, JobStatus
-from mlecore.errors import BackendError
+from mle_backend_docker import names
+from mle_backend_docker.backstop import REASON, overran
+from mle_backend_docker.engine import Engine, moment
+from mle_backend_docker.gpus import models
+from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, Hardware, JobStatus
+from mlecore.sandbox.hardware import cpu_model
 
 EXIT = "/home/.mlecore/exit.json"
+STOP_SIGNAL = 2  # SIGINT, which init takes like SIGTERM; the engine and its users send SIGTERM or SIGKILL
 
 
-def list_jobs(engine: Engine, group: str) -> dict[str, Handle]:
-    """Jobs of a group by name; also those of which there is only a relay, a network or a volume, to be removed."""
-    label = {"label": f"{names.GROUP}={group}"}
-    with engine.request("looking for jobs"):
-        containers = engine.api.containers(all=True, filters=label)
-        networks = engine.api.networks(filters=label)
-        volumes = engine.api.volumes(filters=label)["Volumes"] or ()
-    out: dict[str, Handle] = {}
-    for each in [*volumes, *networks, *containers]:
-        labels = each.get("Labels") or {}
-        if name := labels.get(names.JOB):
-            id = each["Id"] if labels.get(names.ROLE) == "agent" else ""
-            if id or name not in out:
-                out[name] = names.handle(name, id, engine.id)
-    return out
-
-
-def status(engine: Engine, handles: Sequence[Handle], backstop: Backstop | None = None) -> dict[Handle, JobStatus]:
-    """One listing for all; those that have ended are looked at one by one, and so are those beyond their time."""
-    for handle in handles:
-        if names.engine(handle) not in ("", engine.id):
-            raise BackendError(
-                f"{handle.name} runs on another Docker engine than the one at {engine.host}",
-                fix="Set DOCKER_HOST (or the docker context) to the engine that it was started on.",
-            )
-    if not handles:
-        return {}
-    label = f"{names.ROLE}=agent"
-    if len(handles) == 1:
-        label = f"{names.JOB}={handles[0].name}"
-    with engine.request("looking at jobs"):
-        found = {
-            (each.get("Labels") or {}).get(names.JOB): each
-            for each in engine.api.containers(all=True, filters={"label": label})
-            if (each.get("Labels") or {}).get(names.ROLE) == "agent"
-        }
-    out = {handle: _status(engine, handle, found.get(handle.name)) for handle in handles}
-    for handle, each in out.items():
-        if backstop is not None and each.phase == "running":
-            backstop.look(found[handle.name])
-    return out
-
-
-def _status(engine: Engine, handle: Handle, seen: Mapping[str, Any] | None) -> JobStatus:
+def status(engine: Engine, container: str) -> JobStatus | None:
+    """Of a container that does not run any more, or not yet; None if it is gone."""
     import docker.errors
 
-    gone = JobStatus(phase="gone", reason="the engine has no such container")
-    if seen is None or names.container(handle) not in ("", seen["Id"]):
-        return gone
-    state = str(seen.get("State", "")).lower()
-    if state in ("running", "paused", "restarting", "stopping"):
-        return JobStatus(phase="running", reason="paused" if state == "paused" else "")
-    if state in ("removing", "dead"):
-        return gone
-    with engine.request(f"looking at how {handle.name} ended"):
+    with engine.request(f"looking at how {container[:12]} ended"):
         try:
-            inspected = engine.api.inspect_container(seen["Id"])
-            now = inspected["State"]
-            if now.get("Running"):
+            inspected = engine.api.inspect_container(container)
+            state = inspected["State"]
+            if state.get("Running"):
                 return JobStatus(phase="running")
-            if str(now.get("Status")) in ("created", "configured", "initialized"):
+            if str(state.get("Status")) in ("created", "configured", "initialized"):
                 return _not_started(engine, inspected)
-            return evolve(_ended(engine, inspected), seconds=_seconds(now), hardware=hardware(engine, inspected))
+            return evolve(_ended(engine, inspected), seconds=_seconds(state), hardware=_hardware(engine, inspected))
         except docker.errors.NotFound:
-            return gone
+            return None
 
 
 def _seconds(state: Mapping[str, Any]) -> float:
     """For how long it ran, by the engine's clock."""
     began, ended = (moment(str(state[key])) for key in ("StartedAt", "FinishedAt"))
     return max(0.0, (ended - began).total_seconds())
+
+
+def _hardware(engine: Engine, inspected: Mapping[str, Any]) -> Hardware:
+    """What the engine's machine has, and what the container was given of it."""
+    info, given = engine.info, inspected["HostConfig"]
+    ids = str((inspected["Config"].get("Labels") or {}).get(names.GPUS) or "")
+    memory = int(info.get("MemTotal") or 0)
+    return Hardware(
+        cpus=given["NanoCpus"] / 1e9 if given.get("NanoCpus") else info.get("NCPU"),
+        cpu=cpu_model(),  # the engine is on this machine
+        memory=min(filter(None, (int(given.get("Memory") or 0), memory)), default=None),
+        gpus=tuple(models().get(id, "unknown") for id in filter(None, ids.split(","))),
+        kernel=" ".join(str(info.get(key) or "") for key in ("OSType", "KernelVersion", "Architecture")).strip(),
+    )
 
 
 def _not_started(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
@@ -128,7 +92,7 @@ def _ended(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
     if overran(inspected) and code != 124:
         return JobStatus(phase="exited", exit_code=code, timed_out=True, reason=REASON)
     signals = [str(event["Actor"]["Attributes"].get("signal")) for event in events if event["Action"] == "kill"]
-    if str(stopping.SIGNAL) in signals:
+    if str(STOP_SIGNAL) in signals:
         return JobStatus(phase="exited", exit_code=code, reason="stopped by mlecore")
     if signals:
         return _lost(code, "the engine was stopping, or somebody had it end the job (docker stop, kill or rm)")
