@@ -31,11 +31,9 @@ from mle_backend_docker import (
     names,
     network,
     outcome,
-    output,
     preflight,
     system_calls,
 )
-from mle_backend_docker.backstop import Backstop
 from mle_backend_docker.engine import Engine, locked, moment
 from mle_backend_docker.gpus import Gpus
 from mle_backend_docker.settings import OPTIONS, Settings
@@ -78,7 +76,7 @@ class DockerBackend(Backend):
         self.settings = Settings.of(options)
         self.engine = engine or Engine()
         self.gpus = Gpus(self.engine, self.settings.gpus)
-        self._backstop = Backstop(self.engine)
+        self._backstop = outcome.Backstop(self.engine)
         self._users: dict[str, User] = {}  # by image
 
     def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
@@ -376,19 +374,15 @@ class DockerBackend(Backend):
     def _read_output(self, handle: Handle, offset: int, follow: bool) -> Iterator[bytes]:
         import docker.errors
 
-        client = self.engine.streaming() if follow else self.engine.api
         try:
             with self.engine.request(f"reading the output of {handle.name}"):
-                for chunk in output.chunks(client, handle.name, follow, self.engine.is_podman):
+                for chunk in self.engine.output(handle.name, follow):
                     if offset < len(chunk):
                         yield chunk[offset:]
                     offset = max(0, offset - len(chunk))
         except docker.errors.NotFound:
             if not follow:
                 raise BackendError(f"{handle.name} is no longer at this engine, and its output neither") from None
-        finally:
-            if follow:
-                client.close()
 
     def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
         return fetching.fetch(self.engine, handle, globs, into, max_bytes, max_files)

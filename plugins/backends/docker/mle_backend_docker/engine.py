@@ -8,12 +8,12 @@ import hashlib
 import os
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from mle_backend_docker import names
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 OLDEST = "1.24"  # of its interface's versions, that every engine understands; enough to ask for its own
 SECONDS = 120.0  # a busy engine takes its time; past it, it counts as unreachable, never as an answer
+
+FULL = 16384  # bytes that Docker reads of a line before it cuts it
 
 START_IT = "Start it (systemctl start docker, or Docker Desktop), or set DOCKER_HOST to where it listens."
 
@@ -186,6 +188,23 @@ class Engine:
             return False
         return True
 
+    def output(self, container: str, follow: bool) -> Iterator[bytes]:
+        """All output of a container, as its process wrote it. Use it inside ``request``."""
+        client = self.streaming() if follow else self.api
+        try:
+            terminal = client.inspect_container(container)["Config"]["Tty"]
+            params = {"stdout": 1, "stderr": 1, "follow": int(follow)}
+            address = client._url("/containers/{0}/logs", container)
+            with client.get(address, params=params, stream=True, timeout=client.timeout) as answer:
+                client._raise_for_status(answer)
+                if terminal:
+                    yield from answer.iter_content(None)
+                else:
+                    yield from whole_lines(frames(answer.raw), full=0 if self.is_podman else FULL)
+        finally:
+            if follow:
+                client.close()
+
     def remove(self, container: str) -> None:
         """Remove a container, if there is one, with the volumes that its image asks for."""
         import docker.errors
@@ -277,3 +296,26 @@ def _acquire(path: Path) -> int:
         except FileNotFoundError:
             pass
         os.close(descriptor)  # its last holder removed it while we waited
+
+
+def frames(raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """What the engine sends: (1 for standard output or 2 for standard error, bytes); it cuts at line ends."""
+    while len(head := raw.read(8)) == 8:
+        yield head[0], raw.read(int.from_bytes(head[4:], "big"))
+
+
+def whole_lines(found: Iterable[tuple[int, bytes]], full: int) -> Iterator[bytes]:
+    """Give lines that are longer than a frame their ends back.
+
+    Docker's log driver ``local``, the only one that keeps every byte, loses the end of a line that took more than one
+    frame. So a frame that is neither full nor the last of its stream, and has no line end, has lost it. (``full`` is 0
+    where frames mean nothing.)
+    """
+    lost = set()
+    for stream, content in found:
+        if stream in lost:
+            lost.discard(stream)
+            yield b"\n"
+        if content and not content.endswith(b"\n") and len(content) < full:
+            lost.add(stream)
+        yield content

@@ -11,6 +11,7 @@ import base64
 import io
 import json
 import tarfile
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -18,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from mle_backend_docker import gateway, names
 from mle_backend_docker.engine import Engine
-from mlecore.backends import RELAY_LOG, Fetched, Handle
+from mlecore.backends import GATEWAY_LOG, RELAY_LOG, TRANSCRIPTS, Fetched, Handle
 from mlecore.errors import BackendError
 from mlecore.fetching import Receiver
 from mlecore.globs import Glob
@@ -38,7 +39,7 @@ def fetch(engine: Engine, handle: Handle, globs: Sequence[str], into: Path, max_
     if container is None:
         raise BackendError(f"{handle.name} is no longer at this engine, so nothing can be fetched from it")
     receiver = Receiver(into, max_bytes, max_files)
-    gateway.fetch_logs(engine, handle, wanted, receiver)
+    _gateway_logs(engine, handle, wanted, receiver)
     _relay_log(engine, handle, wanted, receiver)
     for glob in wanted:
         if receiver.full:
@@ -206,3 +207,32 @@ def _relay_log(engine: Engine, handle: Handle, globs: Sequence[Glob], receiver: 
         except docker.errors.NotFound:
             return
     receiver.take_outside_log(RELAY_LOG, globs, io.BytesIO(log))
+
+
+def _gateway_logs(engine: Engine, handle: Handle, globs: Sequence[Glob], receiver: Receiver) -> None:
+    """What the gateway wrote, if the job has one."""
+    for path in (GATEWAY_LOG, TRANSCRIPTS):
+        if any(glob.matches(path) for glob in globs):
+            with _file(engine, names.gateway(handle.name), gateway.FOLDER / path.name) as source:
+                if source is not None:
+                    receiver.take_outside_log(path, globs, source)
+
+
+@contextmanager
+def _file(engine: Engine, container: str, path: PurePosixPath) -> Iterator[IO[bytes] | None]:
+    """One file of a container; None if there is none."""
+    import docker.errors
+
+    with tempfile.TemporaryFile() as packed:
+        with engine.request(f"fetching {path.name} of {container}"):
+            try:
+                pieces, _ = engine.api.get_archive(container, str(path))
+            except docker.errors.NotFound:
+                yield None
+                return
+            for piece in pieces:
+                packed.write(piece)
+        packed.seek(0)
+        with tarfile.open(fileobj=packed) as tar:
+            member = tar.next()
+            yield tar.extractfile(member) if member is not None and member.isreg() else None

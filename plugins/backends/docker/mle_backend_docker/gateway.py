@@ -11,20 +11,17 @@ import io
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import IO, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from mle_backend_docker import images, names
 from mle_backend_docker.container import hardened, log_config
 from mle_backend_docker.engine import Engine
 from mle_backend_docker.settings import Settings
-from mlecore.backends import GATEWAY_LOG, TRANSCRIPTS, Handle, Job
+from mlecore.backends import Job
 from mlecore.errors import BackendError
-from mlecore.fetching import Receiver
-from mlecore.globs import Glob
 from mlecore.model_access import gateway, recipe
 
 VOLUME = PurePosixPath("/run/gateway")
@@ -118,32 +115,3 @@ def _archive(name: str, content: bytes | None = None) -> bytes:
     with tarfile.open(fileobj=out, mode="w") as tar:
         tar.addfile(info, io.BytesIO(content or b""))
     return out.getvalue()
-
-
-def fetch_logs(engine: Engine, handle: Handle, globs: Sequence[Glob], receiver: Receiver) -> None:
-    """What the gateway wrote, if the job has one."""
-    for path in (GATEWAY_LOG, TRANSCRIPTS):
-        if any(glob.matches(path) for glob in globs):
-            with _file(engine, names.gateway(handle.name), FOLDER / path.name) as source:
-                if source is not None:
-                    receiver.take_outside_log(path, globs, source)
-
-
-@contextmanager
-def _file(engine: Engine, container: str, path: PurePosixPath) -> Iterator[IO[bytes] | None]:
-    """One file of a container; None if there is none."""
-    import docker.errors
-
-    with tempfile.TemporaryFile() as packed:
-        with engine.request(f"fetching {path.name} of {container}"):
-            try:
-                pieces, _ = engine.api.get_archive(container, str(path))
-            except docker.errors.NotFound:
-                yield None
-                return
-            for piece in pieces:
-                packed.write(piece)
-        packed.seek(0)
-        with tarfile.open(fileobj=packed) as tar:
-            member = tar.next()
-            yield tar.extractfile(member) if member is not None and member.isreg() else None

@@ -12,19 +12,9 @@ from mle_backend_docker import names
 from mle_backend_docker.engine import Engine, locked
 from mlecore.backends import Job, Problem, Resources
 from mlecore.child_environment import child_environment
-from mlecore.errors import BackendError, BackendUnreachable, UsageError
+from mlecore.errors import BackendError, BackendUnreachable
 
 TOOLKIT = "Install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure`, and restart the engine."
-
-
-def parse_gpus(text: str) -> int | tuple[str, ...]:
-    """The option gpus: a number of GPUs, or their ids. Raises UsageError."""
-    if text.isdigit():
-        return int(text)
-    ids = tuple(part.strip() for part in text.split(",") if part.strip())
-    if not ids or ("," not in text and not text.startswith(("GPU-", "MIG-"))):
-        raise UsageError(f"backend docker: gpus={text}: expected how many (1) or which (0,1 or 0, for one)")
-    return ids
 
 
 def _listed() -> list[list[str]]:
@@ -52,9 +42,9 @@ class Gpus:
     A run gets as many as its job needs; if that is none, as many as the option gives. Two runs never share one.
     """
 
-    def __init__(self, engine: Engine, option: str | None) -> None:
+    def __init__(self, engine: Engine, option: int | tuple[str, ...] | None) -> None:
         self._engine = engine
-        self._option = parse_gpus(option) if option else None
+        self._option = option
 
     @cached_property
     def here(self) -> tuple[str, ...]:

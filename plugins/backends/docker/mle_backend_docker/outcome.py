@@ -8,22 +8,27 @@ it sent the job a signal that we did not ask for (also while it stops itself), o
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import tarfile
+import threading
+import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from attrs import evolve
 
 from mle_backend_docker import names
-from mle_backend_docker.backstop import REASON, overran
 from mle_backend_docker.engine import Engine, moment
 from mle_backend_docker.gpus import models
 from mlecore.backends import ARGV_KILLED, INIT_KILLED, LOST_SIGHT, Hardware, JobStatus
+from mlecore.errors import BackendError
 from mlecore.sandbox.hardware import cpu_model
 
+KILL_MARGIN = 30.0  # seconds after limit and grace; so long, too, after a sleep of this machine that took up the rest
+REASON = "the time limit passed and init did not end the job"
 EXIT = "/home/.mlecore/exit.json"
 STOP_SIGNAL = 2  # SIGINT, which init takes like SIGTERM; the engine and its users send SIGTERM or SIGKILL
 
@@ -89,7 +94,7 @@ def _ended(engine: Engine, inspected: Mapping[str, Any]) -> JobStatus:
     events = _events(engine, inspected) if asked_to_end else ()
     if asked_to_end and _stopped_since(engine, ended, "die", events):
         return _lost(code, "the Docker engine (or this machine) stopped while it ran, or no longer knows how it ended")
-    if overran(inspected) and code != 124:
+    if _overran(inspected) and code != 124:
         return JobStatus(phase="exited", exit_code=code, timed_out=True, reason=REASON)
     signals = [str(event["Actor"]["Attributes"].get("signal")) for event in events if event["Action"] == "kill"]
     if str(STOP_SIGNAL) in signals:
@@ -171,3 +176,51 @@ def _stopped_since(engine: Engine, when: datetime, action: str, events: Sequence
     except docker.errors.NotFound:
         return True
     return moment(created) > when
+
+
+class Backstop:
+    """Kills containers that are beyond their time, when they are looked at.
+
+    init enforces the time limit. But an agent has the same rights, and can hold it with ptrace.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._since: dict[str, float] = {}  # container -> when it was first seen beyond its time
+        self._lock = threading.Lock()
+
+    def look(self, listed: Mapping[str, Any]) -> None:
+        """At a running container, as the engine lists it."""
+        import docker.errors
+
+        seconds = _time_allowed(listed.get("Labels"))
+        if time.time() - float(listed["Created"]) <= seconds:  # it was started later still
+            return
+        id = str(listed["Id"])
+        with (
+            contextlib.suppress(BackendError, docker.errors.NotFound),  # it may end meanwhile; else the next look tells
+            self._engine.request(f"ending {id[:12]}, whose time is up"),
+        ):
+            began = moment(self._engine.api.inspect_container(id)["State"]["StartedAt"])
+            over = (datetime.now(UTC) - began).total_seconds() - seconds
+            if over > KILL_MARGIN and self._overdue(id) > KILL_MARGIN:
+                self._engine.api.kill(id)
+            elif over > 0:
+                self._overdue(id)
+
+    def _overdue(self, id: str) -> float:
+        """Seconds since it was first seen beyond its time."""
+        now = time.monotonic()
+        with self._lock:
+            return now - self._since.setdefault(id, now)
+
+
+def _overran(inspected: Mapping[str, Any]) -> bool:
+    """Did a container that has ended run so long that init cannot have kept its time?"""
+    began, ended = (moment(str(inspected["State"][key])) for key in ("StartedAt", "FinishedAt"))
+    return (ended - began).total_seconds() > _time_allowed(inspected["Config"].get("Labels")) + KILL_MARGIN
+
+
+def _time_allowed(labels: Mapping[str, str] | None) -> float:
+    """Seconds: time limit and grace."""
+    return float((labels or {}).get(names.SECONDS) or "inf")

@@ -37,26 +37,19 @@ OPTIONS = (
 
 @define(kw_only=True)
 class Settings:
-    """What the options say."""
+    """The options' values."""
 
     base: str = BASE
     pull: Pull = "missing"
     ca_bundle: Path | None = None
-    gpus: str | None = None
+    gpus: int | tuple[str, ...] | None = None  # how many, or which
     runtime: str | None = None
-    user: str | None = None
+    user: tuple[int, int] | None = None
     labels: Mapping[str, str] = field(factory=dict)
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> Settings:
         """Raises UsageError for a value that cannot be."""
-        from mle_backend_docker.gpus import parse_gpus
-        from mle_backend_docker.users import parse_user
-
-        if user := options.get("user"):
-            parse_user(user)
-        if gpus := options.get("gpus"):
-            parse_gpus(gpus)
         bundle = Path(options["ca_bundle"]).expanduser() if options.get("ca_bundle") else None
         if bundle is not None and not bundle.is_file():
             raise UsageError(f"backend docker: ca_bundle={bundle} is not a file")
@@ -64,8 +57,26 @@ class Settings:
             base=options.get("base") or BASE,
             pull=cast(Pull, options.get("pull") or "missing"),
             ca_bundle=bundle,
-            gpus=options.get("gpus") or None,
+            gpus=parse_gpus(options["gpus"]) if options.get("gpus") else None,
             runtime=options.get("runtime") or None,
-            user=user or None,
+            user=parse_user(options["user"]) if options.get("user") else None,
             labels=pairs((item for item in options.get("labels", "").split(",") if item), "-B labels="),
         )
+
+
+def parse_user(text: str) -> tuple[int, int]:
+    """``UID`` or ``UID:GID`` of the option user, taken apart. Raises UsageError."""
+    uid, _, gid = text.partition(":")
+    if not uid.isdigit() or not (gid or "0").isdigit() or int(uid) == 0:
+        raise UsageError(f"backend docker: user={text}: expected UID or UID:GID, and not root's 0")
+    return int(uid), int(gid or uid)
+
+
+def parse_gpus(text: str) -> int | tuple[str, ...]:
+    """The option gpus: a number of GPUs, or their ids. Raises UsageError."""
+    if text.isdigit():
+        return int(text)
+    ids = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not ids or ("," not in text and not text.startswith(("GPU-", "MIG-"))):
+        raise UsageError(f"backend docker: gpus={text}: expected how many (1) or which (0,1 or 0, for one)")
+    return ids

@@ -11,7 +11,6 @@ from attrs import frozen
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine, locked
-from mlecore.errors import UsageError
 
 DEFAULT = 1000
 
@@ -30,23 +29,15 @@ class User:
 OURS = User(uid=DEFAULT, gid=DEFAULT, home="/home/agent")  # in the images that we build
 
 
-def parse_user(text: str) -> tuple[int, int]:
-    """``UID`` or ``UID:GID`` of the option user, taken apart. Raises UsageError."""
-    uid, _, gid = text.partition(":")
-    if not uid.isdigit() or not (gid or "0").isdigit() or int(uid) == 0:
-        raise UsageError(f"backend docker: user={text}: expected UID or UID:GID, and not root's 0")
-    return int(uid), int(gid or uid)
-
-
-def user_of(engine: Engine, image: Mapping[str, Any], given: str | None) -> User:
+def user_of(engine: Engine, image: Mapping[str, Any], option: tuple[int, int] | None) -> User:
     """For an image as inspected: the option's user, the image's own, its ``nonroot``, else one without a name."""
     config = image.get("Config") or {}
     own = str(config.get("User") or "")
-    if given is None and (config.get("Labels") or {}).get(names.RECIPE):
+    if option is None and (config.get("Labels") or {}).get(names.RECIPE):
         return OURS
     passwd = _passwd(engine, image["Id"])
-    if given is not None:
-        uid, gid = parse_user(given)
+    if option is not None:
+        uid, gid = option
         home = next((entry.home for entry in passwd.values() if entry.uid == uid), "")
         return User(uid=uid, gid=gid, home=_writable(home))
     name, _, group = own.partition(":")

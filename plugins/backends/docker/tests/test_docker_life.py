@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from mle_backend_docker import backstop, docker_backend, names
+from mle_backend_docker import docker_backend, names, outcome
 from mle_backend_docker.docker_backend import DockerBackend
 
 from mlecore.backends import ARGV_KILLED, Handle, Job
@@ -190,7 +190,7 @@ def test_a_job_whose_init_does_not_end_it_is_ended_from_outside(
     init = f"echo '{forged}' >.mlecore/exit.json\ntrap '' TERM\nwhile :; do sleep 1; done\n"
     stuck = {"tools": {"init": init.encode()}, "time_limit": 0.1, "grace": 0.1}
     late, early = lab.start(**stuck), lab.start(**{**stuck, "time_limit": 1000.0})
-    monkeypatch.setattr(backstop, "MORE", 0.3)
+    monkeypatch.setattr(outcome, "KILL_MARGIN", 0.3)
     status = lab.wait(late)
     assert (status.timed_out, status.infra_failure) == (True, False) and "init did not end the job" in status.reason
     assert DockerBackend({}, lab.engine).status([late]) == {late: status}
@@ -201,17 +201,17 @@ def test_a_job_that_ends_while_it_is_looked_at_is_no_error(lab: Lab, monkeypatch
     handle = lab.start("true", time_limit=0.0, grace=0.0)
     lab.wait(handle)
     [listed] = lab.engine.api.containers(all=True, filters={"label": f"{names.JOB}={handle.name}"})
-    monkeypatch.setattr(backstop, "MORE", -1.0)
-    backstop.Backstop(lab.engine).look(listed)
+    monkeypatch.setattr(outcome, "KILL_MARGIN", -1.0)
+    outcome.Backstop(lab.engine).look(listed)
     lab.backend.remove(handle)
-    backstop.Backstop(lab.engine).look(listed)
+    outcome.Backstop(lab.engine).look(listed)
 
 
 def test_an_init_that_is_late_itself_is_left_to_end_its_job(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a sleep of this machine a job may be long beyond its time when it is first seen again."""
     handle = lab.start("sleep 1000", time_limit=0.1, grace=0.1)
-    monkeypatch.setattr(backstop.Backstop, "_known", lambda self, id: 0.0)
-    monkeypatch.setattr(backstop, "MORE", 0.0)
+    monkeypatch.setattr(outcome.Backstop, "_overdue", lambda self, id: 0.0)
+    monkeypatch.setattr(outcome, "KILL_MARGIN", 0.0)
     assert lab.wait(handle).reason == "its time was up"
 
 

@@ -17,10 +17,9 @@ import pytest
 from attrs import evolve
 from mle_backend_docker import container, fetching, names, network, system_calls
 from mle_backend_docker.docker_backend import DockerBackend
-from mle_backend_docker.engine import Engine, _refused
-from mle_backend_docker.gpus import Gpus, parse_gpus
-from mle_backend_docker.output import FULL, whole_lines
-from mle_backend_docker.settings import Settings
+from mle_backend_docker.engine import FULL, Engine, _refused, whole_lines
+from mle_backend_docker.gpus import Gpus
+from mle_backend_docker.settings import Settings, parse_gpus
 from mle_backend_docker.users import OURS
 from mle_backend_vm import layout
 
@@ -180,7 +179,7 @@ class Here(Engine):
 
 
 def gpus(engine: Engine, option: str | None, here: tuple[str, ...]) -> Gpus:
-    made = Gpus(engine, option)
+    made = Gpus(engine, parse_gpus(option) if option else None)
     made.here = here
     return made
 
