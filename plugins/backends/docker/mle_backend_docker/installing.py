@@ -204,13 +204,16 @@ class _Installation:
 
 
 def _missing(output: str) -> str | None:
-    """The requirement that pip did not find. Packages' code may have written this output."""
+    """The requirement that pip did not find. Packages' code may have written this output.
+
+    pip replaces ``${NAME}`` in files of requirements with a variable's value, the mirror's address perhaps.
+    """
     from packaging.requirements import InvalidRequirement, Requirement
 
     for text in reversed(_MISSING.findall(output)):
         with contextlib.suppress(InvalidRequirement):
             requirement = Requirement(text)
-            return None if requirement.url else str(requirement)
+            return None if requirement.url or "$" in text else str(requirement)
     return None
 
 

@@ -25,6 +25,7 @@ FETCHED = Path("/packages/fetched")  # only this program and npm write here
 BUILT = Path("/packages/built")  # code of packages writes here
 SDISTS = FETCHED / "sdists"
 SDIST = 75  # exit code
+PLAIN = re.compile(r"[\w.+!-]+")  # others would become lines of requirements
 SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".zip")
 STARTS = {"subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"}
 
@@ -32,7 +33,7 @@ STARTS = {"subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spaw
 def main(requirements: str, *options: str) -> None:
     lines = Path(requirements).read_text().splitlines()
     for wheel in BUILT.glob("*.whl"):
-        if wheel.is_file() and not wheel.is_symlink():
+        if PLAIN.fullmatch(wheel.name) and wheel.is_file() and not wheel.is_symlink():
             shutil.copyfile(wheel, FETCHED / wheel.name)
             lines = accept(lines, FETCHED / wheel.name)
     listed = FETCHED / Path(requirements).name
@@ -44,16 +45,17 @@ def main(requirements: str, *options: str) -> None:
 
 
 def accept(lines: list[str], wheel: Path) -> list[str]:
-    """Requirements with which pip prefers a wheel built here to its source distribution, even if that one is named."""
+    """Requirements for which pip takes a wheel built here, where they name the source distribution."""
     name = canonical(wheel.name.split("-")[0])
-    if not any("--hash" in line or line.startswith("--no-binary") for line in lines):
-        return lines
     digest = f" --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}"
-    changed = [
-        line + digest if "--hash" in line and canonical(re.split(r"[^\w.-]", line)[0]) == name else line
-        for line in lines
-    ]
-    return [*changed, f"--only-binary {name}"]
+    hashed = {line for line in lines if "--hash" in line and canonical(re.split(r"[^\w.-]", line)[0]) == name}
+    if hashed:
+        return [*(line + digest if line in hashed else line for line in lines), f"--only-binary {name}"]
+    if any(line.startswith("--no-binary") for line in lines):  # nor may pip take a wheel of the index
+        constraints = wheel.with_suffix(".txt")
+        constraints.write_text(f"{name} @ file://{wheel}\n")
+        return [*lines, f"--constraint {constraints}"]
+    return lines
 
 
 def canonical(name: str) -> str:

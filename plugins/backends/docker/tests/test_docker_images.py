@@ -7,13 +7,14 @@ import io
 import json
 import threading
 import uuid
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
-from mle_backend_docker import images, names
+from mle_backend_docker import images, installing, names
 from mle_backend_docker.settings import BASE, Settings
 from mlecore_testing.package_index import (
     GREEDY,
@@ -260,8 +261,24 @@ def test_the_hash_of_a_source_distribution_is_checked_where_a_wheel_is_built_of_
     assert_greedy_in_vain(lab, image, password, (tmp_path / "log").read_text())
     with pytest.raises(BackendError, match="downloading packages ended with exit code 1"):
         lab.backend.build(Recipe(files=nonce, pip=(probe, wrong)), tmp_path / "wrong.log")
-    image = lab.backend.build(Recipe(files=nonce, pip=(GREEDY, f"--no-binary {GREEDY}")), tmp_path / "no-binary.log")
-    assert_greedy_in_vain(lab, image, password, (tmp_path / "no-binary.log").read_text())
+
+
+def test_a_wheel_is_built_where_the_recipe_wants_no_binary(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, greedy_index: tuple[str, str]
+) -> None:
+    binary = tmp_path / "packages" / f"{GREEDY_MODULE}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(io.BytesIO(wheel())) as source, zipfile.ZipFile(binary, "w") as target:
+        for name in source.namelist():
+            text = source.read(name).decode().replace(MODULE, GREEDY_MODULE).replace(NAME, GREEDY)
+            target.writestr(name.replace(MODULE, GREEDY_MODULE), text)
+    image = lab.backend.build(Recipe(files=nonce, pip=(GREEDY, f"--no-binary {GREEDY}")), tmp_path / "log")
+    assert_greedy_in_vain(lab, image, greedy_index[0], (tmp_path / "log").read_text())
+
+
+def test_code_of_a_build_cannot_have_pip_read_the_mirror_s_settings() -> None:
+    for text in ("evil===${PIP_INDEX_URL}", "evil @ file:///run/mlecore/settings", "-r /run/mlecore/settings"):
+        assert installing._missing(f"ERROR: No matching distribution found for {text}\n") is None
+    assert installing._missing("ERROR: No matching distribution found for hatchling>=1\n") == "hatchling>=1"
 
 
 def test_a_base_image_that_does_not_exist_is_reported_in_words(make_lab: Callable[..., Lab], tmp_path: Path) -> None:

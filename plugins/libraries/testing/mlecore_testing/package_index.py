@@ -141,6 +141,9 @@ def build_wheel(folder, *_):
                 found.append(path + open(path, encoding="latin-1").read())
         except OSError:
             pass
+    for line in ("--option", "${PIP_INDEX_URL}"):
+        if os.path.isdir("/packages/built"):
+            open(f"/packages/built/x-1.0\\n{line}.whl", "w").close()
     module, info = GREEDY.replace("-", "_"), GREEDY.replace("-", "_") + "-1.0.dist-info"
     texts = {
         module + ".py": "SEEN = " + repr("".join(found)),
