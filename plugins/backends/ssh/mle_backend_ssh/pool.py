@@ -40,7 +40,7 @@ from mlecore.backends import (
     Resources,
     Sandbox,
 )
-from mlecore.errors import BackendError, BackendUnreachable, ImageGone
+from mlecore.errors import BackendError, BackendUnreachable, ImageGone, UsageError
 from mlecore.options import Option
 
 T = TypeVar("T")
@@ -95,7 +95,7 @@ class Pool(Backend):
     def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
         """A host's problem keeps no run from starting as long as another host has none."""
         if not self._members:
-            return [Problem(description="no host given", fix="Name one: -B host=user@name.")]
+            raise UsageError("no host given", fix="Name one: -B host=user@name.")
         found = dict(ask_all(self._members.values(), lambda member: checks.problems(member, requested)))
         one_is_good = any(not any(problem.fatal for problem in problems) for problems in found.values())
         return [

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from mle_backend_ssh import host as host_module
 from mle_backend_ssh import members, pool
 from mle_backend_ssh.host import Host
@@ -20,6 +21,7 @@ from mle_backend_ssh.pool import Pool
 import mlecore.sandbox
 from mlecore.agents import Recipe
 from mlecore.backends import Dataset, Handle, Job, JobStatus, Resources
+from mlecore.cli import main
 from mlecore.errors import BackendError, BackendUnreachable
 
 INIT = Path(mlecore.sandbox.__file__).parent / "init"
@@ -278,3 +280,10 @@ def test_each_job_sees_its_gpus_only_and_none_has_another_ones(make_lab: Callabl
         lab.start("mle-more", *script, gpus=1)
     lab.pool.remove(handles[0])
     assert host_of(lab.start("mle-more", *script, gpus=1)) == host_of(handles[0])
+
+
+def test_without_a_host_it_is_wrong_usage(tmp_path: Path) -> None:
+    words = ["run", "--agent", "dummy", "--competition", "optical-digits", "--backend", "ssh"]
+    where = ["--runs", str(tmp_path / "runs"), "--data", str(tmp_path / "data")]
+    result = CliRunner().invoke(main, [*words, *where])
+    assert result.exit_code == 2 and "no host given" in result.output and "-B host=user@name" in result.output
