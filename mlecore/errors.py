@@ -51,11 +51,11 @@ class DataError(MlecoreError):
 
 
 class DiskError(DataError):
-    """A disk of ours is full, unmounted or failing: once it works again, trying again will succeed."""
+    """A disk that mlecore needs is full, unmounted or failing: once it works again, a retry succeeds."""
 
 
 class GradingError(MlecoreError):
-    """A submission could not be graded, and not through its own fault: damaged answers, a bug, a limit of ours."""
+    """A submission could not be graded, and not through its own fault: damaged answers, a bug, a limit of mlecore."""
 
 
 class BackendError(MlecoreError):

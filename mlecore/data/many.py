@@ -72,7 +72,7 @@ def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, observer: Observer) -
             result = evolve(result, notes=notes + result.notes)
         except MlecoreError as error:
             result = error
-        except Exception as error:  # a bug of ours, or the disk: the others are prepared anyway
+        except Exception as error:  # a bug in mlecore, or the disk: the others are prepared anyway
             result = MlecoreError(f"{type(error).__name__}: {error}")
             result.__cause__ = error
         end = End(competition=item.competition.id, result=result)

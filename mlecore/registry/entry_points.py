@@ -20,7 +20,7 @@ _LIMIT = 1 << 20  # bytes that are read of a file of metadata
 
 
 class Point(NamedTuple):
-    """One entry point of a group of ours, or of one that looks like a misspelling of it."""
+    """One entry point of one of mlecore's groups, or of a group whose name looks like a misspelling of one."""
 
     group: str  # such as "mlecore.agents"; may be one that does not exist
     name: str

@@ -1,7 +1,7 @@
 """cancelled.json: the runs of a group that were cancelled before they began.
 
 They have no folder, so that one file of the group names all of them. It is replaced whole, by the controller alone. A
-run that has a record is what its record says, whether or not it is named here: a run that is retried gets one.
+run's record, if it has one, takes precedence: a run that is retried gets one.
 """
 
 from __future__ import annotations

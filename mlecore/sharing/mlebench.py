@@ -1,4 +1,4 @@
-"""MLE-bench's run groups as groups of ours, marked as imported.
+"""MLE-bench's run groups as mlecore's, marked as imported.
 
 Such a group is a folder with ``metadata.json`` (its ``runs`` has a key for each run, also the run's folder, named
 ``<competition>_<id>``), what each run left (``submission/submission.csv``, ``logs/``, ``code/``), and perhaps grading
@@ -54,7 +54,7 @@ class _Run:
 def import_group(
     folder: Path, runs: Path, *, reports: Sequence[Path] = (), agent: str | None = None, name: str | None = None
 ) -> Imported:
-    """Make a group of ours in ``runs`` from one of MLE-bench's.
+    """Create a group in ``runs`` from one of MLE-bench's.
 
     ``reports`` are its grading reports; by default those that lie in the folder. Several runs of one competition are
     seeds 0, 1, ... in the order of their names. Raises UsageError.

@@ -162,7 +162,7 @@ def _patient(client: Any, headers: Mapping[str, str] | None = None) -> Any:
 
 
 def call_patiently(function: Callable[[], T], what: str, facts: Facts | None = None) -> T:
-    """Call, and again while Kaggle answers 429 or 5xx or the link is bad; other answers become errors of ours."""
+    """Call, and again while Kaggle answers 429 or 5xx or the link is bad; other answers become errors of mlecore."""
     import requests
 
     try:

@@ -74,7 +74,7 @@ def _room(size: int) -> int:
 
 
 def _open(facts: Facts, offset: int, validator: str | None) -> Body:
-    """Ask Kaggle, which redirects to the storage; that address expires, so it is asked for each time."""
+    """Ask Kaggle, which redirects to the storage; that address expires, so it is requested each time."""
     from kagglesdk.competitions.types.competition_api_service import ApiDownloadDataFilesRequest
 
     request = ApiDownloadDataFilesRequest()

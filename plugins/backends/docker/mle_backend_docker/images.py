@@ -221,7 +221,7 @@ def _pull(engine: Engine, ref: str, out: IO[str]) -> None:
     if problem is not None:
         raise BackendError(
             f"the image {ref} is not at the engine and cannot be pulled: {problem}",
-            fix="Check its name and your login (docker login), or name one that is there: -B base=IMAGE.",
+            fix="Check its name and your login (docker login), or name an existing image: -B base=IMAGE.",
         )
 
 
@@ -351,7 +351,7 @@ def _usage(engine: Engine) -> dict[str, Any]:
 
 
 def target(registry: str, tag: str) -> str:
-    """What an image of ours is called in a registry."""
+    """The name of an image in a registry."""
     return f"{registry.rstrip('/')}/{tag}"
 
 

@@ -1,4 +1,4 @@
-"""A link to a host: what runs a command there, and a request over it, whose failures become errors of ours."""
+"""A link to a host: what runs a command there, and a request over it, whose failures become mlecore's errors."""
 
 from __future__ import annotations
 

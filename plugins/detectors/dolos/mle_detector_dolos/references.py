@@ -41,7 +41,7 @@ def references_for(competition: Competition, folder: str | None, notebooks: int)
 @cache
 def _of_folder(folder: Path, competition: str) -> References:
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}", fix="Name one that is there: -D references=DIR")
+        raise UsageError(f"there is no folder {folder}", fix="Name an existing folder: -D references=DIR")
     own = folder / competition
     return References(scripts=_read(own if own.is_dir() else folder), none=f"{folder} holds no Python code")
 

@@ -182,7 +182,7 @@ class Exchange:
         return 0.0
 
     def _fail(self, reason: str) -> None:
-        """Without an answer to pass on, the agent gets one of ours."""
+        """Without an answer to pass on, the agent gets one from the gateway."""
         self.call.outcome, self.call.reason, self.call.status = "failed", short(reason), 502
         refusal = Refusal(502, self.call.reason, "api_error", final=False)
         self.response = web.Response(status=502, body=refusal.body(self.call.path), headers=refusal.headers())

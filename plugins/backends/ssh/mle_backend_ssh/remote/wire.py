@@ -127,7 +127,7 @@ def read_exactly(source: IO[bytes], size: int) -> bytes:
 
 
 def await_greeting(source: IO[bytes]) -> None:
-    """Skip what the user's shell prints. Raises ConnectionBroken, with its end, if no program of ours begins."""
+    """Skip what the user's shell prints. Raises ConnectionBroken, with its end, if no mlecore program starts."""
     seen, last = 0, b""
     while seen < _NOISE:
         line = source.readline(_NOISE)
@@ -141,7 +141,7 @@ def await_greeting(source: IO[bytes]) -> None:
 
 
 def pack_error(error: errors.MlecoreError) -> dict[str, Any]:
-    """An error of ours as the end of an answer."""
+    """An error of mlecore as the end of an answer."""
     kind = next((each.__name__ for each in type(error).__mro__ if each.__name__ in _ERRORS), "BackendError")
     return {"error": kind, "message": error.message, "fix": error.fix}
 

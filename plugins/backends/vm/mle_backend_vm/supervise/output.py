@@ -34,7 +34,7 @@ class Output:
         return count > 0
 
     def drain(self) -> None:
-        """All that is there already."""
+        """All output so far."""
         for _ in range(64):
             try:
                 if not self._move(_CHUNK):

@@ -1,0 +1,37 @@
+"""Docs and help texts in plain English: phrases that are always wrong there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from mlecore.cli import main
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("plugins/*/*/README.md")]
+NOT_PLAIN = re.compile(
+    r"\bof ours\b|\bthat (?:is|are) there\b|\bas it stands\b|\bhow (?:it|they) gets? on\b|\bOf one run\b"
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_pages(page: Path) -> None:
+    assert NOT_PLAIN.findall(" ".join(page.read_text(encoding="utf-8").split())) == []
+
+
+def helps(command: click.Command, context: click.Context) -> Iterator[str]:
+    yield command.get_help(context)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from helps(inner, click.Context(inner, context, name))
+
+
+def test_help() -> None:
+    for text in helps(main, click.Context(main, info_name="mlecore")):
+        assert NOT_PLAIN.findall(" ".join(text.split())) == [], text
