@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from mlecore.data.many import End
+from mlecore.data.many import Outcome
 from mlecore.errors import MlecoreError
 from mlecore.units import show_size
 
@@ -49,8 +49,8 @@ class Log:
     def say(self, competition: str, line: str) -> None:
         click.echo(f"{competition}: {line}", err=True)
 
-    def finished(self, end: End) -> None:
-        click.echo(end_line(end), err=True)
+    def finished(self, outcome: Outcome) -> None:
+        click.echo(end_line(outcome), err=True)
 
 
 class Bars:
@@ -86,23 +86,26 @@ class Bars:
     def say(self, competition: str, line: str) -> None:
         self.display.console.print(f"{competition}: {line}", markup=False, highlight=False)
 
-    def finished(self, end: End) -> None:
+    def finished(self, outcome: Outcome) -> None:
         with self._lock:
-            _, task = self._tasks.pop(end.competition, ("", None))
+            _, task = self._tasks.pop(outcome.competition, ("", None))
             if task is not None:
                 self.display.remove_task(task)
-        self.display.console.print(end_line(end), markup=False, highlight=False)
+        self.display.console.print(end_line(outcome), markup=False, highlight=False)
 
 
-def end_line(end: End) -> str:
+def end_line(outcome: Outcome) -> str:
     """One line for how it ended, more for its notes."""
-    if isinstance(end.result, MlecoreError):
-        return f"{end.competition}: failed: {end.result.message}"
-    prepared = end.result.prepared
+    if isinstance(outcome.result, MlecoreError):
+        return f"{outcome.competition}: failed: {outcome.result.message}"
+    prepared = outcome.result.prepared
     head = prepared.manifest
     assert head is not None
     size = f"{head.files:,} files, {show_size(head.bytes)}{', as published' if head.verified else ''}"
-    done = "prepared" if end.result.done else "already prepared"
+    done = "prepared" if outcome.result.done else "already prepared"
     return "\n".join(
-        [f"{end.competition}: {done} ({size}) in {prepared.root}", *(f"  note: {note}" for note in end.result.notes)]
+        [
+            f"{outcome.competition}: {done} ({size}) in {prepared.root}",
+            *(f"  note: {note}" for note in outcome.result.notes),
+        ]
     )

@@ -17,7 +17,7 @@ from mlecore.errors import MlecoreError
 if TYPE_CHECKING:
     from mlecore.competitions import Competition
     from mlecore.data.layout import DataDirs
-    from mlecore.data.many import End, Wanted
+    from mlecore.data.many import Outcome, Wanted
     from mlecore.data.sources import Source
 
 
@@ -96,10 +96,10 @@ def command(
         Wanted(competition=found, source=source, force=force, keep_raw=keep_raw, verify=not skip_verification)
         for found in chosen
     ]
-    ends = _prepare(wanted, dirs)
+    outcomes = _prepare(wanted, dirs)
     if as_json:
-        print_json([_row(end) for end in ends])
-    _summarize(ends)
+        print_json([_row(outcome) for outcome in outcomes])
+    _summarize(outcomes)
 
 
 def _refuse_contradictions(
@@ -147,7 +147,7 @@ def _source(
     return None if archive is None else Archive(archive.absolute())
 
 
-def _prepare(wanted: list[Wanted], dirs: DataDirs) -> list[End]:
+def _prepare(wanted: list[Wanted], dirs: DataDirs) -> list[Outcome]:
     from mlecore.cli._progress import watching
     from mlecore.data.many import prepare_many
 
@@ -159,15 +159,15 @@ def _prepare(wanted: list[Wanted], dirs: DataDirs) -> list[End]:
         os._exit(130)  # downloads in other threads would be waited for
 
 
-def _row(end: End) -> dict[str, Any]:
-    result = end.result
+def _row(outcome: Outcome) -> dict[str, Any]:
+    result = outcome.result
     if isinstance(result, MlecoreError):
         error = {"kind": getattr(result, "kind", type(result).__name__), "message": result.message, "fix": result.fix}
-        return {"id": end.competition, "state": "failed", "error": error}
+        return {"id": outcome.competition, "state": "failed", "error": error}
     head = result.prepared.manifest
     assert head is not None
     return {
-        "id": end.competition,
+        "id": outcome.competition,
         "state": "prepared" if result.done else "unchanged",
         "notes": result.notes,
         "root": str(result.prepared.root),
@@ -179,17 +179,17 @@ def _row(end: End) -> dict[str, Any]:
     }
 
 
-def _summarize(ends: list[End]) -> None:
+def _summarize(outcomes: list[Outcome]) -> None:
     """What to do about those that failed, each advice once; exits with the worst code."""
-    failed = [(end.competition, end.result) for end in ends if isinstance(end.result, MlecoreError)]
+    failed = [(outcome.competition, outcome.result) for outcome in outcomes if isinstance(outcome.result, MlecoreError)]
     if not failed:
         return
     advice: dict[str, list[str]] = {}
     for name, error in failed:
         if error.fix:
             advice.setdefault(error.fix, []).append(name)
-    done = len(ends) - len(failed)
-    click.echo(f"\n{done} of {len(ends)} ready. What to do about the other{'s' * (len(failed) > 1)}:", err=True)
+    done = len(outcomes) - len(failed)
+    click.echo(f"\n{done} of {len(outcomes)} ready. What to do about the other{'s' * (len(failed) > 1)}:", err=True)
     for name, error in failed:
         if not error.fix:
             click.echo(f"- {name}: {error.message}", err=True)

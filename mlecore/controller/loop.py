@@ -25,7 +25,7 @@ from mlecore.controller.polling import Polling
 from mlecore.controller.provisions import Provisions
 from mlecore.controller.queue import Backlog
 from mlecore.controller.records import Records
-from mlecore.controller.recovery import find_runs, has_begun, owners
+from mlecore.controller.recovery import find_runs, has_started, owners
 from mlecore.controller.reporting import Display, GroupResult, Reporter, explain
 from mlecore.controller.roster import Roster
 from mlecore.controller.run import RunLife
@@ -199,7 +199,7 @@ class Controller:
     # Where another controller left off.
 
     def _recover(self, only: frozenset[str] | None) -> None:
-        started = has_begun(self.group.folder)
+        started = has_started(self.group.folder)
         for found in find_runs(self.group, self.journal, only, self.extensions.missed):
             self.lock.beat()
             if found.remark:

@@ -29,25 +29,25 @@ class Provision(Generic[T]):
         self.requested = False
         self.failure = ""  # why it cannot be made
         self._make = make
-        self._made: list[T] = []
+        self._value: list[T] = []
         self._lock = threading.Lock()
 
     @property
     def ready(self) -> bool:
-        return bool(self._made)
+        return bool(self._value)
 
     def get(self) -> T:
         """Blocks until it is made. Raises what making it raises; the next call tries again."""
         with self._lock:
-            if not self._made:
-                self._made.append(self._make())
-            return self._made[0]
+            if not self._value:
+                self._value.append(self._make())
+            return self._value[0]
 
     def remake(self, gone: T) -> T:
         """Makes it again because ``gone`` was removed; once, however many callers notice."""
         with self._lock:
-            if self._made == [gone]:
-                self._made.clear()
+            if self._value == [gone]:
+                self._value.clear()
         return self.get()
 
 

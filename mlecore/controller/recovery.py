@@ -109,6 +109,6 @@ def owners(
             yield planned, int(number), handle
 
 
-def has_begun(folder: Path) -> bool:
+def has_started(folder: Path) -> bool:
     """Another controller has been at work in this group: the backend may have jobs of it."""
     return Journal(folder).path.exists() or any(path.is_dir() and "--" in path.name for path in folder.iterdir())

@@ -33,10 +33,10 @@ def contents(archive: Path) -> tuple[list[Member], set[str]]:
         raise DataError(f"{archive} cannot be read: {error.strerror or error}") from None
     refuse_zip_bomb(archive, members)
     paths = _paths(archive, members)
-    made = _folders([*paths, *(f"{_safe(archive, name)}/" for name in folders)])
-    if clash := made.intersection(paths):
+    created = _folders([*paths, *(f"{_safe(archive, name)}/" for name in folders)])
+    if clash := created.intersection(paths):
         raise DataError(f"{archive}: {min(clash)!r} is a file and a folder; nothing was unpacked")
-    return list(zip(members, paths, strict=True)), made
+    return list(zip(members, paths, strict=True)), created
 
 
 def _declared(archive: Path) -> int:

@@ -34,7 +34,7 @@ class Observer(Protocol):
 
     def progress(self, competition: str, done: int, total: int, what: str) -> None: ...
     def say(self, competition: str, line: str) -> None: ...
-    def finished(self, end: End) -> None: ...
+    def finished(self, outcome: Outcome) -> None: ...
 
 
 @frozen(kw_only=True)
@@ -49,18 +49,18 @@ class Wanted:
 
 
 @frozen(kw_only=True)
-class End:
+class Outcome:
     """How the work on one competition ended: with its data, or with an error."""
 
     competition: str
     result: Preparation | MlecoreError
 
 
-def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, observer: Observer) -> list[End]:
+def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, observer: Observer) -> list[Outcome]:
     """Prepare all of them; ends in the order given. Raises nothing for one that fails."""
     downloads, preparing = threading.Semaphore(DOWNLOADS), threading.Semaphore(PREPARING)
 
-    def one(item: Wanted) -> End:
+    def one(item: Wanted) -> Outcome:
         result: Preparation | MlecoreError
         try:
             notes: tuple[str, ...] = ()
@@ -75,18 +75,18 @@ def prepare_many(wanted: Sequence[Wanted], dirs: DataDirs, observer: Observer) -
         except Exception as error:  # a bug in mlecore, or the disk: the others are prepared anyway
             result = MlecoreError(f"{type(error).__name__}: {error}")
             result.__cause__ = error
-        end = End(competition=item.competition.id, result=result)
-        observer.finished(end)
-        return end
+        outcome = Outcome(competition=item.competition.id, result=result)
+        observer.finished(outcome)
+        return outcome
 
     pool = ThreadPoolExecutor(max(1, min(len(wanted), 64)), thread_name_prefix="prepare")
     try:
-        ends = list(pool.map(one, wanted))
+        outcomes = list(pool.map(one, wanted))
     except BaseException:  # an interrupt: the workers end with this process, and nothing is lost
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
-    return ends
+    return outcomes
 
 
 def _needs_kaggle(item: Wanted, dirs: DataDirs) -> bool:

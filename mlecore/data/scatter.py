@@ -54,11 +54,11 @@ def scatter_links(folder: Path) -> None:
         if kinds[kind] == 1:
             del sizes[path]
     require(folder, sum(sizes.values()), "copies of raw files, in a random order")
-    with nest(folder) as made:
+    with nest(folder) as nested:
         for path in shuffled(sizes):
-            shutil.copyfile(path, f"{made}/copy")
-            os.utime(f"{made}/copy", (WHEN, WHEN))
-            os.replace(f"{made}/copy", path)  # noqa: PTH105 - half the time of Path
+            shutil.copyfile(path, f"{nested}/copy")
+            os.utime(f"{nested}/copy", (WHEN, WHEN))
+            os.replace(f"{nested}/copy", path)  # noqa: PTH105 - half the time of Path
 
 
 def _linked(folder: Path) -> Iterator[tuple[str, int]]:

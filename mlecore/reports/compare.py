@@ -78,7 +78,7 @@ def compare(a: Side, b: Side, mix: bool = False) -> Comparison | None:
     runs_a, runs_b = by_competition(a.runs), by_competition(b.runs)
     both = [competition for competition in runs_a if competition in runs_b]
     runs_a, runs_b = ({competition: runs[competition] for competition in both} for runs in (runs_a, runs_b))
-    differ = between(*(_begun(runs) for runs in (runs_a, runs_b)))
+    differ = between(*(_present(runs) for runs in (runs_a, runs_b)))
     goal = goal_of([*a.runs, *b.runs])
     pairs = [_pair(competition, runs_a[competition], runs_b[competition], goal) for competition in both]
     wins = [pair.a_wins for pair in pairs]
@@ -120,7 +120,7 @@ def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     )
 
 
-def _begun(runs: Runs) -> list[RunRecord]:
+def _present(runs: Runs) -> list[RunRecord]:
     """Records of runs that are not missing: those of missing ones know few of their conditions."""
     return [item.run for items in runs.values() for item in items if item.counts]
 

@@ -74,7 +74,7 @@ class Journal:
         for event in self.read():
             run, what, detector = event.get("run"), event.get("event"), event.get("detector")
             if isinstance(run, str) and what in STATES:
-                told.begun.add(run)
+                told.started.add(run)
             if isinstance(run, str) and what == "starting":  # again: it will be judged anew
                 told.judged.pop(run, None)
             if isinstance(run, str) and what == "judged" and isinstance(detector, str):
@@ -86,5 +86,5 @@ class Journal:
 class History:
     """What a journal tells of the runs of its group, by their names."""
 
-    begun: set[str] = field(factory=set)  # those that have had a record
+    started: set[str] = field(factory=set)  # those that have had a record
     judged: dict[str, set[str]] = field(factory=dict)  # by which detectors

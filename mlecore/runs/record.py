@@ -162,10 +162,10 @@ class RunSummary:
 
     def elapsed(self, now: datetime) -> float | None:
         """Seconds that the attempt that counts took, or has taken so far by the wall clock; None: it has not begun."""
-        begun = moment(self.attempt.started_at) if self.attempt else None
-        if self.seconds is not None or self.attempt is None or begun is None:
+        started = moment(self.attempt.started_at) if self.attempt else None
+        if self.seconds is not None or self.attempt is None or started is None:
             return self.seconds
-        return max(0.0, ((moment(self.attempt.ended_at) or now) - begun).total_seconds())
+        return max(0.0, ((moment(self.attempt.ended_at) or now) - started).total_seconds())
 
     @property
     def settled(self) -> bool:

@@ -54,11 +54,11 @@ def _digest(key: bytes, content: bytes) -> str:
 
 def remember(folder: Path, names: Iterable[str], environ: Mapping[str, str] = os.environ) -> None:
     """Before a run is given these variables. Those of earlier attempts stay: their values may have been others."""
-    made = [fingerprint(name, environ[name]) for name in dict.fromkeys(names) if environ.get(name)]
-    if not any(made):
+    fingerprints = [fingerprint(name, environ[name]) for name in dict.fromkeys(names) if environ.get(name)]
+    if not any(fingerprints):
         return
     known = _read(folder)
-    values = dict.fromkeys((*(known.values if known.by == _me() else ()), *filter(None, made)))
+    values = dict.fromkeys((*(known.values if known.by == _me() else ()), *filter(None, fingerprints)))
     content = {"by": _me(), "secrets": [asdict(each) for each in values]}
     files.replace(folder / FILE, (json.dumps(content, indent=1) + "\n").encode())
     (folder / FILE).chmod(0o600)

@@ -27,14 +27,14 @@ class Verdict:
     """What was found, in words: ``wrong`` is not as it was written, ``undecided`` cannot be checked."""
 
     runs: int = 0  # that have a record
-    not_begun: int = 0  # planned ones that have none yet
+    not_started: int = 0  # planned ones that have none yet
     cancelled: int = 0  # before they began
     wrong: list[str] = field(factory=list)
     undecided: list[str] = field(factory=list)
 
     def __str__(self) -> str:
         parts = [counted(self.runs, "run")]
-        parts += [f"{self.not_begun} planned that had not begun"] if self.not_begun else []
+        parts += [f"{self.not_started} planned that had not started"] if self.not_started else []
         parts += [f"{self.cancelled} cancelled before they began"] if self.cancelled else []
         return ", ".join(parts)
 
@@ -43,15 +43,15 @@ class Verdict:
 class Exported:
     """What a bundle says of the runs that it does not have."""
 
-    not_begun: frozenset[str] | None = None  # when it was exported; None: nobody knew
+    not_started: frozenset[str] | None = None  # when it was exported; None: nobody knew
 
 
-def not_begun(group: Group) -> frozenset[str] | None:
+def not_started(group: Group) -> frozenset[str] | None:
     """Planned runs that have not begun, by the group's journal; None if it has none."""
     history = Journal(group.folder).history()
     if history is None:
         return None
-    return frozenset(run.name for run in group.plan.runs()) - history.begun - group.cancelled
+    return frozenset(run.name for run in group.plan.runs()) - history.started - group.cancelled
 
 
 def is_own_plan(group: Group) -> bool:
@@ -83,20 +83,20 @@ def verify_group(folder: Path, exported: Exported | None = None) -> Verdict:
     cancelled = sum(record.state == "cancelled" for record in absent)
     missing = [record.name for record in absent if record.state != "cancelled"]
     if exported:
-        waiting: Collection[str] | None = exported.not_begun
+        waiting: Collection[str] | None = exported.not_started
     else:
-        waiting = None if history is None else set(missing) - history.begun
+        waiting = None if history is None else set(missing) - history.started
     if waiting is None and missing:
         shown = ", ".join(missing[:_NAMED]) + (" ..." if len(missing) > _NAMED else "")
         undecided.append(
             f"{len(missing)} of {counted(len(group.plan), 'planned run')} have no record, and nothing tells whether "
-            f"they had begun: {shown}"
+            f"they had started: {shown}"
         )
     elif waiting is not None:
-        wrong += [f"{name}: had begun, and its record is missing" for name in missing if name not in waiting]
+        wrong += [f"{name}: had started, and its record is missing" for name in missing if name not in waiting]
     return Verdict(
         runs=len(present),
-        not_begun=sum(name in (waiting or ()) for name in missing),
+        not_started=sum(name in (waiting or ()) for name in missing),
         cancelled=cancelled,
         wrong=[f"{group.name}: {line.removeprefix(f'{group.name}: ')}" for line in wrong],
         undecided=[f"{group.name}: {line}" for line in undecided],

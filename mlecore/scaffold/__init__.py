@@ -57,39 +57,39 @@ def names(kind: str, name: str) -> Names:
             f"{name!r} is not a plugin's name: letters and digits, a single dash, dot or underscore between them",
             fix=f"Such as: mlecore new {kind} my-{kind}",
         )
-    made = Names(kind, name)
+    package = Names(kind, name)
     if name.lower().startswith(PREFIXES[kind]):
         raise UsageError(
             f"{name!r} repeats the prefix {PREFIXES[kind]}, which is added to it",
             fix=f"Name it {name[len(PREFIXES[kind]) :]}.",
         )
     for plugin in plugins(kind):
-        if plugin.name == name or plugin.distribution.lower() == made.distribution:
+        if plugin.name == name or plugin.distribution.lower() == package.distribution:
             raise UsageError(
                 f"{kind} {plugin.name} is installed already ({plugin.distribution})", fix="Take another name."
             )
-    return made
+    return package
 
 
-def write(made: Names, into: Path) -> Path:
+def write(package: Names, into: Path) -> Path:
     """Write the package into a new folder below ``into``; returns that. Raises UsageError if it exists."""
-    folder = into / made.distribution
+    folder = into / package.distribution
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{folder} exists already; nothing was written", fix="Remove it, or name another --into.")
-    values = _values(made)
-    for templates in (Path(__file__).parent / "common", Path(__file__).parent / made.kind):
+    values = _values(package)
+    for templates in (Path(__file__).parent / "common", Path(__file__).parent / package.kind):
         for template in sorted(templates.rglob(f"*{_SUFFIX}")):
-            parts = [made.module if part == "module" else part for part in template.relative_to(templates).parts]
+            parts = [package.module if part == "module" else part for part in template.relative_to(templates).parts]
             target = folder.joinpath(*parts).with_suffix("")
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(Template(template.read_text(encoding="utf-8")).substitute(values), encoding="utf-8")
     return folder
 
 
-def _values(made: Names) -> dict[str, str]:
+def _values(package: Names) -> dict[str, str]:
     """What the names in a template stand for."""
-    names = {name: getattr(made, name) for name in ("kind", "name", "distribution", "module", "title")}
-    description = Template(DESCRIPTIONS[made.kind]).substitute(names)
+    names = {name: getattr(package, name) for name in ("kind", "name", "distribution", "module", "title")}
+    description = Template(DESCRIPTIONS[package.kind]).substitute(names)
     return {**names, "description": description, "core": _core(), "year": str(date.today().year)}
 
 

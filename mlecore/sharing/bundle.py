@@ -32,7 +32,7 @@ from mlecore.runs.record import RunRecord
 from mlecore.runs.secrets import Fingerprint, Search, fingerprint, search
 from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import GROUP, PLAN, RECORD, load_group, open_group
-from mlecore.runs.verifying import is_own_plan, not_begun
+from mlecore.runs.verifying import is_own_plan, not_started
 from mlecore.schema import LIMIT
 
 HEAD = "bundle.json"
@@ -62,7 +62,7 @@ class Bundle:
     mlecore: str  # the version that made it
     runs: int
     files: tuple[Entry, ...]
-    not_begun: frozenset[str] | None = None  # planned runs that had not begun; None: the group has no journal
+    not_started: frozenset[str] | None = None  # planned runs that had not started; None: the group has no journal
 
 
 def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
@@ -108,13 +108,13 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
             mlecore=_version(),
             runs=len(records),
             files=tuple(entries),
-            not_begun=not_begun(group),
+            not_started=not_started(group),
         )
         listed = "".join(f"{entry.sha256} {entry.size} {json.dumps(entry.path)}\n" for entry in entries).encode()
         sink.add(FILES, [listed])
         values = {"format": FORMAT, "group": bundle.group, "created_at": bundle.created_at, "mlecore": bundle.mlecore}
         values |= {"runs": bundle.runs, "files": len(entries), "files_sha256": hashlib.sha256(listed).hexdigest()}
-        values["not_begun"] = None if bundle.not_begun is None else sorted(bundle.not_begun)
+        values["not_started"] = None if bundle.not_started is None else sorted(bundle.not_started)
         sink.add(HEAD, [_json(values)])
     partial.rename(to)
     return bundle
@@ -213,12 +213,12 @@ def _read(path: Path) -> Iterator[bytes]:
 def _keys(environ: Mapping[str, str]) -> tuple[Fingerprint, ...]:
     """Of variables whose names suggest keys."""
     marks = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
-    made = (
+    fingerprints = (
         fingerprint(name, value)
         for name, value in environ.items()
         if any(mark in name.upper() for mark in marks) and not os.path.lexists(value)
     )
-    return tuple(filter(None, made))
+    return tuple(filter(None, fingerprints))
 
 
 def _secrets_of(record: RunRecord, logs: bool) -> tuple[Fingerprint, ...]:
@@ -358,7 +358,7 @@ def read_bundle(source: OpenBundle) -> Bundle:
             mlecore=str(head["mlecore"]),
             runs=int(head["runs"]),
             files=entries,
-            not_begun=None if head.get("not_begun") is None else frozenset(map(str, head["not_begun"])),
+            not_started=None if head.get("not_started") is None else frozenset(map(str, head["not_started"])),
         )
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise DataError(f"{source.path}: its lists cannot be read: {type(error).__name__}: {error}") from None

@@ -332,7 +332,7 @@ def test_later_changes_are_reported(verb, how, words):
         (lambda run: (run / "logs" / "link").symlink_to("/etc/passwd"), "logs/ is not as it was collected"),
         (lambda run: shutil.rmtree(run / "logs"), "logs/ is missing"),
         (lambda run: (run / "snapshots.json").write_text('{"points": []}'), "snapshots.json was changed"),
-        (lambda run: shutil.rmtree(run), "had begun, and its record is missing"),
+        (lambda run: shutil.rmtree(run), "had started, and its record is missing"),
         (lambda run: edit(run.parent / "plan.toml", "retries = ", "retries = 1"), "plan.toml is not the one"),
     ],
 )

@@ -192,16 +192,16 @@ def test_runs_are_compared_with_the_plan(group: Path, tmp_path: Path) -> None:
     shutil.rmtree(gone)
     export_group(group, tmp_path / "b")
     result = verify(tmp_path / "b")
-    assert result.exit_code == 1 and f"{gone.name}: had begun, and its record is missing" in result.output
+    assert result.exit_code == 1 and f"{gone.name}: had started, and its record is missing" in result.output
     events = group / "events.jsonl"
     events.write_text("".join(line for line in events.open() if gone.name not in line))
     export_group(group, tmp_path / "c.zip")
     result = verify(tmp_path / "c.zip")
-    assert result.exit_code == 0 and "3 runs, 1 planned that had not begun, all" in result.output, result.output
+    assert result.exit_code == 0 and "3 runs, 1 planned that had not started, all" in result.output, result.output
     events.unlink()
     export_group(group, tmp_path / "d")
     result = verify(tmp_path / "d")
-    assert result.exit_code == 3 and "nothing tells whether they had begun" in result.output, result.output
+    assert result.exit_code == 3 and "nothing tells whether they had started" in result.output, result.output
 
 
 def test_changes_before_the_export_are_seen(group: Path, tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def _elapsed(records: Sequence[RunSummary]) -> float | None:
     from mlecore.runs.record import moment
 
     attempts = [attempt for record in records for attempt in record.attempts]
-    starts = [begun for attempt in attempts if (begun := moment(attempt.started_at))]
+    starts = [started for attempt in attempts if (started := moment(attempt.started_at))]
     ends = [moment(attempt.ended_at) or datetime.now(UTC) for attempt in attempts if moment(attempt.started_at)]
     return max(0.0, (max(ends) - min(starts)).total_seconds()) if starts else None
 

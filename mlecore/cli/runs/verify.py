@@ -77,7 +77,7 @@ def _bundle(path: Path) -> Iterator[tuple[Path, Exported | None, str]]:
         if not path.is_dir():
             folder = Path(temporary, path.stem)
             unpack(source, found, folder)
-        yield folder, Exported(not_begun=found.not_begun), f"all {len(found.files)} files are as they were exported"
+        yield folder, Exported(not_started=found.not_started), f"all {len(found.files)} files are as they were exported"
 
 
 def _regrade(group: Path, data: tuple[Path, ...]) -> int:

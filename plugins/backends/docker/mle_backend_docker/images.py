@@ -161,17 +161,17 @@ def relay_image(engine: Engine, settings: Settings) -> str:
         return build_context(engine, settings, relay_context(settings), settings.base, out).ref
 
 
-def build_context(engine: Engine, settings: Settings, made: Context, base: str, out: IO[str]) -> Image:
+def build_context(engine: Engine, settings: Settings, wanted: Context, base: str, out: IO[str]) -> Image:
     """The image of a context, built unless it is there."""
     # One build of the same image at a time: a second one would leave the first without a name.
-    with locked(made.digest[:12]):
-        found = engine.image(made.tag)
+    with locked(wanted.digest[:12]):
+        found = engine.image(wanted.tag)
         if found is not None:
-            out.write(f"{made.tag} is there already\n")
+            out.write(f"{wanted.tag} is there already\n")
         else:
             _ensure(engine, settings, base, out)
-            found = _build(engine, made, out)
-    return Image(ref=made.tag, digest=str(found["Id"]))
+            found = _build(engine, wanted, out)
+    return Image(ref=wanted.tag, digest=str(found["Id"]))
 
 
 def _finished(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> Image:
@@ -225,20 +225,20 @@ def _pull(engine: Engine, ref: str, out: IO[str]) -> None:
         )
 
 
-def _build(engine: Engine, made: Context, out: IO[str]) -> dict[str, Any]:
-    out.write(f"building {made.tag}\n{made.dockerfile}\n")
+def _build(engine: Engine, wanted: Context, out: IO[str]) -> dict[str, Any]:
+    out.write(f"building {wanted.tag}\n{wanted.dockerfile}\n")
     # The owner is not part of the digest: what several users want is built once. It comes first, so that half-built
     # images have it too.
-    lines = [made.lines[0], f"LABEL {names.OWNER}={json.dumps(owner())}", *made.lines[1:]]
+    lines = [wanted.lines[0], f"LABEL {names.OWNER}={json.dumps(owner())}", *wanted.lines[1:]]
     try:
         settings = mirrors(os.environ)
-        if settings and made.installs:
-            start = lines.index(made.installs[0])
-            image = _build_lines(engine, made, lines[:start], out)
-            commands = install(engine, image, made.recipe, f"mlecore-{made.digest[:12]}", settings, out)
-            lines = [*commands, *lines[start + len(made.installs) :]]
-        _build_lines(engine, made, lines, out, tag=made.tag, labels={names.RECIPE: made.digest})
-        found = engine.image(made.tag)
+        if settings and wanted.installs:
+            start = lines.index(wanted.installs[0])
+            image = _build_lines(engine, wanted, lines[:start], out)
+            commands = install(engine, image, wanted.recipe, f"mlecore-{wanted.digest[:12]}", settings, out)
+            lines = [*commands, *lines[start + len(wanted.installs) :]]
+        _build_lines(engine, wanted, lines, out, tag=wanted.tag, labels={names.RECIPE: wanted.digest})
+        found = engine.image(wanted.tag)
     except BackendError as error:
         if type(error) is not BackendError:
             raise
@@ -253,14 +253,14 @@ def _build(engine: Engine, made: Context, out: IO[str]) -> dict[str, Any]:
     return found
 
 
-def _build_lines(engine: Engine, made: Context, lines: Sequence[str], out: IO[str], **options: Any) -> str:
+def _build_lines(engine: Engine, wanted: Context, lines: Sequence[str], out: IO[str], **options: Any) -> str:
     """The id of the image of these lines of a Dockerfile. Raises BackendError."""
     id, problem = "", None
     client = engine.streaming()
     dockerfile = "\n".join(lines) + "\n"
-    with io.BytesIO(_tar({"Dockerfile": dockerfile.encode(), **made.files})) as packed:
+    with io.BytesIO(_tar({"Dockerfile": dockerfile.encode(), **wanted.files})) as packed:
         try:
-            with engine.request(f"building {made.tag}"):
+            with engine.request(f"building {wanted.tag}"):
                 events = client.build(
                     fileobj=packed, custom_context=True, rm=True, forcerm=True, decode=True, **options
                 )

@@ -77,7 +77,7 @@ def _network(engine: Engine, job: Job, labels: Mapping[str, str]) -> str:
             if found["Name"] == job.name:
                 return str(found["Id"])
         try:
-            made = engine.api.create_network(
+            created = engine.api.create_network(
                 job.name,
                 driver="bridge",
                 options=options,
@@ -88,8 +88,8 @@ def _network(engine: Engine, job: Job, labels: Mapping[str, str]) -> str:
         except docker.errors.APIError as error:
             if error.status_code != 409:
                 raise
-            made = engine.api.inspect_network(job.name)  # another controller was first
-        return str(made["Id"])
+            created = engine.api.inspect_network(job.name)  # another controller was first
+        return str(created["Id"])
 
 
 def _at_least(engine: Engine, *wanted: int) -> bool:

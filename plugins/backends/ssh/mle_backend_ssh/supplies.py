@@ -67,21 +67,21 @@ class Images:
                     with writing, log.open("ab") as out:
                         out.write(f"== {member.name}\n".encode() + (part.read_bytes() if part.exists() else b""))
 
-        made = {member.name: image for member, image in ask_all(members, build) if image is not None}
-        if not made:
+        images = {member.name: image for member, image in ask_all(members, build) if image is not None}
+        if not images:
             raise errors[0]
-        ref = json.dumps({name: image.ref for name, image in made.items()})
+        ref = json.dumps({name: image.ref for name, image in images.items()})
         self._recipes[ref] = recipe
-        digests = sorted({image.digest for image in made.values()})
-        installed = tuple(dict.fromkeys(line for image in made.values() for line in image.installed))
+        digests = sorted({image.digest for image in images.values()})
+        installed = tuple(dict.fromkeys(line for image in images.values() for line in image.installed))
         digest = digests[0] if len(digests) == 1 else hashlib.sha256(json.dumps(digests).encode()).hexdigest()
         return Image(ref=ref, digest=digest, installed=installed)
 
     def on(self, member: Member, image: Image, log: Path) -> Image:
         """What a host starts; one that did not answer when the others built it builds it now."""
-        made = json.loads(image.ref)
-        if member.name in made:
-            return evolve(image, ref=made[member.name])
+        images = json.loads(image.ref)
+        if member.name in images:
+            return evolve(image, ref=images[member.name])
         known = self._later.get((image.ref, member.name))
         if known is None:
             recipe = self._recipes.get(image.ref)
