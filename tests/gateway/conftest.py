@@ -49,8 +49,8 @@ class Front:
     def calls(self) -> list[Call]:
         """Of the log, once no call is under way: the last byte reaches the client before the line is written."""
         for _ in range(200):
-            calls = list(read_calls(self.folder / LOG))
-            if len(calls) == len(list(read_calls(self.folder / LOG, under_way=False))):
+            calls = list(read_calls(self.folder / LOG, under_way=False))
+            if len(calls) == len(list(read_calls(self.folder / LOG))):
                 break
             time.sleep(0.01)
         return calls
