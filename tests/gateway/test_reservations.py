@@ -71,13 +71,14 @@ def test_a_call_waits_for_reservations_and_is_not_told_that_the_budget_is_used_u
 def test_asked_again_before_a_retry(gateway):
     """What others spent while a call waited for the rate limit is gone."""
     answers = (
-        Answer(status=429, retry_after=0.5, when="first"),
+        Answer(status=429, retry_after=2, when="first"),
         Answer(text="x", usage=Usage(input=60, output=400), times=0),
     )
     front = gateway(*answers, budgets=("300tok",), retries=3)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(front.ask, body={**CHAT, "messages": [{"role": "user", "content": "first"}]})
-        time.sleep(0.2)
+        while front.model.served.calls < 1:
+            time.sleep(0.01)
         assert front.ask(body={**CHAT, "max_tokens": 10})[0] == 200, "it spends more than it said"
         status, _, body = first.result()
     assert status == 429 and b"budget of 300tok is used up" in body
