@@ -50,4 +50,4 @@ def command(
         click.echo(f"Warning: {warning}")
     click.echo(f"{submission} is well-formed for {competition_id}.")
     if target.facts.check_incomplete:
-        click.echo(f"Grading may still refuse it: {target.facts.check_incomplete}")
+        click.echo(f"Grading may still reject it: {target.facts.check_incomplete}")

@@ -104,7 +104,7 @@ class Column:
         if self.type == "mask" and not self.pixels:
             raise PluginError("a column of masks needs `pixels`: their number, or columns of the answers")
         if self.type == "records" and not self.record:
-            raise PluginError("a column of records needs `record`: what its words are")
+            raise PluginError("a column of records needs `record`, the fields of each record")
 
     def read(self, frame: DataFrame, name: str, answers: DataFrame) -> NDArray[Any] | Sequence[Any] | Series:
         """The column's values, one a row. Raises InvalidSubmission for those that do not fit."""
