@@ -19,7 +19,7 @@ TEXT = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
 
 @pytest.mark.slow
 @pytest.mark.sandbox
-def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, index) -> None:  # type: ignore[no-untyped-def]
+def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, uploads: Path) -> None:
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
     commands = re.findall(r"^```sh\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
@@ -38,7 +38,7 @@ def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, 
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    assert "mle_agent_my_agent-0.1.0-py3-none-any.whl" in index.files
+    assert (uploads / "mle_agent_my_agent-0.1.0-py3-none-any.whl").is_file()
     for group, agent in (("script", "command"), ("published", "my-agent")):
         (run,) = (folder / "runs" / group).glob(f"{agent}--*")
         assert json.loads((run / "grade.json").read_bytes())["valid_submission"]
