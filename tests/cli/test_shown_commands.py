@@ -46,6 +46,7 @@ NEEDS = {
     r"detect .*(--detector NAME|-D )": "a model, or a detector of the reader's",
     r"runs cancel .*/RUN": "a run that has not ended",
     r"runs adopt": "a group from elsewhere",
+    r"data .* s3:": "a bucket",
     r"doctor": "a while: it asks all backends, and Kaggle",
 }
 
