@@ -13,7 +13,7 @@ PYTEST := .venv/bin/pytest --dist loadgroup
 SEEDS ?= 1
 KITS ?= 1/1
 
-.PHONY: demo test test-all test-rest test-kubernetes types env lock generate packages clean
+.PHONY: demo test test-short test-all test-rest test-kubernetes types env lock generate packages clean
 
 demo: env  ## the whole thing, on practice data and synthetic data
 	@scripts/demo.sh
@@ -21,8 +21,10 @@ demo: env  ## the whole thing, on practice data and synthetic data
 test: env  ## the short lane, in minutes: style, types, all tests that need no engine, each competition's kit in its short form
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
-	@$(MAKE) --no-print-directory types
-	$(PYTEST) -n 3 --kit short --seeds $(SEEDS) -m "not ($(LONG))"  # more workers than CPUs, as many tests wait
+	@$(MAKE) --no-print-directory -j2 types test-short
+
+test-short: env
+	$(PYTEST) -n 4 --kit short --seeds $(SEEDS) -m "not ($(LONG))"  # more workers than CPUs, as many tests wait
 
 test-all: test test-rest test-kubernetes  ## everything; SEEDS=3 tries each oracle on synthetic data of three seeds
 

@@ -110,7 +110,7 @@ def test_never_contradicts_the_generic_check(name, tmp_path):
     told, told_apart = json.loads(form.to_json(own_check=False)), 0
     for number, text in enumerate(
         mutations(
-            good, seed=71 + len(name), count=200, odd=MASKS if "masks" in name else RECORDS if "records" in name else ()
+            good, seed=71 + len(name), count=80, odd=MASKS if "masks" in name else RECORDS if "records" in name else ()
         )
     ):
         path.write_bytes(text.encode())
@@ -128,7 +128,7 @@ def test_never_contradicts_the_generic_check(name, tmp_path):
             continue
         told_apart += 1
         assert (got == "well-formed") == (wanted == "well-formed"), f"{number}\n{text}\nwant {wanted}\ngot {got}"
-    assert told_apart > 100
+    assert told_apart > 40
 
 
 def test_limits_are_those_of_the_guard():

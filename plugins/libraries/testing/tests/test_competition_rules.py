@@ -153,6 +153,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow  # each creates data and prepares them, some twice
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_competition_is_found_out(judge: Judge, what: str) -> None:
     rule, edits, expected = BROKEN[what]

@@ -87,8 +87,8 @@ def check_competition(
     """Check an installed competition against all rules, on its synthetic data (or real data that need no account).
 
     ``short`` takes seconds: data of a tenth of the size (unless ``size`` says otherwise), 60 mutated submissions
-    instead of hundreds, no model, and waivers are not checked for being needed. ``shared`` has the data of other tests
-    of this run.
+    instead of hundreds, no model, nothing prepared a second time, and waivers are not checked for being needed.
+    ``shared`` has the data of other tests of this run.
 
     Raises ConformanceError, an AssertionError, with every rule that is broken and where. Returns the rules that could
     not be tried here, with the reason. A rule that edition v1 breaks by design is waived in competition.toml::
