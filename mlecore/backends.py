@@ -45,6 +45,7 @@ class Problem:
     description: str
     fix: str
     fatal: bool = True  # False: a warning
+    usage: bool = False  # the request can never be met here, so it is wrong usage
 
 
 Level = Literal["enforced", "watched", "absent"]

@@ -1,4 +1,4 @@
-"""Several agents in one command: each -A and --model belongs to the --agent before it."""
+"""Several agents in one command: each -A, --model and --label belongs to the --agent before it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,26 @@ import click
 from mlecore.errors import UsageError
 
 _ORDER = "mlecore.cli.order"
+FLAGS = ("agent", "options", "model", "label")
 
 
 class OrderedCommand(click.Command):
-    """Remembers in which order its options were given."""
+    """Remembers in which order its options were given, and lists them in ``sections``: title -> first option."""
+
+    def __init__(self, *args: Any, sections: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._first = {name: title for title, name in sections.items()}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        lines: dict[str, list[tuple[str, str]]] = {}
+        title = "Options"
+        for parameter in self.get_params(ctx):
+            title = self._first.get(parameter.name or "", title)
+            if (line := parameter.get_help_record(ctx)) is not None:
+                lines.setdefault(title, []).append(line)
+        for title, rows in lines.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:
@@ -25,28 +41,28 @@ class OrderedCommand(click.Command):
 def agents_given(context: click.Context, flags: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """``agent``, ``options`` and ``model`` as arguments of ``mlecore.run``, from these flags, all of them repeatable.
 
-    Options and models that stand before the first of several agents are an error, as nobody could say whose they are.
+    What stands before the first of several agents is an error, as nobody could say whose it is.
     """
     from mlecore.options import pairs
 
-    if len(flags["agent"]) < 2:
+    if len(flags["agent"]) < 2 and not flags["label"]:
         if len(flags["model"]) > 1:
             raise UsageError("--model is given twice for one agent", fix="Repeat --agent before each, or write a plan.")
         given = {"agent": flags["agent"][:1], "options": flags["options"], "model": flags["model"][:1]}
         found: dict[str, Any] = {name: values[0] for name, values in given.items() if values and name != "options"}
         return {**found, "options": pairs(flags["options"], "-A")} if flags["options"] else found
-    left = {name: iter(flags[name]) for name in ("agent", "options", "model")}
+    left = {name: iter(flags[name]) for name in FLAGS}
     tables: list[dict[str, Any]] = []
     for name in context.meta[_ORDER]:
         if name == "agent":
             tables.append({"name": next(left[name]), "options": []})
         elif name in left and not tables:
-            flag = "--model" if name == "model" else "-A"
-            raise UsageError(f"{flag} stands before the first of several agents", fix="Put it after the agent's name.")
+            flag = "-A" if name == "options" else f"--{name}"
+            raise UsageError(f"{flag} stands before the first --agent", fix="Put it after the agent's name.")
         elif name == "options":
             tables[-1]["options"].append(next(left[name]))
-        elif name == "model":
-            if "model" in tables[-1]:
-                raise UsageError(f"--model is given twice for {tables[-1]['name']}")
-            tables[-1]["model"] = next(left[name])
+        elif name in left:
+            if name in tables[-1]:
+                raise UsageError(f"--{name} is given twice for {tables[-1]['name']}")
+            tables[-1][name] = next(left[name])
     return {"agent": [{**table, "options": pairs(table["options"], "-A")} for table in tables]}

@@ -55,5 +55,43 @@ def _groups_and_runs(ctx: click.Context, incomplete: str) -> list[str]:
     return [f"{group}/{name}" for name in _folders(runs) if (runs / name / "run.json").is_file()]
 
 
+def _option_of(kind: str, default: str | None = None) -> _Name:
+    """``NAME=`` of the options that the named plugin declares (of several, the last), then the option's choices."""
+
+    def known(ctx: click.Context, incomplete: str) -> Iterable[str]:
+        from mlecore.errors import MlecoreError
+        from mlecore.registry.loading import load
+
+        named = ctx.params.get(kind) or default
+        name = named[-1] if isinstance(named, tuple) else named
+        if not name:
+            return []
+        try:
+            loaded = load(kind, name)
+            declared = loaded.call(kind, options={}) if kind == "backend" else loaded.call(kind)
+        except MlecoreError:
+            return []
+        chosen = next((option for option in declared.options if incomplete.startswith(f"{option.name}=")), None)
+        if chosen is not None:
+            return [f"{chosen.name}={choice}" for choice in chosen.choices]
+        return [f"{option.name}=" for option in declared.options]
+
+    return _Name(known)
+
+
+def _splits(_: click.Context, __: str) -> Iterable[str]:
+    from mlecore.competitions import SPLITS
+
+    return ("lite", *SPLITS, "dev")
+
+
+def _states(_: click.Context, __: str) -> Iterable[str]:
+    from mlecore.runs.record import STATES
+
+    return STATES
+
+
 COMPETITION, AGENT, BACKEND, DETECTOR = map(_plugin, ("competition", "agent", "backend", "detector"))
+AGENT_OPTION, BACKEND_OPTION = _option_of("agent"), _option_of("backend", "vm")
+SPLIT, STATE = _Name(_splits), _Name(_states)
 GROUP, RUN = _Name(_groups), _Name(_groups_and_runs)

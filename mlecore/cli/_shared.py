@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mlecore.cli._names import SPLIT
 from mlecore.printable import printable
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def edition_option(function: F) -> F:
 def split_option(function: F) -> F:
     """--split, repeatable."""
     words = "All installed competitions of a split (lite, low, medium, high, dev); repeatable."
-    return click.option("--split", multiple=True, help=words)(function)
+    return click.option("--split", type=SPLIT, multiple=True, help=words)(function)
 
 
 def synthetic_option(function: F) -> F:

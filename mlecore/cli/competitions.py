@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.cli._names import COMPETITION
+from mlecore.cli._names import COMPETITION, SPLIT
 from mlecore.cli._shared import data_option, json_option, print_json, print_table
 from mlecore.units import show_size
 
@@ -25,7 +25,7 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command("list")
-@click.option("--split", help="lite, low, medium, high or dev.")
+@click.option("--split", type=SPLIT, help="lite, low, medium, high or dev.")
 @data_option
 @json_option
 def list_competitions(split: str | None = None, data: tuple[Path, ...] = (), as_json: bool = False) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mlecore.cli._names import BACKEND, COMPETITION
+from mlecore.cli._names import BACKEND, COMPETITION, SPLIT
 from mlecore.cli._shared import (
     backend_config_option,
     backend_options_of,
@@ -21,7 +21,7 @@ _COLOURS = {"ok": "green", "warning": "yellow", "problem": "red", "unknown": "re
 
 @click.command("doctor")
 @click.argument("ids", type=COMPETITION, nargs=-1, metavar="[ID]...")
-@click.option("--split", help="Check this split: lite, low, medium, high or dev.  [default: all installed]")
+@click.option("--split", type=SPLIT, help="Check this split: lite, low, medium, high or dev.  [default: all installed]")
 @click.option("--clean", is_flag=True, help="List and remove files left by killed commands.")
 @click.option("--backend", type=BACKEND, help="Check only this backend, in detail, with the options given by -B.")
 @click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="Option for the backend.")

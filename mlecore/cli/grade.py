@@ -65,6 +65,11 @@ def command(
     from mlecore.grading.batch import Line, read_jsonl
 
     if snapshots:
+        if submission or jsonl or output or synthetic:
+            raise UsageError(
+                "--snapshots grades a group's runs with its own data: leave out SUBMISSION, --jsonl, --output and "
+                "--synthetic"
+            )
         _grade_snapshots(runs / snapshots, DataDirs.of(data), as_json)
         return
     if jsonl:

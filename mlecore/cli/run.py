@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.cli._agents import OrderedCommand, agents_given
-from mlecore.cli._names import AGENT, BACKEND, COMPETITION, GROUP
+from mlecore.cli._agents import FLAGS, OrderedCommand, agents_given
+from mlecore.cli._names import AGENT, AGENT_OPTION, BACKEND, BACKEND_OPTION, COMPETITION, GROUP
 from mlecore.cli._shared import (
     backend_config_option,
     backend_options_of,
@@ -31,25 +31,56 @@ if TYPE_CHECKING:
     from mlecore.runs.plan import Plan
 
 
-@click.command("run", cls=OrderedCommand)
+SECTIONS = {  # of the help: title -> its first option
+    "What to run": "agent",
+    "Limits of each run": "time_limit",
+    "Network and secrets": "network",
+    "Models": "endpoint",
+    "Where": "backend",
+    "How": "group",
+}
+
+
+@click.command("run", cls=OrderedCommand, sections=SECTIONS)
 @click.option(
-    "--agent", type=AGENT, multiple=True, help="Agent to run; repeatable, each followed by its own -A and --model."
+    "--agent",
+    type=AGENT,
+    multiple=True,
+    help="Agent to run; repeatable, each followed by its own -A, --model and --label.",
 )
-@click.option("-A", "options", multiple=True, metavar="NAME=VALUE", help="Option for the preceding --agent.")
+@click.option(
+    "-A",
+    "options",
+    type=AGENT_OPTION,
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Option for the preceding --agent.",
+)
+@click.option("--model", multiple=True, help="Model for the preceding --agent.")
+@click.option("--label", multiple=True, help="Name of the preceding --agent in runs and reports.")
 @click.option("--competition", type=COMPETITION, multiple=True, metavar="ID", help="Competition to run; repeatable.")
 @split_option
 @click.option("--all", is_flag=True, default=None, help="All installed competitions of the benchmark.")
-@click.option("--backend", type=BACKEND, show_default="vm", help="Backend that runs the agent.")
-@click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="Option for the backend.")
-@backend_config_option
 @click.option("--seeds", type=int, show_default="1", help="Number of seeds per agent and competition: 0, 1, ...")
 @click.option("--seed", type=int, multiple=True, help="Seed to use; repeatable.")
+@synthetic_option
+@edition_option
+@data_option
+@click.option("--plan", type=click.Path(path_type=Path), help="TOML file that describes the whole experiment.")
 @click.option("--time-limit", show_default="24h", help="Time limit per run, e.g. 24h, 90m, 1h30m or 3600 (seconds).")
 @click.option("--cpus", type=float, help="CPUs per run.")
 @click.option("--memory", help="Memory per run, e.g. 16GB or 512MiB.")
 @click.option("--gpus", type=int, show_default="0", help="GPUs per run; runs never share a GPU.")
 @click.option("--disk", help="Disk quota per run, e.g. 100GB.")
-@click.option("--model", multiple=True, help="Model for the preceding --agent.")
+@click.option(
+    "--network",
+    is_flag=True,
+    flag_value="open",
+    default=None,
+    help="Network access for runs. [default: none, or only the gateway to the model]",
+)
+@click.option("--allow", multiple=True, metavar="HOST", help="Host that runs may reach through the relay; repeatable.")
+@click.option("--secret", multiple=True, metavar="NAME", help="Environment variable to pass to agents.")
 @click.option("--endpoint", metavar="URL", help="Base URL of the model's API.")
 @click.option("--key", metavar="NAME", help="Environment variable with the model's API key; only the gateway reads it.")
 @click.option(
@@ -87,24 +118,25 @@ if TYPE_CHECKING:
 @click.option(
     "--transcripts", is_flag=True, default=None, help="Record the full requests to the model and its responses."
 )
-@click.option("--secret", multiple=True, metavar="NAME", help="Environment variable to pass to agents.")
-@click.option(
-    "--network",
-    is_flag=True,
-    flag_value="open",
-    default=None,
-    help="Network access for runs. [default: none, or only the gateway to the model]",
-)
-@click.option("--allow", multiple=True, metavar="HOST", help="Host that runs may reach through the relay; repeatable.")
-@click.option("--group", type=GROUP, help="Name of the group; an existing group is resumed. [default: a new name]")
-@click.option("--plan", type=click.Path(path_type=Path), help="TOML file that describes the whole experiment.")
-@click.option("--max-parallel", type=int, help="Maximum number of runs at once.")
-@click.option("--retries", type=int, show_default="2", help="Retries per run after infrastructure failures.")
 @click.option(
     "--model-check/--no-model-check",
     default=None,
     help="Call each model once before the runs start. [default: model-check]",
 )
+@click.option("--backend", type=BACKEND, show_default="vm", help="Backend that runs the agent.")
+@click.option(
+    "-B",
+    "backend_options",
+    type=BACKEND_OPTION,
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Option for the backend.",
+)
+@backend_config_option
+@click.option("--group", type=GROUP, help="Name of the group; an existing group is resumed. [default: a new name]")
+@runs_option
+@click.option("--max-parallel", type=int, help="Maximum number of runs at once.")
+@click.option("--retries", type=int, show_default="2", help="Retries per run after infrastructure failures.")
 @click.option(
     "--verify-data",
     is_flag=True,
@@ -113,10 +145,7 @@ if TYPE_CHECKING:
 )
 @click.option("--detect/--no-detect", default=None, help="Run detectors on each finished run. [default: detect]")
 @click.option("-D", "detectors", multiple=True, metavar="DETECTOR.NAME=VALUE", help="Option for a detector.")
-@synthetic_option
-@edition_option
-@data_option
-@runs_option
+@click.option("--dry-run", is_flag=True, help="Check everything and show what would run, without starting it.")
 @json_option
 @click.pass_context
 def command(
@@ -128,6 +157,7 @@ def command(
     runs: Path,
     as_json: bool,
     backend_config: Path | None,
+    dry_run: bool,
     **flags: Any,
 ) -> None:
     """Let agents work on competitions in sandboxes, then grade their submissions.
@@ -139,7 +169,7 @@ def command(
     from mlecore.options import pairs_by_plugin
     from mlecore.runs.arguments import plan_of
 
-    agents = {name: flags.pop(name) for name in ("agent", "options", "model")}
+    agents = {name: flags.pop(name) for name in FLAGS}
     given = agents_given(context, agents)
     given |= {name: value for name, value in flags.items() if _is_given(context, name)}
     if "backend_options" in given or backend_config is not None:
@@ -148,7 +178,13 @@ def command(
         given["detectors"] = pairs_by_plugin(given["detectors"], "-D")
     if "price" in given:
         given["price"] = dict(map(_price, given["price"]))
-    perform(plan_of(plan, given), group, runs, data, as_json)
+    wanted = plan_of(plan, given)
+    if dry_run:
+        from mlecore.controller.api import dry_run as rehearse
+
+        rehearse(wanted, runs, data, echo)
+        return
+    perform(wanted, group, runs, data, as_json)
 
 
 def _price(text: str) -> tuple[str, dict[str, float]]:

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from mlecore.controller.timing import Timing
     from mlecore.runs.lock import GroupLock
 
+_DATA = {
+    "published": "data as published",
+    "unverified": "data not verified",
+    "synthetic": "synthetic data: no medals",
+    "no_leaderboard": "no human leaderboard: no medals",
+}
+
 
 @lists_arguments
 def run(
@@ -144,6 +151,34 @@ def _run_group(
                 return controller.run(only)
 
         return Done(group, _control(group.folder, control, display))
+
+
+def dry_run(plan: Plan, runs: Path, data: Sequence[Path | str], say: Callable[[str], None]) -> None:
+    """Check a plan as before a new group, and say what would run, for how long and for how much. Starts nothing.
+
+    Raises the errors of the plan that ``run_group`` raises before anything starts.
+    """
+    from mlecore.controller.capacity import cost_forecast, forecast
+    from mlecore.controller.experiment import load_experiment
+    from mlecore.controller.preflight import preflight
+    from mlecore.files import scratch
+    from mlecore.grading.isolated import IsolatedGrader
+
+    with IsolatedGrader() as grader, scratch() as cache:
+        experiment = load_experiment(plan, [str(Path(folder).absolute()) for folder in data], grader, say)
+        finished = preflight(experiment, cache, say)
+    for agent in plan.agents:
+        say(f"agent {agent.label}" + (f", model {agent.model} at {agent.endpoint}" if agent.model else ""))
+    for inputs in experiment.inputs.values():
+        say(f"competition {inputs.use.name}, {_DATA[inputs.data.kind(inputs.facts)]}")
+    started = sum(run.label not in finished for run in plan.runs())
+    counts = [counted(len(plan.agents), "agent"), counted(len(plan.competitions), "competition")]
+    say(f"{counted(len(plan), 'run')}: {' x '.join([*counts, counted(len(plan.seeds), 'seed')])}")
+    if started:
+        there = next(folder for folder in (runs.absolute(), *runs.absolute().parents) if folder.is_dir())
+        say(forecast(plan, experiment.backend.capacity(), started, there))
+    if calling := sum(bool(run.agent.model) for run in plan.runs()):
+        say(cost_forecast(plan, calling))
 
 
 def _still_to_begin(group: Group | None) -> frozenset[str] | None:

@@ -65,6 +65,16 @@ def at_once(capacity: Capacity | None, limits: Limits, max_parallel: int | None)
     return min(bounds, key=lambda bound: bound[0])
 
 
+def cost_forecast(plan: Plan, runs: int) -> str:
+    """The most that so many runs spend on their models, by the budgets of the plan."""
+    from mlecore_gateway.budgets import Budget
+
+    budgets = [Budget.parse(text) for text in plan.gateway.budgets]
+    if not budgets:
+        return "model calls: no --budget, so their cost has no limit"
+    return "model calls: at most " + ", ".join(f"{budget.amount * runs:,.10g} {budget.unit}" for budget in budgets)
+
+
 def forecast(plan: Plan, capacity: Capacity | None, runs: int, folder: Path) -> str:
     """The most time (rounds of runs x limit) and disk that so many runs take, and how many run at once and why.
 

@@ -67,7 +67,8 @@ def preflight(
         if not problem.fatal:
             say(f"warning: {problem.description} ({problem.fix})")
     if fatal := [problem for problem in problems if problem.fatal]:
-        raise BackendError(
+        kind = UsageError if all(problem.usage for problem in fatal) else BackendError
+        raise kind(
             f"backend {plan.backend.name}: " + "; ".join(problem.description for problem in fatal),
             fix="\n".join(problem.fix for problem in fatal),
         )

@@ -73,7 +73,8 @@ def choose(names: Sequence[str], options: GivenOptions) -> tuple[list[ReadyDetec
         except MlecoreError as error:
             if names or name in options:
                 raise
-            remarks.append(f"{error.message}; it is skipped")
+            if not isinstance(error, UsageError):  # nobody asked for one that is not set up
+                remarks.append(f"{error.message}; it is skipped")
     if not names:
         broken = [plugin for plugin in plugins("detector") if plugin.state in ("broken", "incompatible")]
         remarks += [f"detector {plugin.name} judges no run: it is {plugin.state}: {plugin.reason}" for plugin in broken]

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from mlecore.errors import UsageError
 from mlecore.runs.plan import Plan
 
+_SMALLEST = 1_000_000  # bytes; fewer are a size whose unit was forgotten
+
 
 def check_plan(plan: Plan) -> Plan:
     """The plan, if it is consistent. Raises UsageError."""
@@ -41,6 +43,11 @@ def _check_numbers(plan: Plan) -> None:
     ):
         if value is not None and not value > 0:  # NaN is not
             raise UsageError(f"{what} must be more than 0, not {value}")
+    for what, size in (("memory", limits.memory), ("disk", limits.disk)):
+        if size is not None and size < _SMALLEST:
+            raise UsageError(
+                f"limits.{what} is {size} bytes, too small for any run", fix=f"Write the unit, e.g. {size}GB."
+            )
     for what, number in (
         ("limits.gpus", limits.gpus),
         ("execution.retries", execution.retries),
@@ -55,6 +62,11 @@ def _check_models(plan: Plan) -> None:
     from mlecore_gateway.routes import Rule
 
     for agent in plan.agents:
+        if agent.model and not agent.endpoint and plan.limits.network == "llm" and not plan.limits.allow:
+            raise UsageError(
+                f"the model {agent.model} has no endpoint, so agent {agent.label} could not call it",
+                fix="Name the base URL of its API: --endpoint https://api.example.com/v1",
+            )
         url = urlsplit(agent.endpoint or "http://none")
         if url.scheme not in ("http", "https") or not url.hostname or url.query:
             raise UsageError(f"{agent.endpoint!r} is not an endpoint", fix="Write it like https://api.example.com/v1")

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -35,6 +36,7 @@ R = TypeVar("R", bound=RunSummary)
 RECORD = "run.json"
 PLAN = "plan.toml"
 GROUP = "group.json"
+_NAME = re.compile(r"\w[\w.@+-]{0,199}")  # commands that are printed hold it
 
 
 @frozen(kw_only=True)
@@ -78,50 +80,47 @@ def create_group(
     runs: Path, name: str | None, plan: Plan, data: tuple[str, ...] = (), plugins: tuple[PluginUse, ...] = ()
 ) -> Group:
     """A new group's folder. Raises UsageError if the name is taken or is not a valid name."""
-    if name is not None and (not name or name.startswith(".") or "/" in name or "\\" in name or len(name) > 200):
-        raise UsageError(f"{name!r} cannot be the name of a group")
+    if name is not None and not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r} cannot be a group's name", fix="Use letters, digits and . _ -; at most 200.")
+    files.make_folder(runs)
+    uid, content = secrets.token_hex(8), write_plan(plan).encode()
     stem = name or time.strftime("%Y%m%d-%H%M%S-") + plan.agents[0].label[:40]
-    for number in range(1, 1000):
-        folder = runs / (stem if number == 1 else f"{stem}-{number}")
-        try:
-            files.make_folder(folder, exist_ok=False)
-            break
-        except FileExistsError:
-            if name is not None and _unfinished(folder):
-                break
+    new = runs / f".{stem}.{uid}"  # complete before it gets its name: two commands may want the same one
+    files.make_folder(new, exist_ok=False)
+    try:
+        files.replace(new / PLAN, content)
+        for number in range(1, 1000):
+            folder = runs / (stem if number == 1 else f"{stem}-{number}")
+            info = GroupInfo(
+                uid=uid,
+                name=folder.name,
+                created_at=now(),
+                data=data,
+                plan=hashlib.sha256(content).hexdigest(),
+                seal=seal(uid, folder),
+                plugins=plugins,
+            )
+            write_info(new, info)
+            try:
+                files.rename(new, folder)
+                return Group(folder=folder, info=info, plan=plan)
+            except OSError as error:
+                if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+                    raise
             if name is not None:
                 raise UsageError(
                     f"the group {name} exists already in {runs}",
                     fix=f"Use another name, or: mlecore runs resume {name}",
-                ) from None
-    else:
-        raise UsageError(f"{runs} has too many groups named {stem}", fix="Name the group: --group NAME")
-    uid = secrets.token_hex(8)
-    content = write_plan(plan).encode()
-    info = GroupInfo(
-        uid=uid,
-        name=folder.name,
-        created_at=now(),
-        data=data,
-        plan=hashlib.sha256(content).hexdigest(),
-        seal=seal(uid, folder),
-        plugins=plugins,
-    )
-    files.replace(folder / PLAN, content)
-    write_info(folder, info)  # last: it makes the folder a group
-    return Group(folder=folder, info=info, plan=plan)
+                )
+    except BaseException:
+        files.remove(new)
+        raise
+    raise UsageError(f"{runs} has too many groups named {stem}", fix="Name the group: --group NAME")
 
 
 def write_info(folder: Path, info: GroupInfo) -> None:
     """A group's group.json."""
     files.replace(folder / GROUP, (json.dumps(plain(info), indent=1) + "\n").encode())
-
-
-def _unfinished(folder: Path) -> bool:
-    """Is it a group that was interrupted while being made? Then it holds nothing except, perhaps, its plan."""
-    return folder.is_dir() and not any(
-        path.name.strip(".") not in (PLAN, f"{PLAN}.tmp", f"{GROUP}.tmp") for path in folder.iterdir()
-    )
 
 
 def is_group(folder: Path) -> bool:

@@ -26,6 +26,16 @@ def test_names_are_completed() -> None:
     assert "prepare" in completions("pre")
 
 
+def test_options_of_plugins_splits_and_states_are_completed() -> None:
+    assert "argv=" in completions("run", "--agent", "baseline", "--agent", "command", "-A", "")
+    assert completions("run", "--agent", "command", "-A", "network=") == ["network=llm", "network=open"]
+    assert "isolation=" in completions("run", "-B", "i")
+    assert "context=" in completions("run", "--backend", "kubernetes", "-B", "c")
+    assert completions("run", "--agent", "nobody", "-A", "") == []
+    assert completions("run", "--split", "l") == ["lite", "low"]
+    assert "graded" in completions("runs", "list", "--state", "g")
+
+
 def test_groups_and_runs_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "first" / "baseline--coins--0").mkdir(parents=True)
     (tmp_path / "first" / "builds").mkdir()

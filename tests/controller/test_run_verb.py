@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -10,7 +12,9 @@ from click.testing import CliRunner
 from mlecore.cli import main
 from mlecore.controller.display import last_words
 from mlecore.data import DataDirs
-from mlecore.runs.store import open_group
+from mlecore.errors import UsageError
+from mlecore.runs.planning import make_plan
+from mlecore.runs.store import create_group, open_group
 
 
 @pytest.fixture
@@ -50,8 +54,13 @@ def verb(lab):
         (["--plan", "x.toml"], "leave out agent, competition, backend, backend_options"),
         (["--edition", "v9"], "no edition 'v9'"),
         (["--split", "nosuch"], "no split"),
-        (["--group", "../x"], "cannot be the name"),
+        (["--group", "../x"], "cannot be a group's name"),
+        (["--group", "my runs"], "cannot be a group's name"),
         (["--cpus", "-1"], "more than 0"),
+        (["--memory", "16"], "Write the unit, e.g. 16GB."),
+        (["--disk", "100"], "Write the unit, e.g. 100GB."),
+        (["--model", "gpt-5"], "--endpoint https://api.example.com/v1"),
+        (["--label", "a", "--label", "b"], "--label is given twice for worker"),
     ],
 )
 def test_wrong_usage_starts_nothing(verb, lab, more, words):
@@ -73,6 +82,31 @@ def test_flags_become_a_plan(verb, lab):
     assert plan.agents[0].options == {"code": "1"} and plan.seeds == (0, 1) and plan.limits.time == 1800
     code, output = verb("--group", "mine", "-A", "code=2")
     assert code == 2 and "another plan" in output
+
+
+def test_two_agents_of_one_plugin_get_labels(verb, lab):
+    code, output = verb(
+        "--group", "mine", "--label", "plain", "--agent", "worker", "-A", "code=1", "--label", "one", "--dry-run"
+    )
+    assert code == 0 and "agent plain\nagent one\n" in output, output
+    assert "2 runs: 2 agents x 1 competition x 1 seed" in output and "at most 1d" in output
+    assert not lab.runs.exists()
+
+
+def test_a_group_is_complete_before_it_has_its_name(lab):
+    """Of two commands that create one group at once, one does, and the other is told so."""
+    with ThreadPoolExecutor(8) as pool:
+        tried = list(pool.map(lambda _: create(lab.runs), range(8)))
+    assert sorted(tried) == ["created", *["the group same exists already"] * 7]
+    assert [folder.name for folder in lab.runs.iterdir()] == ["same"]
+
+
+def create(runs: Path) -> str:
+    try:
+        create_group(runs, "same", make_plan({"agents": [{"name": "worker"}], "competitions": ["coins"]}))
+    except UsageError as error:
+        return error.message.partition(" in ")[0]
+    return "created"
 
 
 def test_no_prepared_data_names_the_command(verb):

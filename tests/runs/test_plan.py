@@ -88,7 +88,7 @@ def test_written_and_read_again():
             "agents": [{"name": "command", "options": odd}, {"name": "command", "model": "m", "endpoint": "http://e"}],
             "competitions": ["a"],
             "seeds": [7, -1],
-            "limits": {"time": 0.1 + 0.2, "disk": 5, "cpus": 0.5},
+            "limits": {"time": 0.1 + 0.2, "disk": 5_000_001, "cpus": 0.5},
             "backend": {"options": {"x": ""}},
             "execution": {"max_parallel": 3, "retries": 0},
         }
@@ -110,9 +110,9 @@ def test_what_stood_for_several_things_is_written_out():
     ("given", "network"),
     [
         ({}, "none"),
-        ({"model": {"name": "m"}}, "llm"),
+        ({"model": {"name": "m", "endpoint": "http://e"}}, "llm"),
         ({"model": {"endpoint": "http://e"}}, "llm"),
-        ({"agents": [{"name": "a"}, {"name": "b", "model": "m"}]}, "llm"),
+        ({"agents": [{"name": "a"}, {"name": "b", "model": "m", "endpoint": "http://e"}]}, "llm"),
         ({"limits": {"allow": ["example.org"]}}, "llm"),
         ({"limits": {"allow": ["example.org"], "network": "open"}}, "open"),
         ({"limits": {"network": "none"}, "model": {"name": "m"}}, "none"),

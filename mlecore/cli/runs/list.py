@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlecore.cli._names import AGENT, COMPETITION, GROUP
+from mlecore.cli._names import AGENT, COMPETITION, GROUP, STATE
 from mlecore.cli._shared import echo, json_option, print_json, print_table, runs_option
 from mlecore.cli.runs._names import group_folder
 from mlecore.errors import MlecoreError, UsageError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("list")
 @click.argument("names", type=GROUP, nargs=-1, metavar="[GROUP]...")
-@click.option("--state", multiple=True, help="Only runs in this state; repeatable.")
+@click.option("--state", type=STATE, multiple=True, help="Only runs in this state; repeatable.")
 @click.option("--ended", multiple=True, help="Only runs with this outcome: finished, timed_out, crashed, oom ...")
 @click.option("--agent", type=AGENT, multiple=True, help="Only runs of this agent (or label).")
 @click.option("--competition", type=COMPETITION, multiple=True, help="Only runs on this competition.")

@@ -71,6 +71,7 @@ class Gpus:
                 Problem(
                     description=f"{wanted} GPU(s) requested, but nvidia-smi shows none on this machine",
                     fix="Omit -B gpus and --gpus, or use a machine with GPUs.",
+                    usage=True,
                 )
             ]
         out = []
@@ -80,6 +81,7 @@ class Gpus:
                 Problem(
                     description=f"unknown GPU {', '.join(unknown)}; this machine has {', '.join(self.here)}",
                     fix="Name existing GPUs: -B gpus=ID,ID",
+                    usage=True,
                 )
             )
         elif wanted > len(self.pool):
@@ -87,6 +89,7 @@ class Gpus:
                 Problem(
                     description=f"{wanted} GPUs requested, {len(self.pool)} available",
                     fix="Request fewer, e.g. --gpus 1",
+                    usage=True,
                 )
             )
         runtimes = self._engine.info.get("Runtimes") or {}

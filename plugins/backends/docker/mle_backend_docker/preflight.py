@@ -69,12 +69,14 @@ def _limits(engine: Engine, requested: Sequence[Resources]) -> Iterator[Problem]
         )
     cpus, memory = info.get("NCPU") or 0, info.get("MemTotal") or 0
     if cpus and (most := max((resources.cpus or 0 for resources in requested), default=0)) > cpus:
-        yield Problem(description=f"{most:g} CPUs requested, but the engine has {cpus}", fix=f"--cpus {cpus}")
+        what = f"{most:g} CPUs requested, but the engine has {cpus}"
+        yield Problem(description=what, fix=f"--cpus {cpus}", usage=True)
     if memory and (most := max((resources.memory or 0 for resources in requested), default=0)) > memory:
         have = f"{memory / 2**30:.1f} GiB"
         yield Problem(
             description=f"{most / 2**30:.1f} GiB of memory requested, but the engine has {have}",
             fix="Request less with --memory.",
+            usage=True,
         )
     if any(resources.disk for resources in requested) and not engine.limits_disk:
         yield Problem(

@@ -145,12 +145,14 @@ def _beyond(settings: Settings, there: Sequence[Node], requested: Sequence[Resou
         yield Problem(
             description=f"{gpus} {settings.gpu_resource} requested, but no node has more than {most}",
             fix="Request fewer with --gpus, or set the cluster's resource name: -B gpu-resource=NAME.",
+            usage=True,
         )
     cpus = max((resources.cpus or 0 for resources in requested), default=0)
     if cpus > (cores := max(node.cpus for node in there)):
         yield Problem(
             description=f"{cpus:g} CPUs requested, but no node has more than {cores:g}",
             fix="Request fewer with --cpus.",
+            usage=True,
         )
     memory = max((resources.memory or 0 for resources in requested), default=0)
     if memory > (room := max(node.memory for node in there)):
@@ -158,4 +160,5 @@ def _beyond(settings: Settings, there: Sequence[Node], requested: Sequence[Resou
         yield Problem(
             description=f"{memory / 2**30:.1f} GiB of memory requested, but no node has more than {have}",
             fix="Request less with --memory.",
+            usage=True,
         )

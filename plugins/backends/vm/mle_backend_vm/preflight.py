@@ -11,7 +11,7 @@ from mle_backend_vm.supervise import cgroups, slirp
 from mlecore.backends import Capacity, Problem, Resources
 from mlecore.errors import BackendError
 from mlecore.relay import Pattern
-from mlecore.units import show_size
+from mlecore.units import counted, show_size
 
 
 def problems(requested: Sequence[Resources], here: Capacity, isolated: bool, root: Path) -> Iterator[Problem]:
@@ -29,23 +29,27 @@ def problems(requested: Sequence[Resources], here: Capacity, isolated: bool, roo
     for gpu in here.gpus:
         if gpu not in known:
             text = f"this machine has no GPU {gpu}; available: {', '.join(known) or 'none'}"
-            yield Problem(description=text, fix="List them with -B gpus=0,1.")
-    found = [problem for resources in requested for problem in _unmet(resources, here, isolated)]
+            yield Problem(description=text, fix="List them with -B gpus=0,1.", usage=True)
+    found = [problem for resources in requested for problem in _unmet(resources, here, isolated, root)]
     yield from {problem.description: problem for problem in found}.values()
     yield from _watched(requested)
 
 
-def _unmet(resources: Resources, here: Capacity, isolated: bool) -> Iterator[Problem]:
+def _unmet(resources: Resources, here: Capacity, isolated: bool, root: Path) -> Iterator[Problem]:
     """Resources that this machine cannot provide."""
     if resources.gpus > len(here.gpus):
-        text = f"{resources.gpus} GPUs requested, {len(here.gpus) or 'none'} available"
-        yield Problem(description=text, fix="List them with -B gpus=0,1.")
+        text = f"{counted(resources.gpus, 'GPU')} requested, {len(here.gpus) or 'none'} available"
+        fix = "Request fewer" if here.gpus else "Leave out --gpus, or use a machine with GPUs"
+        yield Problem(description=text, fix=f"{fix}; -B gpus=0,1 names those that runs may use.", usage=True)
     if resources.memory and resources.memory > here.memory:
         text = f"{show_size(resources.memory)} of memory requested, {show_size(here.memory)} available"
-        yield Problem(description=text, fix="Request less memory.")
+        yield Problem(description=text, fix="Request less memory.", usage=True)
     if resources.cpus and resources.cpus > here.cpus:
         text = f"{resources.cpus:g} CPUs requested, {here.cpus:g} available"
-        yield Problem(description=text, fix="Request fewer CPUs.")
+        yield Problem(description=text, fix="Request fewer CPUs.", usage=True)
+    if resources.disk and resources.disk > (total := shutil.disk_usage(root).total):
+        text = f"{show_size(resources.disk)} of disk requested, the whole disk of {root} has {show_size(total)}"
+        yield Problem(description=text, fix="Request less with --disk, or name another disk: -B state=DIR.", usage=True)
     if resources.writable_root:
         text = "the agent installs things outside its home, which this backend keeps read-only"
         yield Problem(description=text, fix="Use the backend docker.")
