@@ -20,25 +20,17 @@ TEXT
 fi
 
 group="demo-$(date +%H%M%S)"
-echo "A practice competition on its real data, and two of Kaggle's on made-up data: --synthetic asks for no account."
+echo "Three competitions, one on its real data and two on synthetic data, which need no Kaggle account."
 show $mlecore prepare optical-digits aerial-cactus-identification spaceship-titanic --synthetic --data .demo/data
 # shellcheck disable=SC2086
 show $mlecore run --agent baseline --competition optical-digits --competition aerial-cactus-identification \
-  --competition spaceship-titanic --synthetic --seeds 3 --time-limit 10m --data .demo/data --runs .demo/runs \
-  --group "$group" $isolation
-show $mlecore report "$group" --runs .demo/runs
+  --competition spaceship-titanic --synthetic --time-limit 10m --data .demo/data --runs .demo/runs \
+  --group "$group" --no-detect $isolation
+show $mlecore report "$group" --runs .demo/runs --html .demo/report.html
 
 cat <<TEXT
-
-That was the whole way: prepare, run, grade, report. Every run's files are below .demo/runs/.
-
-What to try next:
-  .venv/bin/mlecore --help                             what else there is
+The page: .demo/report.html. Every run's files: .demo/runs/$group/. Your own agent on the same data:
   .venv/bin/mlecore run --agent command -A argv='python my_agent.py' -A pip=pandas --competition optical-digits \\
     --data .demo/data --runs .demo/runs
-                                                       your own agent, on the same data
-With a Kaggle account (a token from https://www.kaggle.com/settings, and the competition's rules accepted there):
-  .venv/bin/mlecore doctor                             is everything there?
-  .venv/bin/mlecore prepare spaceship-titanic          the real data
-  .venv/bin/mlecore run --agent baseline --competition spaceship-titanic
+With a Kaggle account: .venv/bin/mlecore doctor, then .venv/bin/mlecore prepare spaceship-titanic
 TEXT

@@ -111,15 +111,13 @@ def _print(document: Document, form: str | None) -> None:
 
 
 def _print_text(document: Document) -> None:
-    from mlecore.reports.text import lines
+    from mlecore.reports.sections.brief import brief
 
-    for title, section in lines(document):
-        click.echo()
-        if section is None:
-            click.secho(printable(title), bold=True, underline=True)
-            continue
-        click.secho(printable(title), bold=True)
+    for section in brief(document):
+        click.secho(printable(section.title), bold=True)
         if section.rows:
             print_table(section.header, section.rows)
         for note in section.notes:
             echo(note)
+        click.echo()
+    click.echo("More, with every run, rate and condition: --markdown, --html FILE, --csv or --json")

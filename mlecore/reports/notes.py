@@ -31,7 +31,8 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
     if goal_of(setup.runs) != "any_medal":
         yield no_medals(setup)
     yield from _beaten(setup, coverage)
-    yield from _incomplete_seeds([summary.rates for summary in rates])
+    planned = {item.run.competition for item in setup.runs}
+    yield from _incomplete_seeds([row.rates for row in rates if planned.issuperset(row.rates.ids)])
     for row in (summary.rates for summary in rates):
         if row.unranked and row.split == "these" and goal_of(setup.runs) == "any_medal":
             yield f"No medal rate includes these competitions, which have no human leaderboard: {_some(row.unranked)}."
@@ -69,12 +70,11 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
 
 
 def _coverage(setup: Setup, coverage: Coverage) -> Iterable[str]:
-    """The denominator of every rate."""
+    """The denominator of every rate, where it is not simply all runs."""
     runs = counted(coverage.planned_runs, "run")
     competitions = counted(coverage.planned_competitions, "competition")
     missing = [item.run.name for item in setup.runs if not item.counts]
     if not missing:
-        yield f"Denominator: all {runs}, on {competitions}."
         return
     states = ", ".join(f"{number} {state}" for state, number in coverage.missing.items())
     if coverage.padded:
@@ -112,7 +112,7 @@ def _beaten(setup: Setup, coverage: Coverage) -> Iterable[str]:
     """How many runs beat the sample submission, and what became of the others."""
     runs = setup.runs if coverage.padded else setup.counted
     known = [item.outcome.beats_sample for item in runs if item.outcome.beats_sample is not None]
-    if not runs or (not known and goal_of(setup.runs) == "any_medal"):
+    if not runs or sum(known) == len(runs) or (not known and goal_of(setup.runs) == "any_medal"):
         return
     others = Counter(_not_compared(item) for item in runs if item.outcome.beats_sample is None)
     others["score no better"] = len(known) - sum(known)

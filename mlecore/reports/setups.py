@@ -11,6 +11,12 @@ from mlecore.data.prepared import DataKind
 from mlecore.reports.graded import Graded
 from mlecore.runs.record import RunRecord
 
+_DATA = {
+    "unverified": "data not verified",
+    "synthetic": "synthetic data",
+    "no_leaderboard": "competitions without a leaderboard",
+}
+
 
 @frozen(kw_only=True)
 class Setup:
@@ -75,8 +81,8 @@ def _title(items: Sequence[Graded]) -> str:
         run.label if run.label != run.agent.name else "",
         options,
         run.model or "",
-        f"edition {run.edition}",
-        f"{run.data_kind} data" if run.data_kind not in (None, "published") else "",
+        f"edition {run.edition}" if run.edition != "v1" else "",
+        _DATA.get(run.data_kind or "", ""),
     ]
     return ", ".join(part for part in parts if part)
 

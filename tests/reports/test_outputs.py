@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shutil
+import statistics
 
 import pytest
 from attrs import evolve
@@ -25,8 +26,25 @@ def report(*words: str):
     return CliRunner().invoke(main, ["report", *words])
 
 
-def test_text_and_json_say_the_same(two_groups) -> None:
-    text = report("good", "--runs", str(two_groups))
+def test_the_terminal_shows_a_screen_or_two(two_groups) -> None:
+    """225 runs of 75 competitions: each competition's line has the mean score and the medals of its seeds."""
+    shown = report("good", "--runs", str(two_groups))
+    assert shown.exit_code == 0 and len(shown.output.splitlines()) < 75 + 40, shown.output
+    (setup,) = json.loads(report("good", "--runs", str(two_groups), "--json").output)["setups"]
+    planned = next(row for row in setup["rates"] if row["rates"]["split"] == "All")["rates"]["rates"]["any_medal"]
+    assert f"{planned['mean']:.1f} ± {planned['sem']:.1f}" in shown.output
+    cells = {line.split()[0]: line for line in shown.output.splitlines() if line.endswith(")")}
+    for competition in {line["competition"] for line in setup["runs"]}:
+        lines = [line for line in setup["runs"] if line["competition"] == competition]
+        scores = [line["score"] for line in lines if line["score"] is not None]
+        if scores:
+            assert f"  {statistics.fmean(scores):.5f} (" in cells[competition]
+        gold = sum(line["medal"] == "gold" for line in lines)
+        assert (f"{gold} gold" in cells[competition]) == bool(gold)
+
+
+def test_markdown_and_json_say_the_same(two_groups) -> None:
+    text = report("good", "--runs", str(two_groups), "--markdown")
     assert text.exit_code == 0, text.output
     found = json.loads(report("good", "--runs", str(two_groups), "--json").output)
     (setup,) = found["setups"]

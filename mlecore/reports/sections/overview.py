@@ -16,11 +16,11 @@ def overview(setups: Sequence[SetupSummary]) -> Section:
     goals = " or ".join(sorted({RATE_NAMES[setup.goal].upper() for setup in setups}))
     header = ("SETUP", "AGENT", "RUNS", f"{goals} %", f"{LEVEL} % INTERVAL", "VALID %", "TIME", "TOKENS", "US DOLLARS")
     notes = []
-    if any(row.rates.seeds for setup in setups for row in setup.rates):
-        notes.append(
-            "± is one standard error over seeds: how much a rate on exactly these competitions varies from seed to "
-            "seed. The interval is over competitions: how much it would vary with other competitions like these."
-        )
+    rows = [row for setup in setups for row in setup.rates]
+    if any(rate is not None and rate.sem is not None for row in rows for rate in row.rates.rates.values()):
+        notes.append("± is one standard error over seeds: how much a rate on these competitions varies by seed.")
+    if any(found is not None for row in rows for found in row.intervals.values()):
+        notes.append("The interval is over competitions: how much a rate would vary on others like these.")
     notes += [note for setup in setups for note in _unknown_costs(setup)]
     return Section(
         id="overview", title="Setups", header=header, rows=tuple(map(_row, setups)), notes=tuple(map(one_line, notes))

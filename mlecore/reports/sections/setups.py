@@ -23,7 +23,7 @@ def setup_sections(setup: SetupSummary) -> Iterator[Section]:
 def _all(setup: SetupSummary) -> Iterator[Section]:
     yield _run_table(setup)
     yield _rate_table(setup)
-    yield _differences(setup)
+    yield differences(setup)
     goal = RATE_NAMES[setup.goal]
     flagged = (f"{FLAGGED.upper()} %",) * bool(setup.flagged)
     if len(setup.pass_at_k) > 1:
@@ -209,7 +209,7 @@ def _rate_table(setup: SetupSummary) -> Section:
     return _section(setup, "rates", "Rates", header, rows, notes)
 
 
-def _differences(setup: SetupSummary) -> Section:
+def differences(setup: SetupSummary) -> Section:
     notes = []
     if setup.differences:
         notes.append(
