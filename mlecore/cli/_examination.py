@@ -16,24 +16,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mlecore.data.layout import DataDirs
 from mlecore.errors import MlecoreError
-from mlecore.units import show_size
+from mlecore.units import counted, show_size
 
 if TYPE_CHECKING:
     from mlecore.backends import Problem
     from mlecore.competitions import Competition
 
+DEFAULT_BACKEND = "vm"
 _PATIENCE = 60.0  # seconds that a backend's preflight may take
 
-State = Literal["ok", "warning", "problem", "unknown"]
+State = Literal["ok", "not set up", "warning", "problem", "unknown"]
 
 
 @frozen(kw_only=True)
 class Finding:
-    """One thing that was looked at. "unknown": it could not be found out. A warning keeps nothing from working."""
+    """One thing that was looked at. "not set up": only some users need it, and nobody asked for it here. "unknown": it
+    could not be found out. A warning keeps nothing from working."""
 
     area: str
     state: State
@@ -42,7 +44,7 @@ class Finding:
 
 
 def examine(wanted: Sequence[Competition], dirs: DataDirs, clean: bool = False) -> Iterator[Finding]:
-    """Look at everything, for these competitions; findings come as they are made. ``clean`` removes leftovers."""
+    """Look at everything, and at what these competitions need. ``clean`` removes leftovers."""
     missing = [
         competition
         for competition in wanted
@@ -120,9 +122,9 @@ def _kaggle(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]
     try:
         name = username()
     except NoLogin as error:
-        state: State = "problem" if asked else "ok"
-        what = error.message + (f"; {len(asked)} competitions are to be downloaded" if asked else "; none is needed")
-        yield Finding(area="kaggle", state=state, what=what, fix=error.fix if asked else None)
+        state: State = "problem" if asked else "not set up"
+        what = error.message + (f"; {counted(len(asked), 'download')} needed" if asked else "")
+        yield Finding(area="kaggle", state=state, what=what, fix=error.fix)
         return
     accepted = entered() if asked else set()
     yield Finding(area="kaggle", state="ok", what="logged in" + (f" as {name}" if name else ""))
@@ -145,10 +147,11 @@ def _disk(missing: Sequence[Competition], dirs: DataDirs) -> Iterator[Finding]:
     known = sum(size for size in sizes if size is not None) * 1e9
     unknown = sum(size is None for size in sizes)
     needed = 2 * known  # the archive, and what it unpacks to
-    what = f"{show_size(free)} free in {dirs.first}; {len(missing)} competitions are to be downloaded"
+    what = f"{show_size(free)} free in {dirs.first}"
     if missing:
         about = f"about {show_size(needed)}" if needed >= 1e6 else "less than 1 MB"
-        what += f", which takes {about}" + (f", and {unknown} of unknown size" if unknown else "")
+        what += f"; {counted(len(missing), 'competition')} to download: {about}"
+        what += f", and {unknown} of unknown size" if unknown else ""
     if needed > free:
         fix = "Free some space, name another folder with --data, or prepare fewer competitions at a time"
         yield Finding(area="disk", state="problem", what=what, fix=fix)
@@ -173,7 +176,7 @@ def _leftovers(dirs: DataDirs, clean: bool) -> Iterator[Finding]:
         else:
             yield Finding(area="leftovers", state="ok", what=f"removed {left.path}, {show_size(left.bytes)}")
     if not found:
-        yield Finding(area="leftovers", state="ok", what="none of killed commands")
+        yield Finding(area="leftovers", state="ok", what="none")
 
 
 def _existing(path: Path) -> Path:
@@ -214,7 +217,10 @@ def _backends() -> Iterator[Finding]:
     deadline = time.monotonic() + _PATIENCE
     for name, look in looks.items():
         look.join(max(0.0, deadline - time.monotonic()))
-        yield from _safely(f"backend {name}", partial(_answers, f"backend {name}", look))
+        for finding in _safely(f"backend {name}", partial(_answers, f"backend {name}", look)):
+            if finding.state in ("problem", "unknown") and name != DEFAULT_BACKEND:
+                finding = evolve(finding, state="not set up")
+            yield finding
 
 
 class _Look(threading.Thread):

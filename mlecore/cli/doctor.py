@@ -16,12 +16,12 @@ from mlecore.cli._shared import (
 )
 from mlecore.errors import UsageError
 
-_COLOURS = {"ok": "green", "warning": "yellow", "problem": "red", "unknown": "red"}
+_COLOURS = {"ok": "green", "not set up": "blue", "warning": "yellow", "problem": "red", "unknown": "red"}
 
 
 @click.command("doctor")
 @click.argument("ids", type=COMPETITION, nargs=-1, metavar="[ID]...")
-@click.option("--split", type=SPLIT, help="Check this split: lite, low, medium, high or dev.  [default: all installed]")
+@click.option("--split", type=SPLIT, help="Check what this split needs: lite, low, medium, high or dev.")
 @click.option("--clean", is_flag=True, help="List and remove files left by killed commands.")
 @click.option("--backend", type=BACKEND, help="Check only this backend, in detail, with the options given by -B.")
 @click.option("-B", "backend_options", multiple=True, metavar="NAME=VALUE", help="Option for the backend.")
@@ -40,14 +40,15 @@ def command(
 ) -> None:
     """Check this machine's setup.
 
-    Checks Python, plugins, the Kaggle login and accepted rules, disk space, files left by killed commands, and each
-    installed backend. Changes nothing without --clean. Exit code 1: a problem was found; 3: something could not be
-    checked.
+    Checks Python, plugins, the Kaggle login, disk space, files left by killed commands, and each installed backend; for
+    named competitions also their rules and the space for their downloads. What only some users need is "not set up",
+    unless you ask for it (an ID, --split, --backend). Changes nothing without --clean. Exit code 1: a problem was
+    found; 3: something could not be checked.
     """
     from attrs import asdict
 
     from mlecore.cli._examination import examine, examine_backend
-    from mlecore.competitions import competition, installed, of_split
+    from mlecore.competitions import competition, of_split
     from mlecore.data.layout import DataDirs
 
     if backend is not None:
@@ -56,16 +57,16 @@ def command(
         raise UsageError("-B and --backend-config are options of a backend: name it with --backend")
     else:
         wanted = [competition(name) for name in ids] + (of_split(split) if split else [])
-        found = examine(wanted if ids or split else installed(), DataDirs.of(data), clean)
+        found = examine(wanted, DataDirs.of(data), clean)
     findings = []
     for finding in found:
         findings.append(finding)
         if not as_json:
             click.echo(
-                click.style(f"{finding.state:8}", fg=_COLOURS[finding.state]) + f"{finding.area}: {finding.what}"
+                click.style(f"{finding.state:11}", fg=_COLOURS[finding.state]) + f"{finding.area}: {finding.what}"
             )
             for line in (finding.fix or "").splitlines():
-                click.echo(f"        -> {line}")
+                click.echo(f"           -> {line}")
     if as_json:
         print_json([asdict(finding) for finding in findings])
     states = {finding.state for finding in findings}

@@ -31,10 +31,20 @@ def test_no_login_is_a_problem_only_where_kaggle_is_needed(
     cli.install("tiny", kaggle.add("tiny", raw_files))
     code, found = findings(cli, "tiny")
     (problem,) = of("kaggle", found, "problem")
-    assert code == 1 and "1 competitions are to be downloaded" in problem["what"] and "settings" in problem["fix"]
+    assert code == 1 and "1 download needed" in problem["what"] and "settings" in problem["fix"]
     assert cli("prepare", "tiny", "--archive", str(kaggle.folder / "tiny.zip")).returncode == 0
     _, found = findings(cli, "tiny")
-    assert of("kaggle", found, "problem") == [] and len(of("kaggle", found, "ok")) == 1
+    assert of("kaggle", found, "problem") == [] and len(of("kaggle", found, "not set up")) == 1
+
+
+def test_a_laptop_is_fine_without_what_nobody_asked_for(kaggle: Any, cli: Any, raw_files: dict[str, bytes]) -> None:
+    """No login, and a competition larger than any disk: neither is needed until somebody names it."""
+    cli.install("huge", kaggle.add("huge", raw_files), "size_gb = 1e6")
+    code, found = findings(cli)
+    others = [finding for finding in found if not finding["area"].startswith("backend vm")]
+    assert {finding["state"] for finding in others} <= {"ok", "not set up"}
+    assert of("kaggle", found, "not set up") and of("disk", found, "ok")
+    assert code == (1 if of("backend vm", found, "problem") else 0)
 
 
 def test_rules_not_accepted_and_competitions_that_are_shut_are_named(
@@ -43,7 +53,7 @@ def test_rules_not_accepted_and_competitions_that_are_shut_are_named(
     for name in ("good", "rules", "shut"):
         cli.install(name, kaggle.add(name, raw_files), 'closed = "Ask a participant."' if name == "shut" else "")
     kaggle.accepted = {"good", "another", "and-one-more"}
-    code, found = findings(cli)
+    code, found = findings(cli, "good", "rules", "shut")
     problems = of("kaggle", found, "problem")
     assert code == 1 and [problem["what"].split()[:4] for problem in problems] == [
         ["the", "rules", "of", "rules"],
@@ -67,15 +77,15 @@ def test_the_disk_is_held_against_what_is_wanted(
     cli.install("small", kaggle.add("small", raw_files), "size_gb = 0.001")
     cli.install("huge", kaggle.add("huge", raw_files), "size_gb = 1e6")
     _, found = findings(cli, "small")
-    assert "which takes about 2.0 MB" in of("disk", found, "ok")[0]["what"]
-    code, found = findings(cli)
+    assert "1 competition to download: about 2.0 MB" in of("disk", found, "ok")[0]["what"]
+    code, found = findings(cli, "small", "huge")
     assert code == 1 and "2000.0 TB" in of("disk", found, "problem")[0]["what"]
 
 
 def test_the_text_puts_each_fix_below_its_problem(kaggle: Any, cli: Any, raw_files: dict[str, bytes]) -> None:
     cli.install("tiny", kaggle.add("tiny", raw_files))
-    lines = cli("doctor").stdout.splitlines()
-    at = next(number for number, line in enumerate(lines) if line.startswith("problem kaggle"))
+    lines = cli("doctor", "tiny").stdout.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("problem    kaggle"))
     assert lines[at + 1].strip().startswith("-> Create a token")
 
 
