@@ -19,10 +19,13 @@ README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 @pytest.mark.slow
 def test_the_agent_that_it_shows(tmp_path: Path) -> None:
     (script,) = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-    mlecore.prepare("optical-digits", data=tmp_path / "prepared")
-    shutil.copytree(tmp_path / "prepared" / "optical-digits" / "prepared" / "public", tmp_path / "data")
+    command = [sys.executable, "-m", "mlecore", "prepare", "optical-digits", "--data", str(tmp_path / "prepared")]
+    subprocess.run(command, env=child_environment(), check=True)
+    digits = mlecore.competition("optical-digits")
+    data = digits.data(tmp_path / "prepared")
+    shutil.copytree(data.public, tmp_path / "data")
     (tmp_path / "submission").mkdir()
     (tmp_path / "my_agent.py").write_text(script)
     subprocess.run([sys.executable, "my_agent.py"], cwd=tmp_path, env=child_environment(), check=True)
-    report = mlecore.grade(tmp_path / "submission" / "submission.csv", "optical-digits", data=tmp_path / "prepared")
-    assert report.score is not None and report.score > 0.95
+    score = digits.report(tmp_path / "submission" / "submission.csv", data).score
+    assert score is not None and score > 0.95
