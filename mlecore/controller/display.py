@@ -71,12 +71,14 @@ def standing(active: Iterable[ActiveRun], counts: Counter[str], waiting: int, to
     phases = Counter(run.phase for run in active)
     parts += [f"{number} {phase}" for phase, number in sorted(phases.items())]
     if waiting:
-        parts.append(f"{waiting} waiting")
+        parts.append(f"{waiting} planned")
     return f"{counted(total, 'run')}: {', '.join(parts) or 'none begun'}"
 
 
 def describe(record: RunRecord, report: Report | None) -> str:
     """One change of one run, in one line; empty if nothing is new."""
+    if record.state == "waiting":
+        return f"{record.name}: waiting: {record.reason}"
     if record.state == "running" and record.attempt:
         attempt = f", attempt {record.attempt.number}" if record.attempt.number > 1 else ""
         return f"{record.name}: running{attempt}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from attrs import evolve, frozen
 
 from mlecore import files
@@ -43,7 +45,10 @@ class Finishing:
         """
         assert record.attempt
         handle = record.attempt.handle
-        if record.state == "running":
+        if record.state == "waiting":  # it ran between two looks
+            started = datetime.now(UTC) - timedelta(seconds=status.seconds or 0.0)
+            record = evolve(record.with_attempt(started_at=started.isoformat(timespec="seconds")), reason="")
+        if record.state in ("waiting", "running"):
             record = record.with_attempt(ended_at=now(), exit_code=status.exit_code)
             record = self._records.write(evolve(record, state="collecting"))
         require_group(self._records.group)

@@ -23,7 +23,7 @@ def output(record: RunRecord, follow: bool) -> Iterator[bytes]:
 
     Raises UsageError.
     """
-    while record.state in ("planned", "starting"):
+    while record.state in ("planned", "starting", "waiting"):
         if not follow:
             raise UsageError(f"{record.name} is {record.state}: it has printed nothing yet")
         time.sleep(1.0)

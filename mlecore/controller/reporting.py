@@ -16,7 +16,7 @@ from mlecore.runs.record import RunRecord
 if TYPE_CHECKING:
     from mlecore.grading.report import Report
 
-Phase = Literal["starting", "running", "stopping", "collecting", "grading", "closing"]
+Phase = Literal["starting", "waiting", "running", "stopping", "collecting", "grading", "closing"]
 
 
 @mutable(eq=False)

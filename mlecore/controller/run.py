@@ -6,13 +6,14 @@ which the next controller continues here.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mlecore.backends import Handle, JobStatus
 from mlecore.controller.experiment import Missing
@@ -25,6 +26,7 @@ from mlecore.controller.starting import Starting
 from mlecore.controller.tasks import Pool, Tasks
 from mlecore.controller.timing import Timing, retry_delay
 from mlecore.errors import BackendUnreachable
+from mlecore.runs.journal import now
 from mlecore.runs.lock import LockLost
 from mlecore.runs.record import RunRecord
 
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from mlecore.grading.report import Report
 
 T = TypeVar("T")
+
+
+class NeverStarts(Exception):
+    """The backend has its job wait for something that does not come by itself; the message says for what."""
 
 
 class GivenUp(Exception):
@@ -64,10 +70,15 @@ class RunLife:
         try:
             if run.record.state in ("planned", "starting"):
                 await self._start(run)
-            if run.record.state in ("running", "collecting"):
+            if run.record.state in ("waiting", "running", "collecting"):
                 await self._collect(run, await self._job_end(run))
             if run.record.state in ("collected", "graded"):  # graded, but its grade.json is gone
                 await self._grade(run)
+        except NeverStarts as error:
+            assert run.record.attempt and run.record.attempt.handle
+            self.remove_job(run.record.attempt.handle)
+            run.record = run.record.with_attempt(ended_at=now(), reason=str(error))
+            return await self.close(run, "failed", f"it cannot start: {error}")
         except (GivenUp, FolderGone) as error:
             self._leave(run, error)
             return False
@@ -102,8 +113,8 @@ class RunLife:
     async def _job_end(self, run: ActiveRun) -> JobStatus:
         """Wait for the end of its job; stop the job if the run is cancelled or far beyond its time limit."""
         assert run.record.attempt and run.record.attempt.handle
-        run.phase = "running"
-        watched_since = run.running_since = time.monotonic()
+        run.phase = "waiting" if run.record.state == "waiting" else "running"
+        watched_since = run.running_since = stuck_since = time.monotonic()
         longest = run.record.limits.time + run.record.grace + self.timing.overdue
         self._changed(run)
         if run.cancelled:
@@ -114,9 +125,37 @@ class RunLife:
                 return status
             if status.phase == "pending":
                 run.running_since = time.monotonic()
-            elif run.phase == "running" and time.monotonic() - run.running_since > longest:
+                if time.monotonic() - watched_since > self.timing.pending:
+                    await self._waits(run, status.reason or "the backend has not started it yet")
+                stuck_since = stuck_since if status.stuck else time.monotonic()
+                if time.monotonic() - stuck_since > self.timing.stuck:
+                    raise NeverStarts(status.reason)
+                continue
+            if run.record.state == "waiting":
+                await self._runs(run)
+            if run.phase == "running" and time.monotonic() - run.running_since > longest:
                 self.reporter.say(f"{run.record.name} is far beyond its time limit: stopping it from here")
                 self._stop(run)
+
+    async def _waits(self, run: ActiveRun, reason: str) -> None:
+        """Its job has been accepted and does not run yet."""
+        if run.phase == "running":
+            run.phase = "waiting"
+        if run.record.state == "waiting" and run.record.reason == reason:
+            return
+        is_news = run.record.state != "waiting" or _words(run.record.reason) != _words(reason)
+        waiting = evolve(run.record.with_attempt(started_at=None), state="waiting", reason=reason)
+        run.record = await self._step(run, "start", partial(self.records.write, waiting, why=reason))
+        if is_news:  # another place in a queue is none
+            self._changed(run)
+
+    async def _runs(self, run: ActiveRun) -> None:
+        """Its job waited, and runs now: its clock starts."""
+        if run.phase == "waiting":
+            run.phase = "running"
+        running = evolve(run.record.with_attempt(started_at=now()), state="running", reason="")
+        run.record = await self._step(run, "start", partial(self.records.write, running))
+        self._changed(run)
 
     async def _collect(self, run: ActiveRun, status: JobStatus) -> None:
         """Fetch its files and judge how the attempt ended."""
@@ -143,7 +182,7 @@ class RunLife:
     def cancel(self, run: ActiveRun) -> None:
         """End a run that starts or is running; its files are kept, not graded."""
         run.cancelled = True
-        if run.phase == "running":
+        if run.phase in ("waiting", "running"):
             self._stop(run)
 
     def _stop(self, run: ActiveRun) -> None:
@@ -222,3 +261,7 @@ class RunLife:
 
     def _changed(self, run: ActiveRun, report: Report | None = None) -> None:
         self.display.changed(run.record, report)
+
+
+def _words(reason: str) -> str:
+    return re.sub(r"\d+", "", reason)

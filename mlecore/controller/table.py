@@ -87,7 +87,7 @@ class LiveTable:
             times = ("", "") if used is None else map(show_duration, (used, max(0.0, record.limits.time - used)))
             attempt = str(record.attempt.number) if record.attempt else ""
             tokens = "" if found is None or found.tokens is None else f"{found.tokens:,}"
-            line = Text(found.last_line if found else "")
+            line = Text(record.reason if run.phase == "waiting" else found.last_line if found else "")
             grid.add_row(record.label, record.competition, str(record.seed), attempt, run.phase, *times, tokens, line)
         if len(active) > _SHOWN:
             grid.add_row(f"... {len(active) - _SHOWN} more")

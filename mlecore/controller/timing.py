@@ -30,6 +30,8 @@ class Timing:
     poll_max: float = 10.0
     poll_share: float = 0.1  # of the age of the youngest job
     slow: float = 3.0  # before a preparation that takes longer is reported
+    pending: float = 2.0  # before a job that does not run yet counts as waiting
+    stuck: float = 300.0  # before a run is failed whose job waits for what does not come by itself
     step_delay: float = 1.0  # before a step that failed because of the disk or the backend is repeated; doubles
     step_delay_max: float = 60.0
     attempt_delay: float = 15.0  # before a new attempt; doubles

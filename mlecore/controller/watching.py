@@ -18,6 +18,7 @@ from mlecore.controller.display import last_line
 from mlecore.errors import MlecoreError
 from mlecore.files import scratch
 from mlecore.registry.opening import open_backend
+from mlecore.runs.lock import holder
 from mlecore.runs.measured import spent_in
 from mlecore.runs.plan import Plan
 from mlecore.runs.record import SETTLED, RunRecord
@@ -29,7 +30,7 @@ _SNAPSHOTS = ".mlecore/snapshots/*.csv"
 _MOST_LOG = 256 << 20  # bytes of a gateway's log
 _TAIL = 4096  # bytes of output that are kept
 _MORE = re.compile(r"and (\d+) more")
-_COUNTED = ("planned", "starting", "running", "collecting", "collected", *SETTLED)
+_COUNTED = ("planned", "starting", "waiting", "running", "collecting", "collected", *SETTLED)
 
 
 @frozen(kw_only=True)
@@ -56,10 +57,12 @@ class View:
 
     group: str
     agents: Mapping[str, Mapping[str, int]]  # label -> state -> runs
+    waiting: Mapping[str, int]  # why the backend has runs wait -> how many
     running: tuple[Running, ...]
     seconds_to_end: float | None  # from the times of runs that have ended; None: none has
     at_most: float  # seconds to the end, if every run takes its whole limit
     at_once: int  # runs, for both
+    controlled: bool  # does a controller work on it
     problems: tuple[str, ...]  # records that cannot be read
 
     @property
@@ -100,10 +103,12 @@ class Watcher:
             agents={
                 label: {state: states[state] for state in _COUNTED if states[state]} for label, states in agents.items()
             },
+            waiting=Counter(record.reason for record in records if record.state == "waiting"),
             running=running,
             seconds_to_end=expected,
             at_most=at_most,
             at_once=at_once,
+            controlled=bool(holder(self.folder)),
             problems=tuple(problems),
         )
 
@@ -173,7 +178,7 @@ def time_left(
     for record in records:
         if record.seconds is not None and record.state in ("graded", "collected", "collecting"):
             took[record.label].append(record.seconds)
-    waiting = [record for record in records if record.state in ("planned", "starting")]
+    waiting = [record for record in records if record.state in ("planned", "starting", "waiting")]
     limit = plan.limits.time
     whole = sum(run.left for run in running) + limit * len(waiting)
     longest = max((run.left for run in running), default=0.0)

@@ -25,7 +25,7 @@ from mlecore.units import Duration, Size
 if TYPE_CHECKING:
     from mlecore.grading.report import Report
 
-State = Literal["planned", "starting", "running", "collecting", "collected", "graded", "cancelled", "failed"]
+State = Literal["planned", "starting", "waiting", "running", "collecting", "collected", "graded", "cancelled", "failed"]
 Ended = Literal["finished", "timed_out", "crashed", "oom", "stopped", "lost"]
 
 FORMAT = 1
@@ -82,7 +82,7 @@ class Attempt:
     number: int  # from 1
     job: str  # its name
     handle: Handle | None = None  # under which the backend knows it
-    started_at: str | None = None  # ISO 8601, UTC
+    started_at: str | None = None  # ISO 8601, UTC; null while the backend has it wait
     ended_at: str | None = None  # ISO 8601, UTC
     seconds: float | None = None  # by a monotonic clock: init's where the backend's agrees with it, else the backend's
     exit_code: int | None = None  # of the agent's process
@@ -149,7 +149,7 @@ class RunSummary:
     seed: int = 0  # given to the agent
     state: State = "planned"  # how far it is
     ended: Ended | None = None  # how the agent's process ended, once it has run
-    reason: str = ""  # the same in words
+    reason: str = ""  # the same in words; of a waiting run, why it waits
     attempts: tuple[Attempt, ...] = ()  # the jobs of the run; the last one counts
     seconds: float | None = None  # time used by the attempt that counts
     digests: Digests | None = field(default=None, eq=False)  # that tell whether the run was changed afterwards

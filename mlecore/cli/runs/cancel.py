@@ -19,5 +19,5 @@ def command(names: tuple[str, ...], runs: Path) -> None:
 
     The output of running runs is kept, but not graded.
     """
-    open_states = ("planned", "starting", "running")
+    open_states = ("planned", "starting", "waiting", "running")
     ask(names, runs, "cancel", open_states, open_states)

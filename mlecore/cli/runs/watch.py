@@ -45,12 +45,12 @@ def command(name: str | None, once: bool, every: float, runs: Path, as_json: boo
         print_json({**asdict(view), "ended": view.ended})
         return
     if once:
-        click.echo("\n".join(_lines(watcher.look(), terminal_width())))
+        click.echo("\n".join(_lines(watcher.look(), terminal_width(), runs)))
         return
     with _screen() as show, _until_interrupted():
         while True:
             view = watcher.look()
-            show("\n".join(_lines(view, terminal_width())))
+            show("\n".join(_lines(view, terminal_width(), runs)))
             if view.ended:
                 return
             time.sleep(every)
@@ -89,7 +89,8 @@ def _until_interrupted() -> Iterator[None]:
         click.echo("\nNo longer watched; the runs continue.", err=True)
 
 
-def _lines(view: View, width: int | None) -> list[str]:
+def _lines(view: View, width: int | None, runs: Path) -> list[str]:
+    from mlecore.cli.run import in_folder
     from mlecore.units import counted
 
     total = sum(count for states in view.agents.values() for count in states.values())
@@ -99,6 +100,9 @@ def _lines(view: View, width: int | None) -> list[str]:
     out += table_lines(
         header, [[label, *(str(each.get(state, 0)) for state in states)] for label, each in view.agents.items()], width
     )
+    out += [f"{counted(number, 'run')} waiting: {reason}" for reason, number in view.waiting.items()]
+    if not view.ended and not view.controlled:
+        out.append(f"No controller is at work on it: mlecore runs resume {view.group}{in_folder(runs)}")
     if view.running:
         header = ["RUNNING", "USED", "LEFT", "CALLS", "TOKENS", "SNAPSHOTS", "LAST LINE"]
         out += ["", *table_lines(header, map(_cells, view.running), width)]

@@ -129,6 +129,9 @@ class Folders(Backend):
             return JobStatus(phase="gone")
         if facts.get("stopped"):
             return JobStatus(phase="exited", exit_code=143)
+        if (self.root / "pending").exists():
+            reason = (self.root / "pending").read_text()
+            return JobStatus(phase="pending", stuck=reason.startswith("stuck: "), reason=reason.removeprefix("stuck: "))
         if time.monotonic() < facts["began"] + facts["seconds"]:
             return JobStatus(phase="running")
         return JobStatus(

@@ -1,0 +1,105 @@
+"""A job that its backend has wait: the run says why, and no clock runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from click.testing import CliRunner
+
+from mlecore.cli import main
+from mlecore.runs.lock import GroupLock
+from mlecore.runs.record import RunRecord, moment
+from mlecore.runs.requests import leave
+from mlecore.runs.store import load_group
+
+NAME = "worker--coins--0"
+
+
+@pytest.fixture
+def waiting(lab: Any) -> Path:
+    """A group of one run for which there is no room."""
+    lab.timing = evolve(lab.timing, pending=0.05, stuck=0.2)
+    lab.make(("worker", {"seconds": "0.5"}))
+    (lab.backend_root / "pending").write_text("2 jobs are ahead of it")
+    return lab.backend_root / "pending"
+
+
+def on(lab: Any, state: str, act: Any) -> None:
+    """Have ``act(record)`` called when a run is in that state."""
+    changed = lab.display.changed
+
+    def told(record: RunRecord, report: object) -> None:
+        changed(record, report)
+        if record.state == state:
+            act(record)
+
+    lab.display.changed = told
+
+
+def test_it_waits_without_a_clock_and_then_runs(lab: Any, waiting: Path) -> None:
+    seen: list[RunRecord] = []
+
+    def look(record: RunRecord) -> None:
+        (on_disk,) = load_group(lab.group.folder)
+        seen.append(on_disk)
+        waiting.unlink()
+
+    on(lab, "waiting", look)
+    assert lab.run().complete
+    (found,), (record,) = seen, load_group(lab.group.folder)
+    assert (found.state, found.reason) == ("waiting", "2 jobs are ahead of it")
+    assert found.attempt and found.attempt.started_at is None and found.elapsed(moment(record.created_at)) is None
+    assert record.state == "graded" and record.reason == "" and record.attempt and record.attempt.started_at
+    told = [state for _, state in lab.display.changes]
+    assert told[told.index("waiting") :][:2] == ["waiting", "running"] and told[-1] == "graded"
+
+
+def test_another_place_in_the_queue_is_recorded_and_not_told(lab: Any, waiting: Path) -> None:
+    on(lab, "waiting", lambda record: waiting.write_text("1 jobs are ahead of it"))
+
+    def leave_the_queue(controller: Any) -> None:
+        write = controller.records.write
+
+        def written(record: RunRecord, **details: Any) -> RunRecord:
+            if record.reason.startswith("1 jobs"):
+                waiting.unlink()
+            return write(record, **details)  # type: ignore[no-any-return]
+
+        controller.records.write = written
+
+    assert lab.run(leave_the_queue).complete
+    assert [state for _, state in lab.display.changes].count("waiting") == 1
+
+
+def test_what_does_not_come_by_itself_fails_the_run(lab: Any, waiting: Path) -> None:
+    waiting.write_text("stuck: there is no image lab/agent:1; push it")
+    outcome = lab.run()
+    (record,) = load_group(lab.group.folder)
+    assert record.state == "failed" and outcome.counts["failed"] == 1
+    assert record.reason == "it cannot start: there is no image lab/agent:1; push it"
+    assert len(record.attempts) == 1 and not list((lab.backend_root / "jobs").iterdir())
+
+
+def test_the_next_controller_waits_on(lab: Any, waiting: Path) -> None:
+    with GroupLock(lab.group.folder) as lock:
+        controller = lab.controller(lock)
+        on(lab, "waiting", lambda record: controller.stop())
+        assert controller.run().interrupted
+    shown = CliRunner().invoke(main, ["runs", "list", "g", "--runs", str(lab.runs)]).output
+    assert "waiting" in shown and "2 jobs are ahead of it" in shown and "0s in all" in shown
+    watched = CliRunner().invoke(main, ["runs", "watch", "g", "--once", "--runs", str(lab.runs)]).output
+    assert "1 run waiting: 2 jobs are ahead of it" in watched
+    assert "No controller is at work on it: mlecore runs resume g --runs" in watched
+    waiting.unlink()
+    assert lab.run().complete
+    assert load_group(lab.group.folder)[0].state == "graded"
+
+
+def test_a_waiting_run_is_cancelled(lab: Any, waiting: Path) -> None:
+    on(lab, "waiting", lambda record: leave(lab.group.folder, NAME, "cancel"))
+    lab.run()
+    (record,) = load_group(lab.group.folder)
+    assert record.state == "cancelled" and not list((lab.backend_root / "jobs").iterdir())
