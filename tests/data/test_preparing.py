@@ -114,7 +114,7 @@ def test_fetched_data_need_no_account(tiny, dirs: DataDirs) -> None:  # type: ig
     assert prepared.manifest is not None and prepared.manifest.source == "fetch"
     assert not (dirs.folder("tiny") / "raw").exists()
     prepare(tiny, dirs, Fetch(), force=True, keep_raw=True)
-    assert (dirs.folder("tiny") / "raw" / "train.csv").exists()
+    assert (dirs.folder("tiny") / "raw" / "train.csv").stat().st_mode & 0o222 == 0
 
 
 def test_an_archive_is_verified_unpacked_and_kept(tiny, dirs: DataDirs, tiny_archive: Path) -> None:  # type: ignore[no-untyped-def]
