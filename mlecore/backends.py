@@ -293,6 +293,9 @@ class JobStatus:
     ``in_doubt``: it is an infrastructure failure as far as can be told, but the job may have caused it. Such an attempt
     is retried once, and a second one counts against the agent.
 
+    ``preempted``: an infrastructure failure, as the backend gave its place to another job; it does not count against
+    the run's retries.
+
     ``pending``: the backend has the job, and it waits for something, as ``reason`` says; the time that it waits is not
     the agent's. ``stuck``: it waits for what does not come by itself (an image that does not exist, a right that is
     missing). A run that is stuck for some minutes fails with the reason.
@@ -304,6 +307,7 @@ class JobStatus:
     timed_out: bool = False  # the backend ended it: time limit and grace were over, and init had not
     infra_failure: bool = False
     in_doubt: bool = False
+    preempted: bool = False
     stuck: bool = False
     reason: str = ""  # why it is pending, or ended so; for people
     seconds: float | None = None  # that an exited one ran, by the backend's clock; None: it kept no time

@@ -58,7 +58,8 @@ def judge_attempt(
 
 def infra_failures(record: RunRecord) -> int:
     """Infrastructure failures that count against the retries."""
-    return sum(attempt.infra_failure for attempt in record.attempts if attempt.number > record.retry_from)
+    later = (attempt for attempt in record.attempts if attempt.number > record.retry_from)
+    return sum(attempt.infra_failure and not attempt.preempted for attempt in later)
 
 
 def attempt_end(record: RunRecord, status: JobStatus, cancelled: bool, fetched: bool) -> End:

@@ -98,6 +98,7 @@ class Finishing:
             ended=end.ended,
             reason=reason,
             infra_failure=end.infra_failure,
+            preempted=end.infra_failure and status.preempted,
             in_doubt=end.in_doubt,
             seconds=used,
             exit_code=exit_code(status, reported),

@@ -89,6 +89,7 @@ class Attempt:
     ended: Ended | None = None  # how it ended
     reason: str = ""  # the same in words
     infra_failure: bool = False  # the backend or the model's endpoint failed: it does not count against the agent
+    preempted: bool = False  # its place was given to another job, which uses up no retry
     in_doubt: bool = False  # the agent may have caused an infrastructure failure: retried once, then it counts
     availability: Availability | None = None  # of its model, if it had a gateway
 

@@ -103,3 +103,11 @@ def test_a_waiting_run_is_cancelled(lab: Any, waiting: Path) -> None:
     lab.run()
     (record,) = load_group(lab.group.folder)
     assert record.state == "cancelled" and not list((lab.backend_root / "jobs").iterdir())
+
+
+def test_preemptions_use_up_no_retries(lab: Any) -> None:
+    (lab.backend_root / "preempts").touch()
+    lab.make(("worker", {"faults": "5"}), execution={"retries": 1})
+    assert lab.run().complete
+    (record,) = load_group(lab.group.folder)
+    assert record.state == "graded" and [attempt.preempted for attempt in record.attempts] == [True] * 5 + [False]

@@ -141,6 +141,7 @@ class Folders(Backend):
             timed_out=facts["timed_out"],
             hardware=Hardware(cpus=3),
             infra_failure=facts["infra_failure"],
+            preempted=facts["infra_failure"] and (self.root / "preempts").exists(),
             reason="the lights went out" if facts["infra_failure"] else "",
         )
 

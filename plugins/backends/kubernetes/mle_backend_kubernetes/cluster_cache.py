@@ -6,6 +6,7 @@ Of each object only the fields that matter here are kept, so that thousands need
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
@@ -55,6 +56,7 @@ class Pod:
     running: bool  # the agent's container
     ended: Ended | None
     waiting: str  # why it is not running, for people
+    stuck: bool  # what it waits for does not come by itself
     terminal: bool  # its agent prints to a terminal, so the kubelet has its output
     message_at_end: str  # termination message of its first container
     hardware: str  # termination message of the stage container: its node, as JSON
@@ -106,6 +108,7 @@ class Workload:
     name: str  # the Job's uid, as lookups go by it
     uid: str
     waiting: str  # why Kueue has not admitted it
+    preempted: str  # for whom Kueue took its place; empty: it did not
 
 
 def job_of(raw: Mapping[str, Any]) -> Job:
@@ -138,10 +141,13 @@ def claim_of(raw: Mapping[str, Any]) -> Claim:
 def workload_of(raw: Mapping[str, Any]) -> Workload:
     conditions = (raw.get("status") or {}).get("conditions") or ()
     waits = (each for each in conditions if each["type"] == "QuotaReserved" and each["status"] == "False")
+    evicted = (each for each in conditions if each["type"] == "Evicted" and each["status"] == "True")
+    preempted = (each for each in evicted if each.get("reason") == "Preempted")
     return Workload(
         name=raw["metadata"]["labels"][_JOB_UID],
         uid=raw["metadata"]["uid"],
         waiting=next((str(each.get("message") or "") for each in waits), ""),
+        preempted=next((str(each.get("message") or "for another workload") for each in preempted), ""),
     )
 
 
@@ -174,7 +180,8 @@ def pod_of(raw: Mapping[str, Any]) -> Pod:
         disruption_message=disruption.get("message", "") if disrupted else "",
         running="running" in agent,
         ended=_ended(agent.get("terminated")),
-        waiting=_waiting(status, conditions),
+        waiting=(waiting := _waiting(status, conditions)),
+        stuck=bool(_HOPELESS.search(waiting)) and not _PASSES.search(waiting),
         limits=dict((agent_spec.get("resources") or {}).get("limits") or {}),
         terminal=bool(agent_spec.get("tty")),
         message_at_end=_termination_message(status.get("containerStatuses") or ()),
@@ -212,6 +219,12 @@ def _waiting(status: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
         elif (ended := state.get("terminated")) and ended.get("exitCode"):
             return f"{each['name']} failed: {ended.get('message') or ended.get('reason')}".strip()
     return "is being set up"
+
+
+_HOPELESS = re.compile(
+    ": (ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|CreateContainerConfigError)"
+)
+_PASSES = re.compile("timeout|timed out|refused|reset|unreachable|too many requests|server error|unavailable", re.I)
 
 
 def _termination_message(statuses: Any) -> str:
@@ -312,6 +325,16 @@ class Workloads(Watch[Workload]):
             return f"{kueue_api(cluster)}/namespaces/{cluster.namespace}/workloads"
 
         super().__init__(cluster, path, _JOB_UID, workload_of)
+
+    def preempted(self, job: Job) -> str:
+        """For whom Kueue took the Job's place; empty if it did not, or nobody may read it."""
+        if names.QUEUE not in job.labels or kueue_api(self._cluster) is None:
+            return ""
+        try:
+            found = self.find(job.uid)
+        except BackendError:
+            return ""
+        return found.preempted if found is not None else ""
 
     def waiting(self, job: Job) -> str:
         """Why the Job waits; empty if it does not, or the reason is unknown."""

@@ -26,6 +26,7 @@ from mle_backend_kubernetes.exec import Broken, execute
 from mle_backend_kubernetes.files import Files, NotStarted, blocks
 from mle_backend_kubernetes.images import Images
 from mle_backend_kubernetes.program.messages import OUTPUT
+from mle_backend_kubernetes.refusals import Refusals
 from mle_backend_kubernetes.settings import OPTIONS, Settings
 from mlecore import backends
 from mlecore.agents import Recipe
@@ -69,6 +70,7 @@ class KubernetesBackend(Backend):
         self._data = Data(self.cluster, self.settings, self.images, self._claims, self.cache.pods)
         self._probe = network.Probe(self.cluster, self.settings, self.images, self.cache.pods)
         self._gpu_models = nodes.GpuModels(self.cluster, self.settings)
+        self._refusals = Refusals(self.cluster)
         self._confirmed: set[str] = set()  # uids of ended pods whose Job has been read since they ended
 
     def describe(self) -> Sandbox:
@@ -264,7 +266,13 @@ class KubernetesBackend(Backend):
         if job is None or job.deleting:
             return GONE
         status = outcome.of_job(job) if pod is None else self._status_of_pod(pod, job)
-        waiting = self.cache.workloads.waiting(job) if status.phase == "pending" else ""
+        if status.infra_failure and (why := self.cache.workloads.preempted(job)):
+            return evolve(status, preempted=True, reason=f"Kueue preempted it: {why}")
+        if status.phase != "pending":
+            return status
+        if pod is None and job.started and (rejected := self._refusals.status(job)) is not None:
+            return rejected
+        waiting = self.cache.workloads.waiting(job)
         return evolve(status, reason=f"{status.reason}: {waiting}") if waiting else status
 
     def _status_of_pod(self, pod: Pod, job: CachedJob | None) -> JobStatus:

@@ -42,7 +42,7 @@ def of_pod(pod: Pod, job: Job | None) -> JobStatus:
         return _lost(None, f"its node {pod.node} does not answer, and the cluster has abandoned its pod")
     if pod.running:
         return JobStatus(phase="running")
-    return JobStatus(phase="pending", reason=pod.waiting)
+    return JobStatus(phase="pending", reason=pod.waiting, stuck=pod.stuck)
 
 
 def _of_agent(pod: Pod, stopped: bool) -> JobStatus:
@@ -91,6 +91,8 @@ def _disrupted(pod: Pod, code: int | None) -> JobStatus:
         reason = f"evicted: its node ran short of {short[1]}, and the run had no limit"
         return JobStatus(phase="exited", exit_code=code, oom=short[1] == "memory", reason=reason)
     why = f"the cluster evicted its pod ({pod.disruption}): {pod.disruption_message or pod.message}"
+    if pod.disruption == "PreemptionByScheduler":
+        return evolve(_lost(code, f"the cluster preempted it: {pod.disruption_message}"), preempted=True)
     # The pod may have caused the shortage all the same, e.g. of inodes, which have no limit.
     return evolve(_lost(code, why), in_doubt=pod.disruption == "TerminationByKubelet" and short is not None)
 

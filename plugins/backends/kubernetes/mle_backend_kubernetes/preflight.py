@@ -86,6 +86,7 @@ def problems(cluster: Cluster, settings: Settings, images: Images, requested: Se
         return [Problem(description=error.message, fix=error.fix or "kubectl cluster-info")]
     found = (
         storage(cluster, settings),
+        _account(cluster, settings),
         _queue(cluster, settings),
         nodes.problems(cluster, settings, requested),
         _limits(settings, requested),
@@ -111,6 +112,23 @@ def storage(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
     makes_claims = settings.output == "claim" or settings.data_claim is None
     if makes_claims and not settings.storage_class and not default:
         yield Problem(description="the cluster has no default storage class", fix="Name one: -B storage-class=NAME.")
+
+
+def _account(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
+    for path, what, fix in (
+        (f"/api/v1/namespaces/{cluster.namespace}", f"namespace {cluster.namespace}", "-B namespace=NAME"),
+        *(
+            (cluster.path("serviceaccounts", name), f"service account {name}", "-B service-account=NAME")
+            for name in (settings.service_account,)
+            if name
+        ),
+    ):
+        try:
+            cluster.get(path)
+        except NotFound:
+            yield Problem(description=f"there is no {what}", fix=f"Create it, or name another: {fix}")
+        except BackendError:  # no right to look
+            pass
 
 
 def _queue(cluster: Cluster, settings: Settings) -> Iterator[Problem]:

@@ -227,6 +227,7 @@ class Server:
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, Any]] = {
             "/api/v1/namespaces/lab/configmaps/kube-root-ca.crt": {"metadata": {"uid": "cluster"}},
+            "/api/v1/namespaces/lab": {"metadata": {"name": "lab"}},
             "/version": {"gitVersion": "v1.34.0"},
             "/api/v1/namespaces/default/services/kubernetes": {
                 "metadata": {},

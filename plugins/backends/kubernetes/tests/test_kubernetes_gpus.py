@@ -46,7 +46,18 @@ def quota(lab: Lab, gpus: int) -> Iterator[str]:
     ]
     made: list[tuple[str, dict[str, Any]]] = [
         ("resourceflavors", {"kind": "ResourceFlavor"}),
-        ("clusterqueues", {"kind": "ClusterQueue", "spec": {"namespaceSelector": {}, "resourceGroups": groups}}),
+        ("workloadpriorityclasses", {"kind": "WorkloadPriorityClass", "value": 1000}),
+        (
+            "clusterqueues",
+            {
+                "kind": "ClusterQueue",
+                "spec": {
+                    "namespaceSelector": {},
+                    "preemption": {"withinClusterQueue": "LowerPriority"},
+                    "resourceGroups": groups,
+                },
+            },
+        ),
         (f"namespaces/{lab.cluster.namespace}/localqueues", {"kind": "LocalQueue", "spec": {"clusterQueue": name}}),
     ]
     for kind, body in made:
@@ -83,6 +94,24 @@ def test_twice_as_many_runs_as_gpus_go_through_a_queue_and_share_none(
     for times in held.values():
         times.sort()
         assert all(before[1] <= after[0] for before, after in pairwise(times)), held
+
+
+def test_who_takes_a_run_s_place_in_the_queue_is_named(make_lab: Callable[..., Lab], gpus: int, quota: str) -> None:
+    lab = make_lab(queue=quota)
+    handle = lab.start("sleep 300", gpus=gpus)
+    lab.wait(handle, "running")
+    name = f"{quota}-urgent"
+    labels = {"kueue.x-k8s.io/queue-name": quota, "kueue.x-k8s.io/priority-class": quota}
+    resources = {"limits": {"nvidia.com/gpu": gpus, "cpu": "100m", "memory": "50Mi"}}
+    pod = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "none", "resources": resources}]}
+    spec = {"suspend": True, "template": {"spec": pod}}
+    urgent = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": labels}, "spec": spec}
+    lab.cluster.create(lab.cluster.path("jobs"), urgent)
+    try:
+        status = lab.wait(handle)
+    finally:
+        lab.cluster.delete(lab.cluster.path("jobs", name), propagationPolicy="Background")
+    assert status.infra_failure and status.preempted and status.reason.startswith("Kueue preempted it: "), status
 
 
 def test_more_gpus_than_any_node_has_are_refused_and_a_waiting_run_is_reported(lab: Lab, gpus: int) -> None:

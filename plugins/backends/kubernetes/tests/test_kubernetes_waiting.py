@@ -1,0 +1,53 @@
+"""What keeps a run from starting is named, in the cluster's words; what never heals is told from what does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mle_backend_kubernetes.kubernetes_backend import KubernetesBackend
+
+from mlecore.backends import Image, JobStatus
+
+if TYPE_CHECKING:
+    from conftest import Lab
+
+pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.xdist_group("kubernetes-3")]
+
+
+def stuck(lab: Lab, **changes: Any) -> JobStatus:
+    """The status of a job once it is stuck."""
+    handle = lab.start("true", **changes)
+
+    def found() -> JobStatus | None:
+        status = lab.status(handle)
+        assert status.phase == "pending", status
+        return status if status.stuck else None
+
+    return lab.until(found, lambda: lab.status(handle))
+
+
+def test_an_image_that_does_not_exist(lab: Lab) -> None:
+    missing = lab.image.ref.partition("@")[0].rpartition(":")[0] + ":no-such-tag"
+    status = stuck(lab, image=Image(ref=missing, digest="sha256:none"))
+    assert "ErrImagePull" in status.reason or "ImagePullBackOff" in status.reason
+    assert "no-such-tag" in status.reason
+
+
+def test_a_service_account_that_does_not_exist(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab(**{"service-account": "nobody-made-it"})
+    assert "there is no service account nobody-made-it" in [p.description for p in lab.backend.preflight()]
+    status = stuck(lab)
+    assert "the cluster rejects its pod" in status.reason and "-B service-account=NAME" in status.reason
+
+
+def test_a_namespace_that_does_not_exist(lab: Lab, namespace: str) -> None:
+    backend = KubernetesBackend({**lab.options, "namespace": f"{namespace}-not"})
+    assert any(f"{namespace}-not" in problem.description for problem in backend.preflight() if problem.fatal)
+
+
+def test_a_pod_that_does_not_fit_waits_and_is_not_stuck(lab: Lab) -> None:
+    handle = lab.start("true", cpus=10_000.0)
+    lab.until(lambda: "waits for room" in lab.status(handle).reason, lambda: lab.status(handle))
+    assert not lab.status(handle).stuck
