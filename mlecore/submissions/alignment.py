@@ -55,7 +55,7 @@ def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False,
             raise InvalidSubmission(f"the submission is empty; expected the columns {listed(columns)}")
         near = {str(name).strip().lower(): name for name in found}
         hints = [near[column.strip().lower()] for column in missing if column.strip().lower() in near]
-        hint = f" (names must be the same to the letter, unlike {listed(hints)})" if hints else ""
+        hint = f" (names must be the same to the letter, unlike {listed(hints)})" if hints else _shape(found, columns)
         raise InvalidSubmission(
             f"the submission lacks {counted(len(missing), 'column')}: {listed(missing)}{hint}; it has {listed(found)}"
         )
@@ -67,10 +67,29 @@ def columns_of(submission: Table, columns: Sequence[str], *, only: bool = False,
     return frame
 
 
-def same_count(predictions: DataFrame, truth: DataFrame) -> None:
-    """Refuses a number of rows other than the answers'."""
-    if len(predictions) != len(truth):
-        raise InvalidSubmission(f"the submission has {counted(len(predictions), 'row')}; expected {len(truth):,}")
+def _shape(found: Sequence[object], columns: Sequence[str]) -> str:
+    """A hint where the first line looks like another format than a CSV file's header; empty if it does not."""
+    first = str(found[0])
+    for mark, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+        if len(found) == 1 and [part.strip() for part in first.split(mark)] == list(columns):
+            return f" (its cells are separated by {name}; expected commas)"
+    if len(found) >= len(columns) and not {str(name) for name in found} & set(columns):
+        return " (its first line must name the columns)"
+    return ""
+
+
+def same_count(predictions: DataFrame, truth: DataFrame, on: str | None = None) -> None:
+    """Refuses a number of rows other than the answers'. ``on``: the column of the ids that the message names."""
+    if len(predictions) == len(truth):
+        return
+    which = ""
+    if on is not None and on in predictions.columns and on in truth.columns:
+        absent = _absent(truth[on], predictions[on])
+        extra = _absent(predictions[on], truth[on])
+        twice = list(dict.fromkeys(predictions[on][predictions[on].duplicated()])) if truth[on].is_unique else []
+        parts = (("missing", _in_order(absent)), ("not asked for", extra), ("repeated", twice))
+        which = "".join(f"; {what}: {listed(ids)}" for what, ids in parts if ids)
+    raise InvalidSubmission(f"the submission has {counted(len(predictions), 'row')}; expected {len(truth):,}{which}")
 
 
 def same_count_if_heavy(submission: Table, truth: DataFrame) -> None:

@@ -237,7 +237,7 @@ class Format:
         from mlecore.submissions.alignment import joined, known_ids, same_count, same_ids, sorted_alike
 
         if self.rows == "same":
-            same_count(frame, answers)
+            same_count(frame, answers, self.id)
         if not self.id_required:
             return answers.reset_index(drop=True), frame.reset_index(drop=True)
         on = str(self.id)

@@ -87,14 +87,20 @@ def _scan(path: Path, file: FileIO, limit: int) -> tuple[int, bool]:
     """Reads it all: NUL bytes, UTF-8, lines. Returns the number of lines, and whether there are quotation marks."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     done, number, line = 0, 1, bytearray()  # bytes before this chunk, number and start of the line that continues in it
-    quoted = False
+    quoted, start = False, b""
     while chunk := file.read(_CHUNK):
+        if done == 0:
+            start = chunk[:8]
         if (nul := chunk.find(b"\0")) >= 0:
+            if kind := _format(start, chunk):
+                raise InvalidSubmission(f"{path.name} is {kind}; expected a CSV file")
             hint = "; is it UTF-16? UTF-8 is expected" if done == 0 and nul < 4 else ""
             raise InvalidSubmission(f"{path.name} holds a NUL byte at offset {done + nul:,}{hint}")
         try:
             decoder.decode(chunk)
         except UnicodeDecodeError as error:
+            if kind := _format(start, chunk):
+                raise InvalidSubmission(f"{path.name} is {kind}; expected a CSV file") from None
             raise _not_utf8(path, done, chunk, error) from None
         number, line = _lines(path, number, line, chunk)
         quoted = quoted or b'"' in chunk
@@ -107,6 +113,24 @@ def _scan(path: Path, file: FileIO, limit: int) -> tuple[int, bool]:
     except UnicodeDecodeError:
         raise InvalidSubmission(f"{path.name} is not UTF-8: it ends within a character") from None
     return number, quoted
+
+
+_FORMATS = {
+    b"PK\x03\x04": "a zip archive",
+    b"\x1f\x8b": "compressed with gzip",
+    b"PAR1": "a Parquet file",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"BZh": "compressed with bzip2",
+    b"\xfd7zXZ": "compressed with xz",
+    b"\x28\xb5\x2f\xfd": "compressed with Zstandard",
+    b"\x93NUMPY": "a NumPy array",
+}
+
+
+def _format(start: bytes, chunk: bytes) -> str:
+    """What a file that is no text is, by its first bytes; empty if they are unknown."""
+    found = next((name for mark, name in _FORMATS.items() if start.startswith(mark)), "")
+    return "an Excel workbook" if found == "a zip archive" and b"xl/" in chunk else found
 
 
 def _not_utf8(path: Path, done: int, chunk: bytes, error: UnicodeDecodeError) -> InvalidSubmission:

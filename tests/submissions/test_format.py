@@ -30,6 +30,22 @@ def form(**keys: object) -> dict:
     return {"id": "id", "columns": {"p": NUMBER}, **keys}
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("id;p\na;0.5\n", "its cells are separated by semicolons; expected commas"),
+        ("id\tp\na\t0.5\n", "its cells are separated by tabs; expected commas"),
+        ("a,0.5\nb,0.5\nc,0.5\n", "its first line must name the columns"),
+        ("id,p\na,0.5\nb,0.5\n", "has 2 rows; expected 3; missing: 'c'"),
+        (SAMPLE + "b,0.1\n", "has 4 rows; expected 3; repeated: 'b'"),
+        (SAMPLE + "d,0.1\n", "has 4 rows; expected 3; not asked for: 'd'"),
+    ],
+)
+def test_what_is_wrong_with_its_shape_is_named(check, text, words):
+    with pytest.raises(InvalidSubmission, match=words):
+        check(text, form())
+
+
 def test_parse():
     parsed = Format.parse(form(extra="refused", sum_to_one=1e-5))
     assert (parsed.ids, parsed.rows, parsed.order, parsed.extra) == ("list", "same", "free", "refused")

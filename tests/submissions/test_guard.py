@@ -1,10 +1,13 @@
 """Hostile files are refused before parsing, fast, small, and with a reason; ordinary ones pass."""
 
+import gzip
+import io
 import os
 import resource
 import socket
 import time
 import tracemalloc
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -206,3 +209,24 @@ def test_does_not_grow_with_the_file(submission):
     assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
     tracemalloc.stop()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 0
+
+
+def zipped(name: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, b"id,p\n1,0\n" * 99)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (zipped("submission.csv"), "submission.csv is a zip archive; expected a CSV file"),
+        (zipped("xl/workbook.xml"), "submission.csv is an Excel workbook"),
+        (gzip.compress(b"id,p\n1,0\n" * 99), "submission.csv is compressed with gzip"),
+        (b"PAR1\x15\x04\x15\x10\x00\xff", "submission.csv is a Parquet file"),
+    ],
+)
+def test_another_format_is_named(submission, content, words):
+    submission.write_bytes(content)
+    assert words in refused(submission)
