@@ -80,6 +80,10 @@ def test_flags_become_a_plan(verb, lab):
     assert code == 0 and "2 graded" in output and "mlecore report mine" in output, output
     plan = open_group(lab.runs / "mine").plan
     assert plan.agents[0].options == {"code": "1"} and plan.seeds == (0, 1) and plan.limits.time == 1800
+    shown = CliRunner().invoke(main, ["runs", "show", "mine/worker--coins--0", "--runs", str(lab.runs)]).output
+    first, result, state, *_ = shown.splitlines()
+    assert first.startswith("run:         mine/worker--coins--0 (") and state.startswith("state:       graded, crashed")
+    assert result.startswith("result:      score 0.3 (higher is better)") and "no medals: " in result, result
     code, output = verb("--group", "mine", "-A", "code=2")
     assert code == 2 and "another plan" in output
 

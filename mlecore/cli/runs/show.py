@@ -38,7 +38,7 @@ def command(name: str, runs: Path, as_json: bool) -> None:
         details = " ".join(
             f"{k}={v}" for k, v in event.items() if k not in ("at", "run", "event") and v not in ("", None)
         )
-        echo(f"  {event.get('at')}  {event.get('event')} {details}".rstrip())
+        echo(f"  {_moment(event.get('at'))}  {event.get('event')} {details}".rstrip())
     click.secho("\nfiles", bold=True)
     from mlecore.units import show_size
 
@@ -49,20 +49,61 @@ def command(name: str, runs: Path, as_json: bool) -> None:
 
 
 def _data(record: RunRecord) -> str:
-    return f" ({record.data_kind} data)" if record.data_kind not in (None, "published") else ""
+    return f", {record.data_kind} data" if record.data_kind in ("synthetic", "unverified") else ""
+
+
+def _result(record: RunRecord) -> str:
+    """Score, direction, medal and thresholds, or why there are none; empty if it is not graded."""
+    from mlecore.data.prepared import NO_MEDALS
+    from mlecore.reports.cells import threshold
+
+    if (report := record.report) is None:
+        return ""
+    if report.status != "graded":
+        return f"{'invalid' if report.status == 'invalid' else 'no'} submission: {report.reason.splitlines()[0]}"
+    words = f"score {report.score_text} ({'lower' if report.is_lower_better else 'higher'} is better)"
+    if report.gold_threshold is not None:
+        median = "above" if report.above_median else "not above"
+        places = ", ".join(f"{name} {threshold(getattr(report, f'{name}_threshold'))}" for name in ("gold", "bronze"))
+        return f"{words}, {f'{report.medal} medal' if report.medal else 'no medal'}, {median} the median ({places})"
+    if report.sample_score is not None:
+        beats = "beats" if report.beats_sample else "does not beat"
+        words += f", {beats} the sample submission ({threshold(report.sample_score)})"
+    return f"{words}; no medals: {NO_MEDALS.get(report.data_kind, 'it has no human leaderboard')}"
+
+
+def _hardware(record: RunRecord) -> str:
+    """Such as "2 CPUs (Intel Xeon), 25.3 GB of memory, 2 x NVIDIA H100, Linux 6.1"."""
+    from collections import Counter
+
+    from mlecore.units import show_size
+
+    found = record.hardware
+    cpus = f"{found.cpus:g} CPUs" if found.cpus else ""
+    memory = f"{show_size(found.memory)} of memory" if found.memory else ""
+    gpus = [f"{number} x {name}" if number > 1 else name for name, number in Counter(found.gpus).items()]
+    return ", ".join(filter(None, (cpus, found.cpu, memory, *gpus, found.kernel)))
+
+
+def _moment(text: str | None) -> str:
+    """A record's time to the second, as people read it."""
+    from mlecore.runs.record import moment
+
+    found = moment(text)
+    return f"{found:%Y-%m-%d %H:%M:%S} UTC" if found else text or ""
 
 
 def _show_record(record: RunRecord) -> None:
-    from attrs import asdict
-
     from mlecore.units import show_duration, show_size
 
     limits, collected = record.limits, record.collected
     options = " ".join(f"{name}={value}" for name, value in record.agent.options.items())
     lines = {
         "run": f"{record.group}/{record.name} ({record.uid})",
+        "result": _result(record),
         "state": f"{record.state}{f', {record.ended}' if record.ended else ''}",
         "reason": record.reason,
+        "time used": "" if record.seconds is None else show_duration(record.seconds),
         "agent": f"{record.agent.name} {record.agent.version} {record.agent.source[:12]} {options}".strip(),
         "model": f"{record.model or ''} {record.endpoint or ''}".strip(),
         "competition": f"{record.competition} {record.edition}{_data(record)}",
@@ -79,8 +120,7 @@ def _show_record(record: RunRecord) -> None:
                 *([f"disk={show_size(limits.disk)}"] if limits.disk else []),
             ]
         ),
-        "time used": "" if record.seconds is None else show_duration(record.seconds),
-        "hardware": " ".join(f"{name}={value}" for name, value in asdict(record.hardware).items() if value),
+        "hardware": _hardware(record),
         "usage": _usage_words(record),
         "relay": ", ".join(f"{host} refused {times} times" for host, times in record.relay_refused.items()),
         "checks": f"{record.checks}, as reported by the sandbox" if collected else "",
@@ -97,7 +137,7 @@ def _show_record(record: RunRecord) -> None:
     for attempt in record.attempts:
         doubt = " (in doubt: retried once at most)" if attempt.in_doubt else ""
         how = f"{attempt.ended or 'running'}{doubt} {attempt.reason}".strip()
-        echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {attempt.started_at}, {how}")
+        echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {_moment(attempt.started_at)}, {how}")
         if attempt.availability and attempt.availability.failed:
             echo(f"{'':13}{_availability_words(attempt.availability)}")
 
