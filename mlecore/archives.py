@@ -111,6 +111,6 @@ def refuse_zip_bomb(archive: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     if end > archive.stat().st_size:
         raise DataError(
             f"{archive} is truncated or damaged: it ends before its last member does",
-            fix="Remove it, and have it downloaded again.",
+            fix="Get a whole copy of it. What mlecore downloaded itself: remove it, and prepare again.",
         )
     refuse_bomb(archive, sum(info.file_size for info in members))

@@ -63,6 +63,11 @@ class Competition:
     def fetch(self, raw: Path) -> None:
         """Fetch real data that is not Kaggle's into the folder ``raw``. Raises UsageError for Kaggle's competitions."""
         if not self.loaded.implements("fetch"):
+            if self.facts.kaggle is None:
+                raise UsageError(
+                    f"{self.id} has real data neither on Kaggle nor in its package (hook fetch)",
+                    fix=f"Name your own: mlecore prepare {self.id} --raw DIR, or --archive FILE",
+                )
             raise UsageError(f"the data of {self.id} come from Kaggle: mlecore prepare {self.id}")
         self.loaded.call("fetch", raw=_folder(raw))
 

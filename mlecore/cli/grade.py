@@ -155,7 +155,15 @@ def _grade_snapshots(group: Path, dirs: DataDirs, as_json: bool) -> None:
 
 
 def _reason(report: Report) -> str:
-    return "" if report.status == "graded" else next(iter(report.reason.splitlines()), "")
+    if report.status != "graded":
+        return next(iter(report.reason.splitlines()), "")
+    return f"no medals: {_no_medals(report)}" if report.gold_threshold is None else ""
+
+
+def _no_medals(report: Report) -> str:
+    from mlecore.data.prepared import NO_MEDALS
+
+    return NO_MEDALS.get(report.data_kind, "it has no human leaderboard")
 
 
 def _row(report: Report) -> list[str]:
@@ -171,12 +179,10 @@ def _print(report: Report) -> None:
     better = "lower is better" if report.is_lower_better else "higher is better"
     click.echo(f"{report.competition_id}: {report.score_text} ({better})")
     if report.gold_threshold is None:
-        from mlecore.data.prepared import NO_MEDALS
-
         if report.sample_score is not None:
             beats = "beats" if report.beats_sample else "does not beat"
             click.echo(f"It {beats} the sample submission, which scores {report.sample_score}.")
-        click.echo(f"No medals: {NO_MEDALS.get(report.data_kind, 'it has no human leaderboard')}.")
+        click.echo(f"No medals: {_no_medals(report)}.")
         return
     medal = f"{report.medal} medal" if report.medal else "no medal"
     click.echo(f"{medal}, {'above' if report.above_median else 'not above'} the median")

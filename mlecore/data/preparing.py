@@ -19,7 +19,7 @@ from mlecore.data.raw import Raw, drop_raw, get_raw, sweep
 from mlecore.data.scatter import scatter_links
 from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic, has_synthetic, usual
 from mlecore.data.verifying import wrong_checksums, wrong_counts
-from mlecore.errors import DataError, PluginError
+from mlecore.errors import DataError, PluginError, UsageError
 
 if TYPE_CHECKING:
     from mlecore.backends import Progress
@@ -80,12 +80,18 @@ def prepare(
 
 
 def _suits(there: manifest.Manifest, source: Source, competition: Competition) -> bool:
-    """Synthetic data are made again for another seed, size or version of the plugin."""
+    """Synthetic data are created again for another version of the plugin. Raises UsageError for another seed or size:
+    runs may be at work on those that exist, and could not be graded afterwards."""
     if not isinstance(source, Synthetic):
         return True
     if there.plugin_version != competition.plugin.version:
         return False
-    return source.seed in (None, there.seed) and source.size in (None, there.size)
+    if source.seed in (None, there.seed) and source.size in (None, there.size):
+        return True
+    raise UsageError(
+        f"synthetic data of {competition.id} with seed {there.seed} and size {there.size:g} exist already",
+        fix="Runs may use them. To replace them: --force; to keep both: --data with another folder",
+    )
 
 
 def _prepare(

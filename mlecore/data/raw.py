@@ -125,7 +125,8 @@ def _unpacked(competition: Competition, folder: Path, archive: Path, verify: boo
             if expected is not None and found != expected and verify:
                 raise DataError(
                     f"{archive} is not the published download: MD5 {found}, expected {expected}",
-                    fix="It may be incomplete, or Kaggle has changed it. Remove it to have it downloaded again, or use "
+                    fix="It may be incomplete, or Kaggle has changed it. Get it again (what mlecore downloaded itself: "
+                    "remove it, and prepare again), or use "
                     "it anyway: --skip-verification",
                 )
             if unpacked is not None and unpacked != found:

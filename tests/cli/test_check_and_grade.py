@@ -141,7 +141,12 @@ def test_a_batch(invoke: Invoke, answers: pd.DataFrame, tmp_path: Path) -> None:
     result = invoke("grade", "--jsonl", listing, "--output", out)
     assert result.exit_code == 1 and "3 submissions: 1 valid, 0 medals, 0 above the median" in result.output
     header, *rows = result.output.splitlines()[:4]
-    assert header.endswith("REASON") and "lacks 1 column: 'digit'" in rows[1] and "there is no submission" in rows[2]
+    assert (
+        header.endswith("REASON")
+        and "no medals: " in rows[0]
+        and "lacks 1 column: 'digit'" in rows[1]
+        and "there is no submission" in rows[2]
+    )
     batch = json.loads(out.read_text())
     assert (batch["total_runs"], batch["total_runs_with_submissions"], batch["total_valid_submissions"]) == (3, 2, 1)
     listing.write_text(lines[0] + "\n")
