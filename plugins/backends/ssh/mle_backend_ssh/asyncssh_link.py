@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import threading
 import weakref
@@ -12,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mle_backend_ssh.link import Channel, Link
+from mle_backend_ssh.remote import wire
 from mlecore.errors import BackendError, BackendUnreachable
 
 if TYPE_CHECKING:
@@ -36,23 +38,21 @@ class SshLink(Link):
 
     @contextmanager
     def run(self, command: str) -> Iterator[Channel]:
-        """The command's input and output are pipes, so that whoever reads or writes them needs no event loop."""
+        """The output is a pipe, so that whoever reads it needs no event loop."""
         with self._slots:
             connection = self._connected()
-            for_host, given = os.pipe()
             out, from_host = os.pipe()
-            with os.fdopen(given, "wb") as writer, os.fdopen(out, "rb") as reader:
+            with os.fdopen(out, "rb") as reader:
                 try:
-                    process = _wait(_process(connection, command, for_host, from_host))
+                    process = _wait(_process(connection, command, from_host))
                 except _failures() as error:
-                    with suppress(OSError):
-                        os.close(for_host)
                     with suppress(OSError):
                         os.close(from_host)
                     self._connection = None
                     raise self._explained(error) from None
+                writer = io.BufferedWriter(_Input(process), wire.CHUNK)
                 try:
-                    yield Channel(given=writer, out=reader)
+                    yield Channel(stdin=writer, out=reader)
                 finally:
                     with suppress(BrokenPipeError):
                         writer.close()
@@ -104,10 +104,35 @@ async def _connect(address: str) -> SSHClientConnection:
     return await asyncio.wait_for(connecting, _CONNECTED * 2)
 
 
-async def _process(connection: SSHClientConnection, command: str, stdin: int, stdout: int) -> Any:
+async def _process(connection: SSHClientConnection, command: str, stdout: int) -> Any:
     import asyncssh
 
-    return await connection.create_process(command, stdin=stdin, stdout=stdout, stderr=asyncssh.STDOUT, encoding=None)
+    return await connection.create_process(command, stdout=stdout, stderr=asyncssh.STDOUT, encoding=None)
+
+
+class _Input(io.RawIOBase):
+    """The input of a process. A pipe that asyncssh reads would not do: its end, if it comes while the process ends,
+    is a ``KeyError: None`` in asyncssh's callback, and content that comes then a BrokenPipeError."""
+
+    def __init__(self, process: Any) -> None:
+        self._process = process
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        """Waits while the host reads more slowly. Raises BrokenPipeError."""
+        content = bytes(data)
+        try:
+            _wait(_feed(self._process, content))
+        except _failures() as error:
+            raise BrokenPipeError(str(error) or "the command has ended") from None
+        return len(content)
+
+
+async def _feed(process: Any, content: bytes) -> None:
+    process.stdin.write(content)
+    await process.stdin.drain()
 
 
 async def _close(process: Any) -> None:

@@ -92,8 +92,8 @@ class Host(Backend):
         sent = evolve(job, files=files, tools=tools)
         with self._requests.open("start", sent, secrets=secrets, gateway_python=python) as channel:
             for number, source in enumerate([*sources, *more]):
-                _send_file(channel.given, number, source)
-            wire.write(channel.given, {"kind": "end"})
+                _send_file(channel.stdin, number, source)
+            wire.write(channel.stdin, {"kind": "end"})
             return self._requests.result(channel)  # type: ignore[no-any-return]
 
     def _gateway_python(self) -> str:

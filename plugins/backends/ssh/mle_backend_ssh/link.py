@@ -20,7 +20,7 @@ from mlecore.errors import BackendUnreachable
 class Channel:
     """A command that runs on a host: its input, and its output."""
 
-    given: IO[bytes]
+    stdin: IO[bytes]
     out: IO[bytes]
 
 
@@ -70,7 +70,7 @@ class Requests:
         }
         with self._broken_is_unreachable(), self.link.run(bundle.run_command(self._python, self._install())) as channel:
             wire.await_greeting(channel.out)
-            wire.write(channel.given, head)
+            wire.write(channel.stdin, head)
             try:
                 yield channel
             except BrokenPipeError:
@@ -104,8 +104,8 @@ class Requests:
                 with self.link.run(bundle.install_command(self._python)) as channel:
                     wire.await_greeting(channel.out)
                     if channel.out.readline(100) == b"send\n":
-                        channel.given.write(bundle.archive()[1])
-                        channel.given.flush()
+                        channel.stdin.write(bundle.archive()[1])
+                        channel.stdin.flush()
                     folder = channel.out.readline(10_000)
                     if not (folder.startswith(b"/") and folder.endswith(b"\n")):
                         why = folder.decode(errors="replace").strip() or "the connection ended"

@@ -32,8 +32,8 @@ def _send(requests: Requests, channel: Channel, dataset: Dataset, progress: Prog
     entries = []
     for entry in _entries(dataset):
         entries.append(entry)
-        wire.write(channel.given, {"path": entry.path, "bytes": entry.size, "sha256": entry.sha256})
-    wire.write(channel.given, {})
+        channel.stdin.write(wire.line({"path": entry.path, "bytes": entry.size, "sha256": entry.sha256}))
+    wire.write(channel.stdin, {})
     wanted = list(_wanted(requests, channel))
     total = sum(entry.size for entry in entries)
     done = total - sum(entries[number].size - offset for number, offset in wanted)
@@ -45,11 +45,11 @@ def _send(requests: Requests, channel: Channel, dataset: Dataset, progress: Prog
                 chunk = source.read(min(wire.CHUNK, left))
                 if not chunk:
                     raise DataError(f"{source.name} is shorter than its manifest says", fix="mlecore prepare again")
-                channel.given.write(chunk)
+                channel.stdin.write(chunk)
                 left -= len(chunk)
                 done += len(chunk)
                 progress(done, total, f"{dataset.competition}: to {requests.link.name}")
-    channel.given.flush()
+    channel.stdin.flush()
 
 
 def _wanted(requests: Requests, channel: Channel) -> Iterator[tuple[int, int]]:

@@ -47,7 +47,7 @@ class LocalLink(Link):
         )
         assert process.stdin and process.stdout
         try:
-            yield Channel(given=_Cut(process.stdin, self), out=_CutOut(process.stdout, self))  # type: ignore[arg-type]
+            yield Channel(stdin=_Cut(process.stdin, self), out=_CutOut(process.stdout, self))  # type: ignore[arg-type]
         finally:
             for stream in (process.stdin, process.stdout):
                 with suppress(BrokenPipeError):

@@ -135,6 +135,14 @@ def test_a_backend_that_nobody_uses_any_more_leaves_no_session(make_hosts: Calla
     until(lambda: len(hosts.hosts[0].processes()) == 1, 20)  # sshd itself
 
 
+def test_requests_leave_nothing_in_the_log(make_hosts: Callable[[int], Any], caplog: pytest.LogCaptureFixture) -> None:
+    """Event loops log exceptions of callbacks as errors, which Python prints to the console by default."""
+    backend = pool(make_hosts(1))
+    for _ in range(40):
+        backend.inventory()
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 def test_a_job_runs_on_while_its_link_is_cut(make_hosts: Callable[[int], Any], tmp_path: Path) -> None:
     hosts = make_hosts(1)
     backend = pool(hosts)

@@ -92,23 +92,28 @@ def unpack(value: Any) -> Any:
     return base64.b64decode(value["bytes"])
 
 
-def write(out: IO[bytes], value: Mapping[str, Any], content: bytes = b"") -> None:
-    """One line, and ``content`` after it; whoever reads it finds its size in ``size``."""
+def line(value: Mapping[str, Any], content: bytes = b"") -> bytes:
+    """One line, followed by ``content``, whose size is in ``size``."""
     head = {**value, "size": len(content)} if content else value
-    out.write(json.dumps(head).encode() + b"\n" + content)
+    return json.dumps(head).encode() + b"\n" + content
+
+
+def write(out: IO[bytes], value: Mapping[str, Any], content: bytes = b"") -> None:
+    """Send one line at once."""
+    out.write(line(value, content))
     out.flush()
 
 
 def read(source: IO[bytes]) -> tuple[dict[str, Any], bytes]:
     """What ``write`` wrote. Raises ConnectionBroken."""
-    line = source.readline(LONGEST)
-    if not line.endswith(b"\n"):
+    text = source.readline(LONGEST)
+    if not text.endswith(b"\n"):
         raise ConnectionBroken("the connection ended in the middle")
     try:
-        head = json.loads(line)
+        head = json.loads(text)
         size = int(head.get("size", 0))
     except (ValueError, AttributeError, TypeError):
-        raise ConnectionBroken(f"the host sent {line[:80]!r}, which is no answer") from None
+        raise ConnectionBroken(f"the host sent {text[:80]!r}, which is no answer") from None
     if not 0 <= size <= LONGEST:
         raise ConnectionBroken(f"the host announced {size} bytes at once")
     return head, read_exactly(source, size)
@@ -130,12 +135,12 @@ def await_greeting(source: IO[bytes]) -> None:
     """Skip what the user's shell prints. Raises ConnectionBroken, with its end, if no mlecore program starts."""
     seen, last = 0, b""
     while seen < _NOISE:
-        line = source.readline(_NOISE)
-        if line == GREETING:
+        text = source.readline(_NOISE)
+        if text == GREETING:
             return
-        if not line:
+        if not text:
             break
-        seen, last = seen + len(line), line
+        seen, last = seen + len(text), text
     words = last.decode(errors="replace").strip()
     raise ConnectionBroken(f"the host's program did not start{': ' + words if words else ''}")
 
