@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from mle_backend_ssh.remote.logind import ends_at_logout
+from mle_backend_ssh.remote.survey import ends_at_logout
 from mle_backend_vm import bubblewrap, pythons
 from mle_backend_vm.environments import missing_programs
 

@@ -1,4 +1,4 @@
-"""Backend `ssh`: agents run on other machines, each in the sandbox that the backend `vm` gives them here."""
+"""Backend `ssh`: agents run on other machines, each in the same sandbox as with the backend `vm` on this one."""
 
 from __future__ import annotations
 
@@ -16,16 +16,9 @@ def backend(options: Mapping[str, str]) -> Backend:
     from mle_backend_vm.vm_backend import gpu_ids
 
     from mle_backend_ssh.asyncssh_link import SshLink
-    from mle_backend_ssh.host import Host
-    from mle_backend_ssh.hosts import HostSettings, read_hosts
-    from mle_backend_ssh.pool import Pool
+    from mle_backend_ssh.hosts import read_hosts
+    from mle_backend_ssh.ssh_backend import SshBackend
 
     hosts = read_hosts(options["host"], gpu_ids(options.get("gpus", ""))) if "host" in options else ()
     isolation = options.get("isolation", "bubblewrap")
-
-    def connect(settings: HostSettings) -> Host:
-        own = {"isolation": isolation, "gpus": ",".join(settings.gpus)}
-        environment = {"MLECORE_VM_STATE": settings.state} if settings.state else {}
-        return Host(SshLink(settings.address), settings.python, own, environment)
-
-    return Pool(hosts, connect, isolated=isolation == "bubblewrap")
+    return SshBackend(hosts, lambda host: SshLink(host.address), isolation)

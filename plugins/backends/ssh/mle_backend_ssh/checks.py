@@ -1,11 +1,11 @@
-"""What `mlecore doctor` checks on each host, and what it shows of it."""
+"""What `mlecore doctor` checks and shows for each host."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 
-from mle_backend_ssh.members import Member
+from mle_backend_ssh.host import Host
 from mlecore.backends import Problem, Resources
 from mlecore.errors import BackendError
 from mlecore.units import show_size
@@ -14,15 +14,15 @@ _CLOCK = 5.0  # seconds that a host's clock may differ
 _LEAST_FREE = 10 * 2**30  # bytes on a host's disk
 
 
-def problems(member: Member, requested: Sequence[Resources]) -> list[Problem]:
+def problems(host: Host, requested: Sequence[Resources]) -> list[Problem]:
     """What is wrong with a host. That it cannot be reached is a problem, too, and no error."""
     try:
         before = time.time()
-        seen = member.call(lambda host: host.survey())
+        seen = host.call("survey")
         took = time.time() - before
-        found = member.call(lambda host: host.preflight(requested))
+        found: list[Problem] = host.call("preflight", tuple(requested))
     except BackendError as error:
-        return [Problem(description=_without_name(member, error), fix=error.fix or "Is it up?")]
+        return [Problem(description=_without_name(host, error), fix=error.fix or "Is it up?")]
     ahead = seen["clock"] - before - took / 2
     if abs(ahead) > _CLOCK + took / 2:
         what = f"its clock is {abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}"
@@ -37,12 +37,12 @@ def problems(member: Member, requested: Sequence[Resources]) -> list[Problem]:
     return found
 
 
-def inventory(member: Member) -> str:
+def inventory(host: Host) -> str:
     """A line on what a host has, or why it cannot be asked."""
     try:
-        seen = member.call(lambda host: host.survey())
+        seen = host.call("survey")
     except BackendError as error:
-        return f"{member.name}: {_without_name(member, error)}"
+        return f"{host.name}: {_without_name(host, error)}"
     parts = (
         seen["system"],
         f"Python {seen['python']}",
@@ -50,9 +50,9 @@ def inventory(member: Member) -> str:
         f"{show_size(seen['free'])} free in {seen['state']}",
         f"GPUs {', '.join(seen['gpus'])}" if seen["gpus"] else "no GPU",
     )
-    return f"{member.name}: {'; '.join(parts)}"
+    return f"{host.name}: {'; '.join(parts)}"
 
 
-def _without_name(member: Member, error: BackendError) -> str:
+def _without_name(host: Host, error: BackendError) -> str:
     """What is wrong with a host, for a line that begins with its name."""
-    return error.message.removeprefix(member.name).lstrip(": ")
+    return error.message.removeprefix(host.name).lstrip(": ")

@@ -1,100 +1,232 @@
-"""One host as a backend: every method is a request to the backend vm there."""
+"""One host: requests to mlecore's program there, which is sent before the first one.
+
+A host that does not answer is set aside, and asked in the background until it answers.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
-from typing import IO, Any, TypeVar
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
 
 from attrs import evolve
 
-from mle_backend_ssh.link import Channel, Link, Requests
+from mle_backend_ssh import bundle, sending
+from mle_backend_ssh.fetching import fetch
+from mle_backend_ssh.hosts import HostSettings
+from mle_backend_ssh.link import Channel, Link
 from mle_backend_ssh.remote import wire
-from mle_backend_ssh.sending import send_dataset
 from mlecore import model_access
 from mlecore.agents import Recipe
-from mlecore.backends import (
-    OUTSIDE_LOGS,
-    Backend,
-    Capacity,
-    Dataset,
-    Fetched,
-    Handle,
-    Image,
-    Job,
-    JobStatus,
-    Problem,
-    Progress,
-    Resources,
-    Sandbox,
-    secret_values,
-)
+from mlecore.backends import Capacity, Dataset, Fetched, Handle, Image, Job, Progress, secret_values
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.fetching import Receiver
 from mlecore.globs import Glob
 from mlecore.mirrors import mirrors_elsewhere
 
 T = TypeVar("T")
 
-_TRIES = 5  # in a row that bring nothing, of a transfer
-_GATEWAY_PYTHON = "3.11"
+RETRY_PAUSE = 15.0  # seconds between attempts to reach a host that does not answer
+_TRIES = 5  # of a transfer in a row that bring nothing
 _PAUSE = 3.0  # seconds between them
+_GATEWAY_PYTHON = "3.11"
+_ASKED_AGAIN = "It is asked again automatically."
 
 
-class Host(Backend):
-    """A machine behind a link. ``options`` are those of its backend vm."""
+class Host:
+    """``options`` are those of the backend vm on the host. ``returned`` is called when the host answers for the first
+    time, and each time it answers again. Thread-safe."""
 
-    summary = "Another machine, over SSH"
+    def __init__(
+        self,
+        settings: HostSettings,
+        link: Link,
+        options: Mapping[str, str],
+        returned: Callable[[Host], None] = lambda _: None,
+    ) -> None:
+        self.settings = settings
+        self.name = settings.address
+        self.error: BackendError | None = None  # why it is set aside
+        self._link = link
+        self._options = dict(options)
+        self._returned = returned
+        self._lock = threading.Lock()
+        self._answered = False  # ever
+        self._down_since: float | None = None
+        self._capacity: Capacity | None = None
+        self._folder: str | None = None  # of the program on the host
+        self._installing = threading.Lock()
 
-    def __init__(self, link: Link, python: str, options: Mapping[str, str], environment: Mapping[str, str]) -> None:
-        self._requests = Requests(link, python, options, environment)
-        self._ask = self._requests.ask
+    # Requests
 
-    def describe(self) -> Sandbox:
-        return self._ask("describe")  # type: ignore[no-any-return]
+    def call(self, method: str, *arguments: object) -> Any:
+        """The result of a request that needs no more than its arguments; see ``remote.serve``."""
+        with self._answering():
+            return self._ask(method, *arguments)
 
-    def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
-        return self._ask("preflight", tuple(requested))  # type: ignore[no-any-return]
+    @contextmanager
+    def open(
+        self,
+        method: str,
+        *arguments: object,
+        secrets: Mapping[str, str] | None = None,
+        gateway_python: str | None = None,
+    ) -> Iterator[Channel]:
+        """A request whose answer is still to be read, and that more can be sent to.
 
-    def survey(self) -> dict[str, Any]:
-        """See ``remote.survey``."""
-        return self._ask("survey")  # type: ignore[no-any-return]
+        ``secrets`` are variables for the host's program; they are in no command line and no file. ``gateway_python``
+        is the host's, for the gateway of a job. A broken connection becomes BackendUnreachable.
+        """
+        state = {"MLECORE_VM_STATE": self.settings.state} if self.settings.state else {}
+        head = {
+            "method": method,
+            "arguments": wire.pack(arguments),
+            "options": self._options,
+            "gateway_python": gateway_python,
+            "environment": {**state, **(secrets or {})},
+        }
+        try:
+            command = bundle.run_command(self.settings.python, self._install())
+            with self._link.run(command) as channel:
+                wire.await_greeting(channel.out)
+                wire.write(channel.stdin, head)
+                try:
+                    yield channel
+                except BrokenPipeError:
+                    self.result(channel)  # the host may have said why it reads no more
+                    raise
+        except (wire.ConnectionBroken, BrokenPipeError, ConnectionError) as error:
+            self._folder = None  # its disk may have been emptied
+            fix = _ASKED_AGAIN
+            if isinstance(error, wire.NotStarted):
+                fix = "If its Python is missing or older than 3.9, set `python =` in the hosts file (docs/ssh.md)."
+            raise BackendUnreachable(f"{self.name}: {error}", fix=fix) from None
 
-    def load(self) -> dict[str, float]:
-        """What jobs use there now; see ``remote.survey``."""
-        return self._ask("load")  # type: ignore[no-any-return]
+    def result(self, channel: Channel) -> Any:
+        """The end of an answer; what comes before is passed over. Raises the host's error."""
+        return self.read(channel, ("result",))[0]["result"]
+
+    def read(self, channel: Channel, kinds: Sequence[str] = ()) -> tuple[dict[str, Any], bytes]:
+        """The next line of an answer that is a result or one of ``kinds`` (all, if none is given)."""
+        while True:
+            head, content = wire.read(channel.out)
+            if "error" in head:
+                raise wire.unpack_error(head, self.name)
+            if "result" in head:
+                return {"result": wire.unpack(head["result"])}, b""
+            if not kinds or head.get("kind") in kinds:
+                return head, content
+
+    def _ask(self, method: str, *arguments: object) -> Any:
+        with self.open(method, *arguments) as channel:
+            return self.result(channel)
+
+    def _install(self) -> str:
+        """The folder of the program on the host."""
+        with self._installing:
+            if self._folder is None:
+                with self._link.run(bundle.install_command(self.settings.python)) as channel:
+                    wire.await_greeting(channel.out)
+                    if channel.out.readline(100) == b"send\n":
+                        channel.stdin.write(bundle.archive()[1])
+                        channel.stdin.flush()
+                    folder = channel.out.readline(10_000)
+                    if not (folder.startswith(b"/") and folder.endswith(b"\n")):
+                        why = folder.decode(errors="replace").strip() or "the connection ended"
+                        raise wire.ConnectionBroken(f"the host's program could not be sent: {why}")
+                    self._folder = folder.decode().rstrip("\n")
+            return self._folder
+
+    # Whether it answers
+
+    @property
+    def down(self) -> float | None:
+        """For how many seconds it has not answered; None: it answers, as far as is known."""
+        since = self._down_since
+        return None if since is None else time.monotonic() - since
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        """Raises BackendUnreachable at once while the host is set aside; sets it aside if it does not answer."""
+        error = self.error
+        if self.down is not None and error is not None:
+            raise BackendUnreachable(error.message, fix=error.fix)
+        try:
+            yield
+        except BackendUnreachable as error:
+            self._set_aside(error)
+            raise
+        with self._lock:
+            first, self._answered = not self._answered, True
+        if first:
+            self._returned(self)
+
+    def _set_aside(self, error: BackendError) -> None:
+        with self._lock:
+            if self._down_since is not None:
+                return
+            self.error, self._down_since = error, time.monotonic()
+        threading.Thread(target=self._ask_until_it_answers, name=f"ask {self.name}", daemon=True).start()
+
+    def _ask_until_it_answers(self) -> None:
+        while True:
+            time.sleep(RETRY_PAUSE)
+            try:
+                self._ask("load")
+            except BackendUnreachable as error:
+                self.error = error
+                continue
+            except BackendError:  # it answers, if only with an error, which the next request shows
+                pass
+            break
+        with self._lock:
+            self._down_since, self._answered = None, True
+        self._returned(self)
+
+    # Requests that carry more
 
     def capacity(self) -> Capacity:
-        return self._ask("capacity")  # type: ignore[no-any-return]
+        """CPUs, memory and GPUs of the host; asked once."""
+        if self._capacity is None:
+            self._capacity = self.call("capacity")
+        return self._capacity
 
-    def stage_data(self, dataset: Dataset, progress: Progress) -> str:
-        return _persistently(lambda: send_dataset(self._requests, dataset, progress))
+    def load(self) -> dict[str, float]:
+        """What jobs use there now; see ``remote.survey``. Its capacity is known afterwards, too."""
+        self.capacity()
+        return self.call("load")  # type: ignore[no-any-return]
+
+    def send(self, dataset: Dataset, progress: Progress) -> str:
+        """The folder on the host."""
+        with self._answering():
+            return _persistently(lambda: sending.send_dataset(self, dataset, progress))
 
     def build(self, recipe: Recipe, log: Path) -> Image:
         log.parent.mkdir(parents=True, exist_ok=True)
         secrets = mirrors_elsewhere(os.environ)
-        with log.open("ab") as out, self._requests.open("build", recipe, secrets=secrets) as channel:
-            head, content = self._requests.read(channel)
+        with self._answering(), log.open("ab") as out, self.open("build", recipe, secrets=secrets) as channel:
+            head, content = self.read(channel)
             while "result" not in head:
                 out.write(content)
-                head, content = self._requests.read(channel)
+                head, content = self.read(channel)
         return head["result"]  # type: ignore[no-any-return]
 
     def start(self, job: Job) -> Handle:
-        secrets = secret_values(job) | _key(job)
-        files, sources = _numbered(job.files, 0)
-        tools, more = _numbered(job.tools, len(sources))
-        python = self._gateway_python() if job.resources.model else None
+        secrets = secret_values(job) | _model_key(job)
+        files, sources = sending.numbered(job.files, 0)
+        tools, more = sending.numbered(job.tools, len(sources))
         sent = evolve(job, files=files, tools=tools)
-        with self._requests.open("start", sent, secrets=secrets, gateway_python=python) as channel:
-            for number, source in enumerate([*sources, *more]):
-                _send_file(channel.stdin, number, source)
-            wire.write(channel.stdin, {"kind": "end"})
-            return self._requests.result(channel)  # type: ignore[no-any-return]
+        with self._answering():
+            python = self._gateway_python() if job.resources.model else None
+            with self.open("start", sent, secrets=secrets, gateway_python=python) as channel:
+                for number, source in enumerate([*sources, *more]):
+                    sending.send_file(channel.stdin, number, source)
+                wire.write(channel.stdin, {"kind": "end"})
+                return self.result(channel)  # type: ignore[no-any-return]
 
     def _gateway_python(self) -> str:
         """A Python on the host with what a gateway imports; mlecore's own part of it is in the host's program."""
@@ -102,18 +234,13 @@ class Host(Backend):
         with tempfile.TemporaryDirectory() as folder:
             return f"{self.build(recipe, Path(folder) / 'gateway.log').ref}/bin/python"
 
-    def list_jobs(self, group: str) -> dict[str, Handle]:
-        return self._ask("list_jobs", group)  # type: ignore[no-any-return]
-
-    def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
-        return self._ask("status", tuple(handles))  # type: ignore[no-any-return]
-
-    def logs(self, handle: Handle, offset: int = 0, follow: bool = False) -> Iterator[bytes]:
+    def logs(self, handle: Handle, offset: int, follow: bool) -> Iterator[bytes]:
+        """When following, a host that does not answer is waited for."""
         while True:
             try:
-                with self._requests.open("logs", handle, offset, follow) as channel:
+                with self.open("logs", handle, offset, follow) as channel:
                     while True:
-                        head, content = self._requests.read(channel)
+                        head, content = self.read(channel)
                         if "result" in head:
                             return
                         offset += len(content)
@@ -125,91 +252,19 @@ class Host(Backend):
 
     def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
         for text in globs:
-            Glob(text)  # one that is none is the caller's mistake, not the host's
-        receiver = Receiver(into, max_bytes, max_files)
-        have: dict[str, int] = {}
-
-        def again() -> Fetched:
-            with self._requests.open("fetch", handle, tuple(globs), max_bytes, max_files, have) as channel:
-                head, _ = self._requests.read(channel, ("file",))
-                while "result" not in head:
-                    self._store(receiver, head, channel, have)
-                    head, _ = self._requests.read(channel, ("file",))
-                return head["result"]  # type: ignore[no-any-return]
-
-        there = _persistently(again, lambda: (len(have), receiver.bytes))
-        here = receiver.fetched()
-        complete = there.complete and here.complete
-        return evolve(here, refused=tuple(dict.fromkeys((*there.refused, *here.refused))), complete=complete)
-
-    def _store(self, receiver: Receiver, head: Mapping[str, Any], channel: Channel, have: dict[str, int]) -> None:
-        """One file of an answer. What breaks off is stored by the next request."""
-        path = PurePosixPath(os.fsdecode(bytes.fromhex(head["path"])))
-        if path.is_absolute() or ".." in path.parts or not path.parts:
-            raise BackendError(f"{self._requests.link.name} sent a file by the name of {str(path)!r}")
-        content = _Content(self._requests, channel)
-        take = receiver.take_anyhow if path in OUTSIDE_LOGS else receiver.take
-        try:
-            take(path, int(head["length"]), content)  # type: ignore[arg-type]
-        except _Torn:
-            receiver.refuse(path, "cannot be read")
-        except BaseException:
-            receiver.forget(path)
-            raise
-        content.skip()
-        have[str(path)] = int(head["length"])
-
-    def stop(self, handle: Handle, grace: float) -> None:
-        self._ask("stop", handle, grace)
-
-    def remove(self, handle: Handle) -> None:
-        self._ask("remove", handle)
-
-    def home(self, job_name: str) -> PurePosixPath:
-        return self._ask("home", job_name)  # type: ignore[no-any-return]
-
-    def gateway_url(self, job_name: str) -> str:
-        return self._ask("gateway_url", job_name)  # type: ignore[no-any-return]
+            Glob(text)  # an invalid one is the caller's mistake, not the host's
+        with self._answering():
+            return fetch(self, _persistently, handle, globs, into, max_bytes, max_files)
 
 
-class _Torn(Exception):
-    """A file that could not be read to its end on the host."""
-
-
-class _Content:
-    """The content of one file, read from the lines of an answer."""
-
-    def __init__(self, requests: Requests, channel: Channel) -> None:
-        self._requests = requests
-        self._channel = channel
-        self._rest = b""
-        self._over = False
-
-    def read(self, size: int) -> bytes:
-        if not self._rest and not self._over:
-            head, self._rest = self._requests.read(self._channel, ("content", "end", "torn"))
-            self._over = head.get("kind") != "content"
-            if head.get("kind") == "torn":
-                raise _Torn
-        part, self._rest = self._rest[:size], self._rest[size:]
-        return part
-
-    def skip(self) -> None:
-        """What is left of a file that was not stored."""
-        with contextlib.suppress(_Torn):
-            while not self._over:
-                self._rest = b""
-                self.read(1)
-
-
-def _persistently(transfer: Callable[[], T], far: Callable[[], object] = lambda: None) -> T:
+def _persistently(transfer: Callable[[], T], progress: Callable[[], object] = lambda: None) -> T:
     """Repeat a transfer that breaks off, for as long as every few tries bring it further."""
-    tries, before = 0, far()
+    tries, before = 0, progress()
     while True:
         try:
             return transfer()
         except BackendUnreachable:
-            now = far()
+            now = progress()
             tries = 0 if now != before else tries + 1
             before = now
             if tries >= _TRIES:
@@ -217,38 +272,11 @@ def _persistently(transfer: Callable[[], T], far: Callable[[], object] = lambda:
         time.sleep(_PAUSE)
 
 
-def _key(job: Job) -> dict[str, str]:
+def _model_key(job: Job) -> dict[str, str]:
     """The model's real key, for the gateway beside the job."""
     name = job.resources.model.key if job.resources.model else None
     if name is None:
         return {}
     if not os.environ.get(name):
-        raise BackendError(f"the model's key is to be in {name}, which is not set here", fix=f"export {name}=...")
+        raise BackendError(f"the variable {name}, which holds the model's key, is not set", fix=f"export {name}=...")
     return {name: os.environ[name]}
-
-
-def _numbered(content: Mapping[str, bytes | Path], first: int) -> tuple[dict[str, bytes | Path], list[Path]]:
-    """The files that are paths, and their numbers in the place of the paths."""
-    out: dict[str, bytes | Path] = {}
-    sources: list[Path] = []
-    for name, value in content.items():
-        if isinstance(value, Path):
-            out[name] = Path(str(first + len(sources)))
-            sources.append(value)
-        else:
-            out[name] = value
-    return out, sources
-
-
-def _send_file(given: IO[bytes], number: int, path: Path) -> None:
-    with path.open("rb") as source:
-        seen = os.fstat(source.fileno())
-        left = seen.st_size
-        head = {"kind": "file", "file": number, "length": left, "executable": bool(seen.st_mode & 0o100)}
-        wire.write(given, head)
-        while left:
-            chunk = source.read(min(wire.CHUNK, left))
-            if not chunk:
-                raise BackendError(f"{path} became shorter while it was sent")
-            given.write(chunk)
-            left -= len(chunk)

@@ -1,4 +1,4 @@
-"""Which host each job was given to, on the controller's disk, so that no job is ever started on two of them.
+"""Which host a job goes to: the one with most room, noted on the controller's disk so that no two hosts get it.
 
 A job whose host has not answered for long is given up: it counts as lost, and is removed when its host answers again.
 """
@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
 from pathlib import Path
 from urllib.parse import quote
 from uuid import uuid4
 
 from mle_backend_vm import folders
+
+from mle_backend_ssh.background import run_in_background
+from mle_backend_ssh.host import Host
+from mlecore.backends import Resources
+
+_SLOW = 3.0  # seconds that slower hosts have to answer how much room they have
 
 
 class Placements:
@@ -66,10 +73,41 @@ class Placements:
                 note = json.loads(path.read_text(encoding="utf-8"))
                 yield note["job"], note["handle"], note["group"]
 
-    def settle(self, job: str, host: str) -> None:
+    def mark_removed(self, job: str, host: str) -> None:
         """A job that was given up is no longer on its host."""
         (self._given_up / f"{_name(job)}@{_name(host)}").unlink(missing_ok=True)
 
 
 def _name(text: str) -> str:
     return quote(text, safe="").replace("*", "%2A")
+
+
+def loads(hosts: Collection[Host]) -> dict[Host, dict[str, float]]:
+    """What jobs use now on the hosts that answer. A silent host is not waited for once another has answered."""
+    asked = {run_in_background(f"ask {host.name}", host.load): host for host in hosts}
+    left = wait(asked, return_when=FIRST_COMPLETED).not_done
+    while left and all(each.exception() for each in asked if each.done()):
+        left = wait(left, return_when=FIRST_COMPLETED).not_done
+    wait(left, timeout=_SLOW)
+    return {host: each.result() for each, host in asked.items() if each.done() and not each.exception()}
+
+
+def room(
+    host: Host, load: Mapping[str, float], resources: Resources, starting: Sequence[Resources] = ()
+) -> float | None:
+    """Which part of a host is free for a job that needs ``resources``, from 0 to 1; None: it has no room for it now.
+
+    ``load`` is what ``host.load()`` returned; ``starting`` are the needs of jobs about to be started there.
+    """
+    have, slots = host.capacity(), host.settings.slots
+    jobs = int(load["jobs"]) + len(starting)
+    rest = [
+        (have.cpus, load["cpus"] + sum(each.cpus or 0 for each in starting), resources.cpus or 0),
+        (have.memory, load["memory"] + sum(each.memory or 0 for each in starting), resources.memory or 0),
+        (len(have.gpus), load["gpus"] + sum(each.gpus for each in starting), resources.gpus),
+        *([(slots, jobs, 1)] if slots is not None else []),
+    ]
+    if any(taken + asked > there for there, taken, asked in rest if asked):
+        return None
+    shares = [taken / there for there, taken, _ in rest if there]
+    return 1 - min(1.0, max([*shares, jobs / (jobs + 16)]))  # jobs without limits are spread, too

@@ -1,40 +1,76 @@
-"""Send a competition's public data to a host, which says what of it is missing there."""
+"""Send files to a host: a job's, and a competition's public data, of which it gets what it lacks."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
-from mle_backend_ssh.link import Channel, Requests
+from mle_backend_ssh.background import run_in_background
+from mle_backend_ssh.link import Channel
 from mle_backend_ssh.remote import wire
 from mlecore.backends import Dataset, Progress
 from mlecore.data import manifest
-from mlecore.errors import DataError
+from mlecore.errors import BackendError, DataError
+
+if TYPE_CHECKING:
+    from mle_backend_ssh.host import Host
 
 _PUBLIC = "public/"
 
 
-def send_dataset(requests: Requests, dataset: Dataset, progress: Progress) -> str:
+class Data:
+    """Which hosts have which data. Each is sent once, in the background. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._sent: dict[tuple[str, str], Future[str]] = {}  # by a dataset's identity and host
+        self._lock = threading.Lock()
+
+    def send(self, host: Host, dataset: Dataset, progress: Progress = lambda *_: None) -> Future[str]:
+        """The folder there, once it is complete. A transfer that failed is started again."""
+        key = (_identity(dataset), host.name)
+        with self._lock:
+            known = self._sent.get(key)
+            if known is not None and not (known.done() and known.exception()):
+                return known
+            sending = partial(host.send, dataset, progress)
+            future = self._sent[key] = run_in_background(f"send to {host.name}", sending)
+        return future
+
+    def is_on(self, host: Host, dataset: Dataset) -> bool:
+        sent = self._sent.get((_identity(dataset), host.name))
+        return sent is not None and sent.done() and not sent.exception()
+
+
+def _identity(dataset: Dataset) -> str:
+    return f"{dataset.competition} {dataset.edition} {dataset.digest}"
+
+
+def send_dataset(host: Host, dataset: Dataset, progress: Progress) -> str:
     """The folder on the host. Public files only: what else lies beside them is never read."""
     name = f"{dataset.competition}-{hashlib.sha256(f'{dataset.edition} {dataset.digest}'.encode()).hexdigest()[:16]}"
-    with requests.open("receive", name) as channel:
-        head, _ = requests.read(channel, ("complete", "send the list"))
+    with host.open("receive", name) as channel:
+        head, _ = host.read(channel, ("complete", "send the list"))
         if head.get("kind") == "send the list":
-            _send(requests, channel, dataset, progress)
+            _send(host, channel, dataset, progress)
         else:
-            progress(1, 1, f"{dataset.competition}: on {requests.link.name}")
-        folder: str = requests.result(channel)
+            progress(1, 1, f"{dataset.competition}: on {host.name}")
+        folder: str = host.result(channel)
     return folder
 
 
-def _send(requests: Requests, channel: Channel, dataset: Dataset, progress: Progress) -> None:
+def _send(host: Host, channel: Channel, dataset: Dataset, progress: Progress) -> None:
     entries = []
     for entry in _entries(dataset):
         entries.append(entry)
         channel.stdin.write(wire.line({"path": entry.path, "bytes": entry.size, "sha256": entry.sha256}))
     wire.write(channel.stdin, {})
-    wanted = list(_wanted(requests, channel))
+    wanted = list(_wanted(host, channel))
     total = sum(entry.size for entry in entries)
     done = total - sum(entries[number].size - offset for number, offset in wanted)
     for number, offset in wanted:
@@ -48,14 +84,14 @@ def _send(requests: Requests, channel: Channel, dataset: Dataset, progress: Prog
                 channel.stdin.write(chunk)
                 left -= len(chunk)
                 done += len(chunk)
-                progress(done, total, f"{dataset.competition}: to {requests.link.name}")
+                progress(done, total, f"{dataset.competition}: to {host.name}")
     channel.stdin.flush()
 
 
-def _wanted(requests: Requests, channel: Channel) -> Iterator[tuple[int, int]]:
+def _wanted(host: Host, channel: Channel) -> Iterator[tuple[int, int]]:
     """Numbers of the files that the host lacks, and from which byte on."""
     while True:
-        head, _ = requests.read(channel, ("want", "wanted"))
+        head, _ = host.read(channel, ("want", "wanted"))
         if head.get("kind") != "want":
             return
         yield int(head["number"]), int(head["from"])
@@ -78,3 +114,30 @@ def _entries(dataset: Dataset) -> Iterator[manifest.Entry]:
 def _sha256(path: Path) -> str:
     with path.open("rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()
+
+
+def numbered(content: Mapping[str, bytes | Path], first: int) -> tuple[dict[str, bytes | Path], list[Path]]:
+    """The files, with numbers in the place of paths, and these paths."""
+    out: dict[str, bytes | Path] = {}
+    sources: list[Path] = []
+    for name, value in content.items():
+        if isinstance(value, Path):
+            out[name] = Path(str(first + len(sources)))
+            sources.append(value)
+        else:
+            out[name] = value
+    return out, sources
+
+
+def send_file(stdin: IO[bytes], number: int, path: Path) -> None:
+    with path.open("rb") as source:
+        seen = os.fstat(source.fileno())
+        left = seen.st_size
+        head = {"kind": "file", "file": number, "length": left, "executable": bool(seen.st_mode & 0o100)}
+        wire.write(stdin, head)
+        while left:
+            chunk = source.read(min(wire.CHUNK, left))
+            if not chunk:
+                raise BackendError(f"{path} became shorter while it was sent")
+            stdin.write(chunk)
+            left -= len(chunk)

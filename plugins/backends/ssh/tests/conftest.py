@@ -12,6 +12,7 @@ from typing import IO
 
 import pytest
 from mle_backend_ssh.host import Host
+from mle_backend_ssh.hosts import HostSettings
 from mle_backend_ssh.link import Channel, Link
 
 from mlecore.errors import BackendUnreachable
@@ -108,4 +109,4 @@ def link(make_link: Callable[[str], LocalLink]) -> LocalLink:
 
 @pytest.fixture
 def host(link: LocalLink) -> Host:
-    return Host(link, sys.executable, {"isolation": "none"}, {})
+    return Host(HostSettings(address=link.name, python=sys.executable), link, {"isolation": "none"})

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from mle_backend_ssh import host as host_module
 from mle_backend_ssh.host import Host
+from mle_backend_ssh.hosts import HostSettings
 
 import mlecore.sandbox
 from mlecore.agents import Recipe
@@ -23,6 +24,7 @@ INIT = Path(mlecore.sandbox.__file__).parent / "init"
 @pytest.fixture(autouse=True)
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_module, "_PAUSE", 0.01)
+    monkeypatch.setattr(host_module, "RETRY_PAUSE", 0.01)
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def start(host: Host, dataset: Dataset, tmp_path: Path) -> Callable[..., Handle]
                 group="g",
                 image=host.build(Recipe(), tmp_path / "build.log"),
                 dataset=dataset,
-                data=host.stage_data(dataset, lambda *_: None),
+                data=host.send(dataset, lambda *_: None),
                 argv=argv,
                 tools={"init": INIT},
                 **given,  # type: ignore[arg-type]
@@ -63,7 +65,8 @@ def start(host: Host, dataset: Dataset, tmp_path: Path) -> Callable[..., Handle]
 
 def wait(host: Host, handle: Handle) -> JobStatus:
     limit = time.monotonic() + 20
-    while (status := host.status([handle])[handle]).phase not in ("exited", "gone"):
+    status: JobStatus
+    while (status := host.call("status", (handle,))[handle]).phase not in ("exited", "gone"):
         assert time.monotonic() < limit
         time.sleep(0.05)
     return status
@@ -76,14 +79,14 @@ def test_a_job_runs_there_and_its_files_come_back(host: Host, start: Callable[..
     files = {"agent.sh": script, "note.txt": b"a note"}
     handle = start("./agent.sh", files=files, stdin=b"typed\n")
     assert wait(host, handle).exit_code == 0
-    assert b"".join(host.logs(handle)) == b"id,y\n1,2\ntyped\n\n"
+    assert b"".join(host.logs(handle, 0, False)) == b"id,y\n1,2\ntyped\n\n"
     fetched = host.fetch(handle, ["submission/**", "note.txt"], tmp_path / "into", 1000, 10)
     assert (fetched.files, fetched.bytes, fetched.complete) == (2, 10, True)
     assert (tmp_path / "into" / "submission" / "submission.csv").read_text() == "1,2\n"
-    assert host.list_jobs("g") == {"mle-test-1": handle}
-    host.remove(handle)
-    assert host.status([handle])[handle].phase == "gone"
-    assert host.list_jobs("g") == {}
+    assert host.call("list_jobs", "g") == {"mle-test-1": handle}
+    host.call("remove", handle)
+    assert host.call("status", (handle,))[handle].phase == "gone"
+    assert host.call("list_jobs", "g") == {}
 
 
 def test_a_secret_reaches_the_job_and_no_command_line(
@@ -92,11 +95,11 @@ def test_a_secret_reaches_the_job_and_no_command_line(
     monkeypatch.setenv("SECRET_WORD", "swordfish")
     handle = start("sh", "-c", "echo $SECRET_WORD", resources=Resources(time_limit=60.0, secrets=("SECRET_WORD",)))
     wait(host, handle)
-    assert b"".join(host.logs(handle)) == b"swordfish\n"
+    assert b"".join(host.logs(handle, 0, False)) == b"swordfish\n"
     assert not any("swordfish" in command for command in link.commands)
     kept = [path for path in (tmp_path / "gpu1").rglob("*") if path.is_file() and b"swordfish" in path.read_bytes()]
     assert [path.name for path in kept] == ["output"]
-    host.remove(handle)
+    host.call("remove", handle)
 
 
 @pytest.mark.slow
@@ -114,11 +117,11 @@ def test_a_host_installs_from_the_controllers_mirror(
 def test_data_are_sent_once_and_resumed_after_a_cut(host: Host, link: Any, dataset: Dataset) -> None:
     host.capacity()  # the program is there
     link.sent, link.cut_after = 0, 700_000
-    folder = Path(host.stage_data(dataset, lambda *_: None))
+    folder = Path(host.send(dataset, lambda *_: None))
     assert (folder / "deeper" / "picture.bin").read_bytes() == bytes(range(256)) * 4000
     assert 1_024_000 < link.sent < 1_024_000 + 100_000
     link.sent = 0
-    assert host.stage_data(dataset, lambda *_: None) == str(folder)
+    assert host.send(dataset, lambda *_: None) == str(folder)
     assert link.sent < 1000
     assert not [path for path in (folder.parent).rglob("*") if "answer" in path.name]
     assert folder.stat().st_mode & 0o222 == 0
@@ -133,7 +136,7 @@ def test_data_that_changed_since_their_manifest_are_not_accepted(host: Host, dat
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sending, "_entries", lambda _: iter(entries))
         with pytest.raises(BackendError, match=r"1 files arrived damaged, train\.csv"):
-            host.stage_data(dataset, lambda *_: None)
+            host.send(dataset, lambda *_: None)
 
 
 def test_a_host_that_can_store_no_more_says_so(host: Host, link: Any, dataset: Dataset) -> None:
@@ -142,12 +145,14 @@ def test_a_host_that_can_store_no_more_says_so(host: Host, link: Any, dataset: D
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host_module, "_TRIES", 1)
         with pytest.raises(BackendUnreachable):
-            host.stage_data(dataset, lambda *_: None)
+            host.send(dataset, lambda *_: None)
     (part,) = link.home.rglob("*.mlecore-part")
     part.unlink()
     part.mkdir()
+    while host.down is not None:
+        time.sleep(0.01)
     with pytest.raises(DiskError, match="gpu1: data cannot be written"):
-        host.stage_data(dataset, lambda *_: None)
+        host.send(dataset, lambda *_: None)
 
 
 def test_limits_hold_for_what_comes_back(host: Host, start: Callable[..., Handle], tmp_path: Path) -> None:
@@ -156,7 +161,7 @@ def test_limits_hold_for_what_comes_back(host: Host, start: Callable[..., Handle
     fetched = host.fetch(handle, ["logs/*"], tmp_path / "into", 1000, 10)
     assert (fetched.files, fetched.bytes, fetched.complete) == (1, 600, False)
     assert [line.partition(":")[0] for line in fetched.refused] == ["logs/b", "logs/c"]
-    host.remove(handle)
+    host.call("remove", handle)
 
 
 def test_what_is_no_glob_is_the_callers_mistake(host: Host, tmp_path: Path) -> None:
@@ -176,7 +181,7 @@ def test_files_that_came_are_not_sent_again(
         (there,) = link.home.rglob(f"logs/{name}")
         assert (tmp_path / "into" / "logs" / name).read_bytes() == there.read_bytes()
     assert link.received < 1_800_000 + 600_000 + 10_000
-    host.remove(handle)
+    host.call("remove", handle)
 
 
 def test_a_host_that_is_down_is_unreachable(host: Host, link: Any) -> None:
@@ -187,13 +192,16 @@ def test_a_host_that_is_down_is_unreachable(host: Host, link: Any) -> None:
 
 def test_an_error_there_is_the_same_error_here(host: Host) -> None:
     with pytest.raises(BackendError, match="gpu1: 'x y' cannot be a job's name") as error:
-        host.home("x y")
+        host.call("home", "x y")
     assert not isinstance(error.value, BackendUnreachable)
 
 
 def test_a_host_without_python_says_so(link: Any) -> None:
-    with pytest.raises(BackendUnreachable, match=r"gpu1: the host's program did not start: .*python9: not found"):
-        Host(link, "python9", {}, {}).capacity()
+    with pytest.raises(
+        BackendUnreachable, match=r"gpu1: the host's program did not start: .*python9: not found"
+    ) as error:
+        Host(HostSettings(address="gpu1", python="python9"), link, {}).capacity()
+    assert error.value.fix is not None and "set `python =` in the hosts file" in error.value.fix
 
 
 def test_an_old_python_says_so(link: Any, tmp_path: Path) -> None:
@@ -201,4 +209,4 @@ def test_an_old_python_says_so(link: Any, tmp_path: Path) -> None:
     old.write_text(f"#!{sys.executable}\nimport sys; sys.version_info = (3, 8); exec(sys.argv[4])\n")
     old.chmod(0o755)
     with pytest.raises(BackendUnreachable, match=r"mlecore needs Python 3\.9 on its hosts"):
-        Host(link, str(old), {}, {}).capacity()
+        Host(HostSettings(address="gpu1", python=str(old)), link, {}).capacity()

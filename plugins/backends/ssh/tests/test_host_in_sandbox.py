@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from mle_backend_ssh.host import Host
+from mle_backend_ssh.hosts import HostSettings
 from mlecore_testing.models import Answer, Script, scripted_model
 from mlecore_testing.models.client import ASK
 
@@ -26,7 +27,7 @@ KEY = "sk-real-0123456789abcdef"
 
 @pytest.fixture
 def sandboxed(link: Any) -> Host:
-    return Host(link, sys.executable, {}, {})
+    return Host(HostSettings(address=link.name, python=sys.executable), link, {})
 
 
 def start(host: Host, folder: Path, *argv: str, **resources: Any) -> Handle:
@@ -40,7 +41,7 @@ def start(host: Host, folder: Path, *argv: str, **resources: Any) -> Handle:
             group="g",
             image=host.build(Recipe(), folder / "build.log"),
             dataset=dataset,
-            data=host.stage_data(dataset, lambda *_: None),
+            data=host.send(dataset, lambda *_: None),
             argv=argv,
             tools={"init": INIT},
             resources=Resources(**{"time_limit": 60.0, "grace": 1.0, **resources}),
@@ -50,7 +51,8 @@ def start(host: Host, folder: Path, *argv: str, **resources: Any) -> Handle:
 
 def wait(host: Host, handle: Handle) -> JobStatus:
     limit = time.monotonic() + 30
-    while (status := host.status([handle])[handle]).phase not in ("exited", "gone"):
+    status: JobStatus
+    while (status := host.call("status", (handle,))[handle]).phase not in ("exited", "gone"):
         assert time.monotonic() < limit
         time.sleep(0.05)
     return status
@@ -60,8 +62,8 @@ def test_data_are_read_only_and_the_home_is_the_usual_one(sandboxed: Host, tmp_p
     script = "pwd; cat /home/data/train.csv; echo x >> data/train.csv || echo refused; touch data/new || echo refused"
     handle = start(sandboxed, tmp_path, "sh", "-c", f"({script}) 2>/dev/null")
     assert wait(sandboxed, handle).exit_code == 0
-    assert b"".join(sandboxed.logs(handle)) == b"/home\nid,y\nrefused\nrefused\n"
-    sandboxed.remove(handle)
+    assert b"".join(sandboxed.logs(handle, 0, False)) == b"/home\nid,y\nrefused\nrefused\n"
+    sandboxed.call("remove", handle)
 
 
 def test_the_gateway_runs_beside_the_job_and_its_key_is_nowhere(
@@ -75,7 +77,7 @@ def test_the_gateway_runs_beside_the_job_and_its_key_is_nowhere(
         script = ASK + "print(ask(), ask(), ask())"
         handle = start(sandboxed, tmp_path, "python3", "-c", script, network="llm", model=access)
         assert wait(sandboxed, handle).exit_code == 0
-    assert b"".join(sandboxed.logs(handle)) == b"fine fine 429\n"
+    assert b"".join(sandboxed.logs(handle, 0, False)) == b"fine fine 429\n"
     sandboxed.fetch(handle, ["logs"], tmp_path / "into", 10**6, 10)
     measured = measure(tmp_path / "into" / "logs" / "gateway.jsonl", ("2calls",))
     assert measured is not None and measured.calls == 2
@@ -83,4 +85,4 @@ def test_the_gateway_runs_beside_the_job_and_its_key_is_nowhere(
     for path in link.home.rglob("*"):
         if path.is_file() and not path.is_symlink():
             assert KEY.encode() not in path.read_bytes(), path
-    sandboxed.remove(handle)
+    sandboxed.call("remove", handle)

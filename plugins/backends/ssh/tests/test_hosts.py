@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from mle_backend_ssh.asyncssh_link import split_port
 from mle_backend_ssh.hosts import HostSettings, read_hosts
-from mle_backend_ssh.pool import Pool
+from mle_backend_ssh.ssh_backend import SshBackend
 
 from mlecore.errors import UsageError
 from mlecore.options import read_options, resolve
@@ -24,7 +24,7 @@ def read(text: str, folder: Path) -> tuple[HostSettings, ...]:
     """As the command line does with --backend-config."""
     file = folder / "ssh.toml"
     file.write_text(text)
-    options = resolve(Pool.options, read_options(file), "backend ssh")
+    options = resolve(SshBackend.options, read_options(file), "backend ssh")
     return read_hosts(options["host"], ("7",))
 
 

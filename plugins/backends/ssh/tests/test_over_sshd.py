@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mle_backend_ssh import asyncssh_link, host, members
+from mle_backend_ssh import asyncssh_link, host
 from mlecore_testing.backends import check_backend
 
 import mlecore.sandbox
@@ -43,7 +43,7 @@ def make_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Call
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     monkeypatch.setattr(asyncssh_link, "_KEEPALIVE", 0.5)
     monkeypatch.setattr(asyncssh_link, "_CONNECTED", 3.0)
-    monkeypatch.setattr(members, "PAUSE", 0.5)
+    monkeypatch.setattr(host, "RETRY_PAUSE", 0.5)
     monkeypatch.setattr(host, "_PAUSE", 0.2)
     made: list[Any] = []
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import platform
+import shlex
 import shutil
 import socket
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,10 @@ from mle_backend_vm.supervise.processes import boot_id
 from mle_backend_vm.supervise.spec import read_spec
 from mle_backend_vm.supervision import status
 
-from mle_backend_ssh.remote.logind import ends_at_logout
+from mlecore.child_environment import child_environment
+
+_LOGIND = ("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager")
+_BUS_TIMEOUT = 5.0  # seconds that the message bus may take
 
 
 def survey(root: Path) -> dict[str, Any]:
@@ -51,3 +57,24 @@ def load(root: Path) -> dict[str, float]:
             used["cpus"] += spec.cpus or 0
             used["memory"] += spec.memory or 0
     return used
+
+
+def ends_at_logout(user: str = "") -> bool:
+    """Whether systemd-logind ends what a user started over SSH once they are logged out. False without logind."""
+    user = user or getpass.getuser()
+    only, excluded = _logind_property("KillOnlyUsers")[2:], _logind_property("KillExcludeUsers")[2:]
+    return (
+        _logind_property("KillUserProcesses") == ["b", "true"] and user not in excluded and (not only or user in only)
+    )
+
+
+def _logind_property(name: str) -> list[str]:
+    """A property as busctl prints it: its type, for an array its length, and its values."""
+    try:
+        argv = ["busctl", "get-property", *_LOGIND, name]
+        done = subprocess.run(
+            argv, env=child_environment(), capture_output=True, text=True, timeout=_BUS_TIMEOUT, check=True
+        )
+        return shlex.split(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return []

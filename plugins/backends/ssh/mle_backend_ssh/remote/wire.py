@@ -57,6 +57,10 @@ class ConnectionBroken(Exception):
     """The connection ended before the answer did, or what came is no answer."""
 
 
+class NotStarted(ConnectionBroken):
+    """mlecore's program did not start, and a reason was printed."""
+
+
 def pack(value: object) -> Any:
     """A value of the contract of backends as JSON. Raises TypeError for any other."""
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -142,7 +146,9 @@ def await_greeting(source: IO[bytes]) -> None:
             break
         seen, last = seen + len(text), text
     words = last.decode(errors="replace").strip()
-    raise ConnectionBroken(f"the host's program did not start{': ' + words if words else ''}")
+    if words:
+        raise NotStarted(f"the host's program did not start: {words}")
+    raise ConnectionBroken("the host's program did not start")
 
 
 def pack_error(error: errors.MlecoreError) -> dict[str, Any]:

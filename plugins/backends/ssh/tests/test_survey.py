@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mle_backend_ssh.remote.logind import ends_at_logout
+from mle_backend_ssh.remote.survey import ends_at_logout
 
 
 @pytest.fixture

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from click.testing import CliRunner
 from mle_backend_ssh import host as host_module
-from mle_backend_ssh import members, pool
+from mle_backend_ssh import placing, ssh_backend
 from mle_backend_ssh.host import Host
 from mle_backend_ssh.hosts import HostSettings
-from mle_backend_ssh.pool import Pool
+from mle_backend_ssh.ssh_backend import SshBackend
 
 import mlecore.sandbox
 from mlecore.agents import Recipe
@@ -28,37 +29,34 @@ INIT = Path(mlecore.sandbox.__file__).parent / "init"
 
 
 class Lab:
-    """A pool of hosts that are processes of this machine."""
+    """Hosts that are processes of this machine."""
 
     def __init__(self, folder: Path, make_link: Callable[[str], Any], settings: list[HostSettings]) -> None:
         self.folder = folder
         self.settings = settings
         self.links = {each.address: make_link(each.address) for each in settings}
-        self.pool = self.another()
+        self.backend = self.another()
         public = folder / "public"
         public.mkdir(exist_ok=True)
         (public / "train.csv").write_text("id,y\n")
         self.dataset = Dataset(competition="c", edition="v1", public=public, digest="d")
         self.handles: list[Handle] = []
 
-    def another(self) -> Pool:
+    def another(self) -> SshBackend:
         """As another controller sees it."""
 
-        def connect(each: HostSettings) -> Host:
-            options = {"isolation": "none", "gpus": ",".join(each.gpus)}
-            return Host(self.links[each.address], sys.executable, options, {})
-
-        return Pool(self.settings, connect, isolated=False)
+        settings = [evolve(each, python=sys.executable) for each in self.settings]
+        return SshBackend(settings, lambda each: self.links[each.address], "none")
 
     def ready(self) -> None:
         """Data and environment are on every host."""
-        self.image = self.pool.build(Recipe(), self.folder / "build.log")
-        self.data = self.pool.stage_data(self.dataset, lambda *_: None)
-        for member in self.pool._members.values():
-            self.pool._data.send(member, self.dataset).exception(20)
+        self.image = self.backend.build(Recipe(), self.folder / "build.log")
+        self.data = self.backend.stage_data(self.dataset, lambda *_: None)
+        for host in self.backend._hosts.values():
+            self.backend._data.send(host, self.dataset).exception(20)
 
     def start(self, name: str, *argv: str, **resources: Any) -> Handle:
-        handle = self.pool.start(
+        handle = self.backend.start(
             Job(
                 name=name,
                 group="g",
@@ -74,7 +72,7 @@ class Lab:
         return handle
 
     def status(self, handle: Handle) -> JobStatus:
-        return self.pool.status([handle])[handle]
+        return self.backend.status([handle])[handle]
 
 
 @pytest.fixture
@@ -82,7 +80,7 @@ def make_lab(
     tmp_path: Path, make_link: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Lab]]:
     monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "controller"))
-    monkeypatch.setattr(members, "PAUSE", 0.05)
+    monkeypatch.setattr(host_module, "RETRY_PAUSE", 0.05)
     monkeypatch.setattr(host_module, "_PAUSE", 0.01)
     labs: list[Lab] = []
 
@@ -96,9 +94,9 @@ def make_lab(
     for lab in labs:
         for name, link in lab.links.items():
             link.up = True
-            host = Host(link, sys.executable, {"isolation": "none"}, {})
-            for handle in host.list_jobs("g").values():
-                host.remove(handle)
+            host = Host(HostSettings(address=link.name, python=sys.executable), link, {"isolation": "none"})
+            for handle in host.call("list_jobs", "g").values():
+                host.call("remove", handle)
             assert name
 
 
@@ -120,18 +118,18 @@ def test_jobs_are_spread_and_found_by_another_controller(make_lab: Callable[...,
     assert {host_of(first), host_of(second)} == {"gpu1", "gpu2"}
     assert lab.another().list_jobs("g") == {"mle-1": first, "mle-2": second}
     assert lab.start("mle-1") == first
-    lab.pool = lab.another()
+    lab.backend = lab.another()
     assert lab.start("mle-1") == first
-    lab.pool.stop(first, 0.1)
+    lab.backend.stop(first, 0.1)
     assert lab.status(first).phase == "exited"
     assert lab.another().status([second])[second].phase == "running"
 
 
 @pytest.mark.slow
 def test_a_silent_host_holds_up_no_start(make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "_SLOW", 0.05)
+    monkeypatch.setattr(placing, "_SLOW", 0.05)
     lab, over = make_lab(), threading.Event()
-    monkeypatch.setattr(lab.pool._members["gpu1"], "load", lambda: over.wait(60) and {})
+    monkeypatch.setattr(lab.backend._hosts["gpu1"], "load", lambda: over.wait(60) and {})
     try:
         assert {host_of(lab.start(f"mle-{number}")) for number in range(2)} == {"gpu2"}
         assert not over.is_set()
@@ -143,11 +141,11 @@ def test_a_silent_host_holds_up_no_start(make_lab: Callable[..., Lab], monkeypat
 def test_a_host_that_was_down_builds_when_it_gets_a_job(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.links["gpu2"].up = False
-    lab.pool = lab.another()
+    lab.backend = lab.another()
     lab.ready()
     assert "gpu2" not in lab.image.ref
     lab.links["gpu2"].up = True
-    until(lambda: lab.pool._members["gpu2"].down is None)
+    until(lambda: lab.backend._hosts["gpu2"].down is None)
     lab.links["gpu1"].up = False
     assert host_of(lab.start("mle-1")) == "gpu2"
 
@@ -158,7 +156,7 @@ def test_slots_and_gpus_decide_where_there_is_room(make_lab: Callable[..., Lab])
     assert sorted(host_of(lab.start(f"mle-{number}")) for number in range(3)) == ["gpu1", "gpu2", "gpu2"]
     with pytest.raises(BackendUnreachable, match="no host has room for mle-4"):
         lab.start("mle-4")
-    lab.pool.remove(lab.handles[0])
+    lab.backend.remove(lab.handles[0])
     assert host_of(lab.start("mle-4")) == host_of(lab.handles[0])
 
 
@@ -167,13 +165,13 @@ def test_a_host_that_does_not_answer_keeps_its_jobs_for_a_while(make_lab: Callab
     lab = make_lab()
     first, second = lab.start("mle-1", "sh", "-c", "sleep 1; echo done"), lab.start("mle-2")
     lab.links[host_of(first)].up = False
-    seen = lab.pool.status([first, second])
+    seen = lab.backend.status([first, second])
     assert (seen[first].phase, seen[second].phase) == ("running", "running")
     assert "does not answer" in seen[first].reason
     assert host_of(lab.start("mle-3")) == host_of(second)
     lab.links[host_of(first)].up = True
     until(lambda: lab.status(first).phase == "exited")
-    assert b"".join(lab.pool.logs(first)) == b"done\n"
+    assert b"".join(lab.backend.logs(first)) == b"done\n"
 
 
 @pytest.mark.slow
@@ -185,14 +183,14 @@ def test_a_job_given_up_is_removed_when_its_host_is_back(
     link = lab.links[host_of(first)]
     link.up = False
     assert lab.status(first).phase == "running"
-    monkeypatch.setattr(pool, "_GIVEN_UP", 0.0)
+    monkeypatch.setattr(ssh_backend, "_LOST_AFTER", 0.0)
     assert lab.status(first).phase == "gone"
     again = lab.start("mle-1")
     assert host_of(again) != host_of(first)
     link.up = True
-    there = Host(link, sys.executable, {"isolation": "none"}, {})
-    until(lambda: there.list_jobs("g") == {})
-    assert lab.pool.list_jobs("g") == {"mle-1": again}
+    there = Host(HostSettings(address=link.name, python=sys.executable), link, {"isolation": "none"})
+    until(lambda: there.call("list_jobs", "g") == {})
+    assert lab.backend.list_jobs("g") == {"mle-1": again}
     assert lab.status(again).phase == "running"
 
 
@@ -205,9 +203,9 @@ def test_nothing_is_given_up_while_no_host_answers(
     first, second = lab.start("mle-1"), lab.start("mle-2")
     for link in lab.links.values():
         link.up = False
-    lab.pool.status([first, second])
-    monkeypatch.setattr(pool, "_GIVEN_UP", 0.0)
-    assert {status.phase for status in lab.pool.status([first, second]).values()} == {"running"}
+    lab.backend.status([first, second])
+    monkeypatch.setattr(ssh_backend, "_LOST_AFTER", 0.0)
+    assert {status.phase for status in lab.backend.status([first, second]).values()} == {"running"}
 
 
 @pytest.mark.slow
@@ -226,7 +224,7 @@ def test_a_host_that_refuses_a_job_is_passed_over(make_lab: Callable[..., Lab]) 
 def test_what_is_wrong_with_one_host_is_a_warning(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.links["gpu1"].up = False
-    fatal = [problem for problem in lab.pool.preflight([Resources(network="open")]) if problem.fatal]
+    fatal = [problem for problem in lab.backend.preflight([Resources(network="open")]) if problem.fatal]
     assert fatal == []
     lab.links["gpu2"].up = False
     fatal = [problem for problem in lab.another().preflight() if problem.fatal]
@@ -238,13 +236,13 @@ def test_handles_of_other_hosts_are_no_answer(make_lab: Callable[..., Lab]) -> N
     stray = Handle(name="mle-9", id="elsewhere gpu9:/jobs/mle-9")
     assert lab.status(stray).phase == "pending"
     with pytest.raises(BackendError, match="Add elsewhere"):
-        lab.pool.stop(stray, 0.0)
+        lab.backend.stop(stray, 0.0)
 
 
 def test_the_doctor_gets_a_line_for_each(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.links["gpu2"].up = False
-    first, second = lab.pool.inventory()
+    first, second = lab.backend.inventory()
     assert first.startswith("gpu1: Linux") and "free in" in first
     assert second == "gpu2: does not answer"
 
@@ -258,7 +256,7 @@ def test_the_doctor_warns_where_jobs_end_with_the_connection(
     busctl.chmod(0o755)
     lab = make_lab(HostSettings(address="gpu1"))
     monkeypatch.setenv("PATH", f"{busctl.parent}:{os.environ['PATH']}")
-    (found,) = [problem for problem in lab.pool.preflight() if "KillUserProcesses" in problem.description]
+    (found,) = [problem for problem in lab.backend.preflight() if "KillUserProcesses" in problem.description]
     assert found.description.startswith("gpu1: ") and not found.fatal
 
 
@@ -266,19 +264,19 @@ def test_the_doctor_warns_where_jobs_end_with_the_connection(
 def test_each_job_sees_its_gpus_only_and_none_has_another_ones(make_lab: Callable[..., Lab]) -> None:
     """The ids need no device here: without a sandbox, a GPU is a number in CUDA_VISIBLE_DEVICES."""
     lab = make_lab(HostSettings(address="gpu1", gpus=("0", "3")), HostSettings(address="gpu2", gpus=("1",)))
-    assert set(lab.pool.capacity().gpus) == {"gpu1/0", "gpu1/3", "gpu2/1"}
+    assert set(lab.backend.capacity().gpus) == {"gpu1/0", "gpu1/3", "gpu2/1"}
     script = ("sh", "-c", 'echo "$CUDA_VISIBLE_DEVICES"; sleep 60')
     handles = [lab.start(f"mle-{number}", *script, gpus=1) for number in range(3)]
 
     def seen(handle: Handle) -> tuple[str, bytes]:
-        until(lambda: b"".join(lab.pool.logs(handle)).endswith(b"\n"))
-        return host_of(handle), b"".join(lab.pool.logs(handle))
+        until(lambda: b"".join(lab.backend.logs(handle)).endswith(b"\n"))
+        return host_of(handle), b"".join(lab.backend.logs(handle))
 
     assert sorted(map(seen, handles)) == [("gpu1", b"0\n"), ("gpu1", b"3\n"), ("gpu2", b"1\n")]
     assert seen(lab.start("mle-none", *script)) in [("gpu1", b"\n"), ("gpu2", b"\n")]
     with pytest.raises(BackendUnreachable, match="no host has room"):
         lab.start("mle-more", *script, gpus=1)
-    lab.pool.remove(handles[0])
+    lab.backend.remove(handles[0])
     assert host_of(lab.start("mle-more", *script, gpus=1)) == host_of(handles[0])
 
 
