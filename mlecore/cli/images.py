@@ -11,7 +11,7 @@ import click
 
 from mlecore.cli._names import AGENT, BACKEND
 from mlecore.cli._shared import backend_config_option, backend_options_of, echo, json_option, print_json, print_table
-from mlecore.errors import BackendError, MlecoreError
+from mlecore.errors import BackendError, MlecoreError, UsageError
 from mlecore.units import counted, show_size
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ def _backends(name: str | None) -> Iterator[tuple[str, Backend]]:
         except MlecoreError as error:
             if name:
                 raise
-            echo(f"backend {each} is left out: {error}", err=True)
+            if not isinstance(error, UsageError):  # one that needs options is left out silently
+                echo(f"backend {each} is left out: {error}", err=True)
 
 
 def _built(name: str | None) -> Iterator[tuple[str, Backend, CachedImage]]:

@@ -150,6 +150,7 @@ def load_experiment(
     extensions, errors = load_extensions()
     for error in errors:
         say(f"warning: {error}")
+    opened = open_backend(plan.backend.name, plan.backend.options)
     agents, missing_agents = _load_each(
         {planned.label: partial(_load_agent, planned, plan) for planned in plan.agents}, resumed
     )
@@ -158,7 +159,6 @@ def load_experiment(
         resumed,
         DataDirs.of(data).flags(plan.data.edition),
     )
-    opened = open_backend(plan.backend.name, plan.backend.options)
     return Experiment(
         plan=plan,
         agents=agents,

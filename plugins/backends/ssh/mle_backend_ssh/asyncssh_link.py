@@ -86,8 +86,16 @@ class SshLink(Link):
             )
         if isinstance(error, (asyncssh.ConfigParseError, asyncssh.KeyImportError)):
             return BackendError(f"the settings of ssh for {name} cannot be used: {error}", fix="See ~/.ssh/config.")
-        words = str(error) or type(error).__name__
-        return BackendUnreachable(f"{name} does not answer: {words}", fix=f"Try `ssh {name} true`.")
+        return BackendUnreachable(f"{name} does not answer: {_reason(error)}", fix=f"Try `ssh {name} true`.")
+
+
+def _reason(error: BaseException) -> str:
+    """In one line, without numbers and addresses: "Connection refused"."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno) if error.errno > 0 else str(error.strerror)  # negative: of name resolution
+    if isinstance(error, TimeoutError):
+        return "the connection timed out"
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 async def _connect(address: str) -> SSHClientConnection:

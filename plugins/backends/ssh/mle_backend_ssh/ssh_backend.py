@@ -41,7 +41,7 @@ from mlecore.backends import (
     Resources,
     Sandbox,
 )
-from mlecore.errors import BackendError, BackendUnreachable, ImageGone, UsageError
+from mlecore.errors import BackendError, BackendUnreachable, ImageGone
 from mlecore.options import Option
 
 _LOST_AFTER = 900.0  # seconds
@@ -53,7 +53,11 @@ class SshBackend(Backend):
 
     summary: ClassVar[str] = "Other machines, over SSH: a bubblewrap sandbox per run"
     options: ClassVar[tuple[Option, ...]] = (
-        Option(name="host", help="hosts to log in to, e.g. ann@gpu1,ann@gpu2, or [[host]] tables in --backend-config"),
+        Option(
+            name="host",
+            help="hosts to log in to, e.g. ann@gpu1,ann@gpu2, or [[host]] tables in --backend-config",
+            required=True,
+        ),
         Option(name="gpus", help="GPUs of each host that runs may use, by nvidia-smi's ids, e.g. 0,1; default: none"),
         ISOLATION,
     )
@@ -97,8 +101,6 @@ class SshBackend(Backend):
 
     def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
         """A host's problem keeps no run from starting as long as another host has none."""
-        if not self._hosts:
-            raise UsageError("no host given", fix="Name one: -B host=user@name.")
         found = dict(ask_all(self._hosts.values(), lambda host: checks.problems(host, requested)))
         one_is_good = any(not any(problem.fatal for problem in problems) for problems in found.values())
         return [

@@ -284,4 +284,5 @@ def test_without_a_host_it_is_wrong_usage(tmp_path: Path) -> None:
     words = ["run", "--agent", "dummy", "--competition", "optical-digits", "--backend", "ssh"]
     where = ["--runs", str(tmp_path / "runs"), "--data", str(tmp_path / "data")]
     result = CliRunner().invoke(main, [*words, *where])
-    assert result.exit_code == 2 and "no host given" in result.output and "-B host=user@name" in result.output
+    assert result.exit_code == 2 and "backend ssh needs the option host" in result.output
+    assert list(tmp_path.iterdir()) == []  # before any data are prepared
