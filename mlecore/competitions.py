@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,10 +23,7 @@ class Competition:
     """One competition in one edition. Its plugin is imported when a method first needs it; ``facts`` never does."""
 
     def __init__(self, facts: Facts, plugin: Plugin, edition: str = "v1") -> None:
-        if edition != "v1" and edition not in facts.editions:
-            known = ", ".join(["v1", *facts.editions])
-            raise UsageError(f"{facts.id} has no edition {edition!r}; there are: {known}")
-        self.facts = facts
+        self.facts = facts.in_edition(edition)
         self.plugin = plugin
         self.edition = edition
 
@@ -43,13 +39,12 @@ class Competition:
         """Its plugin, imported."""
         from mlecore.registry.loading import load
 
-        return load("competition", self.facts.id)
+        return load("competition", self.facts.id, self.edition)
 
-    @cached_property
+    @property
     def format(self) -> Format:
-        """What a submission looks like: the ``[submission]`` table, or that of the edition."""
-        edition = self.facts.editions.get(self.edition)
-        return (edition and edition.submission) or self.facts.submission
+        """What a submission looks like: the ``[submission]`` table of the edition."""
+        return self.facts.submission
 
     def make_raw(self, raw: Path, seed: int = 0, size: float = 1.0) -> None:
         """Write synthetic data into ``raw``, in the form of the download. Raises UsageError if there are none."""
@@ -76,7 +71,7 @@ class Competition:
         self.loaded.call(
             "prepare", raw=_there(raw), public=_folder(public), private=_folder(private), edition=self.edition
         )
-        shutil.copyfile(self.facts.folder / "description.md", Path(public) / "description.md")
+        (Path(public) / "description.md").write_bytes(self.facts.description.encode())
 
     def perfect(self, private: Path) -> DataFrame:
         """The best possible submission: the plugin's, else the answers as a table."""

@@ -13,8 +13,8 @@ from typing import Literal
 
 from attrs import evolve, field, frozen
 
-from mlecore.errors import PluginError
-from mlecore.schema import NOT_IN_FILE, SchemaError, read_toml, structure
+from mlecore.errors import PluginError, UsageError
+from mlecore.schema import NOT_IN_FILE, SchemaError, brief, read_toml, structure
 from mlecore.submissions.format import Format
 
 _LIMIT = 256 * 1024  # bytes of a competition.toml
@@ -68,6 +68,7 @@ class KnownIssue:
     what: str  # is wrong
     effect: str  # on scores
     fix: str | None = None  # what a fixed edition should change; left out where nothing can or need be done
+    mended: str | None = None  # the edition without this flaw
 
 
 @frozen(kw_only=True)
@@ -80,11 +81,31 @@ class Source:
 
 
 @frozen(kw_only=True)
-class Edition:
-    """What is different in an edition other than v1."""
+class Passage:
+    """A passage of description.md that an edition replaces, wherever it is."""
 
-    changes: str = ""  # what differs from v1, in words
-    submission: Format | None = None  # instead of v1's
+    old: str  # as it is in description.md
+    new: str  # what is there instead
+
+
+Comparability = Literal["same", "near", "none"]
+"""Does a medal in an edition mean what it means in v1? ``same``: the human scores compare at least as well. ``near``:
+the split was regrouped or inputs came back; medals are shown, marked. ``none``: there are no medals."""
+
+
+@frozen(kw_only=True)
+class Edition:
+    """What is different in an edition other than v1; its hooks that differ are in a module of its name (``v2.py``)."""
+
+    changes: str  # what differs from v1, in words
+    thresholds: Comparability = "same"  # do v1's thresholds hold? same, near, or none: no medals
+    submission: Format | None = None  # default: v1's, made strict: each id once, no missing or infinite numbers
+    metric: str | None = None  # instead of v1's
+    answers: str | None = None  # instead of v1's
+    sample: str | None = None  # instead of v1's
+    leaks: tuple[Leak, ...] = ()  # those that remain
+    waive: tuple[Waiver, ...] = ()  # rules of the conformance kit that this edition breaks by design
+    description: tuple[Passage, ...] = ()  # what differs in description.md
 
 
 @frozen(kw_only=True)
@@ -123,6 +144,7 @@ class Facts:
     waive: tuple[Waiver, ...] = ()  # rules of the conformance kit that this competition breaks by design
     editions: Mapping[str, Edition] = field(factory=dict)  # other editions than v1, by name
     folder: Path = field(default=Path(), metadata=NOT_IN_FILE)  # where competition.toml lies
+    edition: str = field(default="v1", metadata=NOT_IN_FILE)  # whose facts these are
 
     @property
     def lower_is_better(self) -> bool:
@@ -136,10 +158,51 @@ class Facts:
         """At the threshold or beyond; NaN never is."""
         return not math.isnan(score) and not self.better(threshold, score)
 
+    @property
+    def comparability(self) -> Comparability:
+        """What a medal means in this edition, compared with v1."""
+        return self.editions[self.edition].thresholds if self.edition in self.editions else "same"
+
+    def in_edition(self, name: str) -> Facts:
+        """The facts of an edition, from those of v1. Raises UsageError for an unknown one.
+
+        Of the published checksums, only the download's holds in other editions.
+        """
+        if name == "v1":
+            return self
+        if name not in self.editions:
+            known = ", ".join(["v1", *self.editions])
+            raise UsageError(f"{self.id} has no edition {name!r}; there are: {known}")
+        edition = self.editions[name]
+        return evolve(
+            self,
+            edition=name,
+            submission=edition.submission or self.submission.strict(),
+            metric=edition.metric or self.metric,
+            answers=edition.answers or self.answers,
+            sample=edition.sample or self.sample,
+            gold_submission=None,
+            check_incomplete=None,
+            md5={path: md5 for path, md5 in self.md5.items() if path == "zip"},
+            md5_informs=(),
+            expect={},
+            leaks=edition.leaks,
+            known_issues=tuple(issue for issue in self.known_issues if issue.mended != name),
+            waive=edition.waive,
+        )
+
     @cached_property
     def description(self) -> str:
-        """What the agent reads."""
-        return (self.folder / "description.md").read_text(encoding="utf-8")
+        """What the agent reads. Raises PluginError if a passage that the edition replaces is not there."""
+        text = (self.folder / "description.md").read_text(encoding="utf-8")
+        edition = self.editions.get(self.edition)
+        for passage in edition.description if edition else ():
+            if passage.old not in text:
+                raise PluginError(
+                    f"{self.folder / 'description.md'} lacks what edition {self.edition} replaces: {brief(passage.old)}"
+                )
+            text = text.replace(passage.old, passage.new)
+        return text
 
 
 def read_facts(folder: Path) -> Facts:

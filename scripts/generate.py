@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mlecore.facts import Facts, read_facts
+from mlecore.facts import Facts, KnownIssue, read_facts
 from mlecore.grading.medals import thresholds_for
 from mlecore.units import show_size
 
@@ -34,6 +34,7 @@ PREFIXES = {
 SPLITS = {"low": "Low (MLE-bench Lite)", "medium": "Medium", "high": "High", "dev": "Development", None: "Practice"}
 EXTRAS = {"lite": "low", "medium": "medium", "high": "high"}
 MARKS = ("# from here on written by `make generate`", "# up to here")
+PAGE_MARKS = ("<!-- begin generated -->", "<!-- end generated -->")
 
 
 def main() -> int:
@@ -59,11 +60,12 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield ROOT / "pyproject.toml", with_block(ROOT / "pyproject.toml", extras_and_members())
     yield ROOT / "docs" / "competitions.md", competitions_page()
     yield ROOT / "docs" / "known-issues.md", known_issues_page()
+    yield ROOT / "docs" / "editions.md", with_block(ROOT / "docs" / "editions.md", editions_table(), PAGE_MARKS)
 
 
-def with_block(path: Path, block: str) -> str:
+def with_block(path: Path, block: str, marks: tuple[str, str] = MARKS) -> str:
     """The file with ``block`` between the marks."""
-    begin, end = MARKS
+    begin, end = marks
     before, begun, rest = path.read_text(encoding="utf-8").partition(begin)
     _, ended, after = rest.partition(end)
     if not (begun and ended):
@@ -148,14 +150,15 @@ def known_issues_page() -> str:
         "# Known issues\n\n"
         "Edition v1 is the benchmark as published, flaws included, so that scores compare with the public leaderboard. "
         f"These are its {count} known flaws, in {len(known)} of {len(competitions())} competitions: what is wrong, how "
-        "it affects scores, and what a repaired edition should change. The last cell is empty if nothing needs to be "
-        "changed. (Generated from `[[known_issues]]` of each package's `competition.toml` by `make generate`.)\n"
+        "it affects scores, and what a repaired edition should change, or the edition in which it is repaired "
+        "([editions.md](editions.md)). The last cell is empty if nothing needs to be changed. "
+        "(Generated from `[[known_issues]]` of each package's `competition.toml` by `make generate`.)\n"
     ]
     for split, title in SPLITS.items():
         some = [facts for facts in known if facts.split == split]
         for first, facts in enumerate(some):
             heading = f"## {title}\n\n" if first == 0 else ""
-            rows = (f"| {issue.what} | {issue.effect} | {issue.fix or ''} |" for issue in facts.known_issues)
+            rows = (f"| {issue.what} | {issue.effect} | {_repair(issue)} |" for issue in facts.known_issues)
             parts.append(
                 f"{heading}### [{facts.id}](../plugins/competitions/{package(facts).name}/)\n\n"
                 "| what is wrong | what it does to scores | a fixed edition |\n|---|---|---|\n" + "\n".join(rows) + "\n"
@@ -163,6 +166,19 @@ def known_issues_page() -> str:
     if none := [facts.id for facts in competitions() if not facts.known_issues]:
         parts.append(f"## None known\n\n{', '.join(none)}\n")
     return "\n".join(parts)
+
+
+def editions_table() -> str:
+    """What edition v2 changes in each competition."""
+    found = [facts for facts in competitions() if "v2" in facts.editions]
+    rows = [f"| {facts.id} | `{facts.editions['v2'].thresholds}` | {facts.editions['v2'].changes} |" for facts in found]
+    without = ", ".join(facts.id for facts in competitions() if "v2" not in facts.editions)
+    note = f"\n\nNo edition v2 yet: {without}." if without else ""
+    return "| competition | `thresholds` | what v2 changes |\n|---|---|---|\n" + "\n".join(rows) + note
+
+
+def _repair(issue: KnownIssue) -> str:
+    return f"**{issue.mended}**: {issue.fix or 'repaired'}" if issue.mended else issue.fix or ""
 
 
 def row(facts: Facts) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mlecore.cli._names import COMPETITION, SPLIT
-from mlecore.cli._shared import data_option, json_option, print_json, print_table
+from mlecore.cli._shared import data_option, edition_option, json_option, print_json, print_table
 from mlecore.units import show_size
 
 if TYPE_CHECKING:
@@ -71,20 +71,25 @@ def _row(competition: Competition, dirs: DataDirs) -> dict[str, Any]:
 
 @command.command("show")
 @click.argument("competition_id", type=COMPETITION)
+@edition_option
 @data_option
 @json_option
-def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
-    """Show one competition: metric, medals, known issues, data."""
+def show(competition_id: str, edition: str, data: tuple[Path, ...], as_json: bool) -> None:
+    """Show one competition: metric, medals, known issues, editions, data."""
     from mlecore.competitions import competition
     from mlecore.data.layout import DataDirs
+    from mlecore.data.prepared import no_medals
     from mlecore.grading.medals import thresholds_for
 
-    target = competition(competition_id)
+    target = competition(competition_id, edition)
     facts, dirs = target.facts, DataDirs.of(data)
     thresholds = thresholds_for(facts)
     roots = {
         name: str(found.root)
-        for name, found in (("v1", dirs.find(facts.id)), ("synthetic data", dirs.find(facts.id, synthetic=True)))
+        for name, found in (
+            (edition, dirs.find(facts.id, edition)),
+            ("synthetic data", dirs.find(facts.id, edition, synthetic=True)),
+        )
         if found
     }
     if as_json:
@@ -92,6 +97,12 @@ def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
 
         row = _row(target, dirs) | {
             "kaggle": facts.kaggle,
+            "edition": edition,
+            "editions": {
+                name: {"changes": other.changes, "thresholds": other.thresholds}
+                for name, other in facts.editions.items()
+            },
+            "comparability": facts.comparability,
             "thresholds": asdict(thresholds) if thresholds else None,
             "leaks": [asdict(leak) for leak in facts.leaks],
             "known_issues": [asdict(issue) for issue in facts.known_issues],
@@ -113,11 +124,16 @@ def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
     }
     for name, value in lines.items():
         click.echo(f"  {name + ':':10}{value}")
-    if thresholds:
+    if thresholds and facts.comparability == "none":
+        click.echo(f"  {'medals:':10}none in edition {edition}: {no_medals('published', 'none')}")
+    elif thresholds:
         shown = ", ".join(f"{name} {getattr(thresholds, name)}" for name in ("gold", "silver", "bronze", "median"))
-        click.echo(f"  {'medals:':10}{shown}")
+        marked = " (only near those of v1)" if facts.comparability == "near" else ""
+        click.echo(f"  {'medals:':10}{shown}{marked}")
     else:
         click.echo(f"  {'medals:':10}none: it has no human leaderboard")
+    for name, other in facts.editions.items():
+        click.echo(f"  {name + ':':10}{other.changes} Medals: {other.thresholds} as in v1.")
     for leak in facts.leaks:
         click.echo(f"  {'leak:':10}{leak.file}{f', column {leak.column}' if leak.column else ''}: {leak.why}")
     for issue in facts.known_issues:
@@ -125,4 +141,4 @@ def show(competition_id: str, data: tuple[Path, ...], as_json: bool) -> None:
     for name, root in roots.items():
         click.echo(f"  {'prepared:':10}{name} in {root}")
     if not roots:
-        click.echo(f"  {'prepared:':10}no; `mlecore prepare {facts.id}`")
+        click.echo(f"  {'prepared:':10}no; `mlecore prepare {facts.id}{dirs.flags(edition)}`")

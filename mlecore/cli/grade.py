@@ -161,9 +161,9 @@ def _reason(report: Report) -> str:
 
 
 def _no_medals(report: Report) -> str:
-    from mlecore.data.prepared import NO_MEDALS
+    from mlecore.data.prepared import no_medals
 
-    return NO_MEDALS.get(report.data_kind, "it has no human leaderboard")
+    return no_medals(report.data_kind, report.comparability)
 
 
 def _row(report: Report) -> list[str]:
@@ -186,6 +186,8 @@ def _print(report: Report) -> None:
         return
     medal = f"{report.medal} medal" if report.medal else "no medal"
     click.echo(f"{medal}, {'above' if report.above_median else 'not above'} the median")
+    if report.comparability == "near":
+        click.echo(f"Edition {report.edition} has another split or more inputs: compare medals with v1's with care.")
     for name in ("gold", "silver", "bronze", "median"):
         click.echo(f"  {name + ':':8}{getattr(report, f'{name}_threshold')}")
 

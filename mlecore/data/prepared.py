@@ -12,7 +12,7 @@ from mlecore.data.manifest import Manifest
 from mlecore.errors import NotPrepared
 
 if TYPE_CHECKING:
-    from mlecore.facts import Facts
+    from mlecore.facts import Comparability, Facts
 
 DataKind = Literal["published", "unverified", "synthetic", "no_leaderboard"]
 """What a score was reached on. ``published``: the competition's data, found to be as published. ``unverified``: they
@@ -26,6 +26,13 @@ NO_MEDALS: Mapping[DataKind, str] = {
     "no_leaderboard": "the competition has no human leaderboard",
 }
 """Why there are no medals on the kinds of data that have none."""
+
+
+def no_medals(kind: DataKind, comparability: Comparability = "same") -> str:
+    """Why there are no medals on such data in such an edition."""
+    if kind == "published" and comparability == "none":
+        return "this edition differs too much from the task whose human scores are known"
+    return NO_MEDALS.get(kind, NO_MEDALS["no_leaderboard"])
 
 
 @frozen(kw_only=True)

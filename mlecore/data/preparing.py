@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from mlecore.data.lock import lock
 from mlecore.data.opening import adopt
 from mlecore.data.prepared import Prepared
 from mlecore.data.raw import Raw, drop_raw, get_raw, sweep
+from mlecore.data.same_files import share_files
 from mlecore.data.scatter import scatter_links
 from mlecore.data.sources import Archive, Fetch, Kaggle, RawFolder, Source, Synthetic, has_synthetic, usual
 from mlecore.data.verifying import wrong_checksums, wrong_counts
@@ -24,6 +25,7 @@ from mlecore.errors import DataError, PluginError, UsageError
 if TYPE_CHECKING:
     from mlecore.backends import Progress
     from mlecore.competitions import Competition
+    from mlecore.facts import Facts
 
 
 @frozen(kw_only=True)
@@ -114,7 +116,7 @@ def _prepare(
             _build(competition, raw.path, partial)
             if not isinstance(source, Archive | Kaggle):  # those were unpacked here, in a random order
                 scatter_links(partial / "public")
-            checked = verify and _checks(competition, source)
+            checked = verify and _checks(facts, source, raw)
             wrong = wrong_checksums(partial, facts) + wrong_counts(partial, facts) if checked else []
             if wrong and not isinstance(source, RawFolder):
                 kept = target.with_name(target.name + ".wrong")
@@ -124,7 +126,8 @@ def _prepare(
                     f"{competition.id}: prepared data are not what they should be:\n  " + "\n  ".join(wrong),
                     fix=f"They are kept in {kept}. To use them anyway: --skip-verification",
                 )
-            _finish(competition, source, raw, partial, checked and not wrong, progress)
+            others = _other_editions(facts, dirs, source)
+            _finish(competition, source, raw, partial, checked and not wrong, progress, others)
             files.swap(partial, target)
         except BaseException:
             files.remove(partial)
@@ -147,16 +150,32 @@ def _build(competition: Competition, raw: Path, partial: Path) -> None:
             raise PluginError(f"competition {competition.id}: prepare did not write {name}, which its facts name")
 
 
-def _checks(competition: Competition, source: Source) -> bool:
-    """Can such data be verified? Checksums are published only for real data in edition v1."""
-    published = any(path != "zip" for path in competition.facts.md5) or competition.facts.expect
-    return bool(published) and competition.edition == "v1" and not isinstance(source, Synthetic)
+def _checks(facts: Facts, source: Source, raw: Raw) -> bool:
+    """Can such data be verified? Checksums are published only for v1; in other editions the download's decides."""
+    if facts.edition != "v1":
+        return raw.archive_md5 is not None and raw.archive_md5 == facts.md5.get("zip")
+    published = any(path != "zip" for path in facts.md5) or facts.expect
+    return bool(published) and not isinstance(source, Synthetic)
+
+
+def _other_editions(facts: Facts, dirs: DataDirs, source: Source) -> list[Path]:
+    """Where other editions of the same data, real or synthetic, are prepared."""
+    names = [name for name in ("v1", *facts.editions) if name != facts.edition]
+    return [dirs.target(facts.id, name, isinstance(source, Synthetic)) for name in names]
 
 
 def _finish(
-    competition: Competition, source: Source, raw: Raw, partial: Path, verified: bool, progress: Progress | None
+    competition: Competition,
+    source: Source,
+    raw: Raw,
+    partial: Path,
+    verified: bool,
+    progress: Progress | None,
+    others: Sequence[Path],
 ) -> None:
     entries = manifest.entries(partial, progress, raw.known)
+    for other in others:
+        entries = share_files(partial, entries, other)
     files.sync_tree(partial)  # the manifest must not survive a power loss without its files
     manifest.write(
         partial,

@@ -41,7 +41,7 @@ def recheck(
     problems = compared.problems
     if not problems:
         _remember(found, dirs, compared.times)
-    if head.verified and head.source != "synthetic" and competition.edition == "v1":
+    if head.verified and head.source != "synthetic":
         problems += wrong_checksums(found.root, competition.facts) + wrong_counts(found.root, competition.facts)
     return problems
 

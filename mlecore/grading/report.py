@@ -16,7 +16,7 @@ from mlecore.competitions import Competition
 from mlecore.data.prepared import DataKind, Prepared
 from mlecore.data.sample import open_sample
 from mlecore.errors import DataError, GradingError, InvalidSubmission, MlecoreError
-from mlecore.facts import Facts, Thresholds
+from mlecore.facts import Comparability, Facts, Thresholds
 from mlecore.grading import scoring
 from mlecore.grading.medals import thresholds_for
 from mlecore.grading.rank import rank_of, read_leaderboard
@@ -53,6 +53,7 @@ class Report:
     status: Literal["graded", "invalid", "none"]  # none: there was no submission
     reason: str = ""  # why it is invalid
     edition: str = "v1"  # of the competition
+    comparability: Comparability = "same"  # of the edition's medals with v1's; "none": there are no medals
     data_kind: DataKind = "published"  # what the score was reached on; only on published data there are medals
     score_text: str | None = None  # every digit of the unrounded score
     sample_score: float | None = None  # of the sample submission; null if it is unknown or undefined
@@ -147,7 +148,7 @@ def grade(competition: Competition, submission: Path | None, data: Prepared) -> 
     except DataError as error:
         raise GradingError(error.message, fix=error.fix) from error
     kind = data.kind(facts)
-    thresholds = thresholds_for(facts) if kind == "published" else None
+    thresholds = thresholds_for(facts) if kind == "published" and facts.comparability != "none" else None
     score: float | None = None
     began = time.monotonic()
     if submission is None or not os.path.lexists(submission):
@@ -173,6 +174,7 @@ def grade(competition: Competition, submission: Path | None, data: Prepared) -> 
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         submission_path="" if submission is None else str(submission),
         edition=competition.edition,
+        comparability=facts.comparability,
         data_kind=kind,
         plugin=f"{competition.plugin.distribution} {competition.plugin.version}",
         plugin_source=plugin_use(competition.plugin).source,

@@ -68,6 +68,10 @@ def _facts_flaw(plugin: Plugin) -> str | None:
         return str(error)
     if facts.id != plugin.name:
         return f"competition.toml says id = {facts.id!r}, the entry point {plugin.name!r}"
+    for name in facts.editions:
+        for module, file in plugin.edition_modules(name)[:1]:
+            if module != plugin.module and file and (reason := _module_flaw(file, plugin.kind, whole=False)):
+                return f"{file.name}: {reason}"
     return _description_flaw(folder / "description.md")
 
 

@@ -79,9 +79,21 @@ def _line(error: BaseException, module: ModuleType) -> str:
     return f"{last.filename}, line {last.lineno}"
 
 
+class _FirstCounts(pluggy.PluginManager):
+    """Of the implementations of a hook, only the one registered first: an edition's module comes before v1's."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        options = super().parse_hookimpl_opts(plugin, name)
+        caller = getattr(self.hook, options["specname"] or name, None) if options else None
+        return None if caller is not None and caller.get_hookimpls() else options
+
+
 @cache
-def load(kind: str, name: str) -> Loaded:
-    """Import and check one plugin. Raises UsageError for an unknown or disabled name, PluginError for a broken one."""
+def load(kind: str, name: str, edition: str = "v1") -> Loaded:
+    """Import and check one plugin; a competition in an edition.
+
+    Raises UsageError for an unknown or disabled name, PluginError for a broken one.
+    """
     plugin = find(kind, name)
     if plugin is None:
         raise UsageError(f"there is no {kind} called {name!r}", fix=_hint(kind, name, plugins(kind)))
@@ -89,13 +101,13 @@ def load(kind: str, name: str) -> Loaded:
         raise UsageError(f"{kind} {name} is disabled: {plugin.reason}")
     if plugin.state != "ok":
         raise _unusable(plugin)
-    return _load(plugin)
+    return _load(plugin, edition)
 
 
-def _load(plugin: Plugin) -> Loaded:
-    manager = pluggy.PluginManager("mlecore")
+def _load(plugin: Plugin, edition: str) -> Loaded:
+    manager = _FirstCounts("mlecore")
     manager.add_hookspecs(SPECS[plugin.kind])
-    module = _register(plugin, manager)
+    module = _register(plugin, manager, edition)
     missing = [
         name
         for name, spec in vars(SPECS[plugin.kind]).items()
@@ -106,10 +118,10 @@ def _load(plugin: Plugin) -> Loaded:
     return Loaded(plugin=plugin, module=module, manager=manager)
 
 
-def _register(plugin: Plugin, manager: pluggy.PluginManager) -> ModuleType:
+def _register(plugin: Plugin, manager: pluggy.PluginManager, edition: str = "v1") -> ModuleType:
     """Import and register the modules that hold its hooks; returns the one that its entry point names."""
-    modules = [_register_module(plugin, name, manager) for name, _ in plugin.modules]
-    return modules[0]
+    modules = {name: _register_module(plugin, name, manager) for name, _ in plugin.edition_modules(edition)}
+    return modules[plugin.module]
 
 
 def _register_module(plugin: Plugin, name: str, manager: pluggy.PluginManager) -> ModuleType:

@@ -34,8 +34,14 @@ class Plugin:
     @property
     def modules(self) -> tuple[tuple[str, Path | None], ...]:
         """The modules that hold its hooks, with their files: a competition's ``synthetic.py`` is one of them."""
-        own = (self.module, self.origin)
+        return ((self.module, self.origin), *self._beside("synthetic"))
+
+    def edition_modules(self, edition: str) -> tuple[tuple[str, Path | None], ...]:
+        """``modules`` in an edition; its own (``v2.py``) comes first, as its hooks replace those of the others."""
+        return (*(self._beside(edition) if edition != "v1" else ()), *self.modules)
+
+    def _beside(self, name: str) -> tuple[tuple[str, Path | None], ...]:
         if self.kind != "competition" or self.origin is None or self.origin.name != "__init__.py":
-            return (own,)
-        synthetic = self.origin.with_name("synthetic.py")
-        return (own, (f"{self.module}.synthetic", synthetic)) if synthetic.is_file() else (own,)
+            return ()
+        file = self.origin.with_name(f"{name}.py")
+        return ((f"{self.module}.{name}", file),) if file.is_file() else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from mlecore.data.prepared import NO_MEDALS
+from mlecore.data.prepared import no_medals as no_medals_on
 from mlecore.reports.compare import goal_of
 from mlecore.reports.document import Coverage, SplitSummary
 from mlecore.reports.graded import Graded
@@ -20,8 +20,9 @@ _FEW_FAILED, _MANY_FAILED = 3, 0.1  # more failed calls than this, and a larger 
 
 def no_medals(setup: Setup) -> str:
     """Why the setup earns no medals."""
-    kinds = {item.report.data_kind if item.report else item.run.data_kind for item in setup.runs}
-    reasons = [why for kind, why in NO_MEDALS.items() if kind in kinds]
+    found = [(item.report.data_kind, item.report.comparability) for item in setup.runs if item.report]
+    found += [(item.run.data_kind, "same") for item in setup.runs if not item.report and item.run.data_kind]
+    reasons = dict.fromkeys(no_medals_on(*each) for each in found if each != ("published", "same"))
     return f"No medals: {'; '.join(reasons) or 'no human leaderboard'}."
 
 
@@ -30,12 +31,16 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
     yield from _coverage(setup, coverage)
     if goal_of(setup.runs) != "any_medal":
         yield no_medals(setup)
+    yield from _marked(setup)
     yield from _beaten(setup, coverage)
     planned = {item.run.competition for item in setup.runs}
     yield from _incomplete_seeds([row.rates for row in rates if planned.issuperset(row.rates.ids)])
     for row in (summary.rates for summary in rates):
         if row.unranked and row.split == "these" and goal_of(setup.runs) == "any_medal":
-            yield f"No medal rate includes these competitions, which have no human leaderboard: {_some(row.unranked)}."
+            yield (
+                "No medal rate includes these competitions, which have no human leaderboard or, in this edition, no "
+                f"comparable one: {_some(row.unranked)}."
+            )
     others = [item.run.name for item in setup.counted if item.report and item.report.began_with]
     if others:
         yield f"Graded on request by another plugin than the one that their group started with: {_some(others)}."
@@ -67,6 +72,16 @@ def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> It
     if flagged:
         runs = counted(len(flagged), "run")
         yield f"Detectors flagged {runs}: {_some(flagged)}; each rate is given again with flagged runs as failures."
+
+
+def _marked(setup: Setup) -> Iterable[str]:
+    """Competitions whose medals do not mean quite what they mean in v1."""
+    near = {item.run.competition for item in setup.runs if item.report and item.report.comparability == "near"}
+    if near:
+        yield (
+            f"Edition {setup.runs[0].run.edition} splits the data of these competitions otherwise, or has more inputs; "
+            f"their medals are only near those of v1: {_some(sorted(near), 10)}."
+        )
 
 
 def _coverage(setup: Setup, coverage: Coverage) -> Iterable[str]:

@@ -12,6 +12,7 @@
     order = "free"      # rows are paired by their id; "sample": by their place in the file
     extra = "ignored"   # further columns; or "refused"
     sum_to_one = 1e-5   # each row's number columns add up to 1 within this; left out: they need not
+    rescale = true      # each row's number columns are divided by their sum, which must be above 0
 
     [submission.columns.has_cactus]
     type = "number"     # see Column
@@ -37,7 +38,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from attrs import asdict, field, fields, frozen
+from attrs import asdict, evolve, field, fields, frozen
 
 from mlecore.errors import GradingError, PluginError
 from mlecore.schema import SchemaError, Written, brief, structure
@@ -75,7 +76,8 @@ class Column:
     - text: text, and not a column that reads as numbers; ``missing`` cells only where allowed (``texts``)
     - mask: run-length masks; ``missing`` cells, where allowed, are empty ones (``mlecore.submissions.masks``);
       ``pixels``: how many a picture has, or the names of the answers' columns whose product that is. If the sample
-      lacks these, the check cannot see whether runs overlap within the picture
+      lacks these, the check cannot see whether runs overlap within the picture; ``exact``: counts of one and three
+      numbers, which the published graders take, and runs beyond the picture are refused
     - records: a list in each cell, of records of as many words as ``record`` names, each a ``text``, a ``number`` (what
       Python's ``float`` takes) or an ``integer`` (that with its fraction cut off). Words are separated by white space,
       where ``single`` by exactly one blank; ``missing`` and ``blank`` (nothing but white space) cells, where allowed,
@@ -90,6 +92,7 @@ class Column:
     infinite: bool = False  # may numbers be infinite?
     from_text: bool = False  # also numbers that only Python's float reads, such as 1_0
     pixels: Pixels = ()  # of the picture of a mask
+    exact: bool = False  # must masks be pairs of numbers, within the picture?
     record: tuple[Word, ...] = ()  # the words of one record
     single: bool = False  # must words of records have exactly one blank between them?
     blank: bool = False  # may cells be white space alone?
@@ -124,7 +127,7 @@ class Column:
                 from mlecore.submissions.masks import decode_masks
 
                 cells = values.texts(frame, name, missing="" if self.missing else None)
-                return decode_masks(frame, cells, self._sizes(answers))
+                return decode_masks(frame, cells, self._sizes(answers), exact=self.exact)
             case "records":
                 from mlecore.submissions.records import decode_records
 
@@ -132,6 +135,12 @@ class Column:
                 return decode_records(frame, cells, self.record, single=self.single, blank=self.blank)
             case "any":
                 return frame[name]
+
+    def strict(self) -> Column:
+        """The same column without missing and infinite numbers, and with exact masks."""
+        if self.type == "number":
+            return evolve(self, missing=False, infinite=False, from_text=False)
+        return evolve(self, exact=True) if self.type == "mask" else self
 
     @property
     def known_by(self) -> Sequence[str]:
@@ -152,7 +161,7 @@ _APPLY: Mapping[str, frozenset[str]] = {
     "label": frozenset(),
     "integer": frozenset(),
     "text": frozenset({"missing"}),
-    "mask": frozenset({"missing", "pixels"}),
+    "mask": frozenset({"missing", "pixels", "exact"}),
     "records": frozenset({"missing", "record", "single", "blank"}),
     "any": frozenset(),
 }
@@ -169,6 +178,7 @@ class Format:
     order: Literal["free", "sample"] = "free"  # rows are paired by their id, or by their place in the file
     extra: Literal["ignored", "refused"] = "ignored"  # further columns
     sum_to_one: float | None = None  # each row's number columns add up to 1 within this
+    rescale: bool = False  # divide each row's number columns by their sum, which must be above 0
 
     def __attrs_post_init__(self) -> None:
         if not self.columns:
@@ -177,8 +187,11 @@ class Format:
             raise PluginError('needs `id`, or ids = "any" with order = "sample"')
         if self.rows == "any" and (self.ids == "list" or (self.ids == "any" and self.order == "free")):
             raise PluginError('rows = "any" needs ids = "set" or "subset", or order = "sample"')
-        if self.sum_to_one is not None and not any(column.type == "number" for column in self.columns.values()):
-            raise PluginError("sum_to_one needs columns of numbers")
+        numbers = [column for column in self.columns.values() if column.type == "number"]
+        if (self.sum_to_one is not None or self.rescale) and not numbers:
+            raise PluginError("sum_to_one or rescale needs columns of numbers")
+        if self.rescale and (self.sum_to_one is not None or any(column.low < 0 for column in numbers)):
+            raise PluginError("rescale needs numbers with low = 0 or above, and excludes sum_to_one")
 
     @classmethod
     def parse(cls, table: Mapping[str, Any]) -> Format:
@@ -205,7 +218,7 @@ class Format:
         """
         from mlecore.submissions.alignment import columns_of, read_answers, same_count_if_heavy
         from mlecore.submissions.messages import ID
-        from mlecore.submissions.values import rows_sum_to_one
+        from mlecore.submissions.values import rescaled, rows_sum_to_one
 
         if columns is not None and "*" not in self.columns:
             raise PluginError('[submission] names its columns, so `columns` would be ignored; they are for "*"')
@@ -225,9 +238,22 @@ class Format:
         read = {name: rule.read(predictions, name, truth) for name, rule in rules.items()}
         for name in read:
             predictions[name] = read[name]
+        numbers = [name for name in rules if rules[name].type == "number"]
         if self.sum_to_one is not None:
-            rows_sum_to_one(predictions, [name for name in rules if rules[name].type == "number"], self.sum_to_one)
+            rows_sum_to_one(predictions, numbers, self.sum_to_one)
+        if self.rescale:
+            predictions[numbers] = rescaled(predictions, numbers)
         return truth, predictions
+
+    def strict(self) -> Format:
+        """The same table where each id is there exactly once, rows are paired by it, and every number is one.
+
+        Empty texts, masks and lists stay allowed: they are predictions. A table without ids must be written anew.
+        """
+        columns = {name: column.strict() for name, column in self.columns.items()}
+        if self.id is None:
+            return evolve(self, columns=columns)
+        return evolve(self, columns=columns, ids="list", rows="same", order="free")
 
     def _paired(self, frame: DataFrame, answers: DataFrame) -> tuple[DataFrame, DataFrame]:
         """``(truth, predictions)``: the answers' rows and the submission's, once their ids fit.

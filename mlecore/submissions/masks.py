@@ -27,13 +27,16 @@ _MOST = 2**63 - 1
 _FAR = 2**62  # more than any picture has; keeps sums within 64 bits
 
 
-def decode_masks(frame: DataFrame, cells: Iterable[str], sizes: Iterable[int | None]) -> list[Runs]:
+def decode_masks(
+    frame: DataFrame, cells: Iterable[str], sizes: Iterable[int | None], *, exact: bool = False
+) -> list[Runs]:
     """The runs of each row's cell; ``sizes``: the number of pixels of each row's picture, None if it is unknown.
 
     A cell is blank (no pixel), or ``start length start length ...`` separated by white space, counted from 1. Refused:
     what Python's ``int`` does not take, starts that descend, starts or lengths below 1, a run over a pixel that is set
     already (beyond the picture it may be), an odd count of numbers. Two odd counts pass, as in the published graders:
-    one number above 0 is an empty mask, ``a b c`` is ``a b c b``. What lies beyond the picture is cut off.
+    one number above 0 is an empty mask, ``a b c`` is ``a b c b``. What lies beyond the picture is cut off. ``exact``:
+    such counts, and pixels beyond the picture, are refused too.
 
     Raises InvalidSubmission that names the first bad row by ``frame``.
     """
@@ -42,13 +45,13 @@ def decode_masks(frame: DataFrame, cells: Iterable[str], sizes: Iterable[int | N
     for place in in_file_order(frame, range(len(rows))):
         cell, size = rows[place]
         try:
-            out[place] = _decode(cell, None if size is None else int(size))
+            out[place] = _decode(cell, None if size is None else int(size), exact)
         except ValueError as error:
             raise InvalidSubmission(f"{row_name(frame, place)}: {error}; found {shown(cell)}") from None
     return [out[place] for place in range(len(rows))]
 
 
-def _decode(cell: str, size: int | None) -> Runs:
+def _decode(cell: str, size: int | None, exact: bool) -> Runs:
     numbers = _numbers(cell)
     starts, lengths = numbers[::2], numbers[1::2]
     if (starts[1:] < starts[:-1]).any():
@@ -56,7 +59,7 @@ def _decode(cell: str, size: int | None) -> Runs:
     if len(numbers) and numbers.min() < 1:
         raise ValueError("starts and lengths of a mask must be 1 or more")
     if len(starts) != len(lengths):
-        if len(starts) > 2:
+        if exact or len(starts) > 2:
             raise ValueError("a mask must be pairs of start and length, and this is an odd count of numbers")
         starts, lengths = (starts, lengths.repeat(2)) if len(starts) == 2 else (lengths, lengths)
     begin = np.minimum(starts - 1, _FAR)
@@ -64,6 +67,8 @@ def _decode(cell: str, size: int | None) -> Runs:
     del numbers, starts, lengths  # there may be many
     if size is None:
         return np.column_stack([begin, end])
+    if exact and len(end) and end.max() > size:
+        raise ValueError(f"a mask must stay within the picture's {size:,} pixels")
     inside = begin < size
     begin, end = begin[inside], np.minimum(end, size)[inside]
     if (begin[1:] < end[:-1]).any():

@@ -139,6 +139,18 @@ def rows_sum_to_one(frame: DataFrame, columns: Sequence[str], tolerance: float) 
         )
 
 
+def rescaled(frame: DataFrame, columns: Sequence[str]) -> NDArray[np.float64]:
+    """These columns, each row divided by its sum. Refuses a row whose sum is 0 or no finite number."""
+    import numpy as np
+
+    values = np.column_stack([frame[column] for column in columns]).astype(np.float64)
+    sums = values.sum(axis=1)
+    bad = np.flatnonzero(~((sums > 0) & np.isfinite(sums)))
+    if len(bad):
+        raise InvalidSubmission(f"each row's values must have a sum above 0: {offending(frame, bad.tolist(), sums)}")
+    return np.asarray(values / sums[:, None])
+
+
 def refuse(frame: DataFrame, column: str, expected: str, bad: NDArray[np.bool_]) -> None:
     """Raises InvalidSubmission that names the first rows if ``bad`` is true; does nothing if there are none."""
     import numpy as np

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from mlecore.errors import DataError, InvalidSubmission, PluginError
@@ -245,3 +247,15 @@ def test_another_number_of_rows_is_reported_before_a_large_file_is_parsed(check,
     assert check("id,p\na,1\n\n b,1\n c,1\n".replace(" ", ""), form()) == []
     with pytest.raises(InvalidSubmission, match="not asked for"):
         check("id,p\n" + "x,1\n" * 4, form(ids="set", rows="any"))
+
+
+def test_rescale_divides_each_row_by_its_sum(tmp_path):
+    answers = pd.DataFrame({"id": [1, 2], "a": [0, 1], "b": [1, 0]})
+    rescaled = Format.parse({"id": "id", "rescale": True, "columns": {"*": {"type": "number", "low": 0, "high": 1}}})
+    path = tmp_path / "submission.csv"
+    path.write_text("id,b,a\n2,0.5,0.5\n1,0.3,0.1\n")
+    _, predictions = rescaled.read(Table(path), answers)
+    assert predictions[["a", "b"]].to_numpy() == pytest.approx(np.array([[0.25, 0.75], [0.5, 0.5]]))
+    path.write_text("id,b,a\n2,0,0\n1,0.3,0.1\n")
+    with pytest.raises(InvalidSubmission, match="must have a sum above 0"):
+        rescaled.read(Table(path), answers)

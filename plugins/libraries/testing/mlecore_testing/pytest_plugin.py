@@ -136,11 +136,25 @@ def shared_data(pytestconfig: pytest.Config) -> SharedData:
 @pytest.fixture(scope="module")
 def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, shared_data: SharedData) -> Trial:
     """The competition of the test's package, prepared from synthetic data."""
+    return _trial(request, tmp_path_factory, shared_data)
+
+
+@pytest.fixture(scope="module")
+def trial_v1(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, shared_data: SharedData
+) -> Trial:
+    """The same data as ``trial``'s in edition v1, for tests of another edition that show what it mends."""
+    return _trial(request, tmp_path_factory, shared_data, edition="v1")
+
+
+def _trial(
+    request: pytest.FixtureRequest, folders: pytest.TempPathFactory, shared_data: SharedData, **instead: str
+) -> Trial:
     from mlecore_testing.trial import Trial
 
     marker = request.node.get_closest_marker("trial")
-    given = marker.kwargs if marker else {}
-    return Trial(_id_at(request.path), tmp_path_factory.mktemp("trial"), shared=shared_data, **given)
+    given = {**(marker.kwargs if marker else {}), **instead}
+    return Trial(_id_at(request.path), folders.mktemp("trial"), shared=shared_data, **given)
 
 
 @pytest.fixture

@@ -32,5 +32,5 @@ def layout(harness: Harness) -> Iterator[Broken]:
     for path in files:
         if not path.isprintable() or "\\" in path or any(ord(letter) > 0xFFFF for letter in path):
             yield Broken("a file name that not every system allows", ascii(path))
-    if harness.public.joinpath("description.md").read_bytes() != (facts.folder / "description.md").read_bytes():
+    if harness.public.joinpath("description.md").read_text(encoding="utf-8") != facts.description:
         yield Broken("prepare wrote its own description.md; the package's is the one that counts", "public/")

@@ -1,0 +1,22 @@
+"""Edition v2: rows are rescaled, and columns go by their names, as the ``[submission]`` table of the edition says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import mle_comp_spooky_author_identification as v1
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import log_loss
+from mlecore.submissions import Format, Table, generic_check
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, predictions = format.read(submission, private / "test.csv")
+    return log_loss(truth[v1.AUTHORS], predictions[v1.AUTHORS])
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    return generic_check(format, submission, sample)
