@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def quadratic_weighted_kappa(truth: ArrayLike, predictions: ArrayLike) -> float:
+def quadratic_weighted_kappa(truth: ArrayLike, predictions: ArrayLike, *, by_value: bool = False) -> float:
     """1 - sum(w * O) / sum(w * E), w = (i - j)^2, as scikit-learn's ``cohen_kappa_score(weights="quadratic")``.
 
     i and j are **places** in the sorted list of labels that occur on either side, not the labels: a label absent from
-    both does not widen distances, an extra one shifts those after it. E is the product of the histograms over the
+    both does not widen distances, an extra one shifts those after it. ``by_value``: they are the labels, which must be
+    small integers, as where ``cohen_kappa_score`` is given all labels of the task. E is the product of the histograms over the
     number of rows. NaN where all truths and predictions are one same label. Any number of labels takes memory in
     proportion to the rows only.
     """
@@ -25,12 +26,18 @@ def quadratic_weighted_kappa(truth: ArrayLike, predictions: ArrayLike) -> float:
         raise GradingError("the answers hold something other than whole numbers")
     if p.dtype.kind == "u" and set(y.tolist()) <= set(p.tolist()):
         y = y.astype(p.dtype)  # scikit-learn lists the labels of the guess first, with their type
+    if by_value:
+        return _kappa(y.astype(np.float64), p.astype(np.float64))
     both = np.concatenate([y, p])
     _, places = np.unique(both, return_inverse=True)
     i, j = places[: len(y)].astype(np.float64), places[len(y) :].astype(np.float64)
     if both.dtype.kind == "f":  # int64 with uint64: scikit-learn's list of labels holds doubles, and
         kept = _double(y) & _double(p)  # a row with a label that no double equals is not counted
         i, j = i[kept], j[kept]
+    return _kappa(i, j)
+
+
+def _kappa(i: NDArray[np.float64], j: NDArray[np.float64]) -> float:
     observed = ((i - j) ** 2).sum()
     # sum over all pairs (k, l) of (i_k - j_l)^2 / n, without the table of labels x labels
     expected = (i**2).sum() + (j**2).sum() - 2 * i.sum() * j.sum() / len(i)

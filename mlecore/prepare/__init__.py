@@ -15,7 +15,7 @@ from mlecore.prepare.media import dicom, encode, wav
 from mlecore.prepare.numbers import read_numbers
 from mlecore.prepare.paths import safe_name
 from mlecore.prepare.shuffles import rows_in_order
-from mlecore.prepare.splits import split, split_blocks, split_each, split_groups, split_positions
+from mlecore.prepare.splits import split, split_blocks, split_each, split_groups, split_positions, split_whole_groups
 from mlecore.prepare.synthetic import hex_ids, labelled_pictures, picture
 from mlecore.prepare.tables import new_file, read_csv, read_pieces, write_csv
 from mlecore.prepare.zips import ZipWriter, move_members, open_member, open_zip
@@ -59,6 +59,7 @@ __all__ = [
     "split_groups",
     "split_pictures",
     "split_positions",
+    "split_whole_groups",
     "wav",
     "with_pictures",
     "write_7z",

@@ -69,6 +69,29 @@ def split_each(groups: Iterable[Hashable], *, test_size: float, few: int = 0) ->
     return train, test
 
 
+def split_whole_groups(groups: Sequence[Hashable], *, test_size: float, seed: int = 0) -> tuple[list[int], list[int]]:
+    """(train, test) positions in ascending order, whole groups together; ``groups`` names each item's.
+
+    Groups, in order of first appearance, are shuffled, and join the test part one after the other if they fit into its
+    share of all items, rounded up. For editions after v1: the share is met better than by splitting the list of groups.
+    Raises DataError if a part would be empty.
+    """
+    members: dict[Hashable, list[int]] = {}
+    for position, group in enumerate(groups):
+        members.setdefault(group, []).append(position)
+    lists = list(members.values())
+    _, room = _sizes(len(groups), test_size, None)
+    order, _ = split_positions(len(lists), None, len(lists) - 1, seed)
+    test: list[int] = []
+    for place in order.tolist():
+        if len(test) + len(lists[place]) <= room:
+            test += lists[place]
+    if not test:
+        raise DataError(f"none of the {len(lists)} groups fits into a test part of {room} of {len(groups)} items")
+    chosen = set(test)
+    return [position for position in range(len(groups)) if position not in chosen], sorted(test)
+
+
 def split_blocks(frame: DataFrame, by: str, *, test_size: float, seed: int = 0) -> tuple[DataFrame, DataFrame]:
     """(train, test) rows, group after group in the shuffled order of the split.
 

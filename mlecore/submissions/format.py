@@ -71,7 +71,7 @@ class Column:
 
     - number: from ``low`` to ``high``; ``missing`` cells and ``infinite`` values only where allowed; ``from_text``:
       also what only Python's ``float`` reads (``1_0``), as scikit-learn does
-    - label: whole numbers, ``3.0`` too: what scikit-learn takes as class labels (``labels``)
+    - label: whole numbers from ``low`` to ``high``, ``3.0`` too: what scikit-learn takes as class labels (``labels``)
     - integer: what Python's ``int`` takes, cell by cell (``integers``)
     - text: text, and not a column that reads as numbers; ``missing`` cells only where allowed (``texts``)
     - mask: run-length masks; ``missing`` cells, where allowed, are empty ones (``mlecore.submissions.masks``);
@@ -118,7 +118,7 @@ class Column:
                 options = {"missing": self.missing, "infinite": self.infinite, "from_text": self.from_text}
                 return values.numbers(frame, name, low=self.low, high=self.high, **options)
             case "label":
-                return values.labels(frame, name)
+                return values.labels(frame, name, low=self.low, high=self.high)
             case "integer":
                 return values.integers(frame, name)
             case "text":
@@ -158,7 +158,7 @@ class Column:
 
 _APPLY: Mapping[str, frozenset[str]] = {
     "number": frozenset({"low", "high", "missing", "infinite", "from_text"}),
-    "label": frozenset(),
+    "label": frozenset({"low", "high"}),
     "integer": frozenset(),
     "text": frozenset({"missing"}),
     "mask": frozenset({"missing", "pixels", "exact"}),

@@ -55,15 +55,18 @@ def numbers(
     return values
 
 
-def labels(frame: DataFrame, column: str) -> NDArray[np.int64] | NDArray[np.uint64]:
-    """Whole numbers as scikit-learn 1.9 takes them for class labels: ``3.0`` is 3, ``True`` is 1 in a boolean column.
+def labels(
+    frame: DataFrame, column: str, *, low: float = -math.inf, high: float = math.inf
+) -> NDArray[np.int64] | NDArray[np.uint64]:
+    """Whole numbers from ``low`` to ``high``, as scikit-learn 1.9 takes them for class labels: ``3.0`` is 3, ``True`` is 1 in a boolean column.
 
     Refused: text anywhere, missing and infinite values, fractions, floats beyond 64-bit integers (``1e30``).
     uint64 only where a number is 2^63 or more.
     """
     import numpy as np
 
-    expected = "whole numbers"
+    bounded = low > -math.inf or high < math.inf
+    expected = f"whole numbers from {low:g} to {high:g}" if bounded else "whole numbers"
     series = frame[column]
     if series.dtype == object:
         if any(_is_truth(value) for value in series):
@@ -74,6 +77,8 @@ def labels(frame: DataFrame, column: str) -> NDArray[np.int64] | NDArray[np.uint
         refuse(frame, column, expected, np.fromiter((not _is_number(v) for v in series), bool, len(series)))
         raise InvalidSubmission(f"column {column!r} must hold {expected}; it mixes both")
     values = series.to_numpy()
+    if bounded:
+        refuse(frame, column, expected, ~((values >= low) & (values <= high)))
     if values.dtype.kind == "u":
         return np.asarray(values, dtype=np.uint64)
     if values.dtype.kind == "f":

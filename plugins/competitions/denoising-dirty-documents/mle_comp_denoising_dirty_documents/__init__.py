@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from io import BytesIO
@@ -26,10 +27,21 @@ if TYPE_CHECKING:
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
     noisy, clean = members(raw / "train.zip"), members(raw / "train_cleaned.zip")
+    pages = all_pages(noisy, clean)
+    _, test = split(pages, test_size=0.2)
+    write(raw, public, private, noisy, clean, test)
+
+
+def all_pages(noisy: list[str], clean: list[str]) -> list[str]:
+    """The pages that both archives hold, sorted as text."""
     pages = _pages(noisy, "train")
     odd = set(pages).symmetric_difference(_pages(clean, "train_cleaned"))
     ensure(not odd, f"train.zip and train_cleaned.zip hold different pages: {', '.join(sorted(odd)[:3])}")
-    _, test = split(pages, test_size=0.2)
+    return pages
+
+
+def write(raw: Path, public: Path, private: Path, noisy: list[str], clean: list[str], test: Sequence[str]) -> None:
+    """All that prepared data hold; ``noisy``, ``clean``: the archives' members, ``test``: pages such as 7.png."""
     moved = {f"train/{page}": f"test/{page}" for page in test}
     secret = {f"train_cleaned/{page}" for page in test}
     kept = {name: name for name in clean if name not in secret}

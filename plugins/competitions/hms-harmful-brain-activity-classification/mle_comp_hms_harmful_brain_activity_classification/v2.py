@@ -1,0 +1,66 @@
+"""Edition v2: rows have their own key and say where their windows lie; every prediction is a number, and is clipped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mle_comp_hms_harmful_brain_activity_classification as v1
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare import ensure_unique, read_csv, write_csv
+from mlecore.submissions import Format, Table, generic_check, read_answers
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+ID = "label_id"
+KNOWN = [
+    ID,
+    "eeg_id",
+    "eeg_sub_id",
+    "eeg_label_offset_seconds",
+    "spectrogram_id",
+    "spectrogram_sub_id",
+    "spectrogram_label_offset_seconds",
+    "patient_id",
+]
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    v1.prepare(raw, public, private)
+    test = read_csv(private / "test.csv")
+    ensure_unique(test[ID], f"{ID} of the test part")
+    for path in (public / "test.csv", public / "sample_submission.csv", private / "gold_submission.csv"):
+        path.unlink()
+    write_csv(test[KNOWN], public / "test.csv")
+    write_csv(test[[ID]].assign(**dict.fromkeys(v1.VOTES, 1 / len(v1.VOTES))), public / "sample_submission.csv")
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    """The mean over rows of Kullback and Leibler's divergence of the predicted from the true shares of votes."""
+    import numpy as np
+
+    truth, predictions = format.read(submission, read_answers(private / "test.csv", [ID, *v1.VOTES]))
+    asked = _shares(truth).to_numpy()
+    given = predictions[v1.VOTES].to_numpy(dtype=float).clip(v1.LEAST, 1 - v1.LEAST)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(asked == 0, 0, asked * np.log(asked / given))
+    return float(terms.sum(axis=1).mean())
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    return generic_check(format, submission, sample)
+
+
+@hookimpl
+def perfect(private: Path) -> DataFrame:
+    votes = read_csv(private / "test.csv")
+    return votes[[ID]].join(_shares(votes))
+
+
+def _shares(votes: DataFrame) -> DataFrame:
+    return votes[v1.VOTES].div(votes[v1.VOTES].sum(axis=1), axis=0)
