@@ -17,9 +17,9 @@ def quadratic_weighted_kappa(truth: ArrayLike, predictions: ArrayLike, *, by_val
 
     i and j are **places** in the sorted list of labels that occur on either side, not the labels: a label absent from
     both does not widen distances, an extra one shifts those after it. ``by_value``: they are the labels, which must be
-    small integers, as where ``cohen_kappa_score`` is given all labels of the task. E is the product of the histograms over the
-    number of rows. NaN where all truths and predictions are one same label. Any number of labels takes memory in
-    proportion to the rows only.
+    small integers, as where ``cohen_kappa_score`` is given all labels of the task. E is the product of the histograms
+    over the number of rows. NaN where all truths and predictions are one same label. Any number of labels takes memory
+    in proportion to the rows only.
     """
     y, p = np.asarray(truth), np.asarray(predictions)
     if y.dtype.kind == "f" and (y % 1 != 0).any():  # scikit-learn refuses these, missing ones too

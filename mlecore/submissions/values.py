@@ -58,7 +58,9 @@ def numbers(
 def labels(
     frame: DataFrame, column: str, *, low: float = -math.inf, high: float = math.inf
 ) -> NDArray[np.int64] | NDArray[np.uint64]:
-    """Whole numbers from ``low`` to ``high``, as scikit-learn 1.9 takes them for class labels: ``3.0`` is 3, ``True`` is 1 in a boolean column.
+    """Whole numbers from ``low`` to ``high``, as scikit-learn 1.9 takes them for class labels.
+
+    ``3.0`` is 3, ``True`` is 1 in a boolean column.
 
     Refused: text anywhere, missing and infinite values, fractions, floats beyond 64-bit integers (``1e30``).
     uint64 only where a number is 2^63 or more.

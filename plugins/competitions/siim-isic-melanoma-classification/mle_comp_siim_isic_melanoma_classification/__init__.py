@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mle_comp_siim_isic_melanoma_classification.records import first_texts
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import roc_auc
 from mlecore.prepare import ensure_columns, link_file, link_files, read_csv, write_csv
 from mlecore.submissions import Format, Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 KNOWN = ["image_name", "patient_id", "sex", "age_approx", "anatom_site_general_challenge"]
 COLUMNS = [*KNOWN, "diagnosis", "benign_malignant", "target"]
@@ -21,7 +25,17 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     ensure_columns(table, COLUMNS, "train.csv")
     chosen = {name for file in TEST_RECORDS for name in first_texts(raw / "tfrecords" / file, "image_name")}
     in_test = table["image_name"].isin(chosen)
-    train, test = table[~in_test], table[in_test]
+    write_tables(raw, public, private, table[~in_test], table[in_test])
+    counted = {"train": 0, "test": 0}
+    for file in sorted((raw / "tfrecords").glob("train*.tfrec")):
+        part_of = "test" if file.name in TEST_RECORDS else "train"
+        images = file.stem.split("-")[1]
+        link_file(file, public / "tfrecords" / f"{part_of}{counted[part_of]:02d}-{images}.tfrec")
+        counted[part_of] += 1
+
+
+def write_tables(raw: Path, public: Path, private: Path, train: DataFrame, test: DataFrame) -> None:
+    """Tables and images, without the records."""
     write_csv(train, public / "train.csv")
     write_csv(test[KNOWN], public / "test.csv")
     write_csv(test[["image_name", "target"]], private / "test.csv")
@@ -29,12 +43,6 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     for part, folder in ((train, "train"), (test, "test")):
         link_files(raw / "train", public / folder, [f"{image}.dcm" for image in part["image_name"]])
         link_files(raw / "jpeg" / "train", public / "jpeg" / folder, [f"{image}.jpg" for image in part["image_name"]])
-    counted = {"train": 0, "test": 0}
-    for file in sorted((raw / "tfrecords").glob("train*.tfrec")):
-        part_of = "test" if file.name in TEST_RECORDS else "train"
-        images = file.stem.split("-")[1]
-        link_file(file, public / "tfrecords" / f"{part_of}{counted[part_of]:02d}-{images}.tfrec")
-        counted[part_of] += 1
 
 
 @hookimpl

@@ -7,7 +7,7 @@ bytes (field 1), floats (2) or integers (3), whose items are field 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -17,15 +17,41 @@ from mlecore.errors import DataError
 
 def first_texts(path: Path, key: str) -> Iterator[str]:
     """The first value under ``key`` of each record, as UTF-8. One record at a time is in memory."""
-    try:
+    with _named(path):
+        for message in messages(path):
+            yield first_text(message, key)
+
+
+def messages(path: Path) -> Iterator[bytes]:
+    """The message of each record, one at a time."""
+    with _named(path):
         size = path.stat().st_size
         with path.open("rb") as file:
             while head := file.read(12):
                 length = int.from_bytes(head[:8], "little")
                 if file.tell() + length + 4 > size:  # seen before reading: a damaged length may exceed all memory
                     raise DataError(f"{path} is cut off or damaged")
-                message = file.read(length + 4)[:length]
-                yield _first(message, key.encode()).decode("utf-8")
+                yield file.read(length + 4)[:length]
+
+
+def first_text(message: bytes, key: str) -> str:
+    """The first value under ``key``, as UTF-8. Raises IndexError, KeyError or UnicodeDecodeError."""
+    return _first(message, key.encode()).decode("utf-8")
+
+
+def without(message: bytes, secret: Collection[str]) -> bytes:
+    """The message without these features; all else as it is."""
+    secrets = {key.encode() for key in secret}
+    features = dict(_fields(message))[1]
+    kept = b"".join(_field(1, entry) for _, entry in _fields(features) if dict(_fields(entry))[1] not in secrets)
+    return _field(1, kept)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Errors of reading as DataError that names the file."""
+    try:
+        yield
     except FileNotFoundError:
         raise DataError(f"{path} is missing") from None
     except (IndexError, KeyError, UnicodeDecodeError) as error:
