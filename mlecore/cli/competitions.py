@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from mlecore.data.layout import DataDirs
 
 
+_MEDALS = {"same": "Medals as in v1.", "near": "Medals are only near those of v1.", "none": "No medals."}
+
+
 @click.group("competitions", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
@@ -133,7 +136,7 @@ def show(competition_id: str, edition: str, data: tuple[Path, ...], as_json: boo
     else:
         click.echo(f"  {'medals:':10}none: it has no human leaderboard")
     for name, other in facts.editions.items():
-        click.echo(f"  {name + ':':10}{other.changes} Medals: {other.thresholds} as in v1.")
+        click.echo(f"  {name + ':':10}{other.changes} {_MEDALS[other.thresholds]}")
     for leak in facts.leaks:
         click.echo(f"  {'leak:':10}{leak.file}{f', column {leak.column}' if leak.column else ''}: {leak.why}")
     for issue in facts.known_issues:
