@@ -54,7 +54,7 @@ def _data(record: RunRecord) -> str:
 
 def _result(record: RunRecord) -> str:
     """Score, direction, medal and thresholds, or why there are none; empty if it is not graded."""
-    from mlecore.data.prepared import NO_MEDALS
+    from mlecore.data.prepared import no_medals
     from mlecore.reports.cells import threshold
 
     if (report := record.report) is None:
@@ -69,7 +69,7 @@ def _result(record: RunRecord) -> str:
     if report.sample_score is not None:
         beats = "beats" if report.beats_sample else "does not beat"
         words += f", {beats} the sample submission ({threshold(report.sample_score)})"
-    return f"{words}; no medals: {NO_MEDALS.get(report.data_kind, 'it has no human leaderboard')}"
+    return f"{words}; no medals: {no_medals(report.data_kind, report.comparability)}"
 
 
 def _hardware(record: RunRecord) -> str:
