@@ -226,6 +226,7 @@ def zipped(name: str) -> bytes:
         (gzip.compress(b"id,p\n1,0\n" * 99), "submission.csv is compressed with gzip"),
         (b"PAR1\x15\x04\x15\x10\x00\xff", "submission.csv is a Parquet file"),
     ],
+    ids=["zip", "xlsx", "gzip", "parquet"],
 )
 def test_another_format_is_named(submission, content, words):
     submission.write_bytes(content)
