@@ -1,0 +1,19 @@
+"""Edition v2: two empty texts are the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mle_comp_tweet_sentiment_extraction as v1
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import word_jaccard
+from mlecore.submissions import Format, Table, read_answers
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    """The mean Jaccard index of the words, 1 where both texts have none."""
+    truth, predictions = format.read(submission, read_answers(private / "test.csv", ["textID", "selected_text"]))
+    pairs = zip(v1._texts(truth["selected_text"]), v1._texts(predictions["selected_text"]), strict=True)
+    scores = [word_jaccard(asked, given) for asked, given in pairs]
+    return sum(1.0 if score != score else score for score in scores) / len(scores)
