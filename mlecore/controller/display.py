@@ -85,7 +85,8 @@ def describe(record: RunRecord, report: Report | None) -> str:
     if record.state == "graded" and report is not None:
         used = f" in {show_duration(record.seconds)}" if record.seconds is not None else ""
         how = "" if record.ended == "finished" else f" ({record.ended}: {record.reason})"
-        said = last_words(record.folder) if report.status == "none" or record.ended == "crashed" else ""
+        tells = report.status == "none" or record.ended == "crashed" or _is_sample(report)
+        said = last_words(record.folder) if tells else ""
         more = [
             words for words in (refusal_words(record.relay_refused), f"it last said: {said}" if said else "") if words
         ]
@@ -112,6 +113,11 @@ def last_line(output: bytes) -> str:
     return next((line[:200] for line in reversed(lines) if line), "")
 
 
+def _is_sample(report: Report) -> bool:
+    """Does it score like the sample submission? Agents that run out of time often hand that in."""
+    return report.score is not None and report.score == report.sample_score
+
+
 def graded_words(report: Report) -> str:
     """A report's result in a few words."""
     if report.status == "none":
@@ -121,6 +127,8 @@ def graded_words(report: Report) -> str:
     score = report.score_text if report.score is None else f"{report.score:g}"
     if report.medal:
         return f"score {score}, {report.medal} medal"
+    if _is_sample(report):
+        return f"score {score}, the same as the sample submission"
     if report.beats_sample is not None:
         return f"score {score}, {'beats' if report.beats_sample else 'does not beat'} the sample submission"
     return f"score {score}"

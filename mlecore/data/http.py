@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16  # errors of a dropped connection
 TIMEOUT = (20.0, 60.0)  # seconds to connect, and without a byte
+REACH = 10.0  # seconds after which a server counts as out of reach, if nothing has ever arrived from it
 PATIENCE = 8  # attempts in a row without a byte
 LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server names a time
 _LONGEST_ASKED = 900.0
@@ -80,7 +81,11 @@ def fetch_file(
     """
     arriving, state = _partial(target)
     try:
-        digest = patience()(_attempt, open, target, arriving, state, progress, room)
+        digest = patience(unreachable=REACH)(_attempt, open, target, arriving, state, progress, room)
+    except Unreachable as error:
+        raise DataError(
+            f"{target.name} cannot be downloaded: {error}", fix="Is there a network? Try again once there is"
+        ) from None
     except Transient as error:
         come = arriving.stat().st_size if arriving.exists() else 0
         kept = f"{show_size(come)} have arrived and are kept" if come else "nothing has arrived"
@@ -147,6 +152,10 @@ def _attempt(
     before = arriving.stat().st_size if arriving.exists() else 0
     try:
         return _receive(open, target, arriving, state, progress, room)
+    except Unreachable as error:
+        if before:  # it was reachable: the network may be back soon
+            raise Transient(str(error)) from None
+        raise
     except Transient as error:
         error.progress = arriving.exists() and arriving.stat().st_size > before
         if isinstance(error, Stale):

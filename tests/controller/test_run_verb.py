@@ -7,14 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from click.testing import CliRunner
 
 from mlecore.cli import main
-from mlecore.controller.display import last_words
+from mlecore.controller.display import describe, last_words
 from mlecore.data import DataDirs
 from mlecore.errors import UsageError
 from mlecore.runs.planning import make_plan
-from mlecore.runs.store import create_group, open_group
+from mlecore.runs.store import create_group, load_group, open_group
 
 
 @pytest.fixture
@@ -223,3 +224,16 @@ def test_changed_answers_grade_nothing(lab, prepared):
     result = CliRunner().invoke(main, ["grade", *words])
     assert result.exit_code == 3 and f"private/{answers.name}: has other content" in result.output, result.output
     assert CliRunner().invoke(main, ["check", *words]).exit_code == 0
+
+
+def test_a_run_that_scores_like_the_sample_shows_what_its_agent_said_last(lab):
+    """Such as that its time was too short for a model."""
+    lab.make(("worker", {}))
+    assert lab.run().complete
+    (record,) = load_group(lab.group.folder)
+    (record.folder / "logs" / "output.log").write_text("result: sample (not done after 360 s)\n")
+    report = evolve(record.report, score=0.6, sample_score=0.6, beats_sample=False)
+    line = describe(record, report)
+    assert "score 0.6, the same as the sample submission" in line
+    assert line.endswith("; it last said: result: sample (not done after 360 s)")
+    assert "it last said" not in describe(record, evolve(report, score=0.7, beats_sample=True))

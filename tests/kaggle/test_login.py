@@ -12,6 +12,7 @@ from mlecore.data import http
 from mlecore.data.http import Transient, Unreachable
 from mlecore.data.kaggle.client import entered, login, username
 from mlecore.data.kaggle.errors import KaggleUnreachable, NoLogin
+from mlecore.errors import DataError
 
 
 def test_no_credentials_come_with_where_to_get_them(kaggle: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,6 +89,25 @@ def test_waiting_ends_earlier_if_no_server_answers(
     with pytest.raises(Transient):
         http.patience(unreachable=10.0)(fail)
     assert (clock[0] <= 10.0) == (seconds == 10.0)
+
+
+@pytest.mark.parametrize("arrived", [b"", b"some"])
+def test_a_download_gives_up_soon_only_if_nothing_has_ever_arrived(
+    arrived: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also with a kaggle.json, whose login asks nobody: the download is the first call."""
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    monkeypatch.setattr(http, "sleep", lambda wait: clock.__setitem__(0, clock[0] + wait))
+
+    def away(offset: int, validator: str | None) -> http.Body:
+        raise Unreachable("nobody is there")
+
+    target = tmp_path / "data.zip"
+    http._partial(target)[0].write_bytes(arrived)
+    with pytest.raises(DataError, match="Try again"):
+        http.fetch_file(away, target)
+    assert (clock[0] <= 10.0) == (not arrived)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mlecore.data.http import PATIENCE, TIMEOUT, Transient, Unreachable, patience
+from mlecore.data.http import PATIENCE, REACH, TIMEOUT, Transient, Unreachable, patience
 from mlecore.data.kaggle.errors import HOW_TO_LOG_IN, KaggleUnreachable, NoLogin, translated
 from mlecore.errors import MlecoreError
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_REACH = 10.0  # seconds after which Kaggle counts as out of reach
 _CONNECT = 4.0  # seconds for a connection of its own calls
 
 _lock = threading.Lock()
@@ -166,7 +165,7 @@ def call_patiently(function: Callable[[], T], what: str, facts: Facts | None = N
     import requests
 
     try:
-        answer: T = patience(unreachable=_REACH)(call, function, what, facts)
+        answer: T = patience(unreachable=REACH)(call, function, what, facts)
         return answer
     except Unreachable as error:
         raise KaggleUnreachable(f"{what}: {error}", fix="Is there a network? Try again once there is") from None
