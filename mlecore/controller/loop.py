@@ -88,7 +88,7 @@ class Controller:
         self.detection = Detection(judges, group.folder, self.tasks, self.reporter, self.extensions)
         life = RunLife(
             records=self.records,
-            starting=Starting(self.records, experiment, self.extensions, self.provisions),
+            starting=Starting(self.records, experiment, self.extensions, self.provisions, self.reporter),
             finishing=Finishing(self.records, experiment, self.extensions),
             grading=Grading(self.records, experiment, self.extensions),
             polling=self.polling,

@@ -14,6 +14,7 @@ from mlecore.controller.job import JobDraft, make_job
 from mlecore.controller.provisions import Provisions
 from mlecore.controller.records import Records
 from mlecore.controller.replacing import set_aside
+from mlecore.controller.reporting import Reporter
 from mlecore.errors import ImageGone, PluginError
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs.journal import now
@@ -30,6 +31,7 @@ class Starting:
     _experiment: Experiment
     _extensions: Extensions
     _provisions: Provisions
+    _reporter: Reporter
     _sandbox: Sandbox | None = None
 
     def begin(self, record: RunRecord) -> tuple[RunRecord, Job | None]:
@@ -107,6 +109,7 @@ class Starting:
     def _starting(self, record: RunRecord, agent: LoadedAgent, draft: JobDraft, image: Image) -> RunRecord:
         if self._sandbox is None:
             self._sandbox = self._experiment.backend.describe()
+            self._warn_of_open_network(self._sandbox)
         files.make_folder(record.folder, below=self._records.group.folder)
         return self._records.write(
             evolve(
@@ -125,6 +128,14 @@ class Starting:
             ),
             attempt=record.attempts[-1].number,
         )
+
+    def _warn_of_open_network(self, sandbox: Sandbox) -> None:
+        """Records tell it of each run; nobody should learn it from them only."""
+        wanted = self._experiment.plan.limits.network
+        if wanted != "open" and sandbox.network.level == "absent":
+            why = f" ({sandbox.network.how})" if sandbox.network.how else ""
+            words = f"warning: network={wanted} is not enforced here{why}: runs can reach other hosts"
+            self._reporter.say(words, every=86400.0)
 
     def _take_finished_submission(self, record: RunRecord, submission: FinishedSubmission) -> RunRecord:
         files.make_folder(record.folder, below=self._records.group.folder)
