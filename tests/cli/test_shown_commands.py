@@ -39,6 +39,7 @@ def shown(text: str) -> Iterator[str]:
 
 NEEDS = {
     r"prepare (?!.*--list|.*--verify|.*optical-digits)": "a Kaggle account",
+    r"grade .*--edition": "data of that edition",
     r"run .*--(model|backend|plan|network)": "a model, an image or a cluster",
     r"run .*(baseline|pip=)": "packages of a registry",
     r"run .*-B gpus": "GPUs",

@@ -55,17 +55,20 @@ def let_go(engine: Engine) -> None:
         subprocess.run(touch, capture_output=True)  # it may have ended since
 
 
-def ours(engine: Engine) -> dict[str, int]:
-    """How many objects of mlecore an engine has, except images."""
+def labelled(engine: Engine) -> dict[str, int]:
+    """How many objects of runs an engine has."""
     label = {"label": names.JOB}
-    api = engine.api
-    volumes = api.volumes()["Volumes"] or ()
     return {
-        "containers": len(api.containers(all=True, filters=label)),
-        "networks": len(api.networks(filters=label)),
-        "volumes": len(volumes),
-        "dangling": len(api.images(filters={"dangling": True})),
+        "containers": len(engine.api.containers(all=True, filters=label)),
+        "networks": len(engine.api.networks(filters=label)),
     }
+
+
+def everything(engine: Engine) -> dict[str, int]:
+    """Also volumes and images without a name, of an engine that nobody else uses."""
+    volumes = engine.api.volumes()["Volumes"] or ()
+    dangling = engine.api.images(filters={"dangling": True})
+    return {**labelled(engine), "volumes": len(volumes), "dangling": len(dangling)}
 
 
 @pytest.mark.slow
@@ -77,7 +80,7 @@ def test_killed_controller_restarted_engine_and_all_runs_come_home(
     own.end()
     own.flags = ("--live-restore",) if live_restore else ()
     own.start()
-    before = ours(Engine(own.host))
+    before = everything(Engine(own.host))
     control = Control(tmp_path, own.host)
     (tmp_path / "agent.sh").write_text(WORK)
     control.call("prepare", "optical-digits")
@@ -107,12 +110,12 @@ def test_killed_controller_restarted_engine_and_all_runs_come_home(
     assert all(each["image_digest"].startswith("sha256:") for each in records)
     sandboxes = [each["sandbox"] for each in records]
     assert all(each["network"]["level"] == "enforced" and not each["network_verified"] for each in sandboxes)
-    assert ours(Engine(own.host)) == before
+    assert everything(Engine(own.host)) == before
 
 
 def test_dummy_finds_nothing_that_it_should_not(engine: Engine, tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    before = ours(engine)
+    before = labelled(engine)
     control = Control(tmp_path, engine.host)
     control.call("prepare", "optical-digits")
     common = ["run", "--agent", "dummy", "--competition", "optical-digits", "--backend", "docker", "--time-limit", "5m"]
@@ -124,4 +127,4 @@ def test_dummy_finds_nothing_that_it_should_not(engine: Engine, tmp_path: Path) 
         findings = json.loads(probe.read_text())["findings"]
         assert len(findings) > 20 and [each for each in findings if not each["ok"]] == []
     assert list((tmp_path / "runs/llm").glob("*/logs/relay.jsonl"))
-    assert ours(engine) == before
+    assert labelled(engine) == before
