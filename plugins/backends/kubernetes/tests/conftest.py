@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import kubernetes_validate
@@ -296,6 +297,7 @@ class Server:
 def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     """In place of the cluster; nothing that is waited for happens there."""
     server = Server()
+    monkeypatch.setattr(Cluster, "configuration", SimpleNamespace(host="https://192.0.2.1"))
     monkeypatch.setattr(Cluster, "request", lambda cluster, *words, **more: server.request(*words, **more))
     monkeypatch.setattr(Watch, "_listening", lambda watch: watch._changed)
     monkeypatch.setattr(Watch, "until", lambda *_: False)
