@@ -136,7 +136,7 @@ def _show_record(record: RunRecord) -> None:
         echo(f"{'replaced:':13}by hand at {replaced.at}; the result was: {result}; kept in {replaced.kept}")
     for attempt in record.attempts:
         doubt = " (in doubt: retried once at most)" if attempt.in_doubt else ""
-        how = f"{attempt.ended or 'running'}{doubt} {attempt.reason}".strip()
+        how = f"{attempt.ended or record.state}{doubt} {attempt.reason}".strip()
         echo(f"{f'attempt {attempt.number}:':13}{attempt.job}, started {_moment(attempt.started_at)}, {how}")
         if attempt.availability and attempt.availability.failed:
             echo(f"{'':13}{_availability_words(attempt.availability)}")

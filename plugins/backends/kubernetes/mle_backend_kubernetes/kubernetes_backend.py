@@ -267,7 +267,7 @@ class KubernetesBackend(Backend):
             return GONE
         status = outcome.of_job(job) if pod is None else self._status_of_pod(pod, job)
         if status.infra_failure and (why := self.cache.workloads.preempted(job)):
-            return evolve(status, preempted=True, reason=f"Kueue preempted it: {why}")
+            return evolve(status, preempted=True, in_doubt=False, reason=f"Kueue preempted it: {why}")
         if status.phase != "pending":
             return status
         if pod is None and job.started and (rejected := self._refusals.status(job)) is not None:
