@@ -24,6 +24,7 @@ class Slots:
     """The backend's capacity changes, as others use it too: it is asked again every minute, in the background."""
 
     def __init__(self, plan: Plan, backend: Backend | None, tasks: Tasks, reporter: Reporter, timing: Timing) -> None:
+        self.why = ""  # no run fits now
         self.count = 0 if backend else plan.execution.max_parallel or WITHOUT_BACKEND
         self._plan = plan
         self._backend = backend  # None: no run needs it
@@ -42,11 +43,13 @@ class Slots:
             capacity = await self._tasks.call("poll", backend.capacity)
         except Exception as error:
             self._next = time.monotonic() + self._timing.step_delay
-            self._reporter.say(f"backend {self._plan.backend.name}: {explain(error)}; asking again", every=300)
+            self.why = f"backend {self._plan.backend.name}: {explain(error)}; asking again"
+            self._reporter.say(self.why, every=300)
             return
         self.count, bound = at_once(capacity, self._plan.limits, self._plan.execution.max_parallel)
-        if not self.count:
-            self._reporter.say(f"no run fits backend {self._plan.backend.name} now: {bound}; waiting", every=600)
+        self.why = "" if self.count else f"no run fits backend {self._plan.backend.name} now: {bound}; waiting"
+        if self.why:
+            self._reporter.say(self.why, every=600)
 
 
 def at_once(capacity: Capacity | None, limits: Limits, max_parallel: int | None) -> tuple[int, str]:

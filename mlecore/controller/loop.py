@@ -10,6 +10,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 
 from attrs import evolve
@@ -39,6 +40,7 @@ from mlecore.runs.cancelled import read_cancelled
 from mlecore.runs.journal import Journal
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.store import Group, load_summaries, planned_record, require_group
+from mlecore.runs.waiting import Reasons, write_reasons
 from mlecore.units import counted
 
 _UNGRADED = 64  # runs that wait for a grader; beyond it nothing new starts
@@ -102,6 +104,7 @@ class Controller:
         self._next_requests = 0.0
         self._finding_jobs = False  # nothing new begins before it is known which jobs the backend has
         self._stopping = False
+        self._reasons: Reasons = {}  # why runs do not begin, as the group's folder has it
         self._only: frozenset[str] | None = None  # the runs that are dealt with; None: all
 
     def stop(self) -> None:
@@ -121,6 +124,7 @@ class Controller:
                 self.result.interrupted = True
                 self.tasks.drain(self.timing.drain)  # killed in the middle, steps would be repeated
         finally:
+            self._explain({})
             self.records.closed = True  # a remaining thread must not write while another controller does
             self.detection.close()
         if left := self.extensions.close(self.timing.drain if self._stopping else self.timing.deliver):
@@ -146,6 +150,7 @@ class Controller:
         if time.monotonic() >= self.polling.due:
             self.tasks.begin(self.polling.ask())
         self._admit()
+        self._explain(self._waiting_for())
         self.display.tick(self.roster.active.values(), self.result.counts, self.roster.waiting)
         # last, so that the first turn starts runs at once
         self.tasks.wait(min(time.monotonic() + 1.0, self._next_requests, self.polling.due))
@@ -186,6 +191,22 @@ class Controller:
                 return
             at_work[record.label] += 1
             self.roster.start(record)
+
+    def _waiting_for(self) -> Reasons:
+        wanted = self.backlog.wanted() if self.start_new else []
+        reasons = {pair: self.provisions.reason(*pair) or self.slots.why for pair in wanted}
+        starting = (run for run in self.roster.active.values() if run.phase == "starting")
+        reasons |= {(run.record.label, run.record.competition): run.trouble for run in starting}
+        return {pair: why for pair, why in reasons.items() if why}
+
+    def _explain(self, reasons: Reasons) -> None:
+        """For those who look at the group from outside. A disk that refuses it stops no run."""
+        if reasons == self._reasons:
+            return
+        with suppress(OSError):
+            require_group(self.group)
+            write_reasons(self.group.folder, reasons)
+            self._reasons = reasons
 
     def _request_provisions(self) -> None:
         """Runs whose agent or data cannot be made ready stay planned: once the cause is fixed, they can be resumed."""

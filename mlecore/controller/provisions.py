@@ -28,6 +28,7 @@ class Provision(Generic[T]):
         self.doing = doing
         self.requested = False
         self.failure = ""  # why it cannot be made
+        self.trouble = ""  # why the last try failed; the next one follows
         self._make = make
         self._value: list[T] = []
         self._lock = threading.Lock()
@@ -114,6 +115,11 @@ class Provisions:
                 self._tasks.begin(self._report_slow(provision))
         return next((provision.failure for provision in needed if provision.failure), "")
 
+    def reason(self, label: str, competition: str) -> str:
+        """What such a run waits for, in words; empty if it may start."""
+        missing = (each for each in self._needed(label, competition) if not each.ready)
+        return next((f"{each.name}: {each.trouble or each.doing}" for each in missing), "")
+
     def _needed(self, label: str, competition: str) -> tuple[Provision[Image], Provision[str]] | tuple[()]:
         return () if label in self._finished_agents else (self._images[label], self._data[competition])
 
@@ -123,7 +129,8 @@ class Provisions:
                 await self._tasks.call("provide", provision.get)
                 return
             except (OSError, BackendUnreachable) as error:
-                self._reporter.say(f"{provision.name}: {error}; trying again", every=300)
+                provision.trouble = f"{error}; trying again"
+                self._reporter.say(f"{provision.name}: {provision.trouble}", every=300)
             except Exception as error:
                 provision.failure = f"{provision.name} cannot be made ready: {explain(error)}"
                 return

@@ -27,6 +27,7 @@ class ActiveRun:
     phase: Phase
     running_since: float = 0.0  # monotonic: when this controller first saw it running
     cancelled: bool = False
+    trouble: str = ""  # why the last try of its step failed; the next one follows
 
 
 class Display(Protocol):

@@ -216,7 +216,9 @@ class RunLife:
         tries = 0
         while True:
             try:
-                return await self.tasks.call(pool, function)
+                done = await self.tasks.call(pool, function)
+                run.trouble = ""
+                return done
             except (LockLost, FolderGone):
                 raise
             except Exception as error:
@@ -226,6 +228,7 @@ class RunLife:
                 if delay is None:
                     raise GivenUp(error) from error
                 self._report_retry(run, error, tries)
+                run.trouble = explain(error)
             await self.tasks.sleep(delay)
 
     def _report_retry(self, run: ActiveRun, error: Exception, tries: int) -> None:

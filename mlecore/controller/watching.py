@@ -30,7 +30,8 @@ _SNAPSHOTS = ".mlecore/snapshots/*.csv"
 _MOST_LOG = 256 << 20  # bytes of a gateway's log
 _TAIL = 4096  # bytes of output that are kept
 _MORE = re.compile(r"and (\d+) more")
-_COUNTED = ("planned", "starting", "waiting", "running", "collecting", "collected", *SETTLED)
+_WAITING = ("planned", "starting", "waiting")
+_COUNTED = (*_WAITING, "running", "collecting", "collected", *SETTLED)
 
 
 @frozen(kw_only=True)
@@ -57,7 +58,7 @@ class View:
 
     group: str
     agents: Mapping[str, Mapping[str, int]]  # label -> state -> runs
-    waiting: Mapping[str, int]  # why the backend has runs wait -> how many
+    waiting: Mapping[str, int]  # why runs have not begun -> how many
     running: tuple[Running, ...]
     seconds_to_end: float | None  # from the times of runs that have ended; None: none has
     at_most: float  # seconds to the end, if every run takes its whole limit
@@ -103,7 +104,7 @@ class Watcher:
             agents={
                 label: {state: states[state] for state in _COUNTED if states[state]} for label, states in agents.items()
             },
-            waiting=Counter(record.reason for record in records if record.state == "waiting"),
+            waiting=Counter(record.reason for record in records if record.state in _WAITING and record.reason),
             running=running,
             seconds_to_end=expected,
             at_most=at_most,
@@ -178,7 +179,7 @@ def time_left(
     for record in records:
         if record.seconds is not None and record.state in ("graded", "collected", "collecting"):
             took[record.label].append(record.seconds)
-    waiting = [record for record in records if record.state in ("planned", "starting", "waiting")]
+    waiting = [record for record in records if record.state in _WAITING]
     limit = plan.limits.time
     whole = sum(run.left for run in running) + limit * len(waiting)
     longest = max((run.left for run in running), default=0.0)

@@ -17,6 +17,7 @@ _OF_GROUP = {
         "controller.lock.exclusive",
         "controller.lock.holder",
         "extensions.log",
+        "waiting.json",
     ),
     "folders": (".cache", "builds", "requests", "requests/cancel", "requests/force", "requests/retry"),
 }

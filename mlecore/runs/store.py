@@ -26,6 +26,7 @@ from mlecore.runs.plan import Plan, PlannedRun
 from mlecore.runs.planning import read_plan, write_plan
 from mlecore.runs.record import FORMAT, RecordError, RunRecord, RunSummary
 from mlecore.runs.seals import seal
+from mlecore.runs.waiting import read_reasons, with_reason
 from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, read_json, read_newer
 
 if TYPE_CHECKING:
@@ -249,13 +250,13 @@ def _read_group(folder: Path, read: Callable[[Path], R]) -> _Listing[R]:
     if group is None:
         listing.records = [record for record in found.values() if record]
         return listing
-    missing = object()
+    missing, reasons = object(), read_reasons(folder)
     for planned in group.plan.runs():
         there = found.pop(planned.name, missing)
         if there is missing:
-            listing.records.append(cast(R, planned_record(group, planned)))
-        elif there is not None:
-            listing.records.append(cast(R, there))
+            there = cast(R, planned_record(group, planned))
+        if there is not None:
+            listing.records.append(with_reason(cast(R, there), reasons))
     listing.problems += [f"{folder.name}: {name} is not in the plan" for name, record in found.items() if record]
     return listing
 

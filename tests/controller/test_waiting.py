@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,14 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 
+from mlecore.backends import Capacity
 from mlecore.cli import main
+from mlecore.errors import BackendUnreachable
 from mlecore.runs.lock import GroupLock
 from mlecore.runs.record import RunRecord, moment
 from mlecore.runs.requests import leave
 from mlecore.runs.store import load_group
+from mlecore.runs.waiting import FILE, write_reasons
 
 NAME = "worker--coins--0"
 
@@ -119,3 +123,99 @@ def test_a_network_limit_that_nothing_enforces_is_told_once(lab: Any) -> None:
     assert lab.run().complete
     warnings = [words for words in lab.display.said if "not enforced" in words]
     assert warnings == ["warning: network=none is not enforced here (no door): runs can reach other hosts"]
+
+
+def shown(lab: Any) -> list[str]:
+    """What list, show and watch say of the run, while its controller is at work."""
+    runs = ["--runs", str(lab.runs)]
+    commands = (["list", "g"], ["show", f"g/{NAME}"], ["watch", "g", "--once"])
+    return [CliRunner().invoke(main, ["runs", *command, *runs]).output for command in commands]
+
+
+def test_a_run_whose_agent_is_being_installed_says_so(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.make(("worker", {"seconds": "0"}))
+    outputs: list[list[str]] = []
+
+    def slowly(controller: Any) -> None:
+        backend = controller.experiment.backend
+        build = backend.build
+
+        def watched(recipe: Any, log: Path) -> Any:
+            until(lambda: (lab.group.folder / FILE).exists())
+            outputs.append(shown(lab))
+            return build(recipe, log)
+
+        monkeypatch.setattr(backend, "build", watched)
+
+    assert lab.run(slowly).complete
+    for output in outputs[0]:
+        assert "agent worker: installing what it needs" in output
+    assert not (lab.group.folder / FILE).exists() and load_group(lab.group.folder)[0].reason == ""
+
+
+def test_a_run_that_the_backend_has_no_room_for_says_so(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.make(("worker", {"seconds": "0"}))
+    answers = iter([Capacity(cpus=0.0, memory=0), BackendUnreachable("hosts: none answers")])
+    outputs: list[list[str]] = []
+
+    def full(controller: Any) -> None:
+        backend, slots = controller.experiment.backend, controller.slots
+        capacity, begin = backend.capacity, lab.display.tick
+
+        def asked() -> Any:
+            answer = next(answers, None)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer or capacity()
+
+        def ticked(*args: Any) -> None:
+            begin(*args)
+            if slots.why and (lab.group.folder / FILE).exists() and slots.why in (lab.group.folder / FILE).read_text():
+                outputs.append(shown(lab))
+                slots._next = 0.0
+
+        monkeypatch.setattr(backend, "capacity", asked)
+        lab.display.tick = ticked
+
+    assert lab.run(full).complete
+    listed = " ".join(output[0] for output in outputs)
+    assert "no run fits backend" in listed and "hosts: none answers; asking again" in " ".join(map(" ".join, outputs))
+    assert "running" not in listed
+
+
+def test_a_run_that_cannot_start_yet_says_why(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.make(("worker", {"seconds": "0"}))
+    outputs: list[list[str]] = []
+
+    def busy(controller: Any) -> None:
+        backend = controller.experiment.backend
+        start = backend.start
+
+        def refused(job: Any) -> Any:
+            if outputs:
+                return start(job)
+            if (lab.group.folder / FILE).exists() and "busy" in (lab.group.folder / FILE).read_text():
+                outputs.append(shown(lab))
+            raise BackendUnreachable("all hosts are busy")
+
+        monkeypatch.setattr(backend, "start", refused)
+
+    assert lab.run(busy).complete
+    assert all("all hosts are busy" in output for output in outputs[0]) and "starting" in outputs[0][0]
+
+
+def test_reasons_of_a_controller_that_is_gone_do_not_count(lab: Any) -> None:
+    lab.make(("worker", {}))
+    write_reasons(lab.group.folder, {("worker", "coins"): "its image is being built"})
+    assert load_group(lab.group.folder)[0].reason == ""
+    with GroupLock(lab.group.folder):
+        assert load_group(lab.group.folder)[0].reason == "its image is being built"
+        (lab.group.folder / FILE).write_text('{"no": 1}')
+        assert load_group(lab.group.folder)[0].reason == ""
+
+
+def until(condition: Any) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -22,6 +22,7 @@ def group_folder(runs: Path, name: str) -> Path:
 def one_run(runs: Path, name: str) -> RunRecord:
     """A run by GROUP/RUN or path; of a group of one run that group's name will do. Raises UsageError."""
     from mlecore.runs.store import is_group, open_group, planned_record, recover_record
+    from mlecore.runs.waiting import read_reasons, with_reason
 
     for folder in (runs / name, Path(name)):
         if is_group(folder):
@@ -31,11 +32,11 @@ def one_run(runs: Path, name: str) -> RunRecord:
                 raise UsageError(f"{name} is a group of {len(plan)} runs; name one of them, such as {name}/{first}")
             folder /= first
         try:
-            return recover_record(folder)[0]
+            return with_reason(recover_record(folder)[0], read_reasons(folder.parent))
         except (FileNotFoundError, NotADirectoryError):
             if is_group(folder.parent):
                 group = open_group(folder.parent)
                 for planned in group.plan.runs():
                     if planned.name == folder.name:
-                        return planned_record(group, planned)
+                        return with_reason(planned_record(group, planned), read_reasons(folder.parent))
     raise UsageError(f"there is no run {name!r} in {runs}", fix="To see them: mlecore runs list GROUP")

@@ -1,0 +1,54 @@
+"""Why runs of a group do not start: one file in its folder, kept by its controller."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from attrs import evolve
+
+from mlecore import files
+from mlecore.errors import DataError
+from mlecore.runs.lock import holder
+from mlecore.runs.record import RunSummary
+from mlecore.schema import read_json
+
+R = TypeVar("R", bound=RunSummary)
+
+FILE = "waiting.json"
+
+Reasons = Mapping[tuple[str, str], str]
+"""Label and competition -> reason. Seeds wait for the same."""
+
+
+def write_reasons(folder: Path, reasons: Reasons) -> None:
+    """Replace the file, or remove it where nothing waits. Raises OSError."""
+    if not reasons:
+        (folder / FILE).unlink(missing_ok=True)
+        return
+    rows = [[label, competition, why] for (label, competition), why in sorted(reasons.items())]
+    files.replace(folder / FILE, (json.dumps(rows, indent=1) + "\n").encode())
+
+
+def read_reasons(folder: Path) -> Reasons:
+    """Empty without a file, if it is damaged (it only informs), or if the controller that wrote it is gone."""
+    try:
+        rows = read_json(folder / FILE, below=folder)
+    except (OSError, DataError):
+        return {}
+    if not holder(folder):
+        return {}
+    return {
+        (row[0], row[1]): row[2]
+        for row in (rows if isinstance(rows, list) else [])
+        if isinstance(row, list) and len(row) == 3 and all(isinstance(each, str) for each in row)
+    }
+
+
+def with_reason(record: R, reasons: Reasons) -> R:
+    """Until a run has a job, its controller alone knows what it waits for."""
+    if record.state not in ("planned", "starting") or not reasons:
+        return record
+    return evolve(record, reason=record.reason or reasons.get((record.label, record.competition), ""))
