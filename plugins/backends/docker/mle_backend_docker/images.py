@@ -20,6 +20,7 @@ from attrs import field, frozen
 
 from mle_backend_docker import names
 from mle_backend_docker.engine import Engine, locked
+from mle_backend_docker.installed import as_label, from_labels, installed
 from mle_backend_docker.installing import PIP, install
 from mle_backend_docker.settings import Settings
 from mlecore.agents import Recipe
@@ -29,6 +30,7 @@ from mlecore.mirrors import mirrors
 
 BUNDLE = "/usr/local/share/ca-certificates/mlecore.crt"
 TRUSTED = "/etc/ssl/certs/mlecore-bundle.pem"
+_FORM = 2  # of what a build makes of a context; images of an older one are built again
 SHOWN = 30  # lines of a failed build's log
 
 
@@ -47,7 +49,7 @@ class Context:
 
     @property
     def digest(self) -> str:
-        digest = hashlib.sha256(self.dockerfile.encode())
+        digest = hashlib.sha256(f"{_FORM}\0{self.dockerfile}".encode())
         for name, content in sorted(self.files.items()):
             digest.update(f"\0{name}\0{len(content)}\0".encode() + content)
         return digest.hexdigest()
@@ -171,14 +173,16 @@ def build_context(engine: Engine, settings: Settings, wanted: Context, base: str
         else:
             _ensure(engine, settings, base, out)
             found = _build(engine, wanted, out)
-    return Image(ref=wanted.tag, digest=str(found["Id"]))
+    known = from_labels((found.get("Config") or {}).get("Labels"))
+    return Image(ref=wanted.tag, digest=str(found["Id"]), installed=known)
 
 
 def _finished(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> Image:
     """An image that exists already, as it is. It is started by its digest, whatever becomes of its name."""
     found = _ensure(engine, settings, ref, out)
-    digests = found.get("RepoDigests") or []
-    return Image(ref=str(found["Id"]), digest=str(digests[0].partition("@")[2] if digests else found["Id"]))
+    id, digests = str(found["Id"]), found.get("RepoDigests") or []
+    digest = str(digests[0].partition("@")[2]) if digests else id
+    return Image(ref=id, digest=digest, installed=installed(engine, id))
 
 
 def _ensure(engine: Engine, settings: Settings, ref: str, out: IO[str]) -> dict[str, Any]:
@@ -237,7 +241,9 @@ def _build(engine: Engine, wanted: Context, out: IO[str]) -> dict[str, Any]:
             image = _build_lines(engine, wanted, lines[:start], out)
             commands = install(engine, image, wanted.recipe, f"mlecore-{wanted.digest[:12]}", settings, out)
             lines = [*commands, *lines[start + len(wanted.installs) :]]
-        _build_lines(engine, wanted, lines, out, tag=wanted.tag, labels={names.RECIPE: wanted.digest})
+        built = _build_lines(engine, wanted, lines, out)
+        labels = {names.RECIPE: wanted.digest, **as_label(installed(engine, built))}
+        _build_lines(engine, wanted, [f"FROM {built}"], out, tag=wanted.tag, labels=labels)
         found = engine.image(wanted.tag)
     except BackendError as error:
         if type(error) is not BackendError:

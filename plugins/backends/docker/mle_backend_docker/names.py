@@ -16,6 +16,7 @@ GPUS = "org.mlecore.gpus"  # ids, with commas
 SECONDS = "org.mlecore.seconds"  # seconds, on an agent's container: time limit and grace
 RECIPE = "org.mlecore.recipe"  # on images: digest of all that went into it
 OWNER = "org.mlecore.owner"  # on images: which user's installation of mlecore built it
+INSTALLED = "org.mlecore.installed"  # on images: what is installed in them, as a JSON list
 
 REPOSITORY = "mlecore/agent"  # of the images that are built here
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import threading
 import uuid
 import zipfile
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
-from mle_backend_docker import images, installing, names
+from mle_backend_docker import images, installed, installing, names
 from mle_backend_docker.settings import BASE, Settings
 from mlecore_testing.package_index import (
     GREEDY,
@@ -73,6 +74,27 @@ def test_a_recipe_is_built_once_and_its_files_and_programs_are_there(
     assert (tmp_path / "two.log").read_text() == f"{image.ref} is there already\n"
     assert lab.run("greet; cat '/srv/a \"b\"/c d'", image=image) == "greetings\nodd"
     assert dangling(lab) <= before
+
+
+def test_an_image_says_what_is_installed_in_it(lab: Lab, nonce: dict[str, bytes], tmp_path: Path) -> None:
+    image = lab.backend.build(Recipe(files=nonce), tmp_path / "log")
+    assert image.installed[0].startswith("CPython 3.") and image.installed[1].startswith("Linux ")
+    assert any(re.fullmatch(r"pip==[\d.]+", line) for line in image.installed)
+    finished = lab.backend.build(Recipe(image=image.ref), tmp_path / "log")
+    assert finished.installed == image.installed
+
+
+@pytest.mark.parametrize("program", ["exit 3", "sleep 60", "head -c 100000 /dev/zero"])
+def test_an_image_that_cannot_say_what_is_installed_is_used_all_the_same(
+    lab: Lab, nonce: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    monkeypatch.setattr(installed, "_SECONDS", 2)
+    files = {**nonce, "/usr/local/bin/python3": f"#!/bin/sh\n{program}\n".encode()}
+    image = lab.backend.build(Recipe(files=files), tmp_path / "log")
+    assert image.installed == ()
+    assert lab.run("echo here", image=image) == "here\n"
+    label = {"label": f"{names.ROLE}=image"}
+    assert not [each for each in lab.engine.api.containers(all=True, filters=label) if "python3" in each["Command"]]
 
 
 def test_another_recipe_or_base_is_another_image() -> None:

@@ -28,7 +28,9 @@ def test_dummy_finds_nothing(lab: Lab, probe: Probe, command: Callable[..., str]
         dummy = ["--agent", "dummy", *words, "--competition", "optical-digits", "--time-limit", "5m", "--group", group]
         command("run", *dummy)
         (run,) = (tmp_path / "runs" / group).glob("*/run.json")
-        sandbox = json.loads(run.read_bytes())["sandbox"]
+        record = json.loads(run.read_bytes())
+        sandbox = record["sandbox"]
+        assert record["installed"][0].startswith("CPython 3.")
         level = "enforced" if enforced else "absent"
         assert (sandbox["network"]["level"], sandbox["network_verified"]) == (level, enforced)
         found: list[dict[str, Any]] = json.loads((run.parent / "logs/probe.json").read_text())["findings"]

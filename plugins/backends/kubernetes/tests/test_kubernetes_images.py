@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from mle_backend_kubernetes.images import Images, registry_digest
+from mle_backend_docker.names import INSTALLED as INSTALLED_LABEL
+from mle_backend_kubernetes.images import Images
+from mle_backend_kubernetes.registry import registry_image
 from mle_backend_kubernetes.settings import Settings
 
 from mlecore.agents import Recipe
@@ -19,31 +21,44 @@ from mlecore.errors import BackendError, BackendUnreachable
 DIGEST = "sha256:" + "0" * 64
 
 
+INSTALLED = ["CPython 3.12.1", "Linux x86_64 glibc 2.36", "numpy==2.0"]
+
+
 class Registry(BaseHTTPRequestHandler):
-    """Has every tag but ``missing``; gives a private image's digest only to whoever shows a token for it."""
+    """Has every tag but ``missing``; gives a private image only to whoever shows a token for it.
+
+    Blobs are elsewhere: the registry redirects to the same server under another name, which must not get the token.
+    """
 
     server: Server
 
-    def do_HEAD(self) -> None:
-        token = self.headers.get("authorization")
-        _, _, name = self.path.partition("/v2/")
-        if name.startswith("private/") and token != "Bearer for-user-and-private":
-            self._answer(401, "www-authenticate", f'Bearer realm="{self.server.url}/token",scope="private"')
+    def do_GET(self) -> None:
+        token = self.headers.get("authorization", "")
+        name = self.path.partition("/v2/")[2]
+        if self.path.startswith("/token"):
+            login = base64.b64decode(token.partition(" ")[2]).decode()
+            self._answer(200, {"token": f"for-{login.partition(':')[0]}-and-{self.path.partition('scope=')[2]}"})
+        elif self.path == "/storage":
+            labels = {INSTALLED_LABEL: self.server.label}
+            self._answer(403 if token else 200, {"config": {"Labels": labels}})
+        elif name.startswith("private/") and token != "Bearer for-user-and-private":
+            challenge = f'Bearer realm="{self.server.url}/token",scope="private"'
+            self._answer(401, headers={"www-authenticate": challenge})
+        elif "/blobs/" in name:
+            self._answer(307, headers={"location": f"http://127.0.0.1:{self.server.server_port}/storage"})
         elif name.endswith("/missing") or not self.server.has:
             self._answer(404)
         else:
-            self._answer(self.server.code, "docker-content-digest", DIGEST)
+            body = {"config": {"digest": "sha256:c"}}
+            self._answer(self.server.code, body, {"docker-content-digest": DIGEST})
 
-    def do_GET(self) -> None:
-        login = base64.b64decode(self.headers.get("authorization", "").partition(" ")[2]).decode()
-        body = json.dumps({"token": f"for-{login.partition(':')[0]}-and-{self.path.partition('scope=')[2]}"}).encode()
-        self._answer(200, "content-length", str(len(body)))
-        self.wfile.write(body)
-
-    def _answer(self, code: int, name: str = "x", value: str = "") -> None:
+    def _answer(self, code: int, body: object = None, headers: Mapping[str, str] | None = None) -> None:
+        content = json.dumps(body).encode()
         self.send_response(code)
-        self.send_header(name, value)
+        for name, value in {"content-length": str(len(content)), **(headers or {})}.items():
+            self.send_header(name, value)
         self.end_headers()
+        self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
         pass
@@ -51,6 +66,7 @@ class Registry(BaseHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     code, has = 200, True
+    label = json.dumps(INSTALLED)
 
     @property
     def host(self) -> str:
@@ -80,6 +96,7 @@ def test_what_the_registry_has_is_used_by_digest_and_without_an_engine(server: S
         found = images.build(recipe, tmp_path / "log")
         assert found.ref.startswith(f"{server.host}/lab/") and found.ref.endswith(f"@{DIGEST}")
         assert found.digest == DIGEST and images.built_here(found.ref)
+        assert list(found.installed) == INSTALLED
     assert images.helper().endswith(DIGEST) and images.gateway().endswith(DIGEST)
 
 
@@ -117,7 +134,15 @@ def test_without_a_registry_only_the_base_image_can_be_had(tmp_path: Path) -> No
 
 
 def test_a_private_image_is_asked_for_with_the_login_that_docker_has(server: Server) -> None:
-    assert registry_digest(f"{server.host}/private/agent:1") == DIGEST
+    found = registry_image(f"{server.host}/private/agent:1")
+    assert found and found.digest == DIGEST and list(found.installed) == INSTALLED
+
+
+@pytest.mark.parametrize("label", ["", "{", '{"a": 1}', "7", "[1, null]"])
+def test_a_label_that_is_no_list_of_packages_says_nothing(server: Server, label: str) -> None:
+    server.label = label
+    found = registry_image(f"{server.host}/agent:1")
+    assert found and found.installed == ()
 
 
 @pytest.mark.parametrize(("code", "error"), [(503, BackendUnreachable), (403, BackendError)])
@@ -126,7 +151,7 @@ def test_a_registry_that_fails_is_asked_again_and_one_that_refuses_is_not(
 ) -> None:
     server.code = code
     with pytest.raises(BackendError) as raised:
-        registry_digest(f"{server.host}/agent:1")
+        registry_image(f"{server.host}/agent:1")
     assert type(raised.value) is error
 
 
@@ -135,4 +160,4 @@ def test_a_registry_that_is_away_is_waited_for(server: Server) -> None:
     server.shutdown()
     server.server_close()
     with pytest.raises(BackendUnreachable, match=host):
-        registry_digest(f"{host}/agent:1")
+        registry_image(f"{host}/agent:1")
