@@ -221,10 +221,18 @@ def _waiting(status: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
     return "is being set up"
 
 
-_HOPELESS = re.compile(
-    ": (ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|CreateContainerConfigError)"
-)
+_HOPELESS = re.compile(": (ErrImagePull|InvalidImageName|ErrImageNeverPull|CreateContainerConfigError)")
 _PASSES = re.compile("timeout|timed out|refused|reset|unreachable|too many requests|server error|unavailable", re.I)
+
+
+_BETWEEN_PULLS = ": ImagePullBackOff"
+
+
+def after_pull(before: Pod, found: Pod) -> Pod:
+    """Between two pulls, older clusters no longer tell why the last one failed."""
+    if _BETWEEN_PULLS not in found.waiting or "ErrImagePull" in found.waiting or "ErrImagePull" not in before.waiting:
+        return found
+    return evolve(found, waiting=before.waiting, stuck=before.stuck)
 
 
 def _termination_message(statuses: Any) -> str:
@@ -272,6 +280,8 @@ class Pods(Watch[Pod]):
             self._gone.pop(job_uid, None)
 
     def _put(self, found: Pod) -> None:
+        if (before := self._objects.get(found.uid)) is not None:
+            found = after_pull(before, found)
         super()._put(found)
         if found.role == names.AGENT:
             self._live[found.owner] = found

@@ -21,6 +21,8 @@ _BY_SIGNAL = (INIT_KILLED, LOST_SIGHT, ARGV_KILLED, 128 + signal.SIGTERM)  # how
 _CODE = re.compile(r"exit code (\d+)")
 _LOW = re.compile(r"low on resource: ([\w-]+)")
 
+_IMAGE_FIX = "check its name, push it, or name the secret to pull it with: -B image-pull-secrets=NAME"
+
 
 def needs_job(pod: Pod) -> bool:
     """Is its Job needed to tell why it ended? It was deleted, perhaps by Backend.stop()."""
@@ -42,7 +44,8 @@ def of_pod(pod: Pod, job: Job | None) -> JobStatus:
         return _lost(None, f"its node {pod.node} does not answer, and the cluster has abandoned its pod")
     if pod.running:
         return JobStatus(phase="running")
-    return JobStatus(phase="pending", reason=pod.waiting, stuck=pod.stuck)
+    fix = f" ({_IMAGE_FIX})" if pod.stuck and "Image" in pod.waiting else ""
+    return JobStatus(phase="pending", reason=f"{pod.waiting}{fix}", stuck=pod.stuck)
 
 
 def _of_agent(pod: Pod, stopped: bool) -> JobStatus:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from mle_backend_kubernetes.cluster import Cluster
-from mle_backend_kubernetes.cluster_cache import Job, job_of, pod_of
+from mle_backend_kubernetes.cluster_cache import Job, after_pull, job_of, pod_of
 from mle_backend_kubernetes.names import JOB, QUEUE, READY, ROLE, STOPPED
 from mle_backend_kubernetes.nodes import GpuModels
 from mle_backend_kubernetes.outcome import of_job, of_pod
@@ -165,6 +165,26 @@ def test_a_pod_on_a_lost_node_is_given_up() -> None:
 def test_why_a_pod_is_not_running_yet(raw: dict[str, Any], phase: str, words: str) -> None:
     status = of_pod(pod_of(raw), None)
     assert (status.phase, status.reason) == (phase, words)
+
+
+def pulling(reason: str, message: str) -> dict[str, Any]:
+    return pod({"waiting": {"reason": reason, "message": message}}, phase="Pending")
+
+
+@pytest.mark.parametrize(
+    ("failure", "stuck"), [("lab/agent:1: not found", True), ("dial tcp: connection refused", False)]
+)
+def test_between_two_pulls_the_last_one_s_failure_counts(failure: str, stuck: bool) -> None:
+    failed = pod_of(pulling("ErrImagePull", failure))
+    between = pod_of(pulling("ImagePullBackOff", "Back-off pulling image lab/agent:1"))
+    status = of_pod(after_pull(failed, between), None)
+    assert status.stuck == stuck and failure in status.reason
+    assert ("push it" in status.reason) == stuck
+    told = pod_of(pulling("ImagePullBackOff", "Back-off pulling image: ErrImagePull: timed out"))
+    assert not of_pod(after_pull(failed, told), None).stuck  # newer clusters tell it themselves
+    assert not of_pod(between, None).stuck  # seen for the first time: nobody knows why
+    set_up = pod_of(pulling("ContainerCreating", ""))
+    assert after_pull(failed, set_up) == set_up
 
 
 def ended_with(code: int) -> dict[str, str]:
