@@ -24,7 +24,7 @@ class Slots:
     """The backend's capacity changes, as others use it too: it is asked again every minute, in the background."""
 
     def __init__(self, plan: Plan, backend: Backend | None, tasks: Tasks, reporter: Reporter, timing: Timing) -> None:
-        self.why = ""  # no run fits now
+        self.why = ""  # none begins; empty: some may
         self.count = 0 if backend else plan.execution.max_parallel or WITHOUT_BACKEND
         self._plan = plan
         self._backend = backend  # None: no run needs it

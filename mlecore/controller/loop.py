@@ -104,7 +104,7 @@ class Controller:
         self._next_requests = 0.0
         self._finding_jobs = False  # nothing new begins before it is known which jobs the backend has
         self._stopping = False
-        self._reasons: Reasons = {}  # why runs do not begin, as the group's folder has it
+        self._reasons: Reasons | None = None  # as the group's folder has them; None: those of a controller before
         self._only: frozenset[str] | None = None  # the runs that are dealt with; None: all
 
     def stop(self) -> None:
@@ -123,8 +123,8 @@ class Controller:
             if self._stopping:
                 self.result.interrupted = True
                 self.tasks.drain(self.timing.drain)  # killed in the middle, steps would be repeated
-        finally:
             self._explain({})
+        finally:
             self.records.closed = True  # a remaining thread must not write while another controller does
             self.detection.close()
         if left := self.extensions.close(self.timing.drain if self._stopping else self.timing.deliver):
@@ -195,7 +195,7 @@ class Controller:
     def _waiting_for(self) -> Reasons:
         wanted = self.backlog.wanted() if self.start_new else []
         reasons = {pair: self.provisions.reason(*pair) or self.slots.why for pair in wanted}
-        starting = (run for run in self.roster.active.values() if run.phase == "starting")
+        starting = (run for run in self.roster.active.values() if run.phase == "starting" and run.trouble)
         reasons |= {(run.record.label, run.record.competition): run.trouble for run in starting}
         return {pair: why for pair, why in reasons.items() if why}
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from mlecore.backends import Capacity
 from mlecore.cli import main
 from mlecore.errors import BackendUnreachable
-from mlecore.runs.lock import GroupLock
+from mlecore.runs.lock import GroupLock, LockLost
 from mlecore.runs.record import RunRecord, moment
 from mlecore.runs.requests import leave
 from mlecore.runs.store import load_group
@@ -212,6 +212,39 @@ def test_reasons_of_a_controller_that_is_gone_do_not_count(lab: Any) -> None:
         assert load_group(lab.group.folder)[0].reason == "its image is being built"
         (lab.group.folder / FILE).write_text('{"no": 1}')
         assert load_group(lab.group.folder)[0].reason == ""
+
+
+def test_the_next_controller_clears_the_reasons_of_one_that_was_killed(lab: Any) -> None:
+    lab.make(("worker", {}))
+    write_reasons(lab.group.folder, {("worker", "coins"): "its image is being built"})
+    seen: list[str] = []
+
+    def stale(controller: Any) -> None:
+        explain = controller._explain
+
+        def explained(reasons: Any) -> None:
+            explain(reasons)
+            seen.append((lab.group.folder / FILE).read_text() if (lab.group.folder / FILE).exists() else "")
+
+        controller._explain = explained
+
+    assert lab.run(stale).complete
+    assert seen and not any("being built" in text for text in seen)
+
+
+def test_a_controller_that_lost_the_group_leaves_its_reasons_alone(lab: Any) -> None:
+    lab.make(("worker", {}))
+    with GroupLock(lab.group.folder) as lock:
+        controller = lab.controller(lock)
+
+        def lose() -> None:
+            write_reasons(lab.group.folder, {("worker", "coins"): "the new controller knows why"})
+            raise LockLost("another took it over")
+
+        lock.beat = lose
+        with pytest.raises(LockLost):
+            controller.run()
+    assert "the new controller" in (lab.group.folder / FILE).read_text()
 
 
 def until(condition: Any) -> None:

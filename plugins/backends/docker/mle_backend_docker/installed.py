@@ -18,7 +18,6 @@ _COMMAND = 'if command -v python3 >/dev/null; then exec python3 -I -c "$0"; else
 def installed(engine: Engine, image: str) -> tuple[str, ...]:
     """Interpreter, platform and packages with their versions; empty if the image cannot say."""
     import docker.errors
-    import requests
 
     program = Path(list_installed.__file__).read_text(encoding="utf-8")
     api = engine.api
@@ -37,7 +36,7 @@ def installed(engine: Engine, image: str) -> tuple[str, ...]:
                 ),
                 use_config_proxy=False,
             )["Id"]
-    except (BackendError, docker.errors.APIError):
+    except (BackendError, docker.errors.NotFound):
         return ()
     try:
         with engine.request("asking an image what is installed in it"):
@@ -45,7 +44,7 @@ def installed(engine: Engine, image: str) -> tuple[str, ...]:
             if api.wait(id, timeout=_SECONDS)["StatusCode"] != 0:
                 return ()
             output = api.logs(id, stdout=True, stderr=False)
-    except (BackendError, docker.errors.APIError, requests.RequestException):  # no /bin/sh, or it takes too long
+    except (BackendError, docker.errors.NotFound):  # no /bin/sh, or it takes too long
         return ()
     finally:
         engine.remove(id)
@@ -59,7 +58,7 @@ def as_label(lines: tuple[str, ...]) -> dict[str, str]:
 
 
 def from_labels(labels: object) -> tuple[str, ...]:
-    """What an image's label says; empty without one, or if it is none of ours."""
+    """The list in an image's label; empty if there is none, or mlecore did not write it."""
     text = labels.get(names.INSTALLED) if isinstance(labels, dict) else None
     try:
         lines = json.loads(text) if isinstance(text, str) else []

@@ -223,8 +223,6 @@ def _waiting(status: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
 
 _HOPELESS = re.compile(": (ErrImagePull|InvalidImageName|ErrImageNeverPull|CreateContainerConfigError)")
 _PASSES = re.compile("timeout|timed out|refused|reset|unreachable|too many requests|server error|unavailable", re.I)
-
-
 _BETWEEN_PULLS = ": ImagePullBackOff"
 
 

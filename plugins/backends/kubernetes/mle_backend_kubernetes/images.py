@@ -10,6 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING
 
+from attrs import evolve
+
 from mle_backend_kubernetes.registry import registry_image
 from mle_backend_kubernetes.settings import Settings
 from mlecore.agents import Recipe
@@ -118,7 +120,7 @@ def _finished(ref: str, out: IO[str]) -> Image:
     if "/" in repository and ("." in repository.split("/")[0] or ":" in repository.split("/")[0]):
         try:
             if found := registry_image(ref if ":" in ref.rpartition("/")[2] else f"{ref}:latest"):
-                return found
+                return evolve(found, installed=())  # its label may be that of an image that it was built from
         except BackendError as error:  # perhaps only the cluster can reach it
             out.write(f"{error.message}\n")
     out.write(f"{ref} is used by name: no digest is available from its registry\n")

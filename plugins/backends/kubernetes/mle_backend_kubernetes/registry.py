@@ -24,7 +24,7 @@ _MEDIA_TYPES = (
 
 
 def registry_image(ref: str) -> Image | None:
-    """``HOST/NAME:TAG`` by its digest, with the list of what is installed if mlecore built it. None: no such image.
+    """``HOST/NAME:TAG`` by its digest, with the list of what is installed in its label. None: no such image.
 
     Raises BackendUnreachable, and BackendError if the registry denies access.
     """
@@ -45,7 +45,7 @@ def registry_image(ref: str) -> Image | None:
             if answer.status == 200 and digest:
                 config = _json(answer).get("config")
                 blob = config.get("digest") if isinstance(config, dict) else None  # an index has none
-                labels = _labels(_get(pool, f"{base}/blobs/{blob}", headers, redirects=3)) if blob else None
+                labels = _labels(pool, f"{base}/blobs/{blob}", headers) if blob else None
                 return Image(ref=f"{host}/{name}@{digest}", digest=digest, installed=from_labels(labels))
     except (urllib3.exceptions.HTTPError, OSError) as error:
         raise BackendUnreachable(f"the registry {host} does not answer: {error}", fix="Is it up?") from error
@@ -58,11 +58,11 @@ def registry_image(ref: str) -> Image | None:
             f"the registry {host} denies access to {name}:{tag} ({answer.status})",
             fix=f"docker login {host}",
         )
-    raise BackendError(f"the registry {host} gives no digest of {name}:{tag}")
+    return None  # without a digest it cannot be pinned
 
 
 def _get(pool: Any, url: str, headers: dict[str, str], redirects: int = 0) -> Any:
-    """Storage of blobs is often elsewhere; the login is not sent there."""
+    """urllib3 sends the login to no other host."""
     from urllib3 import Retry
 
     retries = Retry(total=redirects, redirect=redirects, connect=0, read=0, raise_on_redirect=False)
@@ -78,8 +78,15 @@ def _json(answer: Any) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _labels(answer: Any) -> object:
-    config = _json(answer).get("config") if answer.status == 200 else None
+def _labels(pool: Any, url: str, headers: dict[str, str]) -> object:
+    """They only inform, and storage of blobs is often elsewhere: perhaps only the cluster can reach it."""
+    from urllib3.exceptions import HTTPError
+
+    try:
+        answer = _get(pool, url, headers, redirects=3)
+        config = _json(answer).get("config") if answer.status == 200 else None
+    except (HTTPError, OSError):
+        return None
     return config.get("Labels") if isinstance(config, dict) else None
 
 

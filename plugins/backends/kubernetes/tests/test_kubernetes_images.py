@@ -45,7 +45,7 @@ class Registry(BaseHTTPRequestHandler):
             challenge = f'Bearer realm="{self.server.url}/token",scope="private"'
             self._answer(401, headers={"www-authenticate": challenge})
         elif "/blobs/" in name:
-            self._answer(307, headers={"location": f"http://127.0.0.1:{self.server.server_port}/storage"})
+            self._answer(307, headers={"location": f"{self.server.storage or self.server.elsewhere}/storage"})
         elif name.endswith("/missing") or not self.server.has:
             self._answer(404)
         else:
@@ -66,11 +66,15 @@ class Registry(BaseHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     code, has = 200, True
-    label = json.dumps(INSTALLED)
+    label, storage = json.dumps(INSTALLED), ""
 
     @property
     def host(self) -> str:
         return f"localhost:{self.server_port}"
+
+    @property
+    def elsewhere(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
 
     @property
     def url(self) -> str:
@@ -123,7 +127,13 @@ def test_a_finished_image_is_pinned_where_its_registry_can_be_asked(
     images = Images(Settings.of({"image": given.format(host=server.host)}))
     found = images.build(Recipe(pip=("never-built",)), tmp_path / "log")
     assert found.ref == ref.format(host=server.host, digest=DIGEST)
-    assert not images.built_here(found.ref)
+    assert not images.built_here(found.ref) and found.installed == ()
+
+
+def test_a_storage_of_blobs_that_cannot_be_reached_keeps_no_image_away(server: Server) -> None:
+    server.storage = "http://127.0.0.1:9"
+    found = registry_image(f"{server.host}/agent:1")
+    assert found and found.digest == DIGEST and found.installed == ()
 
 
 def test_without_a_registry_only_the_base_image_can_be_had(tmp_path: Path) -> None:
