@@ -35,7 +35,7 @@ main()
 _INSTALL = """\
 import hashlib, os, shutil, sys, tarfile, tempfile
 if sys.version_info < (3, 9):
-    sys.exit("mlecore needs Python 3.9 on its hosts, and %s is %s" % (sys.executable, sys.version.split()[0]))
+    sys.exit("hosts need Python 3.9 or later, but %s is Python %s" % (sys.executable, sys.version.split()[0]))
 digest, size = sys.argv[1], int(sys.argv[2])
 home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 parent = os.path.join(home, "mlecore", "host")

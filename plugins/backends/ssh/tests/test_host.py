@@ -208,5 +208,6 @@ def test_an_old_python_says_so(link: Any, tmp_path: Path) -> None:
     old = tmp_path / "python2"
     old.write_text(f"#!{sys.executable}\nimport sys; sys.version_info = (3, 8); exec(sys.argv[4])\n")
     old.chmod(0o755)
-    with pytest.raises(BackendUnreachable, match=r"mlecore needs Python 3\.9 on its hosts"):
+    with pytest.raises(BackendUnreachable, match=r"hosts need Python 3\.9 or later") as error:
         Host(HostSettings(address="gpu1", python=str(old)), link, {}).capacity()
+    assert error.value.fix is not None and "`python =`" in error.value.fix
