@@ -12,6 +12,7 @@ from mlecore.agents import Recipe
 from mlecore.cli.images import command
 
 
+@pytest.mark.sandbox
 def test_a_backend_that_does_not_answer_is_left_out_unless_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -24,6 +25,7 @@ def test_a_backend_that_does_not_answer_is_left_out_unless_it_is_named(
     assert named.exit_code != 0 and named.exception is not None
 
 
+@pytest.mark.sandbox
 def test_an_environment_cannot_be_pushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "vm"))
     Vm({}).build(Recipe(files={"/srv/tool": b""}), tmp_path / "log")
@@ -31,6 +33,7 @@ def test_an_environment_cannot_be_pushed(tmp_path: Path, monkeypatch: pytest.Mon
     assert "not an image that a registry can keep" in str(done.exception)
 
 
+@pytest.mark.sandbox
 def test_an_agent_s_needs_are_built_without_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLECORE_VM_STATE", str(tmp_path / "vm"))
     done = CliRunner().invoke(command, ["build", "dummy"], catch_exceptions=False)

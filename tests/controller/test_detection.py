@@ -224,7 +224,7 @@ def detect(lab: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         where = ["--runs", str(group.folder.parent), "--data", str(lab.data)]
         result = CliRunner().invoke(main, ["detect", name, *where, *more])
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        return result.exit_code, result.output
+        return result.exit_code, result.stdout if "--json" in more else result.output
 
     return call
 

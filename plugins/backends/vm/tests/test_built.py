@@ -36,6 +36,7 @@ def build(vm: Vm, recipe: Recipe, folder: Path) -> str:
     return vm.build(recipe, folder / "log").ref
 
 
+@pytest.mark.sandbox
 def test_environments_are_listed_with_what_is_in_them(vm: Vm, tmp_path: Path) -> None:
     assert said("list").output == "0 images, 0 B\n"
     ref = build(vm, TOOL, tmp_path)
@@ -58,6 +59,7 @@ def test_pruning_asks_and_frees_what_no_job_needs(lab: Any, tmp_path: Path) -> N
     assert "removed 1 image," in said("prune", "--yes").output and not listed()
 
 
+@pytest.mark.sandbox
 def test_what_an_interrupted_build_left_is_removed_and_one_at_work_is_not(vm: Vm, tmp_path: Path) -> None:
     whole = Path(build(vm, TOOL, tmp_path))
     left, at_work = whole.with_name("a" * 64), whole.with_name("b" * 64)

@@ -117,6 +117,7 @@ def usable(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return set_
 
 
+@pytest.mark.sandbox
 def test_levels_are_those_of_the_controllers_that_are_there(state: Path, usable: Callable[..., None]) -> None:
     usable("memory", "pids")
     limits = Vm({}).describe().limits()

@@ -295,6 +295,7 @@ def test_a_forged_handle_is_refused(lab: Any, id_: str) -> None:
         lab.vm.remove(Handle(name="mle-a-1", id=id_.format(host=socket.gethostname())))
 
 
+@pytest.mark.sandbox
 def test_a_forged_handle_does_not_hide_the_status_of_other_jobs(lab: Any) -> None:
     import socket
 

@@ -65,6 +65,7 @@ def test_a_layout_is_known_after_a_power_loss_and_never_started(
     assert on_disk.status(handle).phase == "gone"
 
 
+@pytest.mark.sandbox
 def test_an_empty_job_file_loses_the_attempt_not_the_run(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(supervision, "supervise", lambda *_: None)
@@ -76,6 +77,7 @@ def test_an_empty_job_file_loses_the_attempt_not_the_run(lab: Any, monkeypatch: 
     assert lab.status(handle).phase == "gone"
 
 
+@pytest.mark.sandbox
 def test_a_supervisor_that_is_dead_at_birth_loses_the_attempt_not_the_run(
     lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
