@@ -95,6 +95,16 @@ class Lab:
         except (ValueError, IndexError):
             raise AssertionError(output) from None
 
+    def machine(self) -> str:
+        """This machine's address on the engine's default network; an engine may know it only while a container runs."""
+        api = self.engine.api
+        sleeping = api.create_container(BASE, ["sleep", "60"])["Id"]
+        try:
+            api.start(sleeping)
+            return str(api.inspect_container(sleeping)["NetworkSettings"]["Networks"]["bridge"]["Gateway"])
+        finally:
+            api.remove_container(sleeping, force=True)
+
     def left(self) -> dict[str, list[str]]:
         """What the engine has of this group."""
         label = {"label": f"{names.GROUP}={self.group}"}

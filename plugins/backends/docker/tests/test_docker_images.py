@@ -184,7 +184,7 @@ def test_node_packages_come_from_a_registry_whose_password_no_image_shows(
     lab: Lab, nonce: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, token = dangling(lab), uuid.uuid4().hex
-    host = lab.engine.api.inspect_network("bridge")["IPAM"]["Config"][0]["Gateway"]
+    host = lab.machine()
     try:
         node = lab.backend.build(Recipe(apt=("nodejs", "npm"), files=nonce), tmp_path / "node.log").ref
     except BackendError as error:
@@ -218,7 +218,7 @@ def test_packages_come_from_a_mirror_whose_password_no_image_shows(
 ) -> None:
     before, password = dangling(lab), uuid.uuid4().hex
     api = lab.engine.api
-    host = api.inspect_network("bridge")["IPAM"]["Config"][0]["Gateway"]
+    host = lab.machine()
     recipe = Recipe(pip=(NAME,), files=nonce, programs=("python3",))
     with package_index(password, host) as url:
         monkeypatch.setenv("PIP_INDEX_URL", url)
@@ -244,7 +244,7 @@ def test_packages_come_from_a_mirror_whose_password_no_image_shows(
 def greedy_index(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
     """The password of a mirror with a greedy source distribution, and that distribution's hash."""
     password, packages = uuid.uuid4().hex, tmp_path / "packages"
-    host = lab.engine.api.inspect_network("bridge")["IPAM"]["Config"][0]["Gateway"]
+    host = lab.machine()
     packages.mkdir()
     name, sdist = greedy_sdist()
     (packages / name).write_bytes(sdist)
