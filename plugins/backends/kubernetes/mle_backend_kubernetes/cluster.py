@@ -88,6 +88,10 @@ class Cluster:
         """An unknown key is an error, such as a misspelt one of ``-B pod-template``. Raises Exists."""
         return self.request("POST", path, body=body, query={"fieldValidation": "Strict"})
 
+    def try_create(self, path: str, body: Mapping[str, Any]) -> None:
+        """Have the cluster examine an object that it does not keep. Raises what ``create`` would raise."""
+        self.request("POST", path, body=body, query={"fieldValidation": "Strict", "dryRun": "All"})
+
     def ensure(self, path: str, body: Mapping[str, Any]) -> None:
         """Create it unless it exists."""
         with contextlib.suppress(Exists):

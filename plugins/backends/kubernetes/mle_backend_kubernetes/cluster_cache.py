@@ -108,7 +108,7 @@ class Workload:
     name: str  # the Job's uid, as lookups go by it
     uid: str
     waiting: str  # why Kueue has not admitted it
-    preempted: str  # for whom Kueue took its place; empty: it did not
+    preempted: str  # for whom Kueue took its place, also if it has another one now; empty: it did not
 
 
 def job_of(raw: Mapping[str, Any]) -> Job:
@@ -141,13 +141,15 @@ def claim_of(raw: Mapping[str, Any]) -> Claim:
 def workload_of(raw: Mapping[str, Any]) -> Workload:
     conditions = (raw.get("status") or {}).get("conditions") or ()
     waits = (each for each in conditions if each["type"] == "QuotaReserved" and each["status"] == "False")
-    evicted = (each for each in conditions if each["type"] == "Evicted" and each["status"] == "True")
-    preempted = (each for each in evicted if each.get("reason") == "Preempted")
+    # Once Kueue has admitted it again, the condition is "False", and its message begins with "Previously: ".
+    preempted = (each for each in conditions if each["type"] == "Preempted")
     return Workload(
         name=raw["metadata"]["labels"][_JOB_UID],
         uid=raw["metadata"]["uid"],
         waiting=next((str(each.get("message") or "") for each in waits), ""),
-        preempted=next((str(each.get("message") or "for another workload") for each in preempted), ""),
+        preempted=next(
+            (str(each.get("message") or "for another workload").removeprefix("Previously: ") for each in preempted), ""
+        ),
     )
 
 
@@ -334,12 +336,12 @@ class Workloads(Watch[Workload]):
 
         super().__init__(cluster, path, _JOB_UID, workload_of)
 
-    def preempted(self, job: Job) -> str:
+    def preempted(self, job_uid: str) -> str:
         """For whom Kueue took the Job's place; empty if it did not, or nobody may read it."""
-        if names.QUEUE not in job.labels or kueue_api(self._cluster) is None:
+        if kueue_api(self._cluster) is None:
             return ""
         try:
-            found = self.find(job.uid)
+            found = self.find(job_uid)
         except BackendError:
             return ""
         return found.preempted if found is not None else ""

@@ -254,6 +254,13 @@ class KubernetesBackend(Backend):
         return {handle: self._status(handle) for handle in handles}
 
     def _status(self, handle: Handle) -> JobStatus:
+        """A preempted Job may have a second pod, which fails as its agent has started before: Kueue knows why."""
+        status = self._status_in_cluster(handle)
+        if status.infra_failure and (why := self.cache.workloads.preempted(names.uid(handle))):
+            return evolve(status, preempted=True, in_doubt=False, reason=f"Kueue preempted it: {why}")
+        return status
+
+    def _status_in_cluster(self, handle: Handle) -> JobStatus:
         uid = names.uid(handle)
         if self.cache.jobs.is_gone(uid):
             return GONE
@@ -266,8 +273,6 @@ class KubernetesBackend(Backend):
         if job is None or job.deleting:
             return GONE
         status = outcome.of_job(job) if pod is None else self._status_of_pod(pod, job)
-        if status.infra_failure and (why := self.cache.workloads.preempted(job)):
-            return evolve(status, preempted=True, in_doubt=False, reason=f"Kueue preempted it: {why}")
         if status.phase != "pending":
             return status
         if pod is None and job.started and (rejected := self._refusals.status(job)) is not None:

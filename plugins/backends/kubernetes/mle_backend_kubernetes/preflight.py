@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from attrs import frozen
 
-from mle_backend_kubernetes import gateway, network, nodes
+from mle_backend_kubernetes import admission, gateway, network, nodes
 from mle_backend_kubernetes.cluster import Cluster, NotFound
 from mle_backend_kubernetes.cluster_cache import kueue_api
 from mle_backend_kubernetes.images import NO_REGISTRY, Images
@@ -86,7 +86,8 @@ def problems(cluster: Cluster, settings: Settings, images: Images, requested: Se
         return [Problem(description=error.message, fix=error.fix or "kubectl cluster-info")]
     found = (
         storage(cluster, settings),
-        _account(cluster, settings),
+        _namespace(cluster),
+        admission.problems(cluster, settings, requested),
         _queue(cluster, settings),
         nodes.problems(cluster, settings, requested),
         _limits(settings, requested),
@@ -114,21 +115,16 @@ def storage(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
         yield Problem(description="the cluster has no default storage class", fix="Name one: -B storage-class=NAME.")
 
 
-def _account(cluster: Cluster, settings: Settings) -> Iterator[Problem]:
-    for path, what, fix in (
-        (f"/api/v1/namespaces/{cluster.namespace}", f"namespace {cluster.namespace}", "-B namespace=NAME"),
-        *(
-            (cluster.path("serviceaccounts", name), f"service account {name}", "-B service-account=NAME")
-            for name in (settings.service_account,)
-            if name
-        ),
-    ):
-        try:
-            cluster.get(path)
-        except NotFound:
-            yield Problem(description=f"there is no {what}", fix=f"Create it, or name another: {fix}")
-        except BackendError:  # no right to look
-            pass
+def _namespace(cluster: Cluster) -> Iterator[Problem]:
+    try:
+        cluster.get(f"/api/v1/namespaces/{cluster.namespace}")
+    except NotFound:
+        yield Problem(
+            description=f"there is no namespace {cluster.namespace}",
+            fix="Create it, or name another: -B namespace=NAME",
+        )
+    except BackendError:  # no right to look
+        pass
 
 
 def _queue(cluster: Cluster, settings: Settings) -> Iterator[Problem]:

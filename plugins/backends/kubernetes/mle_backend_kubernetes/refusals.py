@@ -13,9 +13,14 @@ from mlecore.errors import BackendError
 _EVERY = 15.0  # seconds between two questions about one Job
 _FOREVER = re.compile(r"violates PodSecurity|error looking up service account|admission webhook .* denied")
 _FIXES = {
-    "violates PodSecurity": "label the namespace with a policy that allows it, or change -B pod-template",
-    "service account": "create it, or name another one with -B service-account=NAME",
+    "violates PodSecurity": "Label the namespace with a policy that allows it, or change -B pod-template.",
+    "service account": "Create it, or name another one: -B service-account=NAME.",
 }
+
+
+def fix_of(message: str) -> str:
+    """What to do about a rejection; empty if only the cluster's administrator knows."""
+    return next((fix for mark, fix in _FIXES.items() if mark in message), "")
 
 
 class Refusals:
@@ -30,8 +35,8 @@ class Refusals:
         words = self._message(job)
         if not words:
             return None
-        fix = next((fix for mark, fix in _FIXES.items() if mark in words), "")
-        reason = f"the cluster rejects its pod: {words}" + (f" ({fix})" if fix else "")
+        fix = fix_of(words)
+        reason = f"the cluster rejects its pod: {words}" + (f". {fix}" if fix else "")
         return JobStatus(phase="pending", reason=reason, stuck=bool(_FOREVER.search(words)))
 
     def _message(self, job: Job) -> str:

@@ -247,6 +247,9 @@ class Server:
     def request(self, method: str, path: str, *, body: Any = None, query: Any = None, kind: str = "") -> dict[str, Any]:
         if path in self.broken:
             raise self.broken[path]
+        if method == "POST" and "dryRun" in (query or {}):
+            kubernetes_validate.validate(dict(body), "1.34", strict=True)
+            return dict(body)
         if method == "POST":
             return self._take(path, body)
         if path in self.lists:

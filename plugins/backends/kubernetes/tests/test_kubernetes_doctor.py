@@ -125,6 +125,23 @@ def test_storage_and_queues_that_are_not_there_are_named(server: Server, lab_clu
     assert of() == [("the cluster has no default storage class", True)]
 
 
+@pytest.mark.parametrize(
+    ("error", "fix", "fatal"),
+    [
+        (BackendError('pods "x" is forbidden: violates PodSecurity "restricted:latest"'), "-B pod-template", True),
+        (BackendError("error looking up service account lab/me"), "-B service-account=NAME", True),
+        (BackendError('admission webhook "policy" denied the request'), "administrator", True),
+        (BackendUnreachable("exceeded quota: gpus", fix="Wait."), "Wait.", False),
+    ],
+)
+def test_pods_that_the_cluster_would_reject_are_known_before_the_start(
+    backend: KubernetesBackend, lab_cluster: Server, error: BackendError, fix: str, fatal: bool
+) -> None:
+    lab_cluster.broken["/api/v1/namespaces/lab/pods"] = error
+    (found,) = backend.preflight([Resources()])
+    assert error.message in found.description and fix in found.fix and found.fatal == fatal
+
+
 def test_a_cluster_that_does_not_answer_is_the_only_problem(backend: KubernetesBackend, server: Server) -> None:
     server.broken["/version"] = BackendUnreachable("no answer", fix="kubectl cluster-info")
     assert problems(backend, gpus=99) == [("no answer", True)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from mle_backend_kubernetes.cluster import Cluster
-from mle_backend_kubernetes.cluster_cache import Job, after_pull, job_of, pod_of
+from mle_backend_kubernetes.cluster_cache import Job, Workload, after_pull, job_of, pod_of, workload_of
 from mle_backend_kubernetes.names import JOB, QUEUE, READY, ROLE, STOPPED
 from mle_backend_kubernetes.nodes import GpuModels
 from mle_backend_kubernetes.outcome import of_job, of_pod
@@ -224,3 +224,14 @@ def test_a_job_whose_pod_is_gone_remembers_how_it_ended(
 def test_a_job_that_a_queue_holds_back_says_so() -> None:
     status = of_job(job(queue="gpus", **{READY: "now"}))
     assert (status.phase, status.reason) == ("pending", "waits in the queue gpus")
+
+
+def test_a_preemption_is_known_after_kueue_has_admitted_the_job_again() -> None:
+    def workload(*conditions: dict[str, str]) -> Workload:
+        meta = {"name": "w", "uid": "w", "labels": {"kueue.x-k8s.io/job-uid": "j"}}
+        return workload_of({"metadata": meta, "status": {"conditions": list(conditions)}})
+
+    preempted = {"type": "Preempted", "status": "True", "reason": "InClusterQueue", "message": "for w2"}
+    admitted = {**preempted, "status": "False", "reason": "QuotaReserved", "message": "Previously: for w2"}
+    assert workload(preempted).preempted == workload(admitted).preempted == "for w2"
+    assert not workload({"type": "Evicted", "status": "True", "reason": "PodsReadyTimeout"}).preempted

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from mle_backend_kubernetes import names
 from mle_backend_kubernetes.cluster_cache import kueue_api
 from mle_backend_kubernetes.nodes import nodes
 
@@ -96,10 +98,9 @@ def test_twice_as_many_runs_as_gpus_go_through_a_queue_and_share_none(
         assert all(before[1] <= after[0] for before, after in pairwise(times)), held
 
 
-def test_who_takes_a_run_s_place_in_the_queue_is_named(make_lab: Callable[..., Lab], gpus: int, quota: str) -> None:
-    lab = make_lab(queue=quota)
-    handle = lab.start("sleep 300", gpus=gpus)
-    lab.wait(handle, "running")
+@contextlib.contextmanager
+def urgent_job(lab: Lab, gpus: int, quota: str) -> Iterator[None]:
+    """A Job that takes all GPUs of the queue, whoever has them."""
     name = f"{quota}-urgent"
     labels = {"kueue.x-k8s.io/queue-name": quota, "kueue.x-k8s.io/priority-class": quota}
     resources = {"limits": {"nvidia.com/gpu": gpus, "cpu": "100m", "memory": "50Mi"}}
@@ -108,9 +109,38 @@ def test_who_takes_a_run_s_place_in_the_queue_is_named(make_lab: Callable[..., L
     urgent = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": labels}, "spec": spec}
     lab.cluster.create(lab.cluster.path("jobs"), urgent)
     try:
-        status = lab.wait(handle)
+        yield
     finally:
         lab.cluster.delete(lab.cluster.path("jobs", name), propagationPolicy="Background")
+
+
+def test_who_takes_a_run_s_place_in_the_queue_is_named(make_lab: Callable[..., Lab], gpus: int, quota: str) -> None:
+    lab = make_lab(queue=quota)
+    handle = lab.start("sleep 300", gpus=gpus)
+    lab.wait(handle, "running")
+    with urgent_job(lab, gpus, quota):
+        status = lab.wait(handle)
+    assert status.infra_failure and status.preempted and status.reason.startswith("Kueue preempted it: "), status
+
+
+def test_a_preemption_is_seen_after_the_queue_has_given_the_place_back(
+    make_lab: Callable[..., Lab], gpus: int, quota: str
+) -> None:
+    lab = make_lab(queue=quota)
+    handle = lab.start("sleep 300", gpus=gpus)
+    lab.wait(handle, "running")
+    first = lab.pod(handle)
+
+    def pods() -> set[str]:
+        """Those of the run's Job, as the cluster has them now."""
+        selector = f"{names.JOB}={handle.name},{names.ROLE}=agent"
+        found = lab.cluster.items(lab.cluster.path("pods"), labelSelector=selector)
+        return {each["metadata"]["name"] for each in found}
+
+    with urgent_job(lab, gpus, quota):
+        lab.until(lambda: first not in pods(), pods)
+    lab.until(pods, pods)  # a second pod: Kueue has admitted the Job again
+    status = lab.wait(handle)
     assert status.infra_failure and status.preempted and status.reason.startswith("Kueue preempted it: "), status
 
 

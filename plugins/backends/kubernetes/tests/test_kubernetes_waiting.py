@@ -37,7 +37,8 @@ def test_an_image_that_does_not_exist(lab: Lab) -> None:
 
 def test_a_service_account_that_does_not_exist(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(**{"service-account": "nobody-made-it"})
-    assert "there is no service account nobody-made-it" in [p.description for p in lab.backend.preflight()]
+    (problem,) = lab.backend.preflight()
+    assert "nobody-made-it" in problem.description and "-B service-account=NAME" in problem.fix and problem.fatal
     status = stuck(lab)
     assert "the cluster rejects its pod" in status.reason and "-B service-account=NAME" in status.reason
 
@@ -51,3 +52,12 @@ def test_a_pod_that_does_not_fit_waits_and_is_not_stuck(lab: Lab) -> None:
     handle = lab.start("true", cpus=10_000.0)
     lab.until(lambda: "waits for room" in lab.status(handle).reason, lambda: lab.status(handle))
     assert not lab.status(handle).stuck
+
+
+def test_a_pod_that_podsecurity_rejects(make_lab: Callable[..., Lab]) -> None:
+    """It is known before the start; a Job that was started all the same is stuck."""
+    lab = make_lab(**{"pod-template": '{"spec": {"hostNetwork": true}}'})
+    (problem,) = lab.backend.preflight()
+    assert "violates PodSecurity" in problem.description and "-B pod-template" in problem.fix and problem.fatal
+    assert not lab.left()  # it was a dry run
+    assert "violates PodSecurity" in stuck(lab).reason
