@@ -14,6 +14,7 @@ from mlecore.prepare.files import copy_file, link_file, link_files, link_tree
 from mlecore.prepare.media import dicom, encode, wav
 from mlecore.prepare.numbers import read_numbers
 from mlecore.prepare.paths import safe_name
+from mlecore.prepare.renaming import new_names, shuffled, write_renamed
 from mlecore.prepare.shuffles import rows_in_order
 from mlecore.prepare.splits import split, split_blocks, split_each, split_groups, split_positions, split_whole_groups
 from mlecore.prepare.synthetic import hex_ids, labelled_pictures, picture
@@ -39,6 +40,7 @@ __all__ = [
     "members",
     "move_members",
     "new_file",
+    "new_names",
     "one_hot",
     "open_member",
     "open_zip",
@@ -52,6 +54,7 @@ __all__ = [
     "renumber",
     "rows_in_order",
     "safe_name",
+    "shuffled",
     "split",
     "split_blocks",
     "split_each",
@@ -66,5 +69,6 @@ __all__ = [
     "write_csv",
     "write_json",
     "write_json_objects",
+    "write_renamed",
     "write_tar",
 ]
