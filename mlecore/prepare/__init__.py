@@ -14,7 +14,7 @@ from mlecore.prepare.files import copy_file, link_file, link_files, link_tree
 from mlecore.prepare.media import dicom, encode, wav
 from mlecore.prepare.numbers import read_numbers
 from mlecore.prepare.paths import safe_name
-from mlecore.prepare.renaming import new_names, shuffled, write_renamed
+from mlecore.prepare.renaming import new_names, rename_rows, shuffled, write_renamed
 from mlecore.prepare.shuffles import rows_in_order
 from mlecore.prepare.splits import split, split_blocks, split_each, split_groups, split_positions, split_whole_groups
 from mlecore.prepare.synthetic import hex_ids, labelled_pictures, picture
@@ -51,6 +51,7 @@ __all__ = [
     "read_json_objects",
     "read_numbers",
     "read_pieces",
+    "rename_rows",
     "renumber",
     "rows_in_order",
     "safe_name",

@@ -10,10 +10,13 @@ import random
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlecore.errors import DataError
 from mlecore.prepare.tables import write_csv
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 T = TypeVar("T", int, str)
 
@@ -48,6 +51,18 @@ def shuffled(old: Iterable[T], *, seed: int) -> dict[T, T]:
     dealt = list(new)
     random.Random(seed).shuffle(dealt)
     return dict(zip(dealt, new, strict=True))
+
+
+def rename_rows(table: DataFrame, column: str, new: Mapping[Any, Any]) -> DataFrame:
+    """``table`` with the new values in ``column``, sorted by them; rows of one value keep their order.
+
+    Raises DataError for a value without a new one.
+    """
+    renamed = table.assign(**{column: table[column].map(new)})
+    if (lost := renamed[column].isna()).any():
+        first = table.loc[lost, column].iloc[0]
+        raise DataError(f"{column} {first} has no new name ({int(lost.sum()):,} have none)")
+    return renamed.sort_values(column, kind="stable")
 
 
 def write_renamed(new: Mapping[T, T], path: Path) -> None:

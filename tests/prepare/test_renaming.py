@@ -6,10 +6,11 @@ import random
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from mlecore.errors import DataError
-from mlecore.prepare import new_names, shuffled, write_renamed
+from mlecore.prepare import new_names, rename_rows, shuffled, write_renamed
 
 
 def rank_correlation(values: list[int]) -> float:
@@ -51,6 +52,14 @@ def test_the_old_order_is_gone() -> None:
     assert sorted(numbers) == sorted(numbers.values()) == list(range(10, 2010))
     assert abs(rank_correlation([numbers[number] for number in range(10, 2010)])) < 0.1
     assert list(numbers.values()) == sorted(numbers.values())
+
+
+def test_rows_follow_the_new_names() -> None:
+    table = pd.DataFrame({"id": [5, 1, 9, 5], "x": list("abcd")})
+    renamed = rename_rows(table, "id", {5: 9, 1: 5, 9: 1})
+    assert renamed.to_numpy().tolist() == [[1, "c"], [5, "b"], [9, "a"], [9, "d"]]
+    with pytest.raises(DataError, match=r"id 1 has no new name \(1 have none\)"):
+        rename_rows(table, "id", {5: 9, 9: 1})
 
 
 def test_the_record(tmp_path: Path) -> None:
