@@ -62,10 +62,10 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     true = truth[CLASSES].to_numpy() == 1
     for name in CLASSES:
         refuse(predictions, name, "finite numbers", ~np.isfinite(predictions[name].to_numpy()) & true.any(axis=1))
-    return float(np.mean(_precisions(true, predictions[CLASSES].to_numpy())))
+    return float(np.mean(precisions(true, predictions[CLASSES].to_numpy())))
 
 
-def _precisions(true: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def precisions(true: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Of each true label of a clip: the share of true ones among the labels with its score or more.
 
     ``true`` and ``scores`` are clips x labels; the result has one value a true label.

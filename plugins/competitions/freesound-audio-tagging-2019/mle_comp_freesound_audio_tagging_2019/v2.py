@@ -1,0 +1,52 @@
+"""Edition v2: test clips have new names; every score is a finite number, and columns go by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+import mle_comp_freesound_audio_tagging_2019 as v1
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare import (
+    move_members,
+    new_names,
+    open_zip,
+    read_csv,
+    rename_rows,
+    write_csv,
+    write_renamed,
+)
+from mlecore.submissions import Format, Table, generic_check, read_answers
+
+SEED = 2
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    v1.prepare(raw, public, private)
+    tables = {path: read_csv(path) for path in (private / "test.csv", public / "sample_submission.csv")}
+    known = [clip for part in ("curated", "noisy") for clip in read_csv(public / f"train_{part}.csv")["fname"]]
+    names = new_names(tables[private / "test.csv"]["fname"], "########.wav", seed=SEED, taken=known)
+    write_renamed(names, private / "names.csv")
+    for path, table in tables.items():
+        path.unlink()
+        write_csv(rename_rows(table, "fname", names), path)
+    (public / "test.zip").unlink()
+    with open_zip(raw / "test.zip") as clips:
+        found = {PurePosixPath(member).name: member for member in clips.namelist()}
+        move_members(clips, public / "test.zip", {found.get(old, old): new for old, new in names.items()})
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    """Label-weighted label-ranking average precision."""
+    import numpy as np
+
+    truth, predictions = format.read(submission, read_answers(private / "test.csv"))
+    true = truth[v1.CLASSES].to_numpy() == 1
+    return float(np.mean(v1.precisions(true, predictions[v1.CLASSES].to_numpy())))
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    return generic_check(format, submission, sample)
