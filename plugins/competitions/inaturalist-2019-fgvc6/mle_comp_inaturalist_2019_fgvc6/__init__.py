@@ -22,6 +22,7 @@ from mlecore.prepare import (
     write_json,
     write_tar,
 )
+from mlecore.prepare.coco import Pair
 from mlecore.submissions import Format, Table, generic_check, refuse
 
 if TYPE_CHECKING:
@@ -35,24 +36,11 @@ PHOTOGRAPHS = "train_val2019"
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    import pandas as pd
-
-    metadata = read_json(raw / "train2019.json")
-    ensure(sorted(metadata) == KEYS, f"train2019.json has the keys {', '.join(metadata)}; expected {', '.join(KEYS)}")
-    train, test = split_pictures(metadata, test_size=0.12, few=5)
+    metadata, train, test = read_parts(raw)
     names = {name: PurePosixPath(name).name for name in file_names(test)}
     ensure_unique(names.values(), "names of photographs for testing")
-
-    write_json(with_pictures(metadata, train), public / "train2019.json", indent=4, sort_keys=True)
-    link_file(raw / "val2019.json", public / "val2019.json")
     images = [{**image, "file_name": f"test2019/{names[image['file_name']]}"} for _, image in test]
-    unlabelled = {"images": images, "info": metadata["info"], "licenses": metadata["licenses"]}
-    write_json(unlabelled, public / "test2019.json", indent=4, sort_keys=True)
-
-    species = [annotation["category_id"] for annotation, _ in test]
-    answers = pd.DataFrame({"id": [image["id"] for _, image in test], "predicted": species})
-    write_csv(answers, private / "answers.csv")
-    write_csv(answers.assign(predicted=654), public / "kaggle_sample_submission.csv")
+    write_tables(raw, public, private, metadata, train, list(zip((pair[0] for pair in test), images, strict=True)))
 
     kept = {name: name.removeprefix(f"{PHOTOGRAPHS}/") for name in file_names(train)}
     with tempfile.TemporaryDirectory(dir=private) as scratch:
@@ -62,6 +50,30 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
             extract(raw / f"{PHOTOGRAPHS}.tar.gz", source, {name: name for name in [*kept, *names]})
         write_tar(source, public / f"{PHOTOGRAPHS}.tar.gz", kept)
         write_tar(source, public / "test2019.tar.gz", names)
+
+
+def read_parts(raw: Path) -> tuple[dict[str, Any], list[Pair], list[Pair]]:
+    """The metadata of all labelled photographs, and those of the train and of the test part."""
+    metadata = read_json(raw / "train2019.json")
+    ensure(sorted(metadata) == KEYS, f"train2019.json has the keys {', '.join(metadata)}; expected {', '.join(KEYS)}")
+    return metadata, *split_pictures(metadata, test_size=0.12, few=5)
+
+
+def write_tables(
+    raw: Path, public: Path, private: Path, metadata: dict[str, Any], train: list[Pair], test: list[Pair]
+) -> None:
+    """Metadata, answers and sample submission, in the order of ``test``, whose images are as the agent may see them."""
+    import pandas as pd
+
+    write_json(with_pictures(metadata, train), public / "train2019.json", indent=4, sort_keys=True)
+    link_file(raw / "val2019.json", public / "val2019.json")
+    images = [image for _, image in test]
+    unlabelled = {"images": images, "info": metadata["info"], "licenses": metadata["licenses"]}
+    write_json(unlabelled, public / "test2019.json", indent=4, sort_keys=True)
+    species = [annotation["category_id"] for annotation, _ in test]
+    answers = pd.DataFrame({"id": [image["id"] for image in images], "predicted": species})
+    write_csv(answers, private / "answers.csv")
+    write_csv(answers.assign(predicted=654), public / "kaggle_sample_submission.csv")
 
 
 @hookimpl
