@@ -21,17 +21,21 @@ if TYPE_CHECKING:
     from mlecore.submissions.table import Table
 
 
-def read_answers(path: Path, columns: Sequence[str] = ()) -> DataFrame:
+def read_answers(path: Path, columns: Sequence[str] = (), *, verbatim: Sequence[str] = ()) -> DataFrame:
     """These columns of the answers (none named: all), typed as submissions are. Raises GradingError without them.
 
-    The answers are often the whole test table; its other columns are not typed.
+    The answers are often the whole test table; its other columns are not typed. Those in ``verbatim`` are text as
+    written, an empty cell being empty text.
     """
     import pandas as pd
 
     wanted = set(columns)
     try:
         answers: DataFrame = pd.read_csv(
-            path, float_precision="round_trip", usecols=wanted.__contains__ if wanted else None
+            path,
+            float_precision="round_trip",
+            usecols=wanted.__contains__ if wanted else None,
+            converters=dict.fromkeys(verbatim, str),
         )
     except (OSError, ValueError) as error:
         raise GradingError(f"the answers cannot be read: {error}", fix="Prepare the competition again.") from None

@@ -82,7 +82,7 @@ class Column:
       Python's ``float`` takes) or an ``integer`` (that with its fraction cut off). Words are separated by white space,
       where ``single`` by exactly one blank; ``missing`` and ``blank`` (nothing but white space) cells, where allowed,
       are empty lists (``mlecore.submissions.records``)
-    - any: anything
+    - any: anything; ``verbatim``: as the text that is written (`007`, `NA`), an empty cell as empty text
     """
 
     type: ColumnType  # what it holds
@@ -96,6 +96,7 @@ class Column:
     record: tuple[Word, ...] = ()  # the words of one record
     single: bool = False  # must words of records have exactly one blank between them?
     blank: bool = False  # may cells be white space alone?
+    verbatim: bool = False  # are cells text as written, whatever pandas would read?
 
     def __attrs_post_init__(self) -> None:
         for attribute in fields(type(self)):
@@ -163,7 +164,7 @@ _APPLY: Mapping[str, frozenset[str]] = {
     "text": frozenset({"missing"}),
     "mask": frozenset({"missing", "pixels", "exact"}),
     "records": frozenset({"missing", "record", "single", "blank"}),
-    "any": frozenset(),
+    "any": frozenset({"verbatim"}),
 }
 
 
@@ -190,6 +191,8 @@ class Format:
         numbers = [column for column in self.columns.values() if column.type == "number"]
         if (self.sum_to_one is not None or self.rescale) and not numbers:
             raise PluginError("sum_to_one or rescale needs columns of numbers")
+        if "*" in self.columns and self.columns["*"].verbatim:
+            raise PluginError('verbatim needs a column\'s name, not "*"')
         if self.rescale and (self.sum_to_one is not None or any(column.low < 0 for column in numbers)):
             raise PluginError("rescale needs numbers with low = 0 or above, and excludes sum_to_one")
 
@@ -222,15 +225,19 @@ class Format:
 
         if columns is not None and "*" not in self.columns:
             raise PluginError('[submission] names its columns, so `columns` would be ignored; they are for "*"')
+        verbatim = [name for name, column in self.columns.items() if column.verbatim]
         if isinstance(answers, Path):
             every = "*" in self.columns and columns is None
             known_by = [name for column in self.columns.values() for name in column.known_by]
-            answers = read_answers(answers, () if every else [*self._required(columns or ()), *known_by])
+            needed = () if every else [*self._required(columns or ()), *known_by]
+            answers = read_answers(answers, needed, verbatim=verbatim)
         if self.rows == "same":
             same_count_if_heavy(submission, answers)
         others = list(answers.columns) if columns is None else columns
         refuse = self.extra == "refused"
         frame = columns_of(submission, self._required(others), only=refuse, may=[self.id] if self.id else [])
+        if verbatim:
+            frame = frame.assign(**{name: submission.column_text(name).array for name in verbatim})
         truth, predictions = self._paired(frame, answers)
         if self.id_required:
             predictions.attrs[ID] = self.id  # names the rows in messages

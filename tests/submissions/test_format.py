@@ -76,6 +76,11 @@ def test_parse():
         (form(columns={"p": {"type": "records"}}), "needs `record`"),
         (form(columns={"p": {"type": "records", "record": ["word"]}}), "expected one of 'text', 'number', 'integer'"),
         ({"columns": {"p": NUMBER}}, "needs `id`"),
+        (form(columns={"*": {"type": "any", "verbatim": True}}), "verbatim needs a column's name"),
+        (
+            form(columns={"p": {"type": "text", "verbatim": True}}),
+            "verbatim has no meaning for a column of type 'text'",
+        ),
     ],
 )
 def test_parse_refuses(table, said):
@@ -259,3 +264,16 @@ def test_rescale_divides_each_row_by_its_sum(tmp_path):
     path.write_text("id,b,a\n2,0,0\n1,0.3,0.1\n")
     with pytest.raises(InvalidSubmission, match="must have a sum above 0"):
         rescaled.read(Table(path), answers)
+
+
+def test_verbatim_cells_are_read_as_written(tmp_path):
+    cells = ["007", "", "NA", "1.0", " x", "TRUE"]
+    lines = [f'{number},"{cell}"' for number, cell in enumerate(cells)]
+    (tmp_path / "answers.csv").write_text("\n".join(["id,p", *lines, ""]))
+    (tmp_path / "submission.csv").write_text("\n".join(["id,p", *lines[::-1], ""]))
+    table = form(columns={"p": {"type": "any", "verbatim": True}})
+    truth, predictions = Format.parse(table).read(Table(tmp_path / "submission.csv"), tmp_path / "answers.csv")
+    assert truth["p"].tolist() == predictions["p"].tolist() == cells
+    numbers = tmp_path / "numbers.csv"
+    numbers.write_text("id,p\n" + "".join(f"{number},010\n" for number in range(6)))
+    assert Format.parse(table).read(Table(numbers), tmp_path / "answers.csv")[1]["p"].tolist() == ["010"] * 6
