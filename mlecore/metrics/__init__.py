@@ -5,7 +5,7 @@ All are exact to the published benchmark (pandas 2.3, scikit-learn 1.9), whichev
 
 from mlecore.metrics.accuracy import accuracy
 from mlecore.metrics.edit_distance import edit_distance
-from mlecore.metrics.f1 import macro_f1, micro_f1
+from mlecore.metrics.f1 import macro_f1, mean_f1, micro_f1
 from mlecore.metrics.jaccard import word_jaccard
 from mlecore.metrics.kappa import quadratic_weighted_kappa
 from mlecore.metrics.log_loss import log_loss
@@ -24,6 +24,7 @@ __all__ = [
     "macro_f1",
     "mae",
     "map_at_k",
+    "mean_f1",
     "mean_roc_auc",
     "micro_f1",
     "overlap",

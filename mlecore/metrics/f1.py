@@ -1,8 +1,8 @@
-"""F1 over single labels (macro) and over sets of labels (micro)."""
+"""F1 over single labels (macro) and over sets of labels (micro, or the mean over rows)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,17 +24,33 @@ def macro_f1(truth: ArrayLike, predictions: ArrayLike) -> float:
     return float((2 * hits / size).mean())
 
 
-def micro_f1(truth: Iterable[Iterable[str]], predictions: Iterable[Iterable[str]]) -> float:
+def micro_f1(
+    truth: Iterable[Iterable[str]], predictions: Iterable[Iterable[str]], classes: Collection[str] | None = None
+) -> float:
     """2TP/(2TP + FP + FN) over all (row, label) pairs; 0 where no pair is right.
 
-    Each row is a collection of labels, of which repeats count once. **The classes are the labels of the truth**: any
-    other guessed label is dropped without penalty, as scikit-learn's ``MultiLabelBinarizer`` does.
+    Each row is a collection of labels, of which repeats count once. **The classes are the labels of the truth** unless
+    ``classes`` are given: any other guessed label is dropped without penalty, as scikit-learn's
+    ``MultiLabelBinarizer`` does.
     """
     true_sets = [frozenset(labels) for labels in truth]
-    classes = frozenset().union(*true_sets)
+    counted = frozenset().union(*true_sets) if classes is None else frozenset(classes)
     hits = size = 0
     for wanted, given in zip(true_sets, predictions, strict=True):
-        known = classes.intersection(given)
+        known = counted.intersection(given)
         hits += len(wanted & known)
         size += len(wanted) + len(known)
     return 2 * hits / size if size else 0.0
+
+
+def mean_f1(truth: Iterable[Iterable[str]], predictions: Iterable[Iterable[str]]) -> float:
+    """The mean over rows of 2TP/(2TP + FP + FN) of a row's labels; 0 for a row without a right one.
+
+    Each row is a collection of labels, of which repeats count once. As scikit-learn's ``f1_score(average="samples")``.
+    """
+    scores = []
+    for row, guess in zip(truth, predictions, strict=True):
+        wanted, given = frozenset(row), frozenset(guess)
+        hits = len(wanted & given)
+        scores.append(2 * hits / (len(wanted) + len(given)) if hits else 0.0)
+    return sum(scores) / len(scores) if scores else float("nan")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from mlecore.errors import InvalidSubmission
-from mlecore.submissions import Format, integers, labels, numbers, rows_sum_to_one, texts
+from mlecore.submissions import Format, integers, label_sets, labels, numbers, rows_sum_to_one, texts
 
 BEYOND_64_BITS = "18446744073709551616"
 
@@ -134,3 +134,10 @@ def test_row_sums(table):
     rows_sum_to_one(frame[:2], ["a", "b"], 1.1e-5)
     with pytest.raises(InvalidSubmission, match=r"sums found: row 3: 1\.0000111"):
         rows_sum_to_one(frame, ["a", "b"], 1.1e-5)
+
+
+def test_label_sets():
+    frame = pd.DataFrame({"x": ["b a  b", "", "07"]})
+    assert label_sets(frame, "x", {"a", "b", "07"}, "labels") == [{"a", "b"}, set(), {"07"}]
+    with pytest.raises(InvalidSubmission, match="'x' must hold letters; found row 3: '07'"):
+        label_sets(frame, "x", {"a", "b", "7"}, "letters")
