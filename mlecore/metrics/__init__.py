@@ -4,6 +4,7 @@ All are exact to the published benchmark (pandas 2.3, scikit-learn 1.9), whichev
 """
 
 from mlecore.metrics.accuracy import accuracy
+from mlecore.metrics.detection import average_precision, right_boxes
 from mlecore.metrics.edit_distance import edit_distance
 from mlecore.metrics.f1 import macro_f1, mean_f1, micro_f1
 from mlecore.metrics.jaccard import word_jaccard
@@ -17,6 +18,7 @@ from mlecore.metrics.roc_auc import mean_roc_auc, roc_auc
 __all__ = [
     "accuracy",
     "area",
+    "average_precision",
     "dice",
     "edit_distance",
     "encode_mask",
@@ -29,6 +31,7 @@ __all__ = [
     "micro_f1",
     "overlap",
     "quadratic_weighted_kappa",
+    "right_boxes",
     "rmse",
     "rmsle",
     "roc_auc",

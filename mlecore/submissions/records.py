@@ -100,6 +100,16 @@ _READ: Mapping[Word, Callable[[Sequence[str], dict[str, str]], NDArray[Any]]] = 
 }
 
 
+def refuse_records(frame: DataFrame, column: str, expected: str, bad: Callable[[Records], NDArray[np.bool_]]) -> None:
+    """Raises InvalidSubmission that names the first row with a ``bad`` record; ``expected`` says what it must be."""
+    cells = frame[column].tolist()
+    for place in in_file_order(frame, range(len(cells))):
+        wrong = np.flatnonzero(bad(cells[place]))
+        if len(wrong):
+            record = " ".join(str(word[wrong[0]]) for word in cells[place].words)
+            raise InvalidSubmission(f"{row_name(frame, place)}: {expected}; found {shown(record)}")
+
+
 def flatten(cells: Sequence[Records], record: int) -> tuple[NDArray[np.intp], list[NDArray[Any]]]:
     """All records, of so many words, one below the other: the row of each, and their words."""
     if len(cells) == 0:
