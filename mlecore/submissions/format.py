@@ -73,7 +73,8 @@ class Column:
       also what only Python's ``float`` reads (``1_0``), as scikit-learn does
     - label: whole numbers from ``low`` to ``high``, ``3.0`` too: what scikit-learn takes as class labels (``labels``)
     - integer: what Python's ``int`` takes, cell by cell (``integers``)
-    - text: text, and not a column that reads as numbers; ``missing`` cells only where allowed (``texts``)
+    - text: text, and not a column that reads as numbers; ``missing`` cells only where allowed; ``choices``: the only
+      texts allowed (``texts``)
     - mask: run-length masks; ``missing`` cells, where allowed, are empty ones (``mlecore.submissions.masks``);
       ``pixels``: how many a picture has, or the names of the answers' columns whose product that is. If the sample
       lacks these, the check cannot see whether runs overlap within the picture; ``exact``: counts of one and three
@@ -96,6 +97,7 @@ class Column:
     record: tuple[Word, ...] = ()  # the words of one record
     single: bool = False  # must words of records have exactly one blank between them?
     blank: bool = False  # may cells be white space alone?
+    choices: tuple[str, ...] = ()  # the only texts allowed; none: any text
     verbatim: bool = False  # are cells text as written, whatever pandas would read?
 
     def __attrs_post_init__(self) -> None:
@@ -123,7 +125,7 @@ class Column:
             case "integer":
                 return values.integers(frame, name)
             case "text":
-                return values.texts(frame, name, missing="" if self.missing else None)
+                return values.texts(frame, name, missing="" if self.missing else None, choices=self.choices)
             case "mask":
                 from mlecore.submissions.masks import decode_masks
 
@@ -161,7 +163,7 @@ _APPLY: Mapping[str, frozenset[str]] = {
     "number": frozenset({"low", "high", "missing", "infinite", "from_text"}),
     "label": frozenset({"low", "high"}),
     "integer": frozenset(),
-    "text": frozenset({"missing"}),
+    "text": frozenset({"missing", "choices"}),
     "mask": frozenset({"missing", "pixels", "exact"}),
     "records": frozenset({"missing", "record", "single", "blank"}),
     "any": frozenset({"verbatim"}),

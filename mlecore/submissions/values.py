@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame, Series
 
+_LISTED = 20  # choices that a message names
+
 
 def numbers(
     frame: DataFrame,
@@ -113,11 +115,11 @@ def integers(frame: DataFrame, column: str) -> NDArray[np.int64]:
     return values
 
 
-def texts(frame: DataFrame, column: str, *, missing: str | None = None) -> list[str]:
+def texts(frame: DataFrame, column: str, *, missing: str | None = None, choices: Sequence[str] = ()) -> list[str]:
     """The column's cells as text; a missing one becomes ``missing``, or is refused if that is None.
 
-    Refused: a column that pandas reads as numbers or booleans, blanks among them or not. One without any value is
-    all missing.
+    Refused: texts other than the ``choices``, if there are any; a column that pandas reads as numbers or booleans,
+    blanks among them or not. One without any value is all missing.
     """
     import numpy as np
 
@@ -131,6 +133,10 @@ def texts(frame: DataFrame, column: str, *, missing: str | None = None) -> list[
     else:
         text = np.zeros(len(series), dtype=bool)
     refuse(frame, column, f"{expected}, and is read as numbers or as true and false", ~text & ~gaps)
+    if choices:
+        known = series.isin(choices).to_numpy()
+        some = ", ".join(choices[:_LISTED]) + (", ..." if len(choices) > _LISTED else "")
+        refuse(frame, column, f"one of {len(choices)} texts ({some})", ~known & ~gaps)
     return [missing or "" if gap else value for value, gap in zip(series.tolist(), gaps.tolist(), strict=True)]
 
 

@@ -76,6 +76,10 @@ FORMS = {
         {**FORM, "ids": "any", "rows": "any", "order": "sample", "columns": {"id": {"type": "text"}}},
         SAMPLE,
     ),
+    "choices": (
+        {"id": "id", "columns": {"m": {"type": "text", "choices": ["up", "down", "a b"], "missing": True}}},
+        "id,m\n1,up\n2,down\n3,a b\n4,up\n5,\n6,up\n",
+    ),
     "masks": (
         {"id": "id", "columns": {"m": {"type": "mask", "pixels": 9, "missing": True}}},
         "id,m\n" + "".join(f"{row},{row} 2 7 1\n" for row in "123456"),

@@ -76,6 +76,7 @@ def test_parse():
         (form(columns={"p": {"type": "records"}}), "needs `record`"),
         (form(columns={"p": {"type": "records", "record": ["word"]}}), "expected one of 'text', 'number', 'integer'"),
         ({"columns": {"p": NUMBER}}, "needs `id`"),
+        (form(columns={"p": {"type": "any", "choices": ["a"]}}), "choices has no meaning for a column of type 'any'"),
         (form(columns={"*": {"type": "any", "verbatim": True}}), "verbatim needs a column's name"),
         (
             form(columns={"p": {"type": "text", "verbatim": True}}),

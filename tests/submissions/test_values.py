@@ -130,6 +130,13 @@ def test_texts_refuse_missing(column):
         texts(column("a", "null"), "x")
 
 
+def test_texts_refuse_other_choices(column):
+    assert texts(column("up", "down"), "x", choices=["down", "up"]) == ["up", "down"]
+    assert texts(column("up", ""), "x", missing="", choices=["up"]) == ["up", ""]
+    with pytest.raises(InvalidSubmission, match=r"one of 2 texts \(down, up\); found row 2: 'Up'"):
+        texts(column("up", "Up"), "x", choices=["down", "up"])
+
+
 def test_row_sums(table):
     frame = table("a,b\n0.5,0.5\n0.5,0.50001\n0.5,0.5000111\n").frame()
     rows_sum_to_one(frame[:2], ["a", "b"], 1.1e-5)
