@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
@@ -21,11 +21,11 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
             move_members(images, public / name, {f"{page}.jpg": f"{page}.jpg" for page in part["image_id"]})
     link_file(raw / "unicode_translation.csv", public / "unicode_translation.csv")
     write_csv(test[["image_id"]].assign(labels="U+003F 1 1 U+FF2F 2 2"), public / "sample_submission.csv")
-    points = [_corners(page, labels) for page, labels in zip(test["image_id"], test["labels"], strict=True)]
+    points = [corners(page, labels) for page, labels in zip(test["image_id"], test["labels"], strict=True)]
     write_csv(test[["image_id"]].assign(labels=points), private / "gold_submission.csv")
 
 
-def _corners(page: str, labels: str | float) -> str:
+def corners(page: str, labels: str | float) -> str:
     """A point just inside of the top left corner of each box."""
     ensure(isinstance(labels, str), f"train.csv: page {page} has no labels, and falls into the test part")
     parts = str(labels).split(" ")
@@ -37,8 +37,13 @@ def _corners(page: str, labels: str | float) -> str:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     truth, predictions = format.read(submission, private / "test.csv")
+    return f1(truth["labels"].fillna(""), predictions["labels"])
+
+
+def f1(truth: Iterable[str], predictions: Iterable[Records]) -> float:
+    """Of all pages together: boxes, ``code x y width height`` again and again, and the points predicted."""
     hits = asked = given = 0
-    for boxes, points in zip(truth["labels"].fillna(""), predictions["labels"], strict=True):
+    for boxes, points in zip(truth, predictions, strict=True):
         parts = boxes.split(" ") if boxes else []
         hits += count_hits(parts, points)
         asked += len(parts) // 5
