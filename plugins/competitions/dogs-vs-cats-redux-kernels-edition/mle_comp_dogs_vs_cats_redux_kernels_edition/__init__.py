@@ -14,8 +14,17 @@ from mlecore.submissions import Format, Table
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    import pandas as pd
+    train, test = read_parts(raw)
+    numbered = {name: f"{number}.jpg" for number, name in enumerate(test, 1)}
+    for folder, names in (("train", train), ("test", numbered)):
+        extract(raw / "train.zip", public / folder, names)
+        with open_zip(raw / "train.zip") as photographs:  # the same once more, packed
+            move_members(photographs, public / f"{folder}.zip", names)
+    write_tables(public, private, test)
 
+
+def read_parts(raw: Path) -> tuple[dict[str, str], list[str]]:
+    """The photographs for training, each with its new name, and those for testing."""
     # the photographs of test.zip are not used, but it belongs to the download
     ensure((raw / "test.zip").is_file(), f"{raw / 'test.zip'} is missing")
     train, test = split(_photographs(raw / "train.zip"), test_size=0.1)
@@ -25,11 +34,13 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
         kind = "cat" if "cat" in PurePosixPath(name).name else "dog"
         renamed[name] = f"{kind}.{seen[kind]}.jpg"
         seen[kind] += 1
-    numbered = {name: f"{number}.jpg" for number, name in enumerate(test, 1)}
-    for folder, names in (("train", renamed), ("test", numbered)):
-        extract(raw / "train.zip", public / folder, names)
-        with open_zip(raw / "train.zip") as photographs:  # the same once more, packed
-            move_members(photographs, public / f"{folder}.zip", names)
+    return renamed, list(test)
+
+
+def write_tables(public: Path, private: Path, test: Sequence[str]) -> None:
+    """Answers and sample submission for these photographs, numbered from 1."""
+    import pandas as pd
+
     labels = [int("dog" in PurePosixPath(name).name) for name in test]
     answers = pd.DataFrame({"id": range(1, len(test) + 1), "label": labels})
     write_csv(answers, private / "answers.csv")
