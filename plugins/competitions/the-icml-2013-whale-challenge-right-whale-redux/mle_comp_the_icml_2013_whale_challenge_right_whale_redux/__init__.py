@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mlecore.hookspecs import hookimpl
@@ -14,23 +15,33 @@ from mlecore.submissions import Format, Table
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    import pandas as pd
+    train, test = clips_of_parts(raw)
+    write(raw, public, private, train, {clip: f"{clip.split('TRAIN')[0]}Test{i}.aif" for i, clip in enumerate(test)})
 
+
+def clips_of_parts(raw: Path) -> tuple[list[str], list[str]]:
+    """The clips of the first two days, and of the last two, in the order of their names."""
     found = members(raw / "train2.zip")
     clips = sorted(name.removeprefix("train2/") for name in found if name.startswith("train2/"))
     ensure(all(clip.endswith(".aif") for clip in clips), "train2.zip holds something other than .aif clips")
     dates = sorted({_date(clip) for clip in clips})
     ensure(len(dates) == 4, f"train2.zip: expected clips of four dates, found {len(dates)}: {', '.join(dates[:6])}")
     train, test = ([clip for clip in clips if _date(clip) in days] for days in (dates[:2], dates[2:]))
+    return train, test
+
+
+def write(raw: Path, public: Path, private: Path, train: Sequence[str], unlabelled: Mapping[str, str]) -> None:
+    """Both parts; ``unlabelled``: test clips with their new names."""
+    import pandas as pd
+
     renamed = {clip: re.sub(r"TRAIN\d+", f"TRAIN{i}", clip) for i, clip in enumerate(train)}
-    unlabelled = {clip: f"{clip.split('TRAIN')[0]}Test{i}.aif" for i, clip in enumerate(test)}
     with open_zip(raw / "train2.zip") as source:
         for folder, names in (("train2", renamed), ("test2", unlabelled)):
             with ZipWriter(public / f"{folder}.zip") as packed:
                 packed.add(f"{folder}/", b"")
                 for old, new in names.items():
                     packed.move(source, find(source, f"train2/{old}"), f"{folder}/{new}")
-    calls = [int(clip.endswith("_1.aif")) for clip in test]
+    calls = [int(clip.endswith("_1.aif")) for clip in unlabelled]
     answers = pd.DataFrame({"clip": list(unlabelled.values()), "probability": calls})
     write_csv(answers, private / "test.csv")
     write_csv(answers.assign(probability=0), public / "sampleSubmission.csv")
