@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mlecore.errors import DataError
@@ -22,9 +22,14 @@ SEGMENTS = ("histogram_of_segments", "segment_features", "segment_rectangles")
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
+    files = write_tables(raw / ARCHIVE, public, private)
+    extract(raw / ARCHIVE, public, copied(raw / ARCHIVE, files))
+
+
+def write_tables(source: Path, public: Path, private: Path) -> list[str]:
+    """All that is text, answers included. Returns the recordings' file names, in the archive's order."""
     import pandas as pd
 
-    source = raw / ARCHIVE
     essential, supplemental = public / "essential_data", public / "supplemental_data"
 
     folds = read_csv(source, member=f"{ESSENTIAL}/CVfolds_2.txt")
@@ -49,7 +54,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
             if recording in test:
                 heard = {int(label) for label in labels.split(",")} if labels else set()
                 pairs += [(recording * 100 + species, int(species in heard)) for species in range(SPECIES)]
-    _write_lines(essential / "rec_labels_test_hidden.txt", ["rec_id,[labels]", *shown])
+    write_lines(essential / "rec_labels_test_hidden.txt", ["rec_id,[labels]", *shown])
     write_csv(pd.DataFrame(pairs, columns=["Id", "Probability"]), private / "answers.csv")
     ids = [recording * 100 + species for recording in test for species in range(SPECIES)]
     write_csv(pd.DataFrame({"Id": ids, "Probability": 0}), public / "sample_submission.csv")
@@ -57,12 +62,12 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     for name in SEGMENTS:
         rows = [f"{new[old]},{rest}" for old, rest in _lines(source, f"{SUPPLEMENTAL}/{name}.txt") if old in new]
         header = "rec_id,[histogram of segment features]"  # as published: the same for all three
-        _write_lines(supplemental / f"{name}.txt", [header, *rows])
-    extract(source, public, _copied(source, files["filename"].tolist()))
+        write_lines(supplemental / f"{name}.txt", [header, *rows])
+    return list(files["filename"])
 
 
-def _copied(source: Path, names: list[str]) -> dict[str, str]:
-    """Members that go to public/ unchanged, and their places there."""
+def copied(source: Path, names: Sequence[str]) -> dict[str, str]:
+    """Members that go to public/ unchanged, and their places there; ``names`` are those of recordings."""
     with open_zip(source) as archive:
         there = set(archive.namelist())
     copied = [f"{ESSENTIAL}/species_list.txt", *(f"{ESSENTIAL}/src_wavs/{name}.wav" for name in names)]
@@ -85,7 +90,7 @@ def _lines(source: Path, member: str) -> Iterator[tuple[int, str]]:
                 raise DataError(f"{member}, line {number}: begins with {old!r}, which is not a number") from None
 
 
-def _write_lines(path: Path, lines: list[str]) -> None:
+def write_lines(path: Path, lines: list[str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*lines, ""]), encoding="utf-8", newline="\n")
 
