@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,10 +25,11 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     import pandas as pd
     from numpy.random import RandomState
 
-    known = _read(raw / TRAIN, ["annotations", "categories", "images", "info"])
-    unlabelled = _read(raw / TEST, ["categories", "images", "info"])
+    known = read_object(raw / TRAIN, ["annotations", "categories", "images", "info"])
+    unlabelled = read_object(raw / TEST, ["categories", "images", "info"])
     images, annotations = pd.DataFrame(known["images"]), pd.DataFrame(known["annotations"])
-    train_places, test_places = _places(images["location"])
+    everything = len(images)
+    train_places, test_places = places(images["location"], lambda size: size / (everything + size))
     train, test = (images[images["location"].isin(places)] for places in (train_places, test_places))
     ensure_disjoint(train["id"], test["id"], "images")
     ensure(images["id"].is_unique, f"{TRAIN} lists an image twice")
@@ -46,29 +48,26 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
         link_files(raw / "train", public / folder, [f"{id}.jpg" for id in part["id"]])
 
 
-def _read(path: Path, keys: list[str]) -> dict[str, Any]:
+def read_object(path: Path, keys: list[str]) -> dict[str, Any]:
     value: dict[str, Any] = read_json(path)
     ensure(sorted(value) == keys, f"{path.name} has the keys {', '.join(value)}; expected {', '.join(keys)}")
     return value
 
 
-def _places(column: Series[Any]) -> tuple[list[Any], list[Any]]:
+def places(column: Series[Any], share: Callable[[int], float]) -> tuple[list[Any], list[Any]]:
     """(train, test) locations: split at random, then moved one by one until the test part is as large as wanted.
 
-    Its share is taken of train and test images, where "train" are all images: published so. A fifth becomes more.
+    ``share`` is that of a test part of so many images. In v1 it is taken of train and test images, where "train" are
+    all images: published so. A fifth becomes more.
     """
     train, test = (list(part) for part in split(column.unique(), test_size=SHARE))
     sizes: dict[Any, int] = column.value_counts().to_dict()
     size = sum(sizes[place] for place in test)
-
-    def share() -> float:
-        return size / (len(column) + size)
-
-    while share() < SHARE:
+    while share(size) < SHARE:
         ensure(train, "no location is left for training")
         test.append(train.pop())
         size += sizes[test[-1]]
-    while share() > SHARE:
+    while share(size) > SHARE:
         train.append(test.pop())
         size -= sizes[train[-1]]
     ensure(train and test, "a part has no location: one location has too many of the images")
