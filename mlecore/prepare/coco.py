@@ -52,12 +52,20 @@ def file_names(pairs: Sequence[Pair], new: Callable[[int], str] | None = None) -
     return names
 
 
-def split_folder(metadata: Mapping[str, Any], source: Path, into: Path, *, test_size: float, few: int = 0) -> list[int]:
+def split_folder(
+    metadata: Mapping[str, Any],
+    source: Path,
+    into: Path,
+    *,
+    test_size: float,
+    few: int = 0,
+    id_type: type[str] | type[int] = str,
+) -> list[int]:
     """Split the pictures of folder ``source`` into ``into``/train and ``into``/test, each with its metadata.json.
 
     Train pictures keep ids and names. Test pictures are numbered, as id and in names such as ``images/012/12345.jpg``;
-    their metadata have no annotations and categories. Returns the categories of the test pictures, by number. Raises
-    DataError as ``split_pictures`` does.
+    their metadata have no annotations and categories, and ids of ``id_type``, which is text in v1 by a slip. Returns
+    the categories of the test pictures, by number. Raises DataError as ``split_pictures`` does.
     """
     train, test = split_pictures(metadata, test_size=test_size, few=few)
     link_files(source, into / "train", file_names(train))
@@ -65,7 +73,8 @@ def split_folder(metadata: Mapping[str, Any], source: Path, into: Path, *, test_
     names = file_names(test, lambda number: f"images/{number // 1000:03}/{number}.jpg")
     link_files(source, into / "test", names)
     images = [
-        {**image, "id": str(number), "file_name": names[image["file_name"]]} for number, (_, image) in enumerate(test)
+        {**image, "id": id_type(number), "file_name": names[image["file_name"]]}
+        for number, (_, image) in enumerate(test)
     ]
     unlabelled = {"images": images, "info": metadata["info"], "licenses": metadata["licenses"]}
     write_json(unlabelled, into / "test" / "metadata.json", indent=4, sort_keys=True)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from mlecore.errors import DataError
 from mlecore.prepare.tables import new_file
@@ -17,10 +17,10 @@ _MARK = re.compile(r"\s*(\[\s*\]|[\[,\]])")
 _SPACE = re.compile(r"\s*")
 
 
-def read_json(path: Path, encoding: str = "utf-8") -> Any:
-    """The value of a JSON file; DataError if it is missing or not JSON."""
+def read_json(path: Path, encoding: str = "utf-8", errors: Literal["strict", "replace"] = "strict") -> Any:
+    """The value of a JSON file; DataError if it is missing or not JSON. ``errors``: what to do with wrong bytes."""
     try:
-        return json.loads(path.read_text(encoding=encoding))
+        return json.loads(path.read_text(encoding=encoding, errors=errors))
     except FileNotFoundError:
         raise DataError(f"{path} is missing") from None
     except ValueError as error:

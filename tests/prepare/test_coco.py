@@ -64,3 +64,6 @@ def test_a_folder_becomes_two(tmp_path: Path) -> None:
         mine = [data for name, data in left.items() if name.startswith(f"images/{kind // 100:03}/{kind % 100:02}/")]
         assert (tmp_path / "test" / image["file_name"]).read_bytes() in mine
     assert sorted(kinds) == [7, 7, 7, 15504, 15504]
+    split_folder(found, raw, tmp_path / "numbers", test_size=0.2, id_type=int)
+    numbered = json.loads((tmp_path / "numbers" / "test/metadata.json").read_text())
+    assert [image["id"] for image in numbered["images"]] == list(range(5))

@@ -44,7 +44,8 @@ def test_json_is_that_of_json_dump(tmp_path: Path, options: dict[str, int]) -> N
 def test_invalid_json_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="missing"):
         prepare.read_json(tmp_path / "x.json")
-    (tmp_path / "x.json").write_bytes(b'{"a": \xe9')
+    (tmp_path / "x.json").write_bytes(b'{"a": "\xe9"}')
+    assert prepare.read_json(tmp_path / "x.json", errors="replace") == {"a": "\ufffd"}
     with pytest.raises(DataError, match=r"x\.json cannot be read as JSON"):
         prepare.read_json(tmp_path / "x.json")
 
