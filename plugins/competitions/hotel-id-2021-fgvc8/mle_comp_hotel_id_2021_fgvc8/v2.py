@@ -1,0 +1,53 @@
+"""Edition v2: test photographs have new names, and predictions are lists of whole numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mle_comp_hotel_id_2021_fgvc8 as v1
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import map_at_k
+from mlecore.prepare import link_files, new_names, rename_rows, write_renamed
+from mlecore.submissions import Format, Table, generic_check, refuse, words
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+SEED = 2
+_HOTELS = re.compile(r"[ ]*[0-9]+(?:[ ]+[0-9]+)*[ ]*")
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    train, test = v1.read_parts(raw)
+    names = new_names(test["image"], "################.jpg", seed=SEED, taken=train["image"])
+    write_renamed(names, private / "names.csv")
+    v1.write(raw, public, private, train, rename_rows(test, "image", names))
+    places = dict(zip(test["image"], v1.paths(test), strict=True))
+    link_files(raw / "train_images", public / "test_images", {places[old]: new for old, new in names.items()})
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, predictions = format.read(submission, private / "test.csv")
+    _refuse_others(predictions)
+    return map_at_k(({hotel} for hotel in truth["hotel_id"]), map(words, predictions["hotel_id"]), 5)
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    _refuse_others(format.read(submission, sample.frame())[1])
+    return warnings
+
+
+def _refuse_others(predictions: DataFrame) -> None:
+    """Raises InvalidSubmission unless each cell is a list of hotel ids."""
+    import numpy as np
+
+    cells = predictions["hotel_id"].tolist()
+    bad = np.fromiter((_HOTELS.fullmatch(cell) is None for cell in cells), bool, len(cells))
+    refuse(predictions, "hotel_id", "hotel ids, whole numbers with blanks between, such as 36363 53586", bad)
