@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import roc_auc
 from mlecore.prepare import ZipWriter, ensure_unique, extract, pack_7z, read_csv, split, write_csv
 from mlecore.submissions import Format, Table
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 LABELS = "train_labels.csv"
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
+    train, test = read_parts(raw)
+    write(raw, public, private, train, test, {name: name for name in test["name"]})
+
+
+def read_parts(raw: Path) -> tuple[DataFrame, DataFrame]:
+    """The rows of the labels for training, and those for testing."""
     table = read_csv(raw / f"{LABELS}.zip", member=LABELS)[["name", "invasive"]]
     ensure_unique(table["name"], "names of train_labels.csv")
-    train, test = split(table, test_size=0.2)
+    return split(table, test_size=0.2)
+
+
+def write(raw: Path, public: Path, private: Path, train: DataFrame, test: DataFrame, tested: Mapping[int, int]) -> None:
+    """Tables and archives; ``tested``: the photographs for testing, old name to new name."""
     sample = test.assign(invasive=0.5)
     write_csv(test, private / "answers.csv")
     write_csv(sample, private / "sample_submission.csv")
@@ -25,10 +40,11 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
         with ZipWriter(public / f"{name}.zip") as archive, archive.open(name) as stream:
             write_csv(part, stream)
     with tempfile.TemporaryDirectory(dir=private) as folder:
-        images = [f"train/{name}.jpg" for name in table["name"]]
+        images = [f"train/{name}.jpg" for name in [*train["name"], *tested]]
         extract(raw / "train.7z", Path(folder), dict(zip(images, images, strict=True)))
-        for part, name in ((train, "train"), (test, "test")):  # published empty, by a slip
-            names = {f"train/{image}.jpg": f"{name}/{image}.jpg" for image in part["name"]}
+        trained = {name: name for name in train["name"]}
+        for kept, name in ((trained, "train"), (tested, "test")):  # published empty, by a slip
+            names = {f"train/{old}.jpg": f"{name}/{new}.jpg" for old, new in kept.items()}
             pack_7z(Path(folder), public / f"{name}.7z", names)
 
 
