@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,24 +14,35 @@ from mlecore.submissions import Format, Table, words
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from pandas import DataFrame
 
 NEW = "new_whale"
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
+    train, test = read_parts(raw)
+    write(raw, public, private, train, test, {image: image for image in test["Image"]})
+
+
+def read_parts(raw: Path) -> tuple[DataFrame, DataFrame]:
+    """The rows of train.csv for training, and those for testing."""
     table = read_csv(raw / "train.csv")
     ensure_unique(table["Image"], "images of train.csv")
     in_test = _in_test(table["Id"])
-    train, test = table[~in_test], table[in_test]
+    return table[~in_test], table[in_test]
+
+
+def write(raw: Path, public: Path, private: Path, train: DataFrame, test: DataFrame, tested: Mapping[str, str]) -> None:
+    """Tables and photographs; ``tested``: those for testing, old name to the name that ``test`` has."""
     answers = test.assign(Id=test["Id"].where(test["Id"].isin(train["Id"]), NEW))
     ensure((answers["Id"] == NEW).any(), f"no image of the test part is of a {NEW}")
     write_csv(train, public / "train.csv")
     write_csv(answers, private / "test.csv")
     sample = answers.assign(Id=f"{NEW} w_1287fbc w_98baff9 w_7554f44 w_1eafe46")
     write_csv(sample, public / "sample_submission.csv")
-    for folder, part in (("train", train), ("test", test)):
-        link_files(raw / "train", public / folder, part["Image"])
+    link_files(raw / "train", public / "train", train["Image"])
+    link_files(raw / "train", public / "test", tested)
 
 
 def _in_test(ids: Iterable[str]) -> NDArray[np.bool_]:
