@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mle_comp_ranzcr_clip_catheter_line_classification import GRADED, ID
+from mle_comp_ranzcr_clip_catheter_line_classification import ID, LABELS
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import encode, picture, split_positions, write_csv
-
-LABELS = [*GRADED, "CVC - Normal", "Swan Ganz Catheter Present"]
 
 
 @hookimpl

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from mle_comp_ranzcr_clip_catheter_line_classification import GRADED, ID
-from mle_comp_ranzcr_clip_catheter_line_classification.synthetic import LABELS
+from mle_comp_ranzcr_clip_catheter_line_classification import GRADED, ID, LABELS
 from mlecore_testing import Trial
 
 

@@ -1,0 +1,27 @@
+"""Edition v2: split by patient, and all eleven labels are graded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mle_comp_ranzcr_clip_catheter_line_classification as v1
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import mean_roc_auc
+from mlecore.prepare import read_csv, split_whole_groups
+from mlecore.submissions import Format, Table
+
+TEST_SHARE = 0.1  # of the X-rays, as in v1
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    table = read_csv(raw / "train.csv")
+    parts = split_whole_groups(table["PatientID"].tolist(), test_size=TEST_SHARE)
+    train, test = (table.iloc[part] for part in parts)
+    v1.write_parts(raw, public, private, train, test, v1.LABELS)
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, predictions = format.read(submission, private / "test.csv", v1.LABELS)
+    return mean_roc_auc(truth[v1.LABELS], predictions[v1.LABELS])
