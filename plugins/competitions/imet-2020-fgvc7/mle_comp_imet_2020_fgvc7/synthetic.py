@@ -10,6 +10,7 @@ from mlecore.prepare import encode, hex_ids, picture, split_positions, write_csv
 LABELS = {
     0: "country::afghanistan",
     1: "country::égypte",
+    2: "country::iran",
     782: "culture::american",
     448: "medium::silver",
     2429: "tags::flowers",
