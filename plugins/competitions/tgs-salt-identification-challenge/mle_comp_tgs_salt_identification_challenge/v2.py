@@ -1,0 +1,43 @@
+"""Edition v2: the depths of all images are public, and an empty mask on salt scores 0."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mle_comp_tgs_salt_identification_challenge as v1
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import area
+from mlecore.prepare import ensure, read_csv, write_csv
+from mlecore.submissions import Format, Table
+from mlecore.submissions.masks import decode_masks
+
+if TYPE_CHECKING:
+    from mlecore.submissions.masks import Runs
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    v1.prepare(raw, public, private)
+    images = {id for path in (public / "train.csv", private / "test.csv") for id in read_csv(path)["id"]}
+    depths = read_csv(raw / "depths.csv")
+    missing = images.difference(depths["id"])
+    ensure(not missing, f"depths.csv lacks {len(missing)} of the {len(images)} images")
+    (public / "depths.csv").unlink()
+    write_csv(depths[depths["id"].isin(images)].sort_values("id"), public / "depths.csv")
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, predictions = format.read(submission, private / "test.csv")
+    asked = decode_masks(truth, truth["rle_mask"].fillna(""), [v1.PIXELS] * len(truth))
+    hits = sum(thresholds_hit(a, b) for a, b in zip(asked, predictions["rle_mask"], strict=True))
+    return hits / 10 / len(truth)
+
+
+def thresholds_hit(truth: Runs, predictions: Runs) -> int:
+    """How many of the thresholds 0.50, 0.55, ..., 0.95 the IoU of two masks exceeds.
+
+    All where both are empty, none where one is.
+    """
+    return 0 if area(truth) and not area(predictions) else v1.thresholds_hit(truth, predictions)
