@@ -13,7 +13,7 @@ from mlecore.prepare import ensure, ensure_columns, link_tree, read_csv, split_b
 from mlecore.submissions import Format, Table, generic_check, read_answers
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 COLUMNS = ["Patient", "Weeks", "FVC", "Percent", "Age", "Sex", "SmokingStatus"]
 LAST_VISITS = 3  # of each patient are graded
@@ -49,8 +49,6 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
     """The mean modified Laplace log likelihood of the graded visits that the submission has; NaN where it has none."""
-    import numpy as np
-
     answers = read_answers(private / "test.csv", ["Patient", "Patient_Week", "FVC"])
     truth, predictions = format.read(submission, answers)
     _ensure_numeric(submission)
@@ -64,17 +62,28 @@ def grade(submission: Table, private: Path, format: Format) -> float:
         )
     if not len(predictions):
         return math.nan
-    sigma = math.sqrt(2) * np.maximum(predictions["Confidence"].fillna(0).to_numpy(), LEAST_SIGMA)
-    error = np.minimum(np.abs(truth["FVC"].to_numpy() - predictions["FVC"].to_numpy()), GREATEST_ERROR)
+    return likelihood(truth["FVC"], predictions.fillna({"Confidence": 0}))
+
+
+def likelihood(truth: Series, predictions: DataFrame) -> float:
+    """The mean modified Laplace log likelihood of the true capacities (ml), row by row like ``predictions``."""
+    import numpy as np
+
+    sigma = math.sqrt(2) * np.maximum(predictions["Confidence"].to_numpy(), LEAST_SIGMA)
+    error = np.minimum(np.abs(truth.to_numpy() - predictions["FVC"].to_numpy()), GREATEST_ERROR)
     return float(np.mean(-2 * error / sigma - np.log(sigma)))
 
 
 def _graded(answers: DataFrame) -> set[str]:
     """The ``Patient_Week`` of the last three measured visits of each patient."""
-    visits = answers.dropna(subset=["FVC"])
-    week = visits["Patient_Week"].str.rpartition("_")[2].astype(int)
-    last = visits.assign(week=week).sort_values("week").groupby("Patient").tail(LAST_VISITS)
-    return set(last["Patient_Week"])
+    return set(visits(answers).groupby("Patient").tail(LAST_VISITS)["Patient_Week"])
+
+
+def visits(answers: DataFrame) -> DataFrame:
+    """The measured visits, by their week."""
+    measured = answers.dropna(subset=["FVC"])
+    week = measured["Patient_Week"].str.rpartition("_")[2].astype(int)
+    return measured.assign(week=week).sort_values("week")
 
 
 def _ensure_numeric(submission: Table) -> None:
