@@ -29,7 +29,7 @@ def mean_average_precision(asked: Sequence[Records], predictions: DataFrame) -> 
     ``asked`` are the answers' records (label, confidence, xmin, ymin, xmax, ymax), row by row like ``predictions``.
     Raises InvalidSubmission for a confidence of such a label that is not finite.
     """
-    truths, given = _Boxes(asked), _Boxes(predictions["PredictionString"].tolist())
+    truths, given = Boxes(asked), Boxes(predictions["PredictionString"].tolist())
     known = sorted(set(truths.labels))
     of_label = np.isin(given.labels, known)
     if len(bad := np.flatnonzero(of_label & ~np.isfinite(given.confidence))):
@@ -39,7 +39,7 @@ def mean_average_precision(asked: Sequence[Records], predictions: DataFrame) -> 
     return sum(scores) / len(scores) if scores else 0.0
 
 
-class _Boxes:
+class Boxes:
     """Records one below the other: ``rows``, ``labels``, ``confidence`` and ``corners`` (records x 4)."""
 
     def __init__(self, cells: Sequence[Records]) -> None:
