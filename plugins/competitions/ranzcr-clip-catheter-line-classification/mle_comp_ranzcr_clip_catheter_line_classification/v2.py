@@ -7,16 +7,18 @@ from pathlib import Path
 import mle_comp_ranzcr_clip_catheter_line_classification as v1
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import mean_roc_auc
-from mlecore.prepare import read_csv, split_whole_groups
+from mlecore.prepare import ensure_columns, read_csv, split_whole_groups
 from mlecore.submissions import Format, Table
 
+PATIENT = "PatientID"
 TEST_SHARE = 0.1  # of the X-rays, as in v1
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
     table = read_csv(raw / "train.csv")
-    parts = split_whole_groups(table["PatientID"].tolist(), test_size=TEST_SHARE)
+    ensure_columns(table, [v1.ID, *v1.LABELS, PATIENT], "train.csv")
+    parts = split_whole_groups(table[PATIENT].tolist(), test_size=TEST_SHARE)
     train, test = (table.iloc[part] for part in parts)
     v1.write_parts(raw, public, private, train, test, v1.LABELS)
 
