@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -47,28 +47,41 @@ def mean_average_precision(asked: Sequence[Records], predictions: DataFrame) -> 
     ``predictions``. Raises InvalidSubmission for an impossible box of a true class; others are not looked at.
     """
     truths, given = Boxes(asked), Boxes(predictions["PredictionString"].tolist())
-    groups = {pair: number for number, pair in enumerate(dict.fromkeys(truths.pairs()))}
+    groups = numbered(truths.pairs())
+    refuse_impossible(given, np.flatnonzero(given.grouped(groups) >= 0), predictions)
+    return mean_over_groups(truths, given, groups, len(asked))
+
+
+def numbered(pairs: Iterable[tuple[int, str]]) -> dict[tuple[int, str], int]:
+    """The number of each row and class, by order of first appearance."""
+    return {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
+
+
+def mean_over_groups(truths: Boxes, given: Boxes, groups: dict[tuple[int, str], int], count: int) -> float:
+    """The mean over thresholds and ``count`` rows of the mean AP over the groups of a row.
+
+    A group without a truth has an AP of 0. Predictions of other groups do not count.
+    """
     of_truth, of_given = truths.grouped(groups), given.grouped(groups)
     truth_order = np.argsort(of_truth, kind="stable")
     order = np.lexsort((-given.confidence, of_given))  # within a group by falling confidence, as given where it ties
     order = order[of_given[order] >= 0]
-    _refuse_impossible(given.box, np.sort(order), given.rows, predictions)
     group, sizes = of_given[order], np.bincount(of_truth, minlength=len(groups))
     best, overlap = _best(given.box[order], group, truths.box[truth_order], np.r_[0, np.cumsum(sizes)])
     samples = np.array([row for row, _ in groups], dtype=np.intp)
-    classes = np.bincount(samples, minlength=len(asked))
+    classes = np.bincount(samples, minlength=count)
     scores = []
     for threshold in THRESHOLDS:
         averages = _average_precisions(_hits(best, overlap > threshold), group, sizes)
         with np.errstate(invalid="ignore"):
-            scores.append(np.mean(np.bincount(samples, averages, minlength=len(asked)) / classes))
+            scores.append(np.mean(np.bincount(samples, averages, minlength=count) / classes))
     return float(np.mean(scores))
 
 
-def _refuse_impossible(box: Floats, which: Integers, rows: Integers, predictions: DataFrame) -> None:
+def refuse_impossible(given: Boxes, which: Integers, predictions: DataFrame) -> None:
     """Refuses NaN, sizes of 0 or less, and boxes so large or far away that rounding bends their corners."""
     for start in range(0, len(which), _AT_ONCE):
-        some = box[which[start : start + _AT_ONCE]]
+        some = given.box[which[start : start + _AT_ONCE]]
         corners = _corners(some)
         with np.errstate(invalid="ignore", over="ignore"):
             sides = np.roll(corners, -1, axis=1) - corners
@@ -76,10 +89,10 @@ def _refuse_impossible(box: Floats, which: Integers, rows: Integers, predictions
             bad = np.isnan(some).any(axis=1) | ~(some[:, 3:6] > 0).all(axis=1) | bent.any(axis=1)
         if bad.any():
             first = int(which[start + bad.argmax()])
-            words = " ".join(map(str, box[first].tolist()))
+            words = " ".join(map(str, given.box[first].tolist()))
+            row = row_name(predictions, int(given.rows[first]))
             raise InvalidSubmission(
-                f"{row_name(predictions, int(rows[first]))}: no box can be built of {words}: sizes must be above 0, "
-                "and no number missing, infinite or huge"
+                f"{row}: no box can be built of {words}: sizes must be above 0, and no number missing, infinite or huge"
             )
 
 
@@ -229,4 +242,4 @@ def _average_precisions(hit: NDArray[np.bool_], group: Integers, sizes: Integers
     offset = (len(sizes) - group) * len(levels)
     highest = np.maximum.accumulate((rank + offset)[::-1])[::-1] - offset  # from here to the end of the group
     np.add.at(averages, group[hit], levels[highest[hit]])
-    return averages / sizes
+    return averages / np.maximum(sizes, 1)

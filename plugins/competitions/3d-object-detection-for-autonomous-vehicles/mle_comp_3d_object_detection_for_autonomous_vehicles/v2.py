@@ -1,0 +1,82 @@
+"""Edition v2: a class counts in a sample that has it or is said to, and every predicted box is a possible one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mle_comp_3d_object_detection_for_autonomous_vehicles as v1
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare import read_json, write_json
+from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions.records import Records, refuse_records
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+
+    from mle_comp_3d_object_detection_for_autonomous_vehicles.boxes import Boxes
+
+CLASSES = (
+    "animal",
+    "bicycle",
+    "bus",
+    "car",
+    "emergency_vehicle",
+    "motorcycle",
+    "other_vehicle",
+    "pedestrian",
+    "truck",
+)
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    v1.prepare(raw, public, private)
+    for part in v1.PARTS:
+        folder = public / f"{part}_data"
+        (record,) = read_json(folder / "map.json")
+        (folder / "map.json").unlink()
+        logs = [log["token"] for log in read_json(folder / "log.json")]
+        write_json([record | {"log_tokens": logs}], folder / "map.json")
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    """The mean over samples and thresholds of the mean AP over the classes of the truth or the prediction."""
+    from mle_comp_3d_object_detection_for_autonomous_vehicles.boxes import Boxes, mean_over_groups, numbered
+
+    truth, predictions = format.read(submission, read_answers(private / "test.csv", ["Id", "PredictionString"]))
+    given = _possible(predictions)
+    truths = Boxes(list(format.columns["PredictionString"].read(truth, "PredictionString", truth)))
+    return mean_over_groups(truths, given, numbered(chain(truths.pairs(), given.pairs())), len(truth))
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    _possible(format.read(submission, sample.frame())[1])
+    return warnings
+
+
+def _possible(predictions: DataFrame) -> Boxes:
+    """All boxes of a submission. Raises InvalidSubmission for an unknown class, and a box that cannot be built."""
+    import numpy as np
+
+    from mle_comp_3d_object_detection_for_autonomous_vehicles.boxes import Boxes, refuse_impossible
+
+    expected = f"numbers must be finite, classes {', '.join(CLASSES)}"
+    refuse_records(predictions, "PredictionString", expected, _impossible)
+    given = Boxes(predictions["PredictionString"].tolist())
+    refuse_impossible(given, np.arange(len(given.rows)), predictions)
+    return given
+
+
+def _impossible(cell: Records) -> NDArray[np.bool_]:
+    import numpy as np
+
+    *numbers, classes = cell.words
+    return np.asarray(~(np.isin(classes, CLASSES) & np.isfinite(numbers).all(axis=0)))
