@@ -47,7 +47,7 @@ def mean_average_precision(answers: DataFrame, predictions: DataFrame) -> float:
     number = np.lexsort((falling, of_image, of_class))  # stable, NaN last
     number = number[of_class[number] >= 0]
     group = of_class[number] * len(images) + of_image[number]
-    number = number[_rank(group) < MOST]
+    number = number[rank(group) < MOST]
     group = of_class[number] * len(images) + of_image[number]
     truth_group = truth_class * len(images) + truth_image
     matched, ignored = np.zeros(len(number), dtype=bool), np.zeros(len(number), dtype=bool)
@@ -66,7 +66,7 @@ def mean_average_precision(answers: DataFrame, predictions: DataFrame) -> float:
             mine = slice(*np.searchsorted(group, [kind * len(images), (kind + 1) * len(images)]))
             order = np.argsort(falling[number[mine]], kind="stable")
             kept = order[~ignored[mine][order]]
-            precisions.append(_average_precision(matched[mine][kept], expected))
+            precisions.append(average_precision(matched[mine][kept], expected))
     return float(np.mean(precisions)) if precisions else -1.0
 
 
@@ -119,13 +119,13 @@ def _outside(boxes: Floats) -> NDArray[np.bool_]:
     return np.asarray((area < AREAS[0]) | (area > AREAS[1]))
 
 
-def _rank(groups: NDArray[np.intp]) -> NDArray[np.intp]:
+def rank(groups: NDArray[np.intp]) -> NDArray[np.intp]:
     """The place of each within its group, from 0; groups are sorted."""
     starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]]) if len(groups) else np.zeros(0, dtype=np.intp)
     return np.arange(len(groups)) - np.repeat(starts, np.diff(np.r_[starts, len(groups)]))
 
 
-def _average_precision(hits: NDArray[np.bool_], expected: int) -> float:
+def average_precision(hits: NDArray[np.bool_], expected: int) -> float:
     """The mean of the precision at 101 levels of recall; ``hits`` by falling confidence."""
     true, false = np.cumsum(hits), np.cumsum(~hits)
     recall = true / expected

@@ -1,0 +1,76 @@
+"""Edition v2: boxes are compared by their corners, and every class, confidence and corner is a possible one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mle_comp_vinbigdata_chest_xray_abnormalities_detection as v1
+from mlecore.hookspecs import hookimpl
+from mlecore.submissions import Format, Table, generic_check, read_answers
+from mlecore.submissions.records import Records, flatten, refuse_records
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    answers = read_answers(private / "answers.csv", ["image_id", "class_id", *v1.BOX])
+    truth, predictions = format.read(submission, answers[["image_id"]].drop_duplicates())
+    _refuse_impossible(predictions)
+    return mean_average_precision(answers, truth["image_id"].tolist(), predictions["PredictionString"].tolist())
+
+
+def mean_average_precision(answers: DataFrame, images: Sequence[str], cells: Sequence[Records]) -> float:
+    """The mean over the classes of the answers of the average precision at 101 levels of recall, as COCOeval's.
+
+    ``cells`` are the records (class, confidence, corners) of each image. At most 100 of a class count in an image.
+    """
+    import numpy as np
+
+    from mle_comp_vinbigdata_chest_xray_abnormalities_detection import coco
+    from mlecore.metrics import right_boxes
+
+    places = {image: place for place, image in enumerate(images)}
+    rows, (kinds, confidence, *words) = flatten(cells, 6)
+    corners = np.column_stack(words)
+    scores = []
+    for kind, truths in answers.groupby("class_id"):
+        mine = np.flatnonzero(kinds == kind)
+        mine = mine[np.lexsort((-confidence[mine], rows[mine]))]
+        mine = mine[coco.rank(rows[mine]) < coco.MOST]
+        truth_rows = truths["image_id"].map(places).to_numpy(dtype=np.intp)
+        truth_corners = truths[v1.BOX].to_numpy(dtype=np.float64)
+        right = right_boxes(rows[mine], confidence[mine], corners[mine], truth_rows, truth_corners, iou=coco.IOU)
+        scores.append(coco.average_precision(right, len(truths)))
+    return float(np.mean(scores))
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    _, predictions = format.read(submission, sample.frame())
+    _refuse_impossible(predictions)
+    return warnings
+
+
+@hookimpl
+def perfect(private: Path) -> DataFrame:
+    return read_answers(private / "gold_submission.csv")
+
+
+def _refuse_impossible(predictions: DataFrame) -> None:
+    expected = f"classes must be whole numbers from 0 to {v1.NO_FINDING}, confidences and corners finite"
+    refuse_records(predictions, "PredictionString", expected, _impossible)
+
+
+def _impossible(cell: Records) -> NDArray[np.bool_]:
+    import numpy as np
+
+    kinds, *numbers = cell.words
+    possible = (kinds >= 0) & (kinds <= v1.NO_FINDING) & (kinds == np.floor(kinds))
+    return np.asarray(~(possible & np.isfinite(numbers).all(axis=0)))
