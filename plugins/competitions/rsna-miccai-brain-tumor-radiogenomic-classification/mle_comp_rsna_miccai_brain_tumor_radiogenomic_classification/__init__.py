@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import roc_auc
 from mlecore.prepare import ensure_unique, link_tree, read_csv, split, write_csv
 from mlecore.submissions import Format, Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 CASE, TARGET = "BraTS21ID", "MGMT_value"
 
@@ -16,7 +20,11 @@ CASE, TARGET = "BraTS21ID", "MGMT_value"
 def prepare(raw: Path, public: Path, private: Path) -> None:
     table = read_csv(raw / "train_labels.csv", dtype={CASE: str, TARGET: int})
     ensure_unique(table[CASE], "cases of train_labels.csv")
-    train, test = split(table[[CASE, TARGET]], test_size=0.1)
+    write_parts(raw, public, private, *split(table[[CASE, TARGET]], test_size=0.1))
+
+
+def write_parts(raw: Path, public: Path, private: Path, train: DataFrame, test: DataFrame) -> None:
+    """Tables and scans of both parts."""
     write_csv(train, public / "train_labels.csv")
     write_csv(test, private / "test.csv")
     write_csv(test.assign(**{TARGET: 0.5}), public / "sample_submission.csv")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mle_comp_rsna_miccai_brain_tumor_radiogenomic_classification import CASE, TARGET
+from mle_comp_rsna_miccai_brain_tumor_radiogenomic_classification.v2 import FAULTY
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import dicom, picture, split_positions, write_csv
 
@@ -20,9 +21,13 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
 
     rng = RandomState(seed)
     count = max(100, round(120 * size))
-    cases = [f"{number:05d}" for number in np.cumsum(rng.randint(1, 4, count)) - 1]
+    numbers = np.cumsum(rng.randint(1, 4, count + len(FAULTY))) - 1
+    cases = [case for case in map("{:05d}".format, numbers) if case not in FAULTY][:count]
     targets = rng.randint(0, 2, count)
-    targets[split_positions(count, 0.1)[1][:4]] = 0, 1, 0, 1  # both classes are in the test part
+    train, test = split_positions(count, 0.1)
+    targets[test[:4]] = 0, 1, 0, 1  # both classes are in the test part
+    for place, case in zip((test[-1], *train[:2]), FAULTY, strict=True):
+        cases[place] = case
     write_csv(pd.DataFrame({CASE: cases, TARGET: targets}), raw / "train_labels.csv")
     for folder, names in (("train", cases), ("test", ["99999"])):  # test: Kaggle's own test set
         for case, target in zip(names, targets, strict=False):
