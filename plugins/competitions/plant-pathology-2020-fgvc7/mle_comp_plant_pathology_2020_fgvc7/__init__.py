@@ -18,10 +18,19 @@ CLASSES = ["healthy", "multiple_diseases", "rust", "scab"]
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
+    write_parts(raw, public, private, *split(read_leaves(raw), test_size=0.1))
+
+
+def read_leaves(raw: Path) -> DataFrame:
+    """The table of leaves. Raises DataError if it is not as expected."""
     table = read_csv(raw / "train.csv")
     ensure_columns(table, ["image_id", *CLASSES], "train.csv")
     ensure(table["image_id"].astype(str).str.startswith("Train_").all(), "an image_id does not start with Train_")
-    old_train, old_test = split(table, test_size=0.1)
+    return table
+
+
+def write_parts(raw: Path, public: Path, private: Path, old_train: DataFrame, old_test: DataFrame) -> None:
+    """Tables and photographs of both parts, whose leaves get new names in the order of their rows."""
     train, test = _renamed(old_train, "Train_"), _renamed(old_test, "Test_")
     write_csv(train, public / "train.csv")
     write_csv(test, private / "test.csv")
