@@ -64,4 +64,4 @@ def _overlaps(boxes: NDArray[np.float64], truths: NDArray[np.float64]) -> NDArra
         shared = np.minimum(one[..., 2:], other[..., 2:]) - np.maximum(one[..., :2], other[..., :2])
         both = np.maximum(shared, 0).prod(axis=-1)
         overlap = both / (sides.prod(axis=-1) + others.prod(axis=-1) - both)
-    return np.nan_to_num(overlap, nan=0.0)
+    return np.asarray(np.nan_to_num(overlap, nan=0.0))
