@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy
 from mlecore.prepare import read_csv, split, write_csv
 from mlecore.submissions import Format, Table
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    train, test = split(read_csv(raw / "train.csv"), test_size=0.1)
+    write(public, private, *split(read_csv(raw / "train.csv"), test_size=0.1))
+
+
+def write(public: Path, private: Path, train: DataFrame, test: DataFrame) -> None:
     write_csv(train, public / "train.csv")
     write_csv(test, private / "test.csv")
     write_csv(test.drop(columns="Transported"), public / "test.csv")
