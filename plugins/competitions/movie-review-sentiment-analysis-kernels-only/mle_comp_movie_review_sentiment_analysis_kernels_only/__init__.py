@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy
 from mlecore.prepare import ZipWriter, ensure_columns, ensure_disjoint, ensure_unique, read_csv, split, write_csv
 from mlecore.submissions import Format, Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 COLUMNS = ["PhraseId", "SentenceId", "Phrase", "Sentiment"]
 
@@ -16,7 +20,10 @@ COLUMNS = ["PhraseId", "SentenceId", "Phrase", "Sentiment"]
 def prepare(raw: Path, public: Path, private: Path) -> None:
     table = read_csv(raw / "train.tsv.zip", member="train.tsv", float_precision=None, sep="\t")
     ensure_columns(table, COLUMNS, "train.tsv")
-    train, test = split(table, test_size=0.3)
+    write(public, private, *split(table, test_size=0.3))
+
+
+def write(public: Path, private: Path, train: DataFrame, test: DataFrame) -> None:
     for part in (train, test):
         ensure_unique(part["PhraseId"], "PhraseIds of train.tsv")
     ensure_disjoint(train["PhraseId"], test["PhraseId"], "PhraseIds of train and test")
