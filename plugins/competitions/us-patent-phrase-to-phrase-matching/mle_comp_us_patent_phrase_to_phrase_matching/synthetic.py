@@ -19,10 +19,10 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
 
     rng = RandomState(seed)
     count = max(100, round(1000 * size))
-    anchors = [" ".join(_PARTS[i] for i in rng.permutation(len(_PARTS))[:4]) for _ in range(12)]
+    anchors = [" ".join(_PARTS[i] for i in rng.permutation(len(_PARTS))[:4]) for _ in range(60)]
     rows = []
     for number in range(count):
-        anchor, shared = anchors[rng.randint(12)], number % 5
+        anchor, shared = anchors[rng.randint(60)], number % 5
         others = [part for part in _PARTS if part not in anchor.split()]
         words = anchor.split()[:shared] + [others[i] for i in rng.permutation(len(others))[: 4 - shared]]
         target = " ".join(words[i] for i in rng.permutation(4))

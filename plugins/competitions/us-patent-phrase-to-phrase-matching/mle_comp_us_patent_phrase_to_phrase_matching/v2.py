@@ -1,0 +1,46 @@
+"""Edition v2: split by anchor; the sample has a score, and what has none is invalid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import mle_comp_us_patent_phrase_to_phrase_matching as v1
+from mlecore.errors import InvalidSubmission
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare import ensure, read_csv, split_whole_groups, write_csv
+from mlecore.submissions import Format, Table, generic_check, numbers
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    import numpy as np
+
+    table = read_csv(raw / "train.csv", na_filter=False)
+    train, test = (table.iloc[part] for part in split_whole_groups(table["anchor"].tolist(), test_size=0.1))
+    ensure(test["score"].nunique() > 1, "the pairs for testing have one score only")
+    write_csv(train, public / "train.csv")
+    write_csv(test, private / "test.csv")
+    write_csv(test.drop(columns="score"), public / "test.csv")
+    write_csv(test[["id"]].assign(score=np.linspace(0, 1, len(test))), public / "sample_submission.csv")
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    truth, predictions = format.read(submission, private / "test.csv")
+    _refuse_constant(submission)
+    largest = predictions["score"].abs().max()  # without it, the sum of huge numbers would be infinite
+    return v1.pearson(truth["score"], predictions["score"] / largest)
+
+
+@hookimpl
+def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
+    warnings = generic_check(format, submission, sample)
+    _refuse_constant(submission)
+    return warnings
+
+
+def _refuse_constant(submission: Table) -> None:
+    scores = numbers(submission.frame(), "score")
+    if (scores == scores[0]).all():
+        raise InvalidSubmission(f"column 'score' holds {scores[0]:g} in every row: the correlation is undefined")

@@ -1,0 +1,53 @@
+"""Patent phrases, edition v2: anchors are on one side of the split, and every valid submission has a score."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from mlecore_testing import Trial
+
+pytestmark = pytest.mark.trial(edition="v2", size=0.5)
+
+
+def anchors_of_both(trial: Trial) -> set[str]:
+    train, test = (set(pd.read_csv(trial.public / f"{part}.csv")["anchor"]) for part in ("train", "test"))
+    return train & test
+
+
+def test_no_anchor_is_in_both_parts(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
+    assert anchors_of_both(trial_v1)
+    assert not anchors_of_both(trial)
+    assert 0.09 < len(answers) / len(pd.read_csv(trial.raw / "train.csv")) <= 0.11
+
+
+def test_null_is_a_phrase(trial: Trial) -> None:
+    tables = [pd.read_csv(trial.public / f"{part}.csv", na_filter=False) for part in ("train", "test")]
+    targets = pd.concat(tables)["target"]
+    assert "null" in set(targets) and "" not in set(targets)
+
+
+def test_what_has_no_score_is_invalid(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
+    assert math.isnan(trial_v1.grade((trial_v1.public / "sample_submission.csv").read_text()))
+    assert math.isfinite(trial.grade((trial.public / "sample_submission.csv").read_text()))
+    trial.refuses(answers.assign(score=0.5), "holds 0.5 in every row")
+    trial.refuses(answers.assign(score=answers["score"].where(answers.index != 3)), "score")
+
+
+def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
+    rng = np.random.default_rng(0)
+    x = answers["score"].tolist()
+    for _ in range(200):
+        scale = rng.choice([1e-3, 1.0, 1e5])
+        y = (scale * (rng.normal(size=len(x)) + rng.choice([-1, 0, 3]) * answers["score"])).tolist()
+        mean_x, mean_y = math.fsum(x) / len(x), math.fsum(y) / len(y)
+        both = math.fsum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+        norms = math.fsum((a - mean_x) ** 2 for a in x) * math.fsum((b - mean_y) ** 2 for b in y)
+        score = trial.competition.grade(answers[["id"]].assign(score=y), trial.private)
+        assert abs(score - both / math.sqrt(norms)) < 1e-9
+
+
+def test_huge_numbers_have_a_score(trial: Trial, answers: pd.DataFrame) -> None:
+    assert math.isclose(trial.grade(answers.assign(score=1e308 * answers["score"])), 1)
