@@ -37,11 +37,18 @@ RARE = "question_type_spelling"
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
+    table = read_csv(raw / "train.csv")
+    ensure_all_columns(table)
+    write(public, private, *_split(table))
+
+
+def ensure_all_columns(table: DataFrame) -> None:
+    ensure(len(table.columns) == 41, f"train.csv has {len(table.columns)} columns; expected 41")
+
+
+def write(public: Path, private: Path, train: DataFrame, test: DataFrame) -> None:
     import numpy as np
 
-    table = read_csv(raw / "train.csv")
-    ensure(len(table.columns) == 41, f"train.csv has {len(table.columns)} columns; expected 41")
-    train, test = _split(table)
     answers = test[["qa_id", *TARGETS]]
     for target in TARGETS:
         ensure(answers[target].nunique() > 1, f"the test part has one value only of {target}")
