@@ -70,8 +70,10 @@ class Rows:
         return np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
 
 
-def quoted_rows(archive: Path, member: str, header: Sequence[str]) -> Iterator[Rows]:
+def quoted_rows(archive: Path, member: str, header: Sequence[str], *, verbatim: bool = False) -> Iterator[Rows]:
     """A table inside a zip, some rows at a time; its columns are two whole numbers, then text.
+
+    ``verbatim``: no word is a missing value, and no column of text is numbers.
 
     Raises Unlike, at the latest after the last rows, if ``pandas.read_csv`` might find something else in the table
     (another header, other quotes, a column of text that is numbers in some block of rows): then read it with pandas.
@@ -83,13 +85,13 @@ def quoted_rows(archive: Path, member: str, header: Sequence[str]) -> Iterator[R
     with open_member(archive, member) as stream:
         if stream.readline() != header_line(header):
             raise Unlike
-        for rows in in_threads(partial(_checked, texts=len(texts)), _whole_records(stream)):
-            for number in {count // block, (count + len(rows) - 1) // block}:
+        for rows in in_threads(partial(_checked, texts=len(texts), verbatim=verbatim), _whole_records(stream)):
+            for number in () if verbatim else {count // block, (count + len(rows) - 1) // block}:
                 head = slice(max(0, number * block - count), max(0, number * block + _HEAD - count))
                 certain.update((number, text) for text in texts if any(map(_TEXT.search, rows.cells(text, head))))
             count += len(rows)
             yield rows
-    if count == 0 or len(certain) < len(texts) * -(-count // block):
+    if count == 0 or (not verbatim and len(certain) < len(texts) * -(-count // block)):
         raise Unlike
 
 
@@ -97,7 +99,7 @@ def header_line(columns: Sequence[str]) -> bytes:
     return (",".join(f'"{column}"' for column in columns) + "\n").encode()
 
 
-def _checked(text: bytes, texts: int) -> Rows:
+def _checked(text: bytes, texts: int, verbatim: bool) -> Rows:
     if b"\0" in text:  # pandas ends a cell there
         raise Unlike
     try:
@@ -105,7 +107,7 @@ def _checked(text: bytes, texts: int) -> Rows:
     except UnicodeDecodeError:
         raise Unlike from None
     rows = find_rows(text, texts)
-    return Rows(_without_missing(rows), rows.starts, rows.commas, rows.opening, rows.closing)
+    return rows if verbatim else Rows(_without_missing(rows), rows.starts, rows.commas, rows.opening, rows.closing)
 
 
 def find_rows(text: bytes, texts: int) -> Rows:

@@ -29,6 +29,7 @@ class Piece:
     lengths: NDArray[np.intp]  # rows of each run
     digits: NDArray[np.intp]  # of each run's sentence
     sentences: NDArray[np.int64]  # of each run
+    hashes: NDArray[np.int64]  # of each run's tokens; none, if sentences of equal tokens may be parted
 
 
 def write_pieces(
@@ -39,10 +40,14 @@ def write_pieces(
     answers: IO[bytes],
     sample: IO[bytes],
     scratch: Path,
+    together: bool = False,
 ) -> None:
-    """Split the rows of columns sentence, token, class, before, after. Raises Unlike before anything is written."""
+    """Split the rows of columns sentence, token, class, before, after. Raises Unlike before anything is written.
+
+    ``together``: sentences of equal tokens are on one side of the split.
+    """
     with tempfile.TemporaryFile(dir=scratch) as texts:
-        pieces = [_remembered(rows, texts) for rows in found]
+        pieces = [_remembered(rows, texts, together) for rows in found]
         texts.seek(0)
         split = _split(pieces)
         sentence, token, _, before, after = columns
@@ -56,7 +61,7 @@ def write_pieces(
                 file.write(part)
 
 
-def _remembered(rows: Rows, texts: IO[bytes]) -> Piece:
+def _remembered(rows: Rows, texts: IO[bytes], together: bool) -> Piece:
     import numpy as np
 
     texts.write(rows.text)
@@ -69,7 +74,32 @@ def _remembered(rows: Rows, texts: IO[bytes]) -> Piece:
         lengths=np.diff(runs),
         digits=commas - starts[:-1],
         sentences=np.array([int(rows.text[a:b]) for a, b in zip(starts.tolist(), commas.tolist(), strict=False)]),
+        hashes=_hashes(rows) if together else np.array([], dtype=np.int64),
     )
+
+
+def _hashes(rows: Rows) -> NDArray[np.int64]:
+    """For each run the sum over its rows of a hash of place and token, so that a sentence may be cut anywhere."""
+    import numpy as np
+
+    spans = zip((rows.commas + 1).tolist(), rows.opening[:, 0].tolist(), rows.cells(1), strict=True)
+    each = (hash(rows.text[start:end] + token) for start, end, token in spans)  # a hash of a tuple is nearly a sum
+    return np.asarray(np.add.reduceat(np.fromiter(each, dtype=np.int64, count=len(rows)), rows.runs()))
+
+
+def sentences_for_testing(count: int, tokens: NDArray[Any] | None = None) -> NDArray[np.bool_]:
+    """Which of the sentences, by first appearance, are for testing: a tenth.
+
+    ``tokens`` tells sentences of equal tokens: all go where the first of them goes.
+    """
+    import numpy as np
+
+    asked = np.zeros(count, dtype=bool)
+    asked[split_positions(count, test_size=0.1)[1]] = True
+    if tokens is None:
+        return asked
+    _, first, alike = np.unique(tokens, return_index=True, return_inverse=True)
+    return np.asarray(asked[first][alike])
 
 
 def _split(pieces: Sequence[Piece]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
@@ -79,8 +109,10 @@ def _split(pieces: Sequence[Piece]) -> Iterator[tuple[NDArray[np.int64], NDArray
     sentences = np.concatenate([piece.sentences for piece in pieces])
     _, first, codes = np.unique(sentences, return_index=True, return_inverse=True)
     places = first.argsort().argsort()[codes]  # of each run's sentence, by first appearance
-    asked = np.zeros(len(first), dtype=bool)
-    asked[split_positions(len(first), test_size=0.1)[1]] = True
+    hashes = np.concatenate([piece.hashes for piece in pieces])
+    tokens = np.zeros(len(first), dtype=np.int64)  # of each sentence: the sum over its runs
+    np.add.at(tokens, places[: len(hashes)], hashes)
+    asked = sentences_for_testing(len(first), tokens if len(hashes) else None)
     numbers = (np.where(asked, asked.cumsum(), (~asked).cumsum()) - 1)[places]
     if (numbers >= 10 ** np.concatenate([piece.digits for piece in pieces])).any():
         raise Unlike  # no room for a new number in the place of the old one

@@ -42,9 +42,13 @@ def _sentences(rng: RandomState, count: int, shares: Tokens) -> Iterator[DataFra
     number = 7
     for first in range(0, count, 15_000):
         lengths = rng.randint(4, 21, min(15_000, count - first))
+        twice = np.arange(3, len(lengths), 10)  # sentences that repeat the one before them
+        lengths[twice] = lengths[twice - 1]
         numbers, ends = number + rng.randint(1, 4, len(lengths)).cumsum(), lengths.cumsum()
         picked = rng.choice(len(tokens), ends[-1], p=chances)
         picked[ends - 1] = 0  # a full stop
+        for end, length in zip(ends[twice].tolist(), lengths[twice].tolist(), strict=True):
+            picked[end - length : end] = picked[end - 2 * length : end - length]
         places = np.arange(ends[-1]) - (ends - lengths).repeat(lengths)
         rows = tokens.iloc[picked]
         rows.insert(0, "sentence_id", numbers.repeat(lengths))

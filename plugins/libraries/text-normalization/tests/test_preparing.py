@@ -6,11 +6,12 @@ import csv
 import io
 import re
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from mle_lib_text_normalization import Tokens, quoted, sentences, split_sentences, write_raw
+from mle_lib_text_normalization import Tokens, preparing, quoted, sentences, split_sentences, write_raw
 
 from mlecore.errors import DataError
 from mlecore.prepare import ZipWriter
@@ -31,12 +32,12 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def prepared(raw: Path, folder: Path) -> dict[str, bytes]:
+def prepared(raw: Path, folder: Path, *, mended: bool = False) -> dict[str, bytes]:
     """Each file that is made, and each member of an archive."""
     found = {}
     for name in ("public", "private"):
         (folder / name).mkdir(parents=True)
-    split_sentences(raw, folder / "public", folder / "private", "en")
+    split_sentences(raw, folder / "public", folder / "private", "en", mended=mended)
     for path in [*(folder / "public").iterdir(), *(folder / "private").iterdir()]:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
@@ -74,17 +75,47 @@ def test_tables_are_those_of_pandas(raw: Path, tmp_path: Path) -> None:
         assert prepared(raw, tmp_path) == expected(archive.read("en_train.csv").decode())
 
 
-def test_both_ways_to_prepare_give_the_same(raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("mended", [False, True])
+def test_both_ways_to_prepare_give_the_same(
+    raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mended: bool
+) -> None:
     monkeypatch.setattr(quoted, "_PIECE", 5000)
     sizes: list[int] = []
     parts = sentences._parts
     monkeypatch.setattr(sentences, "_parts", lambda work: sizes.append(work[1].bytes) or parts(work))
-    in_pieces = prepared(raw, tmp_path / "pieces")
+    in_pieces = prepared(raw, tmp_path / "pieces", mended=mended)
     count = len(sizes)
     assert count > 10
-    monkeypatch.setattr(quoted, "_TEXT", re.compile(rb"(?!)"))  # nothing is certain to be text
-    assert prepared(raw, tmp_path / "whole") == in_pieces
+    monkeypatch.setattr(preparing, "quoted_rows", unlike)
+    assert prepared(raw, tmp_path / "whole", mended=mended) == in_pieces
     assert len(sizes) == count
+
+
+def unlike(*args: object, **options: object) -> Iterator[quoted.Rows]:
+    raise quoted.Unlike
+    yield
+
+
+def test_nothing_is_written_the_quick_way_if_a_column_may_be_numbers(
+    raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quoted, "_TEXT", re.compile(rb"(?!)"))
+    monkeypatch.setattr(sentences, "_parts", None)
+    assert prepared(raw, tmp_path)
+
+
+def by_sentence(table: bytes) -> set[str]:
+    rows = pd.read_csv(io.BytesIO(table), dtype=str, na_filter=False)
+    return set(rows.groupby("sentence_id")["before"].agg("\0".join))
+
+
+def test_mended_tables_keep_words_and_part_no_equal_sentences(raw: Path, tmp_path: Path) -> None:
+    published, mended = prepared(raw, tmp_path / "v1"), prepared(raw, tmp_path / "v2", mended=True)
+    train, test = (by_sentence(published[name]) for name in ("en_train.csv", "en_test_2.csv"))
+    assert train & test
+    train, test = (by_sentence(mended[name]) for name in ("en_train.csv", "en_test_2.csv"))
+    assert not train & test
+    assert b'"NA"' in mended["en_train.csv"] and b'"NA"' not in published["en_train.csv"]
 
 
 @pytest.mark.parametrize(
