@@ -1,0 +1,67 @@
+"""Keyword extraction, edition v2: repeated questions on one side, F1 of each question, tags that are text."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from mlecore_testing import Trial
+
+pytestmark = pytest.mark.trial(edition="v2", size=0.8)
+
+
+def table(trial: Trial, part: str) -> pd.DataFrame:
+    return pd.read_csv(trial.public / f"{part}.csv", na_filter=False, lineterminator="\n")
+
+
+def questions_of_both(trial: Trial) -> set[tuple[str, str]]:
+    train, test = (table(trial, part) for part in ("train", "test"))
+    return set(zip(train["Title"], train["Body"], strict=True)) & set(zip(test["Title"], test["Body"], strict=True))
+
+
+def test_repeated_questions_are_on_one_side(trial: Trial, trial_v1: Trial) -> None:
+    assert questions_of_both(trial_v1)
+    assert not questions_of_both(trial)
+    train, test = len(table(trial, "train")), len(table(trial, "test"))
+    assert 0.09 < test / (train + test) < 0.11
+    assert list(table(trial, "sample_submission").columns) == ["Id", "Tags"]
+
+
+def test_no_tag_is_lost(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
+    assert "" in set(table(trial_v1, "train")["Tags"])
+    assert "null" in set(table(trial, "train")["Tags"])
+    assert "NA" in set(table(trial, "train")["Title"])
+    raw = (trial.private / "test.csv").read_bytes().decode()
+    assert trial.grade(raw) == 1
+    truth = pd.DataFrame({"Id": [1, 2], "Tags": ["null", "007"]})
+    assert trial.grade(truth, truth) == 1
+    assert trial.grade(truth.assign(Tags=["nan", "7"]), truth) == 0
+
+
+def test_foreign_tags_cost(trial: Trial, trial_v1: Trial) -> None:
+    truth = pd.DataFrame({"Id": [1, 2], "Tags": ["php mysql", "c#"]})
+    more = truth.assign(Tags=truth["Tags"] + " never-seen")
+    assert trial_v1.grade(more, truth) == 1
+    assert math.isclose(trial.grade(more, truth), (4 / 5 + 2 / 3) / 2)
+
+
+@pytest.mark.slow
+def test_it_agrees_with_the_definition(trial: Trial) -> None:
+    rng = np.random.default_rng(0)
+    truth = pd.DataFrame({"Id": range(40), "Tags": [tags(rng, 1) for _ in range(40)]})
+    for _ in range(200):
+        given = truth.assign(Tags=[tags(rng, 0) for _ in range(40)]).sample(frac=1, random_state=1)
+        said = dict(zip(given["Id"], given["Tags"], strict=True))
+        total = 0.0
+        for id, right in zip(truth["Id"], truth["Tags"], strict=True):
+            hits = sum(tag in right.split() for tag in set(said[id].split()))
+            if hits:
+                p, r = hits / len(set(said[id].split())), hits / len(set(right.split()))
+                total += 2 * p * r / (p + r)
+        assert abs(trial.grade(given, truth) - total / 40) < 1e-9
+
+
+def tags(rng: np.random.Generator, least: int) -> str:
+    return " ".join(rng.choice(["php", "c#", "null", "java", "1", "NA"], rng.integers(least, 4)))
