@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
@@ -47,7 +47,12 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 def grade(submission: Table, private: Path) -> float:
     answers = read_answers(private / "test.csv", ["id", "toxicity", *IDENTITIES])
     truth, scores = _paired(submission, answers)
-    predictions = scores >= 0.5  # before any AUC is taken, as published; False if missing
+    overall, biases = aucs(truth, scores >= 0.5)  # cut before any AUC is taken, as published; False if missing
+    return 0.25 * overall + 0.25 * sum(_power_mean(kind, values) for kind, values in biases.items())
+
+
+def aucs(truth: DataFrame, predictions: NDArray[Any]) -> tuple[float, dict[str, list[float]]]:
+    """The AUC over all rows, and those of each kind of bias, one for each identity."""
     toxic = (truth["toxicity"] >= 0.5).to_numpy()
 
     def auc(rows: NDArray[np.bool_], what: str) -> float:
@@ -61,16 +66,17 @@ def grade(submission: Table, private: Path) -> float:
         subgroup.append(auc(about, f"subgroup AUC of {name}"))
         positive.append(auc(toxic != about, f"BPSN AUC of {name}"))
         negative.append(auc(toxic == about, f"BNSP AUC of {name}"))
-    biases = [
-        _power_mean(kind, aucs) for kind, aucs in (("subgroup", subgroup), ("BPSN", positive), ("BNSP", negative))
-    ]
-    return 0.25 * roc_auc(toxic, predictions) + 0.25 * sum(biases)
+    return roc_auc(toxic, predictions), {"subgroup": subgroup, "BPSN": positive, "BNSP": negative}
 
 
 def _power_mean(kind: str, aucs: Sequence[float]) -> float:
     if 0 in aucs:
         name = IDENTITIES[aucs.index(0)]
         raise InvalidSubmission(f"the {kind} AUC of {name} is 0, of which there is not a power {POWER}")
+    return power_mean(aucs)
+
+
+def power_mean(aucs: Sequence[float]) -> float:
     return float((sum(auc**POWER for auc in aucs) / len(aucs)) ** (1 / POWER))
 
 
