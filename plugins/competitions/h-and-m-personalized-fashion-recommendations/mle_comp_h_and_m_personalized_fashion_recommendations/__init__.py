@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
@@ -23,32 +23,44 @@ RANKS = 12
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
+    answers = baskets(split_purchases(raw, public, DAYS))
+    ensure(len(answers), "nobody bought anything on the test days")
+    ensure_unique(answers["customer_id"], "customers of the answers")
+    write_csv(answers, private / "answers.csv")
+    link_others(raw, public)
+
+
+def link_others(raw: Path, public: Path) -> None:
+    for name in ("sample_submission.csv", "articles.csv", "customers.csv"):
+        link_file(raw / name, public / name)
+    link_tree(raw / "images", public / "images")
+
+
+def split_purchases(raw: Path, public: Path, days: int, **options: Any) -> DataFrame:
+    """Publish what was bought before the test days: the last day, and as many ``days`` before it.
+
+    Returns customer and article of each purchase on those. ``options`` are those of ``read_csv``.
+    """
     import pandas as pd
 
     path = raw / "transactions_train.csv"
     last = max(piece["t_dat"].max() for piece in read_pieces(path, usecols=["t_dat"]))
-    first = (pd.Timestamp(last) - pd.Timedelta(days=DAYS)).strftime("%Y-%m-%d")
+    first = (pd.Timestamp(last) - pd.Timedelta(days=days)).strftime("%Y-%m-%d")
     bought: list[DataFrame] = []
 
     def before() -> Iterator[DataFrame]:
         """What was bought before the test days; what was bought on those is put by."""
-        for piece in read_pieces(path):
+        for piece in read_pieces(path, **options):
             ensure_columns(piece, TRANSACTIONS, "transactions_train.csv")
             late = piece["t_dat"] >= first
             bought.append(piece.loc[late, ["customer_id", "article_id"]])
             yield piece[~late]
 
     write_csv(before(), public / "transactions_train.csv")
-    answers = _answers(pd.concat(bought))
-    ensure(len(answers), f"nothing was bought from {first} on")
-    ensure_unique(answers["customer_id"], "customers of the answers")
-    write_csv(answers, private / "answers.csv")
-    for name in ("sample_submission.csv", "articles.csv", "customers.csv"):
-        link_file(raw / name, public / name)
-    link_tree(raw / "images", public / "images")
+    return pd.concat(bought)
 
 
-def _answers(bought: DataFrame) -> DataFrame:
+def baskets(bought: DataFrame) -> DataFrame:
     """A row a customer: the articles in file order, repeats kept."""
     articles = bought["article_id"].astype(str).groupby(bought["customer_id"]).agg(" ".join)
     return articles.rename("prediction").reset_index()[ANSWER]
