@@ -33,6 +33,7 @@ def _question(rng: Any, number: int) -> dict[str, Any]:
         for start in range(0, len(tokens) - 10, 10)
     ]
     kind = number % 6  # nothing, long, long and short, long and several short, yes, no
+    asked = number - 1 if number % 30 == 1 else number  # a question that was asked before
     chosen = int(rng.randint(len(candidates)))
     long = candidates[chosen] if kind else {"start_token": -1, "end_token": -1}
     short = []
@@ -42,7 +43,7 @@ def _question(rng: Any, number: int) -> dict[str, Any]:
     return {
         "document_text": " ".join(tokens),
         "long_answer_candidates": candidates,
-        "question_text": f"what is number {number} of the {WORDS[rng.randint(len(WORDS))]}?",
+        "question_text": f"what is number {asked} of the {WORDS[asked % len(WORDS)]}?",
         "annotations": [
             {
                 "yes_no_answer": {4: "YES", 5: "NO"}.get(kind, "NONE"),
@@ -55,6 +56,6 @@ def _question(rng: Any, number: int) -> dict[str, Any]:
                 "annotation_id": 2**63 + 7 * number if number % 5 == 0 else 10**17 + number,
             }
         ],
-        "document_url": f"https://en.wikipedia.org//w/index.php?title=Page_{number}&amp;oldid=1",
+        "document_url": f"https://en.wikipedia.org//w/index.php?title=Page_{number // 2}&amp;oldid={number}",
         "example_id": (-1) ** number * (10**18 + 7_919 * number + int(rng.randint(1000))),
     }
