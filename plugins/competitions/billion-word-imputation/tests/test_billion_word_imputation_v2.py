@@ -51,6 +51,7 @@ def test_any_text_is_valid(trial: Trial, trial_v1: Trial, answers: pd.DataFrame,
     assert trial.grade(answers.assign(sentence=word)) > 5
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     def distance(a: str, b: str) -> int:
         row = list(range(len(b) + 1))

@@ -48,6 +48,7 @@ def ranks(values: Sequence[float]) -> list[float]:
     return [(bisect_left(ordered, value) + 1 + bisect_right(ordered, value)) / 2 for value in values]
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     truth = {name: ranks(answers[name].tolist()) for name in TARGETS}

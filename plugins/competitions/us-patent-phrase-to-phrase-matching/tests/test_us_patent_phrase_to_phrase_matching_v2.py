@@ -36,6 +36,7 @@ def test_what_has_no_score_is_invalid(trial: Trial, trial_v1: Trial, answers: pd
     trial.refuses(answers.assign(score=answers["score"].where(answers.index != 3)), "score")
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     x = answers["score"].tolist()
