@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
@@ -20,9 +20,13 @@ CLASSES = ["toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hat
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    # no split: Kaggle's own test set was labelled later
+    write(raw, public, private)
+
+
+def write(raw: Path, public: Path, private: Path, **options: Any) -> None:
+    """No split: Kaggle's own test set was labelled later. ``options`` are those of ``read_csv``."""
     train, test, labels, sample = (
-        read_csv(raw / f"{name}.csv.zip", member=f"{name}.csv")
+        read_csv(raw / f"{name}.csv.zip", member=f"{name}.csv", **options)
         for name in ("train", "test", "test_labels", "sample_submission")
     )
     write_csv(train, public / "train.csv")
