@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlecore.errors import InvalidSubmission
 from mlecore.hookspecs import hookimpl
@@ -11,10 +12,16 @@ from mlecore.metrics import word_jaccard
 from mlecore.prepare import read_csv, split, write_csv
 from mlecore.submissions import Format, Table, texts, words
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    train, test = split(read_csv(raw / "train.csv"), test_size=0.1)
+    write(public, private, *split(read_csv(raw / "train.csv"), test_size=0.1))
+
+
+def write(public: Path, private: Path, train: DataFrame, test: DataFrame) -> None:
     answers = test[["id", "answer_text"]].set_axis(["id", "PredictionString"], axis=1)
     write_csv(train, public / "train.csv")
     write_csv(test[["id", "context", "question", "language"]], public / "test.csv")

@@ -26,7 +26,13 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
 
     rng = RandomState(seed)
     count = max(30, round(300 * size))
-    rows = [_row(rng, ["hindi", "tamil"][rng.randint(2)]) for _ in range(count)]
+    rows: list[tuple[str, str, str, int, str]] = []
+    for number in range(count):
+        language = ["hindi", "tamil"][rng.randint(2)]
+        if rows and number % 4 == 3:  # another question about the article before
+            rows.append(_question(rng, rows[-1][0], rows[-1][-1]))
+        else:
+            rows.append(_question(rng, _article(rng, language), language))
     table = pd.DataFrame(rows, columns=["context", "question", "answer_text", "answer_start", "language"])
     table.insert(0, "id", hex_ids(count, 9, seed=seed))
     train, test = split_positions(count, 0.1)
@@ -48,10 +54,14 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     write_csv(visible[["id"]].assign(PredictionString=""), raw / "sample_submission.csv")
 
 
-def _row(rng: RandomState, language: str) -> tuple[str, str, str, int, str]:
+def _article(rng: RandomState, language: str) -> str:
     words = [_WORDS[language][i] for i in rng.permutation(len(_WORDS[language]))]
-    place = rng.randint(len(words) - 3)
-    answer = " ".join(words[place + 1 : place + 2 + rng.randint(3)])
-    lines = [" ".join(words[:place]), " ".join(words[place:]), "", f'"{words[0]}, {words[1]}"']
-    context = "\n".join(lines)
-    return context, _ASKED[language].format(words[place]), answer, context.index(answer), language
+    cut = rng.randint(1, len(words) - 3)
+    return "\n".join([" ".join(words[:cut]), " ".join(words[cut:]), "", f'"{words[0]}, {words[1]}"'])
+
+
+def _question(rng: RandomState, context: str, language: str) -> tuple[str, str, str, int, str]:
+    line = context.split("\n")[1].split()
+    place = rng.randint(len(line) - 2)
+    answer = " ".join(line[place + 1 : place + 2 + rng.randint(3)])
+    return context, _ASKED[language].format(line[place]), answer, context.index(answer), language
