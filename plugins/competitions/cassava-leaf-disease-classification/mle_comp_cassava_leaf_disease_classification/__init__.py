@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mle_comp_cassava_leaf_disease_classification.records import names
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import accuracy
 from mlecore.prepare import (
@@ -18,6 +17,7 @@ from mlecore.prepare import (
     split,
     write_csv,
 )
+from mlecore.prepare.tfrecords import read_records
 from mlecore.submissions import Format, Table
 
 
@@ -25,7 +25,7 @@ from mlecore.submissions import Format, Table
 def prepare(raw: Path, public: Path, private: Path) -> None:
     files = sorted(path for path in (raw / "train_tfrecords").glob("*.tfrec") if path.is_file())
     parts = split(files, test_size=0.1)
-    train_ids, test_ids = ([name for path in part for name in names(path)] for part in parts)
+    train_ids, test_ids = ([name for path in part for name, _ in read_records(path, "image_name")] for part in parts)
     ensure_disjoint(train_ids, test_ids, "images of the records")
 
     table = read_csv(raw / "train.csv")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mle_comp_siim_isic_melanoma_classification.records import first_texts
 from mlecore.hookspecs import hookimpl
 from mlecore.metrics import roc_auc
 from mlecore.prepare import ensure_columns, link_file, link_files, read_csv, write_csv
+from mlecore.prepare.tfrecords import read_records
 from mlecore.submissions import Format, Table
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ TEST_RECORDS = ("train00-2071.tfrec", "train06-2071.tfrec")
 def prepare(raw: Path, public: Path, private: Path) -> None:
     table = read_csv(raw / "train.csv", float_precision=None)
     ensure_columns(table, COLUMNS, "train.csv")
-    chosen = {name for file in TEST_RECORDS for name in first_texts(raw / "tfrecords" / file, "image_name")}
+    chosen = {name for file in TEST_RECORDS for name, _ in read_records(raw / "tfrecords" / file, "image_name")}
     in_test = table["image_name"].isin(chosen)
     write_tables(raw, public, private, table[~in_test], table[in_test])
     counted = {"train": 0, "test": 0}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mle_comp_siim_isic_melanoma_classification.records import example, write_records
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import dicom, encode, picture, write_csv
+from mlecore.prepare.tfrecords import example, write_records
 
 
 @hookimpl

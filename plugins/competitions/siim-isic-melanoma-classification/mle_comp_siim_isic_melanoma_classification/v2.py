@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import mle_comp_siim_isic_melanoma_classification as v1
-from mle_comp_siim_isic_melanoma_classification.records import first_text, messages, without, write_records
 from mlecore.hookspecs import hookimpl
-from mlecore.prepare import ensure, ensure_columns, ensure_unique, read_csv, split_whole_groups
+from mlecore.prepare import ensure_columns, ensure_unique, read_csv, split_whole_groups
+from mlecore.prepare.tfrecords import read_records, without, write_records
 
 TEST_SHARE = 0.125  # of the images, as in v1
 SEED = 2
@@ -34,7 +33,7 @@ def _write_shard(source: Path, folder: Path, name: str, images: set[str], secret
     """The records of these images, in the source's order; the file's name ends with their number, as Kaggle's do."""
     partial, count = folder / f"{name}.partial", 0
     with write_records(partial) as write:
-        for image, message in _named_messages(source):
+        for image, message in read_records(source, "image_name"):
             if image in images:
                 write(without(message, secret) if secret else message)
                 count += 1
@@ -42,11 +41,3 @@ def _write_shard(source: Path, folder: Path, name: str, images: set[str], secret
         partial.rename(folder / f"{name}-{count}.tfrec")
     else:
         partial.unlink()
-
-
-def _named_messages(source: Path) -> Iterator[tuple[str, bytes]]:
-    for message in messages(source):
-        try:
-            yield first_text(message, "image_name"), message
-        except (IndexError, KeyError, UnicodeDecodeError) as error:
-            ensure(False, f"{source} is damaged: {error}")

@@ -5,17 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-import pytest
-from mle_comp_siim_isic_melanoma_classification.records import _checksum, example, first_texts, write_records
 from mlecore_testing import Trial
 
-from mlecore.errors import DataError
+from mlecore.prepare.tfrecords import example, read_records, write_records
 
 
 def test_two_record_files_choose_the_test_set(trial: Trial, answers: pd.DataFrame) -> None:
     table = pd.read_csv(trial.raw / "train.csv")
     files = [trial.raw / "tfrecords" / f"train{number}-2071.tfrec" for number in ("00", "06")]
-    names = [name for file in files for name in first_texts(file, "image_name")]
+    names = [name for file in files for name, _ in read_records(file, "image_name")]
     assert answers["image_name"].tolist() == [name for name in table["image_name"] if name in names]  # in file order
     rest = table["image_name"][~table["image_name"].isin(names)]
     for folder, images in (("test", answers["image_name"]), ("train", rest)):
@@ -36,33 +34,6 @@ def test_record_files_are_renumbered(trial: Trial) -> None:
     assert {path.stem for path in public.iterdir()} == set(renamed)
     for new, old in renamed.items():
         assert (public / f"{new}.tfrec").read_bytes() == (raw / f"{old}.tfrec").read_bytes()
-
-
-def test_records(tmp_path: Path) -> None:
-    path = tmp_path / "a.tfrec"
-    long = b"x" * 70_000
-    with write_records(path) as write:
-        for number in range(3):
-            write(example({"image": long, "target": 300, "image_name": f"é{number}".encode()}))
-    assert list(first_texts(path, "image_name")) == ["é0", "é1", "é2"]
-    assert _checksum(b"123456789") == ((0xE3069283 >> 15 | 0xE3069283 << 17) + 0xA282EAD8 & 0xFFFFFFFF).to_bytes(
-        4, "little"
-    )
-    whole = path.read_bytes()
-    for cut in (whole[:-1], whole + b"\x01\x00", whole + b"\xff" * 16):  # the last: a length beyond all memory
-        path.write_bytes(cut)
-        with pytest.raises(DataError, match="cut off"):
-            list(first_texts(path, "image_name"))
-    path.write_bytes(whole[:12] + b"\xff" * 40 + whole[52:])
-    with pytest.raises(DataError, match="damaged"):
-        list(first_texts(path, "image_name"))
-    with pytest.raises(DataError, match="missing"):
-        list(first_texts(tmp_path / "b.tfrec", "image_name"))
-    nameless = bytes([0x0A, 18, 0x0A, 16, 0x0A, 10]) + b"image_name" + bytes([0x12, 2, 0x0A, 0])  # no name in the list
-    with write_records(tmp_path / "c.tfrec") as write:
-        write(nameless)
-    with pytest.raises(DataError, match="no image_name"):
-        list(first_texts(tmp_path / "c.tfrec", "image_name"))
 
 
 def test_an_image_in_two_rows_is_one_file(trial: Trial, tmp_path: Path) -> None:

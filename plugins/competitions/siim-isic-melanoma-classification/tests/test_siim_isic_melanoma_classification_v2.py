@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 import pandas as pd
 import pytest
-from mle_comp_siim_isic_melanoma_classification.records import first_texts, messages
 from mlecore_testing import Trial
+
+from mlecore.prepare.tfrecords import read_records
 
 pytestmark = pytest.mark.trial(edition="v2")
 
 
 def records(trial: Trial, part: str) -> Iterator[bytes]:
     for path in sorted((trial.public / "tfrecords").glob(f"{part}*.tfrec")):
-        yield from messages(path)
+        yield from (message for _, message in read_records(path, "image_name"))
 
 
 def patients_of_both(trial: Trial) -> set[str]:
@@ -36,7 +37,7 @@ def test_no_patient_is_in_both_parts(trial: Trial, trial_v1: Trial) -> None:
 def test_each_image_is_in_the_records_of_its_part(trial: Trial) -> None:
     for part in ("train", "test"):
         paths = (trial.public / "tfrecords").glob(f"{part}*.tfrec")
-        shards = {path.stem: list(first_texts(path, "image_name")) for path in paths}
+        shards = {path.stem: [name for name, _ in read_records(path, "image_name")] for path in paths}
         found = [name for names in shards.values() for name in names]
         assert all(int(stem.partition("-")[2]) == len(names) for stem, names in shards.items())
         assert sorted(found) == sorted(pd.read_csv(trial.public / f"{part}.csv")["image_name"])

@@ -11,51 +11,48 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlecore.errors import DataError
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-def first_texts(path: Path, key: str) -> Iterator[str]:
-    """The first value under ``key`` of each record, as UTF-8. One record at a time is in memory."""
-    with _named(path):
-        for message in messages(path):
-            yield first_text(message, key)
-
-
-def messages(path: Path) -> Iterator[bytes]:
-    """The message of each record, one at a time."""
-    with _named(path):
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            while head := file.read(12):
-                length = int.from_bytes(head[:8], "little")
-                if file.tell() + length + 4 > size:  # seen before reading: a damaged length may exceed all memory
-                    raise DataError(f"{path} is cut off or damaged")
-                yield file.read(length + 4)[:length]
+_CHUNK = 256  # bytes of a message that one row of its checksum's array holds
 
 
-def first_text(message: bytes, key: str) -> str:
-    """The first value under ``key``, as UTF-8. Raises IndexError, KeyError or UnicodeDecodeError."""
-    return _first(message, key.encode()).decode("utf-8")
+def read_records(path: Path, key: str) -> Iterator[tuple[str, bytes]]:
+    """For each record the first value of its feature ``key``, as UTF-8, and its message.
 
-
-def without(message: bytes, secret: Collection[str]) -> bytes:
-    """The message without these features; all else as it is."""
-    secrets = {key.encode() for key in secret}
-    features = dict(_fields(message))[1]
-    kept = b"".join(_field(1, entry) for _, entry in _fields(features) if dict(_fields(entry))[1] not in secrets)
-    return _field(1, kept)
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Errors of reading as DataError that names the file."""
+    One record at a time is in memory; checksums are not compared. Raises DataError, which names the file, if it is
+    missing, cut off or damaged, or if a record has no such value.
+    """
     try:
-        yield
+        for message in _messages(path):
+            yield _first(message, key.encode()).decode("utf-8"), message
     except FileNotFoundError:
         raise DataError(f"{path} is missing") from None
     except (IndexError, KeyError, UnicodeDecodeError) as error:
         raise DataError(f"{path} is damaged: {error}") from None
+
+
+def _messages(path: Path) -> Iterator[bytes]:
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        while head := file.read(12):
+            length = int.from_bytes(head[:8], "little")
+            if file.tell() + length + 4 > size:  # seen before reading: a damaged length may exceed all memory
+                raise DataError(f"{path} is cut off or damaged")
+            yield file.read(length + 4)[:length]
+
+
+def without(message: bytes, secret: Collection[str]) -> bytes:
+    """The message without these features; everything else is unchanged. Raises IndexError or KeyError if damaged."""
+    secrets = {key.encode() for key in secret}
+    features = dict(_fields(message))[1]
+    kept = b"".join(_field(1, entry) for _, entry in _fields(features) if dict(_fields(entry))[1] not in secrets)
+    return _field(1, kept)
 
 
 def _first(message: bytes, key: bytes) -> bytes:
@@ -87,6 +84,7 @@ def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _varint(message: bytes, at: int) -> tuple[int, int]:
+    """A number of seven bits a byte, and the place after it."""
     value = shift = 0
     while True:
         byte = message[at]
@@ -123,7 +121,7 @@ def _to_varint(value: int) -> bytes:
 
 @contextmanager
 def write_records(path: Path) -> Iterator[Callable[[bytes], None]]:
-    """A new TFRecord file, and a function that adds a record to it, with the true checksums."""
+    """A new TFRecord file, and a function that adds a message to it, with the true checksums."""
     with path.open("xb") as file:
 
         def write(message: bytes) -> None:
@@ -135,19 +133,50 @@ def write_records(path: Path) -> Iterator[Callable[[bytes], None]]:
 
 def _checksum(data: bytes) -> bytes:
     """CRC-32C, rotated and shifted as TFRecord masks it."""
-    crc = 0xFFFFFFFF
-    table = _table()
-    for byte in data:
-        crc = table[(crc ^ byte) & 0xFF] ^ crc >> 8
-    crc ^= 0xFFFFFFFF
+    crc = crc32c(data)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8 & 0xFFFFFFFF).to_bytes(4, "little")
 
 
+def crc32c(data: bytes) -> int:
+    """The CRC-32C (Castagnoli) of ``data``.
+
+    A CRC is linear: those of all chunks are computed side by side, one byte of each at a time, and then joined, the
+    CRC so far being moved on over the zeros of a chunk. That is several times as fast as byte by byte.
+    """
+    import numpy as np
+
+    table = _table()
+    whole = len(data) // _CHUNK
+    chunks = np.frombuffer(data, dtype=np.uint8, count=whole * _CHUNK).reshape(whole, _CHUNK)
+    crcs = np.zeros(whole, dtype=np.int64)
+    for column in chunks.T.astype(np.int64):
+        crcs = table[crcs & 0xFF ^ column] ^ crcs >> 8
+    crc = 0xFFFFFFFF
+    low, second, third, high = _over_zeros()
+    for chunk in crcs.tolist():
+        crc = low[crc & 0xFF] ^ second[crc >> 8 & 0xFF] ^ third[crc >> 16 & 0xFF] ^ high[crc >> 24] ^ chunk
+    words = table.tolist() if len(data) > whole * _CHUNK else []
+    for byte in data[whole * _CHUNK :]:
+        crc = words[(crc ^ byte) & 0xFF] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
 @cache
-def _table() -> tuple[int, ...]:
-    table = []
-    for byte in range(256):
-        for _ in range(8):
-            byte = byte >> 1 ^ 0x82F63B78 if byte & 1 else byte >> 1
-        table.append(byte)
-    return tuple(table)
+def _table() -> NDArray[np.int64]:
+    import numpy as np
+
+    table = np.arange(256, dtype=np.int64)
+    for _ in range(8):
+        table = table >> 1 ^ (table & 1) * 0x82F63B78
+    return table
+
+
+@cache
+def _over_zeros() -> list[list[int]]:
+    """What each value of each byte of a CRC, lowest byte first, becomes after a chunk of zeros."""
+    import numpy as np
+
+    crcs = np.arange(256, dtype=np.int64) << np.array([[0], [8], [16], [24]], dtype=np.int64)
+    for _ in range(_CHUNK):
+        crcs = _table()[crcs & 0xFF] ^ crcs >> 8
+    return [[int(crc) for crc in row] for row in crcs]
