@@ -1,0 +1,20 @@
+"""Edition v2: the records of the test part do not hold the label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mle_comp_cassava_leaf_disease_classification as v1
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare.tfrecords import read_records, without, write_records
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    v1.prepare(raw, public, private)
+    for path in sorted((public / "test_tfrecords").iterdir()):
+        source = path.rename(path.with_suffix(".partial"))
+        with write_records(path) as write:
+            for _, message in read_records(source, "image_name"):
+                write(without(message, {"target"}))
+        source.unlink()
