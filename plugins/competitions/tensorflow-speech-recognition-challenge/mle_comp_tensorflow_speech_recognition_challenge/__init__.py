@@ -17,10 +17,7 @@ CLIPS = PurePosixPath("train/audio")
 def prepare(raw: Path, public: Path, private: Path) -> None:
     import pandas as pd
 
-    found = [PurePosixPath(name) for name in members(raw / "train.7z")]
-    clips = sorted((path for path in found if path.suffix == ".wav" and CLIPS in path.parents), key=_key)
-    ensure(clips, f"train.7z holds no clips below {CLIPS}")
-    ensure_unique(map(_key, clips), "clips of train.7z, as <label>_<file name>")
+    clips = all_clips(raw)
     train, test = split(clips, test_size=0.1)
     names = [f"clip_{number:08}.wav" for number in range(len(test))]
     with tempfile.TemporaryDirectory(dir=private) as scratch:
@@ -34,6 +31,15 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     answers = pd.DataFrame({"fname": names, "label": [clip.parent.name for clip in test]})
     write_csv(answers, private / "test.csv")
     write_csv(answers.assign(label="silence"), public / "sample_submission.csv")
+
+
+def all_clips(raw: Path) -> list[PurePosixPath]:
+    """The clips of train.7z, by label and name."""
+    found = [PurePosixPath(name) for name in members(raw / "train.7z")]
+    clips = sorted((path for path in found if path.suffix == ".wav" and CLIPS in path.parents), key=_key)
+    ensure(clips, f"train.7z holds no clips below {CLIPS}")
+    ensure_unique(map(_key, clips), "clips of train.7z, as <label>_<file name>")
+    return clips
 
 
 def _key(clip: PurePosixPath) -> str:

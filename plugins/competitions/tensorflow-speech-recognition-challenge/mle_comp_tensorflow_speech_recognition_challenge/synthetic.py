@@ -21,7 +21,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     from numpy.random import RandomState
 
     rng = RandomState(seed)
-    speakers = hex_ids(max(5, round(16 * size)), 8, seed=seed)  # each says every word
+    speakers = hex_ids(max(12, round(24 * size)), 8, seed=seed)  # each says every word
     files = {"train/README.md": b"no clip", "train/testing_list.txt": b"yes/0.wav\n", "train/validation_list.txt": b""}
     files[f"train/audio/{NOISE}/README.md"] = b"no clip either"
     for name in ("doing_the_dishes", "pink_noise", "running_tap", "white_noise", "exercise_bike"):
