@@ -12,7 +12,8 @@ import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from gzip import GzipFile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -105,12 +106,18 @@ def _fix_times(archive: SevenZipFile) -> None:
 
 
 def write_tar(source: Path, target: Path, names: Mapping[str, str]) -> None:
-    """A new uncompressed tar of files below folder ``source``, old name to new name, in the order of ``names``.
+    """A new tar of files below folder ``source``, old name to new name, in the order of ``names``.
+
+    It is compressed, little and fast, if the target's name ends with ``.gz``.
 
     Times, owners and modes are left out, so that the same input gives the same bytes. Raises DataError when
     one is missing, and when the target exists already.
     """
-    with new_file(target) as file, tarfile.open(fileobj=file, mode="w:") as archive:
+    with (
+        new_file(target) as file,
+        _gzipped(file) if target.suffix == ".gz" else nullcontext(file) as stream,
+        tarfile.open(fileobj=stream, mode="w:") as archive,
+    ):
         for old, new in names.items():
             path = source / safe_name(old)
             member = tarfile.TarInfo(safe_name(new))
@@ -121,6 +128,11 @@ def write_tar(source: Path, target: Path, names: Mapping[str, str]) -> None:
             except FileNotFoundError:
                 raise DataError(f"{path} is missing") from None
             archive.members = []  # type: ignore[attr-defined]  # else it remembers all
+
+
+def _gzipped(file: IO[bytes]) -> GzipFile:
+    """For writing; without a name and a time, so that the same input gives the same bytes."""
+    return GzipFile("", "wb", fileobj=file, mtime=0, compresslevel=1)
 
 
 def _kind(archive: Path) -> Kind:

@@ -6,11 +6,17 @@ import io
 import tarfile
 from gzip import GzipFile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile, ZipInfo
 
 from mle_comp_multi_modal_gesture_recognition import GESTURES, OTHER_ARCHIVES, TAR_ARCHIVES, TEST_ARCHIVE
+from mle_comp_multi_modal_gesture_recognition.matlab import write_mat
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ZipWriter, wav, write_7z, write_csv
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @hookimpl
@@ -32,10 +38,14 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
             # more than one gesture, so that the column never reads as numbers
             sequence = rng.choice(GESTURES, rng.randint(2, 21)).tolist()
             tones = [3000 * np.sin(2 * np.pi * 40 * gesture * time) for gesture in sequence]
-            packed[f"Sample{video:05d}.zip"] = _zipped(
-                f"Sample{video:05d}_audio.wav", wav(np.concatenate(tones).astype(np.int16), 2000)
-            )
-            if name.startswith("training"):
+            labelled = name.startswith("training")
+            name_of_video = f"Sample{video:05d}"
+            files = {
+                f"{name_of_video}_audio.wav": wav(np.concatenate(tones).astype(np.int16), 2000),
+                f"{name_of_video}_data.mat": write_mat({"Video": _video(sequence, labelled=labelled)}),
+            }
+            packed[f"{name_of_video}.zip"] = _zipped(files)
+            if labelled:
                 rows.append((f"{video:04d}", " ".join(map(str, sequence))))
         _write_tar_gz(raw / name, packed)
     shuffled = [rows[place] for place in rng.permutation(len(rows))]  # so test ids are neither last nor sorted
@@ -51,10 +61,36 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
                 archive.add("main.m", b"% nothing\n")
 
 
-def _zipped(name: str, data: bytes) -> bytes:
+def _video(sequence: list[int], *, labelled: bool) -> dict[str, Any]:
+    """The structure of a Matlab file; each gesture takes ten frames, which is all that a skeleton shows."""
+    import numpy as np
+
+    frames = [{"Skeleton": {"WorldPosition": np.zeros((20, 3))}} for _ in range(3)]
+    video = {"NumFrames": 10 * len(sequence), "FrameRate": 20.0, "MaxDepth": 3978, "Frames": _structures(frames)}
+    if labelled:
+        gestures = [
+            {"Name": f"gesture{gesture}", "Begin": 10 * place + 1, "End": 10 * place + 10}
+            for place, gesture in enumerate(sequence)
+        ]
+        video["Labels"] = _structures(gestures)
+    return video
+
+
+def _structures(items: list[dict[str, Any]]) -> NDArray[np.void]:
+    """A row of structures with the same fields."""
+    import numpy as np
+
+    array = np.empty((1, len(items)), dtype=[(field, object) for field in items[0]])
+    for place, item in enumerate(items):
+        array[0, place] = tuple(item.values())
+    return array
+
+
+def _zipped(files: dict[str, bytes]) -> bytes:
     out = io.BytesIO()
     with ZipFile(out, "w") as archive:
-        archive.writestr(ZipInfo(name), data)
+        for name, data in files.items():
+            archive.writestr(ZipInfo(name), data)
     return out.getvalue()
 
 
