@@ -64,12 +64,18 @@ def _trips(drive: Path) -> Iterator[DataFrame]:
 
 @hookimpl
 def grade(submission: Table, private: Path, format: Format) -> float:
-    """The mean over trips of the mean of the median and the 95th percentile of the distances, in metres."""
-    import numpy as np
-
     _refuse_truth_values(submission)
     truth, predictions = format.read(submission, read_answers(private / "test.csv", [TRIP, TIME, *COORDINATES]))
-    predictions = _within_trips(truth, predictions)
+    return mean_of_trips(truth, _within_trips(truth, predictions))
+
+
+def mean_of_trips(truth: DataFrame, predictions: DataFrame) -> float:
+    """The mean over trips of the mean of the median and the 95th percentile of the distances in metres.
+
+    Rows are paired by their place.
+    """
+    import numpy as np
+
     far = _distance(truth[COORDINATES].to_numpy(dtype=float), predictions[COORDINATES].to_numpy(dtype=float))
     places = truth.groupby(TRIP, sort=False).indices.values()
     return float(np.mean([np.quantile(far[place], [0.5, 0.95]).mean() for place in places]))
