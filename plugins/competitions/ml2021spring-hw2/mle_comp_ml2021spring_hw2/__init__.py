@@ -21,12 +21,29 @@ _ROWS = 20_000  # written at once
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    import pandas as pd
+    frames, labels, share = read(raw)
+    write(public, private, frames, labels, *split_positions(len(frames), test_size=share))
 
+
+def read(raw: Path) -> tuple[NDArray[Any], NDArray[Any], float]:
+    """Frames and their labels, on the disk; and the share of all frames that are Kaggle's test part."""
     folder = raw / FOLDER
     frames, labels, others = (_load(folder / f"{name}.npy") for name in ("train_11", "train_label_11", "test_11"))
     ensure(len(frames) == len(labels), f"{folder} has {len(frames)} frames and {len(labels)} labels")
-    train, test = split_positions(len(frames), test_size=len(others) / (len(others) + len(frames)))
+    return frames, labels, len(others) / (len(others) + len(frames))
+
+
+def write(
+    public: Path,
+    private: Path,
+    frames: NDArray[Any],
+    labels: NDArray[Any],
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+) -> None:
+    """All that prepared data hold; ``train`` and ``test`` are positions, in the order to be written."""
+    import pandas as pd
+
     _save(frames, train, public / FOLDER / "train_11.npy")
     _save(labels, train, public / FOLDER / "train_label_11.npy")
     _save(frames, test, public / FOLDER / "test_11.npy")
