@@ -25,15 +25,26 @@ DIGITS = "%.10f"
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    records, test_columns = _read_records(raw / "train.json"), list(_read_records(raw / "test.json").columns)
-    ensure(not set(test_columns) & set(TARGETS), "test.json holds targets")
-    count = int(0.1 * len(records))
+    records = read_records(raw / "train.json")
     good = records[records["SN_filter"] > 0]
-    ensure(0 < count <= len(good), f"train.json: {count} of {len(good)} records with SN_filter > 0 cannot be drawn")
+    count = test_size(records, good)
     in_test = records.index.isin(good.sample(n=count, random_state=0).index)
-    train, test = records[~in_test], records[in_test]
+    write(raw, public, private, records[~in_test], records[in_test])
+
+
+def test_size(records: DataFrame, good: DataFrame) -> int:
+    """How many of the records are for testing, all of them ``good`` ones."""
+    count = int(0.1 * len(records))
+    ensure(0 < count <= len(good), f"train.json: {count} of {len(good)} records with SN_filter > 0 cannot be drawn")
+    return count
+
+
+def write(raw: Path, public: Path, private: Path, train: DataFrame, test: DataFrame) -> None:
+    """All that prepared data hold."""
+    test_columns = list(read_records(raw / "test.json").columns)
+    ensure(not set(test_columns) & set(TARGETS), "test.json holds targets")
     answers = _positions(test)
-    ensure(len(answers) == count * test["seq_length"].iloc[0], "the test records differ in seq_length")
+    ensure(len(answers) == len(test) * test["seq_length"].iloc[0], "the test records differ in seq_length")
     sample = answers[[ID, *TARGETS]].assign(**dict.fromkeys(TARGETS, 0.0))
     columns = read_csv(raw / "sample_submission.csv", float_precision=None).columns
     ensure(set(columns) == set(sample.columns), f"sample_submission.csv has the columns {', '.join(columns)}")
@@ -43,7 +54,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
     _write_records(test[test_columns], public / "test.json")
 
 
-def _read_records(path: Path) -> DataFrame:
+def read_records(path: Path) -> DataFrame:
     """One record a line; pandas guesses the types, which shows in what is written."""
     import pandas as pd
 
@@ -99,7 +110,7 @@ def check(submission: Table, sample: Table, public: Path, format: Format) -> Seq
     """The lengths of the test records tell which rows are selected."""
     warnings = generic_check(format, submission, sample)
     _, predictions = format.read(submission, sample.frame())
-    _selected(predictions, scored_positions(_read_records(public / "test.json")))
+    _selected(predictions, scored_positions(read_records(public / "test.json")))
     return warnings
 
 

@@ -31,6 +31,8 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     count = max(40, round(240 * size))
     ids = [f"id_{name}" for name in hex_ids(count + 2, 9, seed=seed)]
     records = [_record(number, id, rng) for number, id in enumerate(ids)]
+    for number in range(1, len(records), 6):
+        _resemble(records[number], records[number - 1])
     train, test = records[:count], [{name: record[name] for name in PUBLIC} for record in records[count:]]
     for name, part in (("train", train), ("test", test)):
         (raw / f"{name}.json").write_bytes("".join(json.dumps(record) + "\n" for record in part).encode())
@@ -66,6 +68,14 @@ def _record(number: int, id: str, rng: RandomState) -> dict[str, Any]:
         level = np.array(open_bases[:measured]) * (1 + 0.2 * place)
         record[name] = (level + (0.1 if good else 0.5) * rng.normal(size=measured)).round(4).tolist()
     return record
+
+
+def _resemble(record: dict[str, Any], other: dict[str, Any]) -> None:
+    """Make a molecule the same as another one but for its first base, if they are equally long."""
+    if record["seq_length"] == other["seq_length"]:
+        record["sequence"] = PARTNERS[other["sequence"][0]] + other["sequence"][1:]
+        for name in ("structure", "predicted_loop_type", *TARGETS):
+            record[name] = other[name]
 
 
 def _folded(length: int, rng: RandomState) -> tuple[str, str, str]:
