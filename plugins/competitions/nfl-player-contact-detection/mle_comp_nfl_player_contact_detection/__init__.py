@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +17,24 @@ if TYPE_CHECKING:
 
 PLAY = "game_play"
 TABLES = ["baseline_helmets", "player_tracking", "video_metadata"]
+TEST_SHARE = 0.1  # of the plays
 VIEWS = ["All29", "Endzone", "Sideline"]
 
 
 @hookimpl
 def prepare(raw: Path, public: Path, private: Path) -> None:
-    """One table at a time is in memory, of which the largest has 4.7 million rows."""
+    write(raw, public, private, lambda plays: split(plays, test_size=TEST_SHARE))
+
+
+def write(
+    raw: Path, public: Path, private: Path, divided: Callable[[Sequence[str]], tuple[Sequence[str], Sequence[str]]]
+) -> None:
+    """All that prepared data hold; ``divided``: (train, test) of all plays.
+
+    One table at a time is in memory, of which the largest has 4.7 million rows.
+    """
     labels = _read(raw / "train_labels.csv")
-    plays = dict(zip(("train", "test"), split(labels[PLAY].unique(), test_size=0.1), strict=True))
+    plays = dict(zip(("train", "test"), divided(labels[PLAY].unique()), strict=True))
     train, test = (labels[labels[PLAY].isin(part)] for part in plays.values())
     del labels
     ensure_disjoint(train["contact_id"], test["contact_id"], "contacts of train and test")

@@ -31,7 +31,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     rng = RandomState(seed)
     labels, tracking, helmets, videos = [], [], [], []
     for number in range(max(12, round(40 * size))):
-        game, play = 58168 + number // 3, 75 + 31 * number
+        game, play = 58168 + number // 2, 75 + 31 * number
         name = f"{game}_{play:06d}"
         keys = {PLAY: name, "game_key": game, "play_id": play}
         players = np.sort(rng.permutation(np.arange(30000, 60000, 7))[:PLAYERS])

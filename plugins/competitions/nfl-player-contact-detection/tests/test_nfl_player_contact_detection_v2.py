@@ -1,0 +1,38 @@
+"""NFL Player Contact Detection, edition v2: no game is in both parts, and only 0 and 1 are valid."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from mlecore_testing import Trial
+
+pytestmark = pytest.mark.trial(edition="v2")
+
+
+def plays(trial: Trial, part: str) -> set[str]:
+    return set(pd.read_csv(trial.public / f"{part}_player_tracking.csv")["game_play"])
+
+
+def games_of_both(trial: Trial) -> set[str]:
+    train, test = ({play.partition("_")[0] for play in plays(trial, part)} for part in ("train", "test"))
+    return train & test
+
+
+def test_no_game_is_in_both_parts(trial: Trial, trial_v1: Trial) -> None:
+    assert games_of_both(trial_v1)
+    assert not games_of_both(trial)
+    assert len(plays(trial, "test")) == len(plays(trial_v1, "test"))
+
+
+def test_every_table_follows(trial: Trial, answers: pd.DataFrame) -> None:
+    assert set(answers["game_play"]) == plays(trial, "test")
+    assert set(pd.read_csv(trial.public / "train_labels.csv")["game_play"]) == plays(trial, "train")
+    for part in ("train", "test"):
+        assert {path.name.rpartition("_")[0] for path in (trial.public / part).iterdir()} == plays(trial, part)
+        for table in ("baseline_helmets", "video_metadata"):
+            assert set(pd.read_csv(trial.public / f"{part}_{table}.csv")["game_play"]) == plays(trial, part)
+
+
+def test_there_is_no_third_class(trial: Trial, trial_v1: Trial, answers: pd.DataFrame) -> None:
+    assert trial_v1.grade(pd.read_csv(trial_v1.private / "test.csv").assign(contact=2)) == 0
+    trial.refuses(answers.assign(contact=2), "from 0 to 1")
