@@ -47,13 +47,13 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
 
 def _answer(folder: Path, id: str) -> dict[str, Any]:
     """A row of the answers."""
-    mask = _array(folder / safe_name(id) / "human_pixel_masks.npy")
-    height, width, *_ = _array(folder / safe_name(id) / "band_08.npy").shape
+    mask = array_of(folder / safe_name(id) / "human_pixel_masks.npy")
+    height, width, *_ = array_of(folder / safe_name(id) / "band_08.npy").shape
     text = encode_mask(mask[..., 0] == 1, "columns") or "-"
     return {"record_id": id, "encoded_pixels": text, "height": height, "width": width}
 
 
-def _array(path: Path) -> Any:
+def array_of(path: Path) -> Any:
     """A .npy file, of which only what is looked at is read."""
     import numpy as np
 
@@ -70,7 +70,7 @@ def grade(submission: Table, private: Path, format: Format) -> float:
     """Dice over the pixels of all records together; NaN where neither side marks any."""
     columns = ["record_id", "encoded_pixels", *SIZE]
     truth, predictions = format.read(submission, read_answers(private / "answers.csv", columns))
-    asked, given = _masks(truth, truth), _masks(predictions, truth)
+    asked, given = masks(truth, truth), masks(predictions, truth)
     both = sum(map(area, asked)) + sum(map(area, given))
     return 2 * sum(map(overlap, asked, given)) / both if both else float("nan")
 
@@ -80,11 +80,11 @@ def check(submission: Table, sample: Table, format: Format) -> Sequence[str]:
     """The sample has the sizes too."""
     warnings = generic_check(format, submission, sample)
     asked, predictions = format.read(submission, sample.frame())
-    _masks(predictions, asked)
+    masks(predictions, asked)
     return warnings
 
 
-def _masks(table: DataFrame, sizes: DataFrame) -> list[Runs]:
+def masks(table: DataFrame, sizes: DataFrame, *, exact: bool = False) -> list[Runs]:
     """The masks of all rows, in pictures of these sizes; a lone dash is an empty one."""
     cells = ["" if cell == "-" else cell for cell in texts(table, "encoded_pixels")]
-    return decode_masks(table, cells, sizes[SIZE].prod(axis=1))
+    return decode_masks(table, cells, sizes[SIZE].prod(axis=1), exact=exact)

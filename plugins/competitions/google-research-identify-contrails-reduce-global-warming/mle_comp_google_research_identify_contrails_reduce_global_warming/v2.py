@@ -1,0 +1,43 @@
+"""Edition v2: masks are pairs of numbers within the image; nothing marked on both sides is a score of 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import mle_comp_google_research_identify_contrails_reduce_global_warming as v1
+from mlecore.hookspecs import hookimpl
+from mlecore.metrics import area, overlap
+from mlecore.prepare import read_csv, write_csv
+from mlecore.submissions import Format, Table, generic_check, read_answers
+
+COLUMNS = ["record_id", "encoded_pixels"]
+
+
+@hookimpl
+def prepare(raw: Path, public: Path, private: Path) -> None:
+    v1.prepare(raw, public, private)
+    sample = read_csv(public / "sample_submission.csv")
+    (public / "sample_submission.csv").unlink()
+    write_csv(sample[COLUMNS], public / "sample_submission.csv")
+
+
+@hookimpl
+def grade(submission: Table, private: Path, format: Format) -> float:
+    """Dice over the pixels of all records together; 1 where neither side marks any, as they agree."""
+    answers = read_answers(private / "answers.csv", [*COLUMNS, *v1.SIZE])
+    truth, predictions = format.read(submission, answers)
+    asked, given = v1.masks(truth, truth), v1.masks(predictions, truth, exact=True)
+    both = sum(map(area, asked)) + sum(map(area, given))
+    return 2 * sum(map(overlap, asked, given)) / both if both else 1.0
+
+
+@hookimpl
+def check(submission: Table, sample: Table, public: Path, format: Format) -> Sequence[str]:
+    """The bands have the size of the image."""
+    warnings = generic_check(format, submission, sample)
+    asked, predictions = format.read(submission, sample.frame())
+    shapes = [v1.array_of(public / "test" / str(id) / v1.BANDS[0]).shape for id in asked["record_id"]]
+    sizes = asked.assign(height=[shape[0] for shape in shapes], width=[shape[1] for shape in shapes])
+    v1.masks(predictions, sizes, exact=True)
+    return warnings
