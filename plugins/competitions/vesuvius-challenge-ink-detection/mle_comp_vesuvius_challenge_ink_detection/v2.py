@@ -1,0 +1,17 @@
+"""Edition v2: an empty cell is an empty mask, and masks are exact, as the ``[submission]`` table of the edition says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore.hookspecs import hookimpl
+from mlecore.prepare import read_csv
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@hookimpl
+def perfect(private: Path) -> DataFrame:
+    return read_csv(private / "gold_submission.csv")
