@@ -1,4 +1,4 @@
-"""Edition v2: an empty cell is an empty mask, and masks are exact, as the ``[submission]`` table of the edition says."""
+"""Edition v2: an empty cell is an empty mask, and masks are exact, as the edition's ``[submission]`` table says."""
 
 from __future__ import annotations
 
