@@ -133,3 +133,33 @@ class Usage:
     output_tokens: int | None = None  # of all answers
     cost_usd: float | None = None  # of both
     measured: bool = False  # by the gateway, outside of the sandbox
+
+
+OUTCOMES = {
+    "submitted": "it submitted its work",
+    "time_up": "its time was up",
+    "steps_used": "its steps were used up",
+    "no_answer": "the model did not answer",
+    "gave_up": "it gave up",
+    "fallback": "it fell back to a simple submission",
+}
+"""How an agent may say it ended, and what that means. It writes a line to ``logs/outcome`` before it exits with 0: one
+of these words, alone or with a colon and a detail, such as ``no_answer: status 403``."""
+
+
+@frozen(kw_only=True)
+class Outcome:
+    """How an agent says it ended. It may be forged, so it decides nothing."""
+
+    kind: str  # of OUTCOMES, or "other"
+    detail: str = ""  # in the agent's words; of "other", its whole line
+
+    @property
+    def meaning(self) -> str:
+        """What its kind means, for counting."""
+        return OUTCOMES.get(self.kind, "something else")
+
+    def __str__(self) -> str:
+        if self.kind not in OUTCOMES and self.detail:
+            return self.detail
+        return f"{self.meaning}{f' ({self.detail})' if self.detail else ''}"

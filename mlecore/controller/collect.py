@@ -46,6 +46,12 @@ def attempt_folder(record: RunRecord) -> Path:
     return record.folder / "attempts" / str(record.attempt.number)
 
 
+def collected_logs(record: RunRecord) -> Path:
+    """The last attempt's logs: where they were fetched to, else where ``lay_out`` has moved them."""
+    fetched = attempt_folder(record) / "rest" / "logs"
+    return fetched if fetched.is_dir() else record.folder / "logs"
+
+
 def fetch(
     backend: Backend, handle: Handle, record: RunRecord, submission_limit: int, seconds: float | None = None
 ) -> None:

@@ -85,15 +85,20 @@ def describe(record: RunRecord, report: Report | None) -> str:
     if record.state == "graded" and report is not None:
         used = f" in {show_duration(record.seconds)}" if record.seconds is not None else ""
         how = "" if record.ended == "finished" else f" ({record.ended}: {record.reason})"
-        tells = report.status == "none" or record.ended == "crashed" or _is_sample(report)
-        said = last_words(record.folder) if tells else ""
-        more = [
-            words for words in (refusal_words(record.relay_refused), f"it last said: {said}" if said else "") if words
-        ]
+        more = filter(None, (refusal_words(record.relay_refused), _said(record, report)))
         return "; ".join([f"{record.name}: {graded_words(report)}{used}{how}", *more])
     if record.state in ("cancelled", "failed"):
         return f"{record.name}: {record.state}: {record.reason}"
     return ""
+
+
+def _said(record: RunRecord, report: Report) -> str:
+    """How the agent says it ended; of one that says nothing and did badly, the last line that it printed."""
+    if record.outcome is not None:
+        return "" if record.outcome.kind == "submitted" else f"as reported by the agent, {record.outcome}"
+    tells = report.status == "none" or record.ended == "crashed" or _is_sample(report)
+    said = last_words(record.folder) if tells else ""
+    return f"it last said: {said}" if said else ""
 
 
 def last_words(folder: Path) -> str:

@@ -19,6 +19,7 @@ from mlecore.errors import BackendError
 from mlecore.runs import requests
 from mlecore.runs.journal import now
 from mlecore.runs.measured import difference, measure
+from mlecore.runs.outcome import read_outcome
 from mlecore.runs.record import Availability, RunRecord
 from mlecore.runs.refused import relay_refusals
 from mlecore.runs.store import require_group
@@ -97,6 +98,7 @@ class Finishing:
         record = record.with_attempt(
             ended=end.ended,
             reason=reason,
+            outcome=read_outcome(collect.collected_logs(record), below=record.folder) if fetched else None,
             infra_failure=end.infra_failure,
             preempted=end.infra_failure and status.preempted,
             in_doubt=end.in_doubt,
@@ -112,8 +114,7 @@ class Finishing:
     def _availability(self, record: RunRecord, used: float | None) -> Availability | None:
         if record.access is None:
             return None
-        log = collect.attempt_folder(record) / "rest" / GATEWAY_LOG
-        found = availability(log if log.exists() else record.folder / GATEWAY_LOG, record.access)
+        found = availability(collect.collected_logs(record) / GATEWAY_LOG.name, record.access)
         if found is None or used is None:
             return found
         at_end = min(found.failing_at_end, used)

@@ -59,6 +59,7 @@ class View:
     group: str
     agents: Mapping[str, Mapping[str, int]]  # label -> state -> runs
     waiting: Mapping[str, int]  # why runs have not begun -> how many
+    outcomes: Mapping[str, int]  # how agents say they ended -> how many
     running: tuple[Running, ...]
     seconds_to_end: float | None  # from the times of runs that have ended; None: none has
     at_most: float  # seconds to the end, if every run takes its whole limit
@@ -105,6 +106,7 @@ class Watcher:
                 label: {state: states[state] for state in _COUNTED if states[state]} for label, states in agents.items()
             },
             waiting=Counter(record.reason for record in records if record.state in _WAITING and record.reason),
+            outcomes=Counter(record.outcome.meaning for record in records if record.outcome),
             running=running,
             seconds_to_end=expected,
             at_most=at_most,

@@ -33,6 +33,7 @@ class RunLine:
     column: str  # its seed among all of the setup's: "0", or "0 of <group>" where two groups ran the same
     state: str
     ended: str | None
+    outcome: str  # how it ended, as reported by its agent; empty if that says nothing
     reason: str
     data_kind: DataKind | None  # that it worked on, or that its setup works on if it has not begun
     submission: str  # "valid", "invalid", "none", "not graded", or the state of a run that does not count
@@ -134,6 +135,7 @@ class SetupSummary:
     costs: tuple[Cost, ...]
     failures: tuple[Failure, ...]
     process_ends: Mapping[str, int]  # how the agents' processes ended -> runs
+    outcomes: Mapping[str, int]  # how the agents say they ended -> runs
     flagged: int
     detectors: tuple[DetectorUse, ...]  # that judged runs
     runs: tuple[RunLine, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from attrs import frozen
@@ -50,7 +50,8 @@ def _kind(item: Graded) -> tuple[str, str] | None:
     if report.status == "invalid":
         return "invalid submission", _general(report.reason)
     if report.status == "none":
-        return "no submission", _ENDED.get(run.ended or "", "ended without one")
+        ended = _ENDED.get(run.ended or "", "ended without one")
+        return "no submission", f"{ended}; as reported by the agent, {run.outcome.meaning}" if run.outcome else ended
     return None
 
 
@@ -61,6 +62,12 @@ def process_ends(runs: Sequence[Graded]) -> dict[str, int]:
         if item.counts:
             found[_ENDED.get(item.run.ended or "", item.run.ended or "unknown")] += 1
     return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def outcomes(runs: Sequence[Graded]) -> dict[str, int]:
+    """How the agents say they ended, of runs that count -> number of runs."""
+    found = Counter(item.run.outcome.meaning for item in runs if item.counts and item.run.outcome)
+    return dict(found.most_common())
 
 
 def _general(reason: str) -> str:

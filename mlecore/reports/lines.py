@@ -38,6 +38,7 @@ def run_line(item: Graded, column: str) -> RunLine:
         column=column,
         state=run.state,
         ended=run.ended,
+        outcome=str(run.outcome or ""),
         reason=run.reason,
         data_kind=run.data_kind,
         submission=submission,

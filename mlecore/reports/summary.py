@@ -12,7 +12,7 @@ from mlecore.reports.compare import Side, any_flagged, by_competition, compare, 
 from mlecore.reports.conditions import differences, shared
 from mlecore.reports.costs import costs
 from mlecore.reports.document import Coverage, Document, PassAtK, SetupSummary, SplitSummary
-from mlecore.reports.failures import failures, process_ends
+from mlecore.reports.failures import failures, outcomes, process_ends
 from mlecore.reports.graded import Graded
 from mlecore.reports.judged import detectors
 from mlecore.reports.lines import run_line
@@ -111,6 +111,7 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
         costs=costs(graded if averaged else []),
         failures=failures(setup.runs),
         process_ends=process_ends(setup.runs),
+        outcomes=outcomes(setup.runs),
         flagged=sum(bool(item.suspicions) for item in graded),
         detectors=detectors(graded),
         runs=tuple(run_line(item, columns.get(item.run.uid, str(item.run.seed))) for item in setup.runs),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from attrs import evolve, field, frozen
 
 from mlecore import files
-from mlecore.agents import Network, Usage
+from mlecore.agents import Network, Outcome, Usage
 from mlecore.backends import Handle, Hardware, Sandbox
 from mlecore.data.prepared import DataKind
 from mlecore.errors import DataError
@@ -88,6 +88,7 @@ class Attempt:
     exit_code: int | None = None  # of the agent's process
     ended: Ended | None = None  # how it ended
     reason: str = ""  # the same in words
+    outcome: Outcome | None = None  # how it ended, as reported by the agent
     infra_failure: bool = False  # the backend or the model's endpoint failed: it does not count against the agent
     preempted: bool = False  # its place was given to another job, which uses up no retry
     in_doubt: bool = False  # the agent may have caused an infrastructure failure: retried once, then it counts
@@ -160,6 +161,11 @@ class RunSummary:
     def attempt(self) -> Attempt | None:
         """The last attempt, the one that counts."""
         return self.attempts[-1] if self.attempts else None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How its agent says it ended, once it has."""
+        return self.attempt.outcome if self.attempt and self.ended else None
 
     def elapsed(self, now: datetime) -> float | None:
         """Seconds that the attempt that counts took, or has taken so far by the wall clock; None: it has not begun."""

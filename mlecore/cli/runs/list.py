@@ -89,6 +89,8 @@ def _list_runs(records: list[RunSummary], as_json: bool) -> None:
 
 
 def _row(record: RunSummary) -> dict[str, Any]:
+    from attrs import asdict
+
     from mlecore.runs.store import read_grade
 
     grade, digest = read_grade(record.folder) if record.state == "graded" else (None, "")
@@ -104,6 +106,7 @@ def _row(record: RunSummary) -> dict[str, Any]:
         "state": record.state,
         "altered": record.altered or (published is not None and published != digest),
         "ended": record.ended,
+        "outcome": record.outcome and asdict(record.outcome),
         "attempts": len(record.attempts),
         "seconds": record.elapsed(datetime.now(UTC)),
         "status": _text(grade.get("status")),
@@ -132,8 +135,16 @@ def _cells(row: dict[str, Any]) -> list[str]:
         str(row["attempts"] or ""),
         "" if row["seconds"] is None else show_duration(row["seconds"]),
         _score(row),
-        _first_line(row["reason"]),
+        _first_line(_why(row)),
     ]
+
+
+def _why(row: Mapping[str, Any]) -> str:
+    """The reason, and how the agent says it ended, unless that goes without saying."""
+    from mlecore.agents import Outcome
+
+    outcome = Outcome(**row["outcome"]) if row["outcome"] and row["outcome"]["kind"] != "submitted" else None
+    return "; ".join(filter(None, (f"agent: {outcome}" if outcome else "", row["reason"])))
 
 
 def _text(value: object) -> str | None:

@@ -60,7 +60,8 @@ def _result(record: RunRecord) -> str:
     if (report := record.report) is None:
         return ""
     if report.status != "graded":
-        return f"{'invalid' if report.status == 'invalid' else 'no'} submission: {report.reason.splitlines()[0]}"
+        why = (report.reason.splitlines() or ["no reason given"])[0]
+        return f"{'invalid' if report.status == 'invalid' else 'no'} submission: {why}"
     words = f"score {report.score_text} ({'lower' if report.is_lower_better else 'higher'} is better)"
     if report.gold_threshold is not None:
         median = "above" if report.above_median else "not above"
@@ -103,6 +104,7 @@ def _show_record(record: RunRecord) -> None:
         "result": _result(record),
         "state": f"{record.state}{f', {record.ended}' if record.ended else ''}",
         "reason": record.reason,
+        "outcome": f"{record.outcome}, as reported by the agent" if record.outcome else "",
         "time used": "" if record.seconds is None else show_duration(record.seconds),
         "agent": f"{record.agent.name} {record.agent.version} {record.agent.source[:12]} {options}".strip(),
         "model": f"{record.model or ''} {record.endpoint or ''}".strip(),

@@ -101,6 +101,8 @@ def _lines(view: View, width: int | None, runs: Path) -> list[str]:
         header, [[label, *(str(each.get(state, 0)) for state in states)] for label, each in view.agents.items()], width
     )
     out += [f"{counted(number, 'run')} waiting: {reason}" for reason, number in view.waiting.items()]
+    if view.outcomes:
+        out.append(f"As reported by agents: {'; '.join(f'{n} x {what}' for what, n in view.outcomes.items())}")
     if not view.ended and not view.controlled:
         out.append(f"No controller is at work on it: mlecore runs resume {view.group}{in_folder(runs)}")
     if view.running:

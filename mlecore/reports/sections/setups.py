@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from mlecore.agents import OUTCOMES as HOW_AGENTS_END
 from mlecore.reports.cells import NONE, RATE_NAMES, interval, number, one_line, out_of, quantity, rate, score, threshold
 from mlecore.reports.document import RunLine, SetupSummary
 from mlecore.reports.rates import RATES
@@ -95,8 +96,7 @@ def _all(setup: SetupSummary) -> Iterator[Section]:
         "How the runs ended",
         ("RESULT", "CAUSE", "RUNS", "FOR EXAMPLE"),
         [(failure.kind, failure.cause, str(len(failure.runs)), failure.runs[0]) for failure in setup.failures],
-        (f"The agents' processes: {', '.join(f'{n} {how}' for how, n in setup.process_ends.items())}.",)
-        * (setup.process_ends.keys() > {"finished"}),
+        _process_notes(setup),
     )
     yield _section(
         setup,
@@ -137,13 +137,20 @@ def _all(setup: SetupSummary) -> Iterator[Section]:
     )
 
 
+def _process_notes(setup: SetupSummary) -> Iterator[str]:
+    if setup.process_ends.keys() > {"finished"}:
+        yield f"The agents' processes: {', '.join(f'{n} {how}' for how, n in setup.process_ends.items())}."
+    if setup.outcomes.keys() - {HOW_AGENTS_END["submitted"]}:
+        yield f"As reported by the agents: {', '.join(f'{n} x {what}' for what, n in setup.outcomes.items())}."
+
+
 def _section(
     setup: SetupSummary,
     id: str,
     title: str,
     header: Sequence[str],
     rows: Sequence[tuple[str, ...]],
-    notes: Sequence[str] = (),
+    notes: Iterable[str] = (),
 ) -> Section:
     cleaned = tuple(tuple(map(one_line, row)) for row in rows)
     return Section(
@@ -178,7 +185,9 @@ def _metric(line: RunLine) -> str:
 
 
 def _submission(line: RunLine) -> str:
-    ended = "" if line.ended in (None, "finished") else f" ({line.ended.replace('_', ' ')})"
+    process = "" if line.ended in (None, "finished") else line.ended.replace("_", " ")
+    told = "" if line.outcome in ("", HOW_AGENTS_END["submitted"]) else f"agent: {line.outcome}"
+    ended = f" ({'; '.join(filter(None, (process, told)))})" if process or told else ""
     why = f": {line.why.splitlines()[0][:100]}" if line.why else ""
     undecided = "undecided" in line.judged.values() or "failed" in line.judged.values()
     verdict = ", flagged" if line.suspicions else ", not known to be clean" if undecided else ""

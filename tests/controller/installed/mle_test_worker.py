@@ -22,6 +22,7 @@ def agent() -> Agent:
             ),
             Option(name="submission", help="what it hands in", default="good", choices=("good", "bad", "none")),
             Option(name="oom", help="it runs out of memory", type="boolean", default="false"),
+            Option(name="outcome", help="what it reports of its end", default=""),
             Option(name="timed_out", help="it runs out of time", type="boolean", default="false"),
         ),
     )
@@ -30,6 +31,8 @@ def agent() -> Agent:
 @hookimpl
 def launch(task: Task) -> Launch:
     files = {"logs/work.log": f"seed {task.seed}\n", "code/main.py": "print('hello')\n"}
+    if task.options["outcome"]:
+        files["logs/outcome"] = task.options["outcome"]
     rows = "".join(f"{n},{(n + task.seed) % 2}\n" for n in range(10))
     if task.options["submission"] != "none":
         files["submission/submission.csv"] = "id,side\n" + (rows if task.options["submission"] == "good" else "1,2\n")

@@ -88,7 +88,7 @@ def launch(task: Task) -> Launch:
         argv=("python3", "agent/main.py"),
         env={"AIDE_SETTINGS": json.dumps(settings)},
         stdin=prompt(task).encode(),
-        files=programs(WORK, "clock.py"),
+        files=programs(WORK, "clock.py", "ending.py"),
         network="llm",
         models=(feedback,),
     )

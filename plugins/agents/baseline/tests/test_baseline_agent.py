@@ -69,6 +69,7 @@ def handed_in(home: Path) -> pd.DataFrame:
 
 def test_a_model_replaces_the_sample(home: Path) -> None:
     assert run(home, task()).startswith("result: model (")
+    assert (home / "logs" / "outcome").read_text() == "submitted\n"
     made = handed_in(home)
     assert list(made["id"]) == list(range(60, 90))
     assert made["y"][:5].max() < 0.5 < made["y"][5:10].min()
@@ -88,6 +89,7 @@ def test_an_undecided_check_does_not_reject(home: Path) -> None:
 
 def test_the_time_limit_is_kept(home: Path) -> None:
     assert run(home, task(time_limit=1.0)) == "result: sample (not done after 1 s)"
+    assert (home / "logs" / "outcome").read_text() == "fallback: the sample submission, because: not done after 1 s\n"
     assert set(handed_in(home)["y"]) == {0.5}
 
 

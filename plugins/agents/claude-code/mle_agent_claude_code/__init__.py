@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from mle_lib_agents import PROMPT, WORK, model, prompt
+from mle_lib_agents import PROMPT, SESSIONS, WORK, model, prompt
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import json_lines, table, total
 
@@ -80,7 +80,7 @@ def launch(task: Task) -> Launch:
             "IS_SANDBOX": "1",  # else it refuses to work without asking where it believes to be root
         },
         stdin=prompt(task).encode(),
-        files={f"agent/{name}": WORK / name for name in ("sessions.py", "clock.py")},
+        files={f"agent/{name}": WORK / name for name in SESSIONS},
         network="llm",
         models=(small,),
     )

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from mle_lib_agents import PROMPT, WORK, model, prompt
+from mle_lib_agents import PROMPT, SESSIONS, WORK, model, prompt
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import json_lines, table, total
 
@@ -84,7 +84,7 @@ def launch(task: Task) -> Launch:
         argv=("python3", "agent/sessions.py"),
         env={"SESSIONS": json.dumps(settings), "CODEX_HOME": str(task.home / CONFIG)},
         stdin=prompt(task).encode(),
-        files={f"agent/{name}": WORK / name for name in ("sessions.py", "clock.py")},
+        files={f"agent/{name}": WORK / name for name in SESSIONS},
         network="llm",
     )
 

@@ -68,7 +68,7 @@ def launch(task: Task) -> Launch:
         argv=("python3", "agent/main.py"),
         env={"MLAB_SETTINGS": json.dumps(settings)},
         stdin=prompt(task).encode(),
-        files=programs(WORK, "clock.py", "commands.py"),
+        files=programs(WORK, "clock.py", "commands.py", "ending.py"),
         network="llm",
         models=(fast, editor),
     )

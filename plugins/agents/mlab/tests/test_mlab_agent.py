@@ -57,7 +57,7 @@ class Loop:
         self.home = home
         for name in ("agent", "data", "submission"):
             (home / name).mkdir()
-        for name, path in programs(plugin.WORK, "clock.py", "commands.py").items():
+        for name, path in programs(plugin.WORK, "clock.py", "commands.py", "ending.py").items():
             (home / name).write_bytes(path.read_bytes())
         (home / "data" / "sample_submission.csv").write_text("id,y\n")
         (home / "validate_submission.sh").write_text("grep id $1 && echo valid")
@@ -78,7 +78,8 @@ class Loop:
             argv = [sys.executable, "agent/main.py"]
             done = subprocess.run(argv, cwd=self.home, env=env, input="Roses.", capture_output=True, text=True)
             self.served = model.served
-        assert not done.stderr, done.stderr
+        assert not done.stderr and done.returncode == 0, done.stderr
+        assert (self.home / "logs" / "outcome").read_text() == done.stdout.splitlines()[-1] + "\n"
         return done.stdout.splitlines()[-1]
 
     def observed(self) -> list[str]:
@@ -99,7 +100,7 @@ def test_conformance() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["chat", "responses", "messages"])
 def test_every_protocol(loop: Loop, protocol: str) -> None:
-    assert loop.run(*SOLVE, protocol=protocol) == "mlab: final answer"
+    assert loop.run(*SOLVE, protocol=protocol) == "submitted"
     assert (loop.home / "submission" / "submission.csv").exists()
     used = plugin.usage(loop.home / "logs")
     assert (used.input_tokens, used.output_tokens) == (loop.served.input, loop.served.output)
@@ -124,7 +125,7 @@ def test_every_action(loop: Loop) -> None:
         step("Reflection", things_to_reflect_on="the plan"),
         DONE,
     )
-    assert loop.run(*steps) == "mlab: final answer"
+    assert loop.run(*steps) == "submitted"
     seen = loop.observed()
     assert seen[0] == "long.csv\nsample_submission.csv"
     assert seen[4] == "It printed:\nfirst\nsecond"
@@ -150,7 +151,7 @@ def test_what_goes_wrong_is_observed(loop: Loop) -> None:
         step("Execute Script", script_name="x.py"),
         DONE,
     )
-    assert loop.run(*steps, script_timeout=1) == "mlab: final answer"
+    assert loop.run(*steps, script_timeout=1) == "submitted"
     seen = loop.observed()
     expected = ("no file none.csv", "takes other arguments (file_name)", "no script", "Nothing was changed", "a folder")
     assert all(word in text for word, text in zip(expected, seen, strict=False)), seen
@@ -163,22 +164,22 @@ def test_the_format_is_asked_for_again(loop: Loop) -> None:
         step("Dance"),
         Answer(text="Thought: x\nAction: List Files\nAction Input: {", when="no action 'Dance'"),
     )
-    assert loop.run(*bad[:2], DONE) == "mlab: final answer"
+    assert loop.run(*bad[:2], DONE) == "submitted"
     prompts = [request["body"]["messages"][0]["content"] for request in loop.served.requests]
     assert "begins with 'Thought'" in prompts[1] and "There is no action 'Dance'" in prompts[2]
-    assert loop.run(*bad) == "mlab: the model does not keep to the format"
+    assert loop.run(*bad) == "gave_up: the model does not keep to the format"
 
 
 def test_the_log_is_remembered_and_the_prompt_stays_short(loop: Loop) -> None:
-    assert loop.run(*[step("List Files", dir_path="data")] * 20, DONE) == "mlab: final answer"
+    assert loop.run(*[step("List Files", dir_path="data")] * 20, DONE) == "submitted"
     prompts = [text for request in loop.served.requests if TASK in (text := request["body"]["messages"][0]["content"])]
     assert "[Observation]: o" in prompts[-1] and prompts[-1].count("Observation:\n```") == 2
     assert len(prompts[-1]) < len(prompts[0]) + 2000 + 2 * 400
 
 
 def test_it_ends_when_nothing_more_can_come(loop: Loop) -> None:
-    assert loop.run(step("List Files", dir_path="."), steps=1) == "mlab: all steps are used"
-    assert loop.run(Answer(status=403, text="no budget")).startswith("mlab: the model does not answer: Permission")
+    assert loop.run(step("List Files", dir_path="."), steps=1) == "steps_used"
+    assert loop.run(Answer(status=403, text="no budget")).startswith("no_answer: Permission")
 
 
 @pytest.mark.slow

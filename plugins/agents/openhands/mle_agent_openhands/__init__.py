@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from mle_lib_agents import PROMPT, model, programs, prompt, temperature
+from mle_lib_agents import PROMPT, SESSIONS, model, programs, prompt, temperature
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import json_lines, table, total
 
@@ -83,7 +83,7 @@ def launch(task: Task) -> Launch:
         argv=("python3", "agent/sessions.py"),
         env={"OPENHANDS_SETTINGS": json.dumps(settings), "SESSIONS": json.dumps(sessions)},
         stdin=prompt(task).encode(),
-        files=programs(WORK, "sessions.py", "clock.py"),
+        files=programs(WORK, *SESSIONS),
         network="llm",
     )
 

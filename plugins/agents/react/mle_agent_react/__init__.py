@@ -60,7 +60,7 @@ def launch(task: Task) -> Launch:
         argv=("python3", "agent/main.py"),
         env={"REACT_SETTINGS": json.dumps(settings)},
         stdin=prompt(task).encode(),
-        files=programs(WORK, "clock.py", "commands.py"),
+        files=programs(WORK, "clock.py", "commands.py", "ending.py"),
         network="llm",
     )
 

@@ -45,7 +45,7 @@ class Loop:
         self.home = home
         (home / "logs").mkdir()
         (home / "agent").mkdir()
-        for name, path in plugin.programs(plugin.WORK, "clock.py", "commands.py").items():
+        for name, path in plugin.programs(plugin.WORK, "clock.py", "commands.py", "ending.py").items():
             (home / name).write_bytes(path.read_bytes())
         (home / "validate_submission.sh").write_text("head -1 $1 | grep id || { echo the header is wrong; exit 1; }")
 
@@ -63,7 +63,8 @@ class Loop:
             argv = [sys.executable, "agent/main.py"]
             done = subprocess.run(argv, cwd=self.home, env=env, input="The task.", capture_output=True, text=True)
             self.served = model.served
-        assert done.returncode == (not (self.home / "submission/submission.csv").exists()), done.stderr
+        assert done.returncode == 0, done.stderr
+        assert (self.home / "logs" / "outcome").read_text() == done.stdout.splitlines()[-1] + "\n"
         return done.stdout.splitlines()[-1]
 
     def seen(self, number: int) -> list[str]:
@@ -77,7 +78,7 @@ def loop(tmp_path: Path) -> Loop:
 
 
 def test_commands_run_and_a_valid_file_is_submitted(loop: Loop) -> None:
-    assert loop.run(shell("echo seen $((6*7))"), SOLVE, SUBMIT) == "react: submitted"
+    assert loop.run(shell("echo seen $((6*7))"), SOLVE, SUBMIT) == "submitted"
     assert loop.seen(0)[1] == "The task."
     assert loop.seen(1)[-1].startswith("seen 42\n[step 1 of 20; time left: ")
     assert loop.served.requests[0]["body"]["temperature"] == 0.5
@@ -88,7 +89,7 @@ def test_commands_run_and_a_valid_file_is_submitted(loop: Loop) -> None:
 
 def test_an_invalid_file_is_not_submitted(loop: Loop) -> None:
     wrong = shell("mkdir submission; echo wrong > submission/submission.csv")
-    assert loop.run(wrong, SUBMIT, SOLVE, SUBMIT) == "react: submitted"
+    assert loop.run(wrong, SUBMIT, SOLVE, SUBMIT) == "submitted"
     assert "the header is wrong" in loop.seen(2)[-1]
 
 
@@ -106,7 +107,7 @@ def test_old_turns_are_forgotten_and_the_task_is_not(loop: Loop) -> None:
 
 def test_a_context_smaller_than_declared_is_noticed(loop: Loop) -> None:
     answers = (shell("seq 999", times=6), SOLVE, SUBMIT)
-    assert loop.run(script=Script(answers=answers, context=2000), output=2000, context=9999) == "react: submitted"
+    assert loop.run(script=Script(answers=answers, context=2000), output=2000, context=9999) == "submitted"
     assert loop.served.statuses[400] > 0
 
 
@@ -119,15 +120,15 @@ def test_odd_answers_do_not_end_the_work(loop: Loop) -> None:
         Answer(status=500),
         Answer(malformed=True),
     )
-    assert loop.run(*odd, SOLVE, SUBMIT) == "react: submitted"
+    assert loop.run(*odd, SOLVE, SUBMIT) == "submitted"
     assert "call submit" in loop.seen(1)[-1] and "two tools" in loop.seen(2)[-1] and "no JSON" in loop.seen(3)[-1]
 
 
 @pytest.mark.slow
 def test_it_ends_when_nothing_more_can_come(loop: Loop) -> None:
-    assert loop.run(SOLVE, shell("true", times=0), steps=3) == "react: all steps are used"
-    assert loop.run(shell("true", times=0), limit=31, steps=10**6) == "react: the time is up"
-    assert loop.run(Answer(status=403, text="no budget")).startswith("react: the model does not answer")
+    assert loop.run(SOLVE, shell("true", times=0), steps=3) == "steps_used"
+    assert loop.run(shell("true", times=0), limit=31, steps=10**6) == "time_up"
+    assert loop.run(Answer(status=403, text="no budget")).startswith("no_answer: Error code: 403")
 
 
 # Keys would be in its environment, in files, or in the processes that it sees; the pattern does not match itself.

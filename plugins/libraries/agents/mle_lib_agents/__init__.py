@@ -10,6 +10,9 @@ from mlecore.options import Option
 
 WORK = Path(__file__).parent / "work"
 
+SESSIONS = ("sessions.py", "clock.py", "ending.py")
+"""The programs of an agent whose session is continued while time is left."""
+
 PROMPT = Option(name="prompt", help="text that is added to the task's prompt")
 
 

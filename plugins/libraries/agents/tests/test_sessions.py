@@ -35,6 +35,7 @@ def run(home: Path, *codes: str, limit: float = 600, rounds: int = 5, session: s
     env = {"MLECORE_HOME": str(home), "MLECORE_TIME_LIMIT": str(limit), "SESSIONS": json.dumps(settings)}
     done = subprocess.run([sys.executable, "-c", code], env=env, input="The task.", capture_output=True, text=True)
     assert not done.stderr, done.stderr
+    assert (home / "logs" / "outcome").read_text() == done.stdout.splitlines()[-1] + "\n"
     return done.stdout.splitlines()[-1]
 
 
@@ -44,7 +45,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_it_goes_on_until_finished(home: Path) -> None:
-    assert run(home, "0", "0", "0 finished") == "sessions: finished"
+    assert run(home, "0", "0", "0 finished") == "submitted"
     first, second, third = ((home / "calls" / name).read_text() for name in "012")
     assert first.startswith("first The task.") and "finished" in first
     assert second.startswith("next You have 9 minutes left") and third.startswith("next")
@@ -52,10 +53,7 @@ def test_it_goes_on_until_finished(home: Path) -> None:
 
 
 def test_failures_end_it_only_in_a_row(home: Path) -> None:
-    assert (
-        run(home, "1", "1", "0", "1", "1", "1", "0", rounds=9)
-        == "sessions: it ended with exit code 1, 3 times in a row"
-    )
+    assert run(home, "1", "1", "0", "1", "1", "1", "0", rounds=9) == "gave_up: exit code 1, 3 times in a row"
     assert len(list((home / "calls").iterdir())) == 6
 
 
@@ -65,5 +63,5 @@ def test_without_a_session_the_task_is_given_again(home: Path) -> None:
 
 
 def test_rounds_and_time_end_it(home: Path) -> None:
-    assert run(home, "0", "0", rounds=2) == "sessions: all rounds are used"
-    assert run(home, "0", "0", "0", limit=50) == "sessions: the time is up"
+    assert run(home, "0", "0", rounds=2) == "steps_used"
+    assert run(home, "0", "0", "0", limit=50) == "time_up"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import clock
+import ending
 from search import Search, configuration, connect
 
 HOME = Path(os.environ.get("MLECORE_HOME", "/home"))
@@ -30,16 +31,16 @@ Report the metric of the competition. Time left: {left}. This is attempt {step} 
 
 
 def work(task: str, settings: dict[str, Any]) -> str:
-    """Try solutions until there is a reason to stop; returns it."""
+    """Try solutions until there is a reason to stop; returns the outcome."""
     random.seed(settings["seed"])
     (HOME / "logs").mkdir(exist_ok=True)
     connect(HOME / "logs" / "aide.jsonl")
     search = Search(configuration(settings, HOME), settings)
     failures, steps = 0, settings["steps"]
-    reason = "all steps are used"
+    ended = "steps_used"
     for step in range(1, steps + 1):
         if clock.left() < 2 * RESERVE:
-            reason = "the time is up"
+            ended = "time_up"
             break
         search.task_desc = task + NOTE.format(left=clock.left_in_words(), step=step, steps=steps)
         try:
@@ -48,7 +49,9 @@ def work(task: str, settings: dict[str, Any]) -> str:
             traceback.print_exc()
             failures += 1
             if failures == FAILURES:
-                reason = f"{FAILURES} steps failed in a row, the last one with {type(error).__name__}: {error}"
+                of_model = type(error).__module__.partition(".")[0] in ("openai", "anthropic")
+                why = f"{FAILURES} steps failed in a row, the last one with {type(error).__name__}: {error}"
+                ended = f"{'no_answer' if of_model else 'gave_up'}: {why}"
                 break
             continue
         failures = 0
@@ -56,7 +59,7 @@ def work(task: str, settings: dict[str, Any]) -> str:
         hand_in(search)
     run_best_again(search)
     search.close()
-    return reason
+    return ended
 
 
 def hand_in(search: Search) -> None:
@@ -86,11 +89,5 @@ def place(code: str, written: Path) -> None:
     target.with_suffix(".part").replace(target)
 
 
-def main() -> int:
-    reason = work(sys.stdin.read(), json.loads(os.environ["AIDE_SETTINGS"]))
-    print(f"aide: {reason}")
-    return 0 if (HOME / "submission" / "submission.csv").exists() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.report(work(sys.stdin.read(), json.loads(os.environ["AIDE_SETTINGS"])))

@@ -33,7 +33,7 @@ def main() -> int:
         (path for path in (opt / "sample.csv", *(home / "data").glob("*sample*.csv")) if path.is_file()), None
     )
     if sample is None:
-        return end(log, "nothing (there is no sample submission to go by)")
+        return end(log, "nothing (there is no sample submission to go by)", "gave_up: there is no sample submission")
     part = submission.with_name("submission.part")
     shutil.copyfile(sample, part)
     part.replace(submission)
@@ -42,9 +42,9 @@ def main() -> int:
     failed = failed or rejected(opt, part)
     if failed:
         part.unlink(missing_ok=True)
-        return end(log, f"sample ({failed})", code)
+        return end(log, f"sample ({failed})", f"fallback: the sample submission, because: {failed}", code)
     part.replace(submission)
-    return end(log, f"model ({last(log, 'model: ')})")
+    return end(log, f"model ({last(log, 'model: ')})", "submitted")
 
 
 def work(home: Path, sample: Path, part: Path, log: Path, budget: float) -> tuple[int, str]:
@@ -84,9 +84,10 @@ def last(log: Path, start: str) -> str:
     return next((line[len(start) :] for line in reversed(lines) if line.startswith(start)), "")
 
 
-def end(log: Path, result: str, code: int = 0) -> int:
+def end(log: Path, result: str, outcome: str, code: int = 0) -> int:
     with log.open("a", encoding="utf-8") as out:
         out.write(f"result: {result}\n")
+    log.with_name("outcome").write_text(f"{outcome}\n", encoding="utf-8")
     print(f"result: {result}")
     return code
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import clock
+import ending
 from actions import Action, BadAction, Desk
 from commands import RESERVE
 from llm import Models, Unanswered
@@ -65,22 +66,22 @@ class Researcher:
         self.steps: list[str] = []
 
     def run(self) -> str:
-        """Work until there is a reason to stop; returns it."""
+        """Work until there is a reason to stop; returns the outcome."""
         limit = self.settings["steps"]
         for number in range(1, limit + 1):
             if clock.left() < RESERVE:
-                return "the time is up"
+                return "time_up"
             try:
                 step = self.next_step(number, limit)
                 if step is None:
-                    return "the model does not keep to the format"
+                    return "gave_up: the model does not keep to the format"
                 observation = self.act(step)
                 self.keep(number, step, observation)
             except Unanswered as error:
-                return f"the model does not answer: {error}"
+                return f"no_answer: {error}"
             if step["Action"] == FINAL:
-                return "final answer"
-        return "all steps are used"
+                return "submitted"
+        return "steps_used"
 
     def next_step(self, number: int, limit: int) -> dict[str, str] | None:
         """What the model does next; None if it does not get the format right."""
@@ -153,12 +154,5 @@ def _described(actions: dict[str, Action]) -> str:
     return "\n".join(described)
 
 
-def main() -> int:
-    settings = json.loads(os.environ["MLAB_SETTINGS"])
-    reason = Researcher(settings, sys.stdin.read()).run()
-    print(f"mlab: {reason}")
-    return 0 if (HOME / "submission" / "submission.csv").exists() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.report(Researcher(json.loads(os.environ["MLAB_SETTINGS"]), sys.stdin.read()).run())

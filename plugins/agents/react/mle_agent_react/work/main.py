@@ -1,7 +1,7 @@
 """A ReAct agent: a model that calls tools in a loop until it submits or its time is up.
 
 The task comes on standard input, the settings in the variable REACT_SETTINGS, and the model's address and key in the
-variables that OpenAI's client reads. Every message is kept in logs/react.jsonl.
+variables that OpenAI's client reads. Every message is kept in logs/react.jsonl, how it ended in logs/outcome.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import clock
 import commands
+import ending
 import openai
 
 HOME = Path(os.environ.get("MLECORE_HOME", "/home"))
@@ -65,16 +66,16 @@ class Agent:
         self.log = (HOME / "logs" / "react.jsonl").open("a", encoding="utf-8", buffering=1)
 
     def run(self) -> str:
-        """Work until there is a reason to stop; returns it."""
+        """Work until there is a reason to stop; returns the outcome."""
         for message in self.head:
             self.log.write(json.dumps({"message": message}) + "\n")
         for step in range(1, self.settings["steps"] + 1):
             if clock.left() < commands.RESERVE:
-                return "the time is up"
+                return "time_up"
             try:
                 answer = self.ask()
             except (openai.APIError, NoAnswer) as error:
-                return f"the model does not answer: {error}"
+                return f"no_answer: {error}"
             turn: list[dict[str, Any]] = [answer]
             calls = answer.get("tool_calls") or []
             for call in calls:
@@ -88,7 +89,7 @@ class Agent:
             self.turns.append(turn)
             for message in turn:
                 self.log.write(json.dumps({"message": message}) + "\n")
-        return "all steps are used"
+        return "steps_used"
 
     def ask(self) -> dict[str, Any]:
         """The model's next message. The client has tried again by then what may pass: 429, 5xx, a lost connection."""
@@ -145,12 +146,5 @@ def size(turns: list[list[dict[str, Any]]]) -> int:
     return len(json.dumps(turns)) // 4
 
 
-def main() -> int:
-    settings = json.loads(os.environ["REACT_SETTINGS"])
-    reason = Agent(settings, sys.stdin.read()).run()
-    print(f"react: {reason}")
-    return 0 if (HOME / "submission" / "submission.csv").exists() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.report(Agent(json.loads(os.environ["REACT_SETTINGS"]), sys.stdin.read()).run())

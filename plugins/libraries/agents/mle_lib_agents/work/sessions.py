@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import clock
+import ending
 
 HOME = Path(os.environ.get("MLECORE_HOME", "/home"))
 FINISHED = HOME / "logs" / "finished"
@@ -38,23 +39,23 @@ When you are sure that you cannot improve it any more, create the file {FINISHED
 
 
 def work(task: str, settings: dict[str, Any]) -> str:
-    """Start sessions until there is a reason to stop; returns it."""
+    """Start sessions until there is a reason to stop; returns the outcome."""
     failures, state = 0, HOME / settings["state"]
     state.mkdir(parents=True, exist_ok=True)
     for number in range(1, settings["rounds"] + 1):
         if number > 1 and clock.left() < ENOUGH:
-            return "the time is up"
+            return "time_up"
         resumed = any(state.glob(settings["session"]))
         prompt = NEXT.format(left=clock.left_in_words()) if resumed else f"{task}{FIRST}"
         code = session(settings["next" if resumed else "first"], prompt, HOME / settings["log"])
         if FINISHED.exists():
-            return "finished"
+            return "submitted"
         failures = failures + 1 if code else 0
         if failures == FAILURES:
-            return f"it ended with exit code {code}, {FAILURES} times in a row"
+            return f"gave_up: exit code {code}, {FAILURES} times in a row"
         if failures:
             time.sleep(max(0.0, min(PAUSE * 2 ** (failures - 1), clock.left() - ENOUGH)))
-    return "all rounds are used"
+    return "steps_used"
 
 
 def session(argv: list[str], prompt: str, log: Path) -> int:
@@ -64,11 +65,9 @@ def session(argv: list[str], prompt: str, log: Path) -> int:
         return subprocess.run(argv, cwd=HOME, input=prompt.encode(), stdout=out, check=False).returncode
 
 
-def main() -> int:
-    reason = work(sys.stdin.read(), json.loads(os.environ["SESSIONS"]))
-    print(f"sessions: {reason}")
-    return 0 if (HOME / "submission" / "submission.csv").exists() else 1
+def main() -> None:
+    ending.report(work(sys.stdin.read(), json.loads(os.environ["SESSIONS"])))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

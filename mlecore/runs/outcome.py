@@ -1,0 +1,31 @@
+"""How an agent says it ended: one line in ``logs/outcome``. It is the sandbox's own claim, and decides nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mlecore import files
+from mlecore.agents import OUTCOMES, Outcome
+from mlecore.errors import DataError
+from mlecore.printable import printable
+
+OUTCOME = "outcome"  # the file's name in logs/
+_READ = 4096  # bytes
+_DETAIL = 200  # characters
+
+
+def read_outcome(logs: Path, *, below: Path) -> Outcome | None:
+    """What an agent reported in a folder of logs, where no link is followed from ``below`` on; None: nothing."""
+    try:
+        descriptor = files.open_regular(logs / OUTCOME, below=below)
+    except (OSError, DataError):
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        text = file.read(_READ).decode(errors="replace").strip()
+    line = text.splitlines()[0].strip() if text else ""
+    kind, _, detail = line.partition(":")
+    if kind.strip() not in OUTCOMES:
+        kind, detail = "other", line
+    detail = printable(detail.strip())[:_DETAIL]
+    return Outcome(kind=kind.strip(), detail=detail) if line else None
