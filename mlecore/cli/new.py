@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from mlecore.errors import UsageError
 from mlecore.scaffold import KINDS, names, write
 
 
@@ -19,14 +20,17 @@ from mlecore.scaffold import KINDS, names, write
     default=Path(),
     help="Parent folder.  [default: current directory]",
 )
-def command(kind: str, name: str, into: Path) -> None:
+@click.option("--model", is_flag=True, help="An agent that calls its model, with a tool loop.")
+def command(kind: str, name: str, into: Path, model: bool) -> None:
     """Write a new plugin package.
 
     NAME is the plugin's name for users, e.g. `my-problem`. The package mle-comp-my-problem (or mle-agent-..., mle-
     backend-..., mle-detector-...) is written to a folder of the same name. It works at once: install it, run its
     tests, then change it.
     """
-    folder = write(names(kind, name), into)
+    if model and kind != "agent":
+        raise UsageError(f"--model is for agents, not for a {kind}", fix=f"Leave it out: mlecore new {kind} {name}")
+    folder = write(names(kind, name), into, model=model)
     shown = shlex.quote(str(folder))
     click.echo(f"Wrote {shown}. What to do next:")
     for line in (

@@ -1,8 +1,8 @@
 """New plugin packages, written from the templates in this folder.
 
-``common/`` holds what all kinds get; each kind has its own folder. A template is a text with ``$name``,
-``$title``, ``$module`` and other names of ``_values`` in it (``$$`` is a dollar sign); ``module/`` becomes the import
-package.
+``common/`` holds what all kinds get; each kind has its own folder, and agents that call a model another. A template is
+a text with ``$name``, ``$title``, ``$module`` and other names of ``_values`` in it (``$$`` is a dollar sign);
+``module/`` becomes the import package.
 """
 
 from __future__ import annotations
@@ -71,13 +71,17 @@ def names(kind: str, name: str) -> Names:
     return package
 
 
-def write(package: Names, into: Path) -> Path:
-    """Write the package into a new folder below ``into``; returns that. Raises UsageError if it exists."""
+def write(package: Names, into: Path, *, model: bool = False) -> Path:
+    """Write the package into a new folder below ``into``; returns that. Raises UsageError if it exists.
+
+    ``model``: an agent that calls its model in a loop, instead of one without.
+    """
     folder = into / package.distribution
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{folder} exists already; nothing was written", fix="Remove it, or name another --into.")
-    values = _values(package)
-    for templates in (Path(__file__).parent / "common", Path(__file__).parent / package.kind):
+    values = _values(package, ("mle-lib-agents>=0.1",) if model else ())
+    own = "agent_with_model" if model else package.kind
+    for templates in (Path(__file__).parent / "common", Path(__file__).parent / own):
         for template in sorted(templates.rglob(f"*{_SUFFIX}")):
             parts = [package.module if part == "module" else part for part in template.relative_to(templates).parts]
             target = folder.joinpath(*parts).with_suffix("")
@@ -86,11 +90,12 @@ def write(package: Names, into: Path) -> Path:
     return folder
 
 
-def _values(package: Names) -> dict[str, str]:
-    """What the names in a template stand for."""
+def _values(package: Names, libraries: tuple[str, ...]) -> dict[str, str]:
+    """What the names in a template stand for. ``libraries``: what the package depends on besides the core."""
     names = {name: getattr(package, name) for name in ("kind", "name", "distribution", "module", "title")}
     description = Template(DESCRIPTIONS[package.kind]).substitute(names)
-    return {**names, "description": description, "core": _core(), "year": str(date.today().year)}
+    dependencies = ", ".join(f'"{requirement}"' for requirement in (_core(), *libraries))
+    return {**names, "description": description, "dependencies": dependencies, "year": str(date.today().year)}
 
 
 def _core() -> str:

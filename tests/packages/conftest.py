@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import email
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import zipfile
 from collections.abc import Callable, Iterator
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 from mlecore_testing.package_index import serving
+from packaging.requirements import Requirement
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -91,6 +95,29 @@ def uploads(tmp_path: Path) -> Path:
     folder = tmp_path / "uploads"
     folder.mkdir()
     return folder
+
+
+@pytest.fixture
+def offer(uploads: Path) -> Callable[[str], None]:
+    """Put an installed package and all that it needs on the index, packed again: no other index is asked."""
+
+    def add(name: str) -> None:
+        found = distribution(name)
+        tags = email.message_from_string(found.read_text("WHEEL") or "").get_all("Tag", [])
+        stem = f"{re.sub('[-_.]+', '_', found.name)}-{found.version}"
+        target = uploads / f"{stem}-{tags[-1]}.whl"
+        if target.exists():
+            return
+        with zipfile.ZipFile(target, "w") as wheel:
+            for path in found.files or ():
+                if ".." not in path.parts and path.name not in ("direct_url.json", "INSTALLER", "REQUESTED"):
+                    wheel.write(str(path.locate()), str(path))
+        for line in found.requires or ():
+            requirement = Requirement(line)
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                add(requirement.name)
+
+    return add
 
 
 @pytest.fixture

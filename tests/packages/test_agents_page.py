@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import mlecore_testing
@@ -19,11 +20,14 @@ TEXT = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
 
 @pytest.mark.slow
 @pytest.mark.sandbox
-def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, uploads: Path) -> None:
+def test_every_command_of_the_page(
+    environment: dict[str, str], tmp_path: Path, uploads: Path, offer: Callable[[str], None]
+) -> None:
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
     commands = re.findall(r"^```sh\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
     assert sum(block.count("\n") for block in commands) >= 80
+    offer("openai")
     folder = tmp_path / "work"
     folder.mkdir()
     tmp_path.chmod(0o755)
@@ -39,10 +43,10 @@ def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, 
     )
     assert done.returncode == 0, done.stdout
     assert (uploads / "mle_agent_my_agent-0.1.0-py3-none-any.whl").is_file()
-    for group, agent in (("script", "command"), ("published", "my-agent")):
+    for group, agent, calls in (("script", "command", 1), ("llm", "my-llm-agent", 3), ("published", "my-agent", 1)):
         (run,) = (folder / "runs" / group).glob(f"{agent}--*")
         assert json.loads((run / "grade.json").read_bytes())["valid_submission"]
-        assert json.loads((run / "run.json").read_bytes())["calls"]["calls"] == 1
+        assert json.loads((run / "run.json").read_bytes())["calls"]["calls"] == calls
 
 
 def test_agents_that_it_lists_are_all_that_there_are() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from mle_lib_agents import programs
+from mlecore_testing.models import Answer, Script, Tool, scripted_model
 
 from mlecore.cli.new import command
 from mlecore.errors import UsageError
@@ -20,6 +23,7 @@ from mlecore.scaffold import KINDS, names, write
 
 CLI = "from mlecore.cli import main; main()"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+SCAFFOLDS = [*((kind, False) for kind in KINDS), ("agent", True)]  # with a model or not
 
 
 @pytest.mark.slow
@@ -53,19 +57,18 @@ def test_it_says_what_to_do_next(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_to_fill_in(tmp_path: Path) -> None:
-    for kind in KINDS:
-        folder = write(names(kind, "my-own"), tmp_path)
+    for number, (kind, model) in enumerate(SCAFFOLDS):
+        folder = write(names(kind, "my-own"), tmp_path / str(number), model=model)
         for path in folder.rglob("*"):
             if path.is_file():
                 assert path.suffix in (".py", ".md", ".toml") or path.name in ("LICENSE", ".gitignore")
-                assert not any(
-                    word in path.read_text() for word in ("$name", "$module", "$title", "$core", "$year", "TODO")
-                )
+                left = ("$name", "$module", "$title", "$dependencies", "$year", "TODO")
+                assert not any(word in path.read_text() for word in left)
 
 
 def test_new_code_is_clean(tmp_path: Path) -> None:
-    for kind in KINDS:
-        write(names(kind, "my-own"), tmp_path)
+    for number, (kind, model) in enumerate(SCAFFOLDS):
+        write(names(kind, "my-own"), tmp_path / str(number), model=model)
     config = Path(__file__).parents[2] / "pyproject.toml"
     for words in (["check"], ["format", "--check"]):
         done = subprocess.run(
@@ -77,9 +80,9 @@ def test_new_code_is_clean(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_new_package_can_be_published(kind: str, build: Callable[[Path], Path], tmp_path: Path) -> None:
-    folder = write(names(kind, "my-own"), tmp_path)
+@pytest.mark.parametrize(("kind", "model"), SCAFFOLDS)
+def test_a_new_package_can_be_published(kind: str, model: bool, build: Callable[[Path], Path], tmp_path: Path) -> None:
+    folder = write(names(kind, "my-own"), tmp_path, model=model)
     with zipfile.ZipFile(build(folder)) as wheel:
         (metadata,) = [wheel.read(name).decode() for name in wheel.namelist() if name.endswith("/METADATA")]
         (licence,) = [wheel.read(name).decode() for name in wheel.namelist() if name.endswith("/licenses/LICENSE")]
@@ -110,6 +113,46 @@ def test_answers_are_not_committed(tmp_path: Path) -> None:
     )
     assert "competition.toml" in done.stdout
     assert "answers.csv" not in done.stdout
+
+
+def test_only_an_agent_has_a_model(tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["detector", "my-own", "--model", "--into", str(tmp_path)])
+    assert isinstance(done.exception, UsageError) and "--model is for agents" in str(done.exception)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_an_agent_with_a_model_says_how_it_ended(tmp_path: Path) -> None:
+    """Its loop, outside of a sandbox; docs/agents.md runs it in one."""
+    folder = write(names("agent", "my-own"), tmp_path, model=True)
+    home = tmp_path / "home"
+    for name in ("agent", "logs", "submission"):
+        (home / name).mkdir(parents=True)
+    for name, path in programs(folder / "mle_agent_my_own" / "work", "clock.py", "commands.py", "ending.py").items():
+        (home / name).write_bytes(path.read_bytes())
+    (home / "validate_submission.sh").write_text("head -1 $1 | grep id || { echo the header is wrong; exit 1; }")
+
+    def run(*answers: Answer, limit: float = 60.0) -> tuple[str, list[str]]:
+        """What it reports, and the last messages that the model saw."""
+        with scripted_model(Script(answers=answers)) as served:
+            env = {"PATH": os.environ["PATH"], "MLECORE_HOME": str(home), "MLECORE_TIME_LIMIT": str(limit)}
+            env |= {"OPENAI_BASE_URL": served.url, "OPENAI_API_KEY": "token"}
+            argv = [sys.executable, "agent/main.py", "scripted", "5"]
+            subprocess.run(argv, cwd=home, env=env, input="The task.", text=True, check=True, capture_output=True)
+            seen = [request["body"]["messages"][-1]["content"] for request in served.served.requests]
+        return (home / "logs" / "outcome").read_text(), seen
+
+    def shell(shell_command: str) -> Answer:
+        return Answer(tools=(Tool(name="shell", arguments={"command": shell_command}),))
+
+    submit = Answer(tools=(Tool(name="submit"),))
+    wrong, right = (shell(f"echo {header} >submission/submission.csv") for header in ("y", "id"))
+    outcome, seen = run(wrong, submit, Answer(text="I think."), right, submit)
+    assert outcome == "submitted\n"
+    assert seen[0] == "The task." and "the header is wrong" in seen[2] and "Go on with a tool" in seen[3]
+    assert run(Answer(tools=(Tool(name="shell", arguments="[1]"),), times=0))[0] == "steps_used\n"
+    assert run(shell("true"), limit=20.0)[0] == "time_up\n"
+    assert run(Answer(status=403, text="no budget"))[0].startswith("no_answer: Error code: 403")
 
 
 def test_it_overwrites_nothing(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 import mle_agent_react as plugin
 import pytest
 from mlecore_testing import check_agent, scripted_run
-from mlecore_testing.models import Answer, Script, scripted_model
-from mlecore_testing.models.script import Tool
+from mlecore_testing.models import Answer, Script, Tool, scripted_model
 
 SETTINGS = {
     "model": "scripted",

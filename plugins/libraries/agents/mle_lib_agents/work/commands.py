@@ -44,6 +44,13 @@ def run(argv: Sequence[str], folder: Path, seconds: float, shown: int) -> str:
     return f"{printed.rstrip()}\n{end}".strip() or "[no output]"
 
 
+def submission_flaw(home: Path) -> str:
+    """What the sandbox's check says against the submission, or why it cannot decide; empty if the file is valid."""
+    check = "sh validate_submission.sh submission/submission.csv && echo is-valid"
+    verdict = run(("sh", "-c", check), home, 3600, 8000)
+    return "" if "is-valid" in verdict.splitlines() else verdict
+
+
 def both_ends(descriptor: int, shown: int) -> str:
     """A file's text; of more than ``shown`` bytes the first and the last, with a word on the rest."""
     length = os.fstat(descriptor).st_size

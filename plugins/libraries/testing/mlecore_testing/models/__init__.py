@@ -13,7 +13,7 @@ The same as a program, with the script in a TOML file: ``python -m mlecore_testi
 127.0.0.1:8000``; ``GET /served`` then says what was counted.
 """  # noqa: E501
 
-from .script import Answer, Script, Usage, read_script
+from .script import Answer, Script, Tool, Usage, read_script
 from .server import Model, Served, scripted_model
 
-__all__ = ["Answer", "Model", "Script", "Served", "Usage", "read_script", "scripted_model"]
+__all__ = ["Answer", "Model", "Script", "Served", "Tool", "Usage", "read_script", "scripted_model"]
