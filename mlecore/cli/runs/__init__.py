@@ -12,6 +12,7 @@ _COMMANDS = (
     "show",
     "watch",
     "logs",
+    "trace",
     "resume",
     "grade",
     "retry",

@@ -14,7 +14,7 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -105,13 +105,9 @@ def read_transcripts(file: Path) -> Iterator[dict[str, Any]]:
 
     Raises ValueError if the file is damaged.
     """
-    import zstandard
-
     conversations: dict[int, list[Any]] = {}
     with file.open("rb") as packed:
-        plain = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
-        for line in _lines(io.BufferedReader(plain), file):
-            record = msgspec.json.decode(line)
+        for record in read_records(packed):
             if (name := record.pop("list", None)) is not None:
                 before, same = conversations.get(record.pop("same_as"), []), record.pop("same")
                 messages = before[:same] + record.pop("messages")
@@ -120,11 +116,17 @@ def read_transcripts(file: Path) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def _lines(source: io.BufferedReader, file: Path) -> Iterator[bytes]:
+def read_records(packed: BinaryIO) -> Iterator[dict[str, Any]]:
+    """One object a call, as it was written: without what an earlier call has already. Needs memory for one call.
+
+    Raises ValueError if the file is damaged.
+    """
     import zstandard
 
+    plain = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+    source = io.BufferedReader(plain)
     try:
         while line := source.readline(_LINE):
-            yield line
-    except zstandard.ZstdError as error:
-        raise ValueError(f"{file} is damaged: {error}") from None
+            yield msgspec.json.decode(line, type=dict[str, Any])
+    except (zstandard.ZstdError, msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise ValueError(f"the transcripts are damaged: {error}") from None
