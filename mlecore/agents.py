@@ -28,6 +28,14 @@ class Needs:
 
 
 @frozen(kw_only=True)
+class McpServer:
+    """A server of the Model Context Protocol that somebody runs for agents, over HTTP."""
+
+    url: str  # of its endpoint, such as https://mcp.example.org/mcp
+    headers: Mapping[str, str] = field(factory=dict)  # of each request -> the variable that has its value
+
+
+@frozen(kw_only=True)
 class Agent:
     """What an agent is, for listings and for checks before a run."""
 
@@ -35,6 +43,7 @@ class Agent:
     options: tuple[Option, ...] = ()
     secrets: tuple[str, ...] = ()  # names of environment variables that it may request
     needs: Needs = Needs()
+    takes_mcp: bool = False  # it uses the servers in Task.mcp
 
 
 @frozen(kw_only=True)
@@ -85,6 +94,7 @@ class Task:
     options: Mapping[str, str]
     model: str | None = None
     endpoint: str | None = None  # base URL of the model
+    mcp: Mapping[str, McpServer] = field(factory=dict)  # by name; only for an agent that takes them
     home: PurePosixPath = HOME
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from mlecore.cli._shared import (
     synthetic_option,
 )
 from mlecore.errors import UsageError
+from mlecore.options import pairs, pairs_by_plugin
 
 if TYPE_CHECKING:
     from mlecore.controller.api import Done
@@ -80,6 +82,13 @@ SECTIONS = {  # of the help: title -> its first option
     help="Network access for runs. [default: none, or only the gateway to the model]",
 )
 @click.option("--allow", multiple=True, metavar="HOST", help="Host that runs may reach through the relay; repeatable.")
+@click.option("--mcp", multiple=True, metavar="NAME=URL", help="MCP server for agents that take them; repeatable.")
+@click.option(
+    "--mcp-header",
+    multiple=True,
+    metavar="NAME.HEADER=VARIABLE",
+    help="Header of requests to an MCP server, and the environment variable with its value; repeatable.",
+)
 @click.option("--secret", multiple=True, metavar="NAME", help="Environment variable to pass to agents.")
 @click.option("--endpoint", metavar="URL", help="Base URL of the model's API.")
 @click.option("--key", metavar="NAME", help="Environment variable with the model's API key; only the gateway reads it.")
@@ -166,7 +175,6 @@ def command(
     command, but not the runs: `mlecore runs resume GROUP`, or the same command with --group, continues the group.
     Installed detectors judge each run after it is graded. Exit code 3 if runs failed or have not finished.
     """
-    from mlecore.options import pairs_by_plugin
     from mlecore.runs.arguments import plan_of
 
     agents = {name: flags.pop(name) for name in FLAGS}
@@ -176,6 +184,9 @@ def command(
         given["backend_options"] = backend_options_of(given.get("backend_options", ()), backend_config)
     if "detectors" in given:
         given["detectors"] = pairs_by_plugin(given["detectors"], "-D")
+    headers = pairs_by_plugin(given.pop("mcp_header", ()), "--mcp-header")
+    if "mcp" in given or headers:
+        given["mcp"] = _mcp(given.get("mcp", ()), headers)
     if "price" in given:
         given["price"] = dict(map(_price, given["price"]))
     wanted = plan_of(plan, given)
@@ -185,6 +196,15 @@ def command(
         rehearse(wanted, runs, data, echo)
         return
     perform(wanted, group, runs, data, as_json)
+
+
+def _mcp(servers: Sequence[str], headers: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {name: {"url": url} for name, url in pairs(servers, "--mcp").items()}
+    for name, values in headers.items():
+        if name not in found:
+            raise UsageError(f"--mcp-header {name}: there is no MCP server {name}", fix=f"Add --mcp {name}=URL.")
+        found[name]["headers"] = dict(values)
+    return found
 
 
 def _price(text: str) -> tuple[str, dict[str, float]]:

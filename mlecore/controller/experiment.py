@@ -244,6 +244,11 @@ def _load_agent(planned: PlannedAgent, plan: Plan) -> LoadedAgent:
             f"agent {planned.name} needs {needs.gpus} GPUs a run, and the plan gives it {limits.gpus}",
             fix=f"Give it more: --gpus {needs.gpus}",
         )
+    if limits.mcp and not agent.takes_mcp:
+        raise UsageError(
+            f"agent {planned.name} takes no MCP servers, and the plan names {', '.join(limits.mcp)}",
+            fix="Leave them out (--mcp), or run this agent in a plan of its own.",
+        )
     require_network(planned.name, needs.network, limits.network)
     return LoadedAgent(
         planned=evolve(planned, options=options),

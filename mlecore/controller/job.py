@@ -128,6 +128,7 @@ def make_task(experiment: Experiment, loaded_agent: LoadedAgent, inputs: Inputs,
         hardware=hardware_words(limits.cpus, limits.memory, limits.gpus, limits.disk),
         options=loaded_agent.planned.options,
         model=loaded_agent.planned.model,
+        mcp=limits.mcp,
         endpoint=base_url(access, experiment.backend.gateway_url(job_name)) if access else planned.endpoint,
         home=home,
     )

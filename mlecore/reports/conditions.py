@@ -38,6 +38,7 @@ def conditions(run: RunRecord) -> dict[str, str]:
                 "gateway",
                 "gateway rules",
                 "server tools",
+                "MCP servers",
                 "backend",
                 "hardware class",
             )
@@ -52,6 +53,7 @@ def conditions(run: RunRecord) -> dict[str, str]:
             "gateway": run.endpoint if run.limits.network == "llm" and run.endpoint else "none",
             "gateway rules": ", ".join(sorted(run.access.allow)) if run.access and run.access.allow else "none",
             "server tools": "allowed" if run.access and run.access.server_tools else "not allowed",
+            "MCP servers": ", ".join(f"{name}={limits.mcp[name].url}" for name in sorted(limits.mcp)) or "none",
             "backend": f"{run.backend.name} {(run.sandbox and run.sandbox.isolation) or ''}".strip(),
         }
     if hardware := hardware_class(run.hardware):

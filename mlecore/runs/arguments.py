@@ -43,6 +43,7 @@ class Arguments(TypedDict, total=False):
     disk: Annotated[str | int | None, "limits.disk"]
     network: Annotated[Network | None, "limits.network"]
     allow: Annotated[str | Sequence[str] | None, "limits.allow"]
+    mcp: Annotated[Mapping[str, Mapping[str, Any]] | None, "limits.mcp"]
     secret: Annotated[str | Sequence[str] | None, "limits.secrets"]
     model: Annotated[str | None, "model.name"]
     endpoint: Annotated[str | None, "model.endpoint"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ def check_plan(plan: Plan) -> Plan:
     _check_runs(plan)
     _check_numbers(plan)
     _check_models(plan)
+    _check_mcp(plan)
     return plan
 
 
@@ -55,6 +57,50 @@ def _check_numbers(plan: Plan) -> None:
     ):
         if number < 0:
             raise UsageError(f"{what} cannot be less than 0, and is {number}")
+
+
+def _check_mcp(plan: Plan) -> None:
+    limits = plan.limits
+    if limits.mcp and limits.network == "none":
+        raise UsageError(f"the MCP server {next(iter(limits.mcp))} cannot be reached without a network")
+    for name, server in limits.mcp.items():
+        for header, variable in server.headers.items():
+            if not (_HEADER.fullmatch(header) and _VARIABLE.fullmatch(variable)):
+                raise UsageError(
+                    f"limits.mcp.{name}: {header} = {variable} is not a header and a variable that has its value",
+                    fix='Write headers = { Authorization = "MY_VARIABLE" }, with "Bearer ..." in the variable.',
+                )
+
+
+def netloc(name: str, text: str) -> str:
+    """host:port of an MCP server's URL, as the relay takes it. Raises UsageError that names the server."""
+    from mlecore.relay import Pattern
+
+    try:
+        url = urlsplit(text)
+        usual = {"http": 80, "https": 443}[url.scheme]
+        port = usual if url.port is None else url.port
+        host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
+        Pattern(f"{host}:{port}")
+        if not (_SERVER.fullmatch(name) and _URL.fullmatch(text)):
+            raise ValueError
+    except (ValueError, KeyError):
+        raise UsageError(
+            f"limits.mcp: {name} = {text} is not a name and the URL of an MCP server",
+            fix="Write it like search=https://mcp.example.org/mcp; a secret goes into a header: --mcp-header.",
+        ) from None
+    if url.hostname in ("127.0.0.1", "::1"):  # where a job may have its gateway, so no proxy is asked for it
+        raise UsageError(
+            f"limits.mcp: {name} = {text} would be an address of the sandbox",
+            fix=f"Write it with localhost, which is the relay's machine: http://localhost:{port}{url.path}",
+        )
+    return f"{host}:{port}"
+
+
+_SERVER = re.compile(r"[A-Za-z0-9_-]{1,50}")
+_URL = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(?:/[A-Za-z0-9._~%+=,:@/-]*)?")  # no user, no query
+_HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _check_models(plan: Plan) -> None:

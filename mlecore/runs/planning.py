@@ -12,7 +12,8 @@ from attrs import evolve
 
 from mlecore.errors import UsageError
 from mlecore.runs.plan import FORMAT, Plan, PlannedAgent, PlannedModel
-from mlecore.runs.plan_checks import check_plan
+from mlecore.runs.plan_checks import check_plan, netloc
+from mlecore.runs.record import Limits
 from mlecore.schema import SchemaError, parse_toml, plain, read_toml, structure
 from mlecore.units import write_duration
 
@@ -85,14 +86,26 @@ def _filled_in(plan: Plan, *, network_given: bool) -> Plan:
     competitions = dict.fromkeys(id for split in plan.split for id in _split_competitions(split))
     for id in plan.competitions:
         competitions.pop(id, None)
-    relayed = plan.limits.allow or any(agent.model or agent.endpoint for agent in agents)
+    limits = _with_mcp(plan.limits)
+    relayed = limits.allow or any(agent.model or agent.endpoint for agent in agents)
     return evolve(
         plan,
         agents=tuple(agents),
         competitions=(*plan.competitions, *competitions),
         split=(),
         model=PlannedModel(),
-        limits=evolve(plan.limits, network="llm") if relayed and not network_given else plan.limits,
+        limits=evolve(limits, network="llm") if relayed and not network_given else limits,
+    )
+
+
+def _with_mcp(limits: Limits) -> Limits:
+    """MCP servers are hosts that the relay lets through, and their headers variables that the agent is given."""
+    hosts = [netloc(name, server.url) for name, server in limits.mcp.items()]
+    headers = [variable for server in limits.mcp.values() for variable in server.headers.values()]
+    return evolve(
+        limits,
+        allow=tuple(dict.fromkeys((*limits.allow, *hosts))),
+        secrets=tuple(dict.fromkeys((*limits.secrets, *headers))),
     )
 
 

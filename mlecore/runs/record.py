@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from attrs import evolve, field, frozen
 
 from mlecore import files
-from mlecore.agents import Network, Outcome, Usage
+from mlecore.agents import McpServer, Network, Outcome, Usage
 from mlecore.backends import Handle, Hardware, Sandbox
 from mlecore.data.prepared import DataKind
 from mlecore.errors import DataError
@@ -59,6 +59,7 @@ class Limits:
     network: Network = "none"  # nothing, a relay to the model and the allowed hosts, or everything
     allow: tuple[str, ...] = ()  # host[:port] patterns that the relay lets through
     secrets: tuple[str, ...] = ()  # variables of the controller that the agent is given, keys among them
+    mcp: Mapping[str, McpServer] = field(factory=dict)  # MCP servers that the agent may use, by name
 
 
 @frozen(kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -72,14 +73,20 @@ and say so in {home}/logs/.
 """
 
 
-def instructions(*, time_limit: float, hardware: str, network: Network, home: PurePosixPath = HOME) -> Instructions:
-    """For one run."""
+def instructions(
+    *, time_limit: float, hardware: str, network: Network, home: PurePosixPath = HOME, mcp: Sequence[str] = ()
+) -> Instructions:
+    """For one run. ``mcp``: names of the MCP servers that it may use."""
+    reach = _NETWORK[network]
+    if mcp:
+        servers = f"the MCP server{'s' * (len(mcp) > 1)} {', '.join(mcp)}"
+        reach = reach.replace("only the model", f"only {servers}, and the model") if network == "llm" else reach
     rules = _RULES.format(home=home)
     task = _TASK.format(
         home=home,
         time=show_duration(time_limit),
         hardware=hardware,
-        network=_NETWORK[network],
+        network=reach,
     )
     return Instructions(text=f"{task}\n{rules}", rules=rules)
 
@@ -87,7 +94,9 @@ def instructions(*, time_limit: float, hardware: str, network: Network, home: Pu
 def instructions_for(limits: Limits, home: PurePosixPath = HOME) -> Instructions:
     """For a run with these limits."""
     hardware = hardware_words(limits.cpus, limits.memory, limits.gpus, limits.disk)
-    return instructions(time_limit=limits.time, hardware=hardware, network=limits.network, home=home)
+    return instructions(
+        time_limit=limits.time, hardware=hardware, network=limits.network, home=home, mcp=tuple(limits.mcp)
+    )
 
 
 def hardware_words(cpus: float | None, memory: int | None, gpus: int, disk: int | None) -> str:

@@ -11,7 +11,7 @@ from mle_lib_agents import PROMPT, SESSIONS, WORK, model, prompt
 from mle_lib_agents.requirements import packages
 from mle_lib_agents.usage import json_lines, table, total
 
-from mlecore.agents import Agent, Launch, Needs, Recipe, Task, Usage
+from mlecore.agents import Agent, Launch, McpServer, Needs, Recipe, Task, Usage
 from mlecore.hookspecs import hookimpl
 from mlecore.options import Option
 
@@ -41,6 +41,7 @@ def agent() -> Agent:
             Option(name="version", default=VERSION, help="of the npm package"),
         ),
         needs=Needs(network="llm", model=True),
+        takes_mcp=True,
     )
 
 
@@ -57,6 +58,8 @@ def launch(task: Task) -> Launch:
     argv += ["--permission-mode", "bypassPermissions"]
     if options["disallowed_tools"]:
         argv += ["--disallowedTools", options["disallowed_tools"]]
+    if task.mcp:
+        argv += ["--strict-mcp-config", "--mcp-config", json.dumps({"mcpServers": _mcp_servers(task.mcp)})]
     if "steps" in options:
         argv += ["--max-turns", options["steps"]]
     argv += shlex.split(options.get("args", ""))
@@ -84,6 +87,18 @@ def launch(task: Task) -> Launch:
         network="llm",
         models=(small,),
     )
+
+
+def _mcp_servers(servers: Mapping[str, McpServer]) -> dict[str, object]:
+    """As its configuration has them; it puts in the values of variables itself."""
+    return {
+        name: {
+            "type": "http",
+            "url": server.url,
+            "headers": {header: f"${{{variable}}}" for header, variable in server.headers.items()},
+        }
+        for name, server in servers.items()
+    }
 
 
 @hookimpl

@@ -41,6 +41,7 @@ def agent() -> Agent:
             Option(name="version", default=VERSION, help="of the npm package"),
         ),
         needs=Needs(network="llm", model=True),
+        takes_mcp=True,
     )
 
 
@@ -71,6 +72,10 @@ def launch(task: Task) -> Launch:
         *((f"model_providers.gateway.{key}", value) for key, value in provider.items()),
     ):
         argv += ["-c", f"{name}={json.dumps(value)}"]  # a TOML value, which such JSON is, too
+    for name, server in task.mcp.items():
+        argv += ["-c", f"mcp_servers.{name}.url={json.dumps(server.url)}"]
+        for header, variable in server.headers.items():
+            argv += ["-c", f"mcp_servers.{name}.env_http_headers.{header}={json.dumps(variable)}"]
     argv += [*shlex.split(options.get("args", "")), "-"]
     settings = {
         "first": ["codex", "exec", *argv],

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from attrs import asdict
 from mle_lib_agents.requirements import packages
 
 from mle_agent_command.files import missing, with_files
@@ -54,6 +56,7 @@ def agent() -> Agent:
             Option(name="secrets", help=f"names of variables to pass on, of {', '.join(SECRETS)}"),
         ),
         secrets=SECRETS,
+        takes_mcp=True,
     )
 
 
@@ -82,6 +85,8 @@ def launch(task: Task) -> Launch:
         env["MLECORE_MODEL"] = task.model
     if task.endpoint:
         env["MLECORE_ENDPOINT"] = task.endpoint
+    if task.mcp:
+        env["MLECORE_MCP"] = json.dumps({name: asdict(server) for name, server in task.mcp.items()})
     return Launch(
         argv=argv,
         env=env,
