@@ -9,12 +9,18 @@ import json
 from pathlib import Path
 
 import pytest
+from attrs import evolve
+from click.testing import CliRunner
 from mlecore_gateway.ledger import LOG
 from mlecore_gateway.settings import Price
 from mlecore_gateway.trace import write_trace
 from mlecore_gateway.trace.steps import Steps
 from mlecore_gateway.transcripts import FILE
 from mlecore_testing.models import Answer, Tool, Usage
+
+from mlecore.cli import main
+from mlecore.runs.planning import make_plan
+from mlecore.runs.store import create_group, planned_records, write_record
 
 HEAD = {"session_id": "1", "agent": {"name": "a", "version": "1"}}
 ANSWERS = (
@@ -233,3 +239,64 @@ def test_without_calls_it_is_empty(tmp_path):
     notes: list[str] = []
     document = json.loads(b"".join(write_trace(io.BytesIO(b""), tmp_path / LOG, "/v1", HEAD, notes)))
     assert document["steps"] == [] and notes == []
+
+
+@pytest.fixture
+def run(gateway, tmp_path):
+    """A run's folder with the logs of a conversation in which a secret was said."""
+    front = gateway(*ANSWERS[:2], Answer(text="It is tok-0123456789abcdef."), transcripts=True)
+    chat(front, stream=False)
+    front.calls()
+    made = make_plan(
+        {
+            "agents": [{"name": "react", "model": "scripted", "endpoint": "http://models.example.org/v1"}],
+            "competitions": ["optical-digits"],
+        }
+    )
+    (record,) = planned_records(create_group(tmp_path / "runs", "g", made))
+    (record.folder / "logs").mkdir(parents=True)
+    for name in (FILE, LOG):
+        (tmp_path / name).rename(record.folder / "logs" / name)
+    write_record(evolve(record, state="graded", given_secrets=("MY_TOKEN",)))
+    return record.folder
+
+
+def call(run, *words: str):
+    return CliRunner().invoke(main, ["runs", "trace", "g", "--runs", str(run.parent.parent), *words])
+
+
+def test_the_command_writes_it_whole_and_without_secrets(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", "tok-0123456789abcdef")
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    printed = call(run)
+    assert printed.exit_code == 0, printed.output
+    document = json.loads(printed.stdout)
+    check(document)
+    assert document["agent"] == {
+        "name": "react",
+        "version": "unknown",
+        "extra": {"plugin": "react"},
+        "model_name": "scripted",
+    }
+    assert document["extra"]["competition"] == "optical-digits" and len(document["steps"]) == 5
+    assert document["steps"][-1]["message"] == f"It is {'*' * 20}."
+    out = tmp_path / "trajectory.json"
+    assert call(run, "--out", str(out)).exit_code == 0 and out.read_bytes() == printed.stdout_bytes
+    assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
+    assert before == {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+
+
+def test_the_command_says_what_is_missing(run, tmp_path):
+    transcripts = run / "logs" / FILE
+    transcripts.write_bytes(transcripts.read_bytes()[:-30])
+    result = call(run)
+    assert result.exit_code == 3 and "warning: 1 of 3 calls" in result.stderr
+    assert "1 of 3 calls" in json.loads(result.stdout)["notes"]
+    result = call(run, "--out", str(tmp_path / "none" / "x.json"))
+    assert result.exit_code == 2 and "cannot be written" in result.stderr
+    transcripts.rename(tmp_path / FILE)
+    transcripts.symlink_to(tmp_path / FILE)  # in a bundle from elsewhere
+    assert "has no logs/transcripts.jsonl.zst" in call(run).stderr
+    transcripts.unlink()
+    result = call(run)
+    assert result.exit_code == 2 and "--transcripts" in result.stderr
