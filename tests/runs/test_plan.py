@@ -139,6 +139,7 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         "disk": 10**9,
         "network": "open",
         "allow": ["example.org"],
+        "mcp": {"search": {"url": "https://mcp.example.org/mcp", "headers": {"Authorization": "SEARCH_TOKEN"}}},
         "secret": "HF_TOKEN",
         "model": "m",
         "endpoint": "http://e",
