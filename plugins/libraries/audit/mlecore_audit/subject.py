@@ -1,0 +1,274 @@
+"""A competition's prepared data as the checks need them: answers and labels by key, items and tables of both parts."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from mlecore.api import Competition
+from mlecore.data.prepared import Prepared
+from mlecore.data.sample import open_sample
+from mlecore.errors import DataError, InvalidSubmission, MlecoreError
+from mlecore.facts import Facts
+from mlecore_audit.files import Item, contents, listing
+from mlecore_audit.finding import Level, medal
+from mlecore_audit.matching import Matcher, part_of
+from mlecore_audit.tables import Batches, guarded, read_tables, tables
+from mlecore_audit.training import Role, TableRows, in_target_form, joined, role_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Progress = Callable[[int, int, str], None]  # (done, total or 0, step)
+
+_TRAINING_ROWS = 1_000_000  # whose labels are kept
+_HALF, _TENTH = 0.5, 0.1  # of the way from the sample's score to the perfect one
+
+
+class Subject:
+    """One competition's prepared data. In frames every cell is text, and the index is the row's key.
+
+    Of a submission whose rows are named by several columns, the key has a bar between them.
+    """
+
+    def __init__(self, competition: Competition, prepared: Prepared, progress: Progress | None = None) -> None:
+        self.competition = competition
+        self.prepared = prepared
+        self.progress = progress or (lambda done, total, step: None)
+        self.unexamined: dict[str, str] = {}  # file -> why it could not be read
+
+    @property
+    def facts(self) -> Facts:
+        return self.competition.facts
+
+    @property
+    def root(self) -> Path:
+        """The prepared folder; names of files are relative to it."""
+        return self.prepared.root
+
+    def failed(self, name: str, why: str) -> None:
+        """Note that a file could not be examined."""
+        self.unexamined.setdefault(name, why)
+
+    # --- the submission's rows
+
+    @cached_property
+    def perfect(self) -> DataFrame:
+        """The best possible submission, in the order of the answers. Raises DataError if it cannot be read."""
+        if self.competition.loaded.implements("perfect"):
+            text = self.competition.perfect(self.prepared.private).to_csv(index=False, lineterminator="\n").encode()
+        else:
+            text = (self.root / (self.facts.gold_submission or self.facts.answers)).read_bytes()
+        return _frame(text)
+
+    @cached_property
+    def sample(self) -> DataFrame:
+        """The sample submission in its own order, index: key."""
+        with open_sample(self.facts, self.prepared.public) as path:
+            frame = _frame(path.read_bytes())
+        return frame.set_index(joined(frame, self.keys).rename("key"))
+
+    @cached_property
+    def _columns(self) -> tuple[list[str], list[str]]:
+        with open_sample(self.facts, self.prepared.public) as path:
+            sample = _frame(path.read_bytes())
+        format, perfect = self.competition.format, self.perfect
+        id = format.id if format.id in perfect.columns else None
+        graded = [name for name in format.expand(list(sample.columns)) if name in perfect.columns and name != id]
+        keys = [id] if id else []
+        if perfect[id].duplicated().any() if id else True:  # further columns that the sample gives name the row, too
+            keys += [name for name in graded if name in sample.columns and _same(sample, perfect, [*keys, name])]
+        targets = [name for name in graded if name not in keys]
+        if not keys or not targets:
+            raise DataError(f"the answers of {self.facts.id} have no column that names their rows, or none to predict")
+        return keys, targets
+
+    @property
+    def keys(self) -> list[str]:
+        """The submission's columns that name a row, mostly one."""
+        return self._columns[0]
+
+    @property
+    def targets(self) -> list[str]:
+        """The submission's columns that are predicted."""
+        return self._columns[1]
+
+    @cached_property
+    def answers(self) -> DataFrame:
+        """What is to be predicted: index key, columns ``targets``. Of rows with the same key, the first."""
+        frame = self.perfect.set_index(joined(self.perfect, self.keys).rename("key"))[self.targets]
+        return frame[~frame.index.duplicated()]
+
+    @cached_property
+    def train(self) -> DataFrame | None:
+        """The labels of training rows in the form of ``answers``; None if no public table has them."""
+        import pandas as pd
+
+        for table in self.tables("train"):
+            found = []
+            for frame in table.batches():
+                labels = in_target_form(frame, table.labels, self.targets)
+                found.append(labels.set_index(joined(frame, table.key).rename("key")) if table.key else labels)
+                if sum(map(len, found)) >= _TRAINING_ROWS:
+                    break
+            if found:
+                labels = pd.concat(found)
+                return labels[~labels.index.duplicated()]
+        return None
+
+    # --- scores
+
+    def score(self, predictions: DataFrame) -> float | None:
+        """The score of a submission with these cells (index: keys, columns: some targets) and the sample's elsewhere.
+
+        None if the competition rejects it.
+        """
+        submission = self._skeleton.copy()
+        known = predictions.index.intersection(submission.index)
+        for column in predictions.columns:
+            submission.loc[known, column] = predictions.loc[known, column].astype(str)
+        return self.score_of(submission)
+
+    def score_of(self, submission: DataFrame) -> float | None:
+        """The score of a whole submission, every cell as text; None if the competition rejects it."""
+        with suppress(InvalidSubmission, MlecoreError):
+            return self.competition.grade(
+                submission.reset_index(drop=True), self.prepared.private, self.prepared.public
+            )
+        return None
+
+    @cached_property
+    def _skeleton(self) -> DataFrame:
+        """The answers' rows and columns with the sample's predictions."""
+        frame = self.perfect.set_index(joined(self.perfect, self.keys).rename("key")).copy()
+        sample = self.sample[~self.sample.index.duplicated()]
+        for target in self.targets:
+            if target in sample.columns:
+                usual = sample[target].mode().iloc[0] if len(sample) else ""
+                frame[target] = sample[target].reindex(frame.index).fillna(usual)
+        return frame
+
+    @cached_property
+    def sample_score(self) -> float | None:
+        return self.score_of(self._skeleton)
+
+    @cached_property
+    def perfect_score(self) -> float | None:
+        return self.score_of(self.perfect)
+
+    def gain(self, score: float | None) -> float:
+        """How far a score is on the way from the sample's to the perfect one: 0 to 1; 0 where that is unknown."""
+        base, best = self.sample_score, self.perfect_score
+        if score is None or base is None or best is None or not base != best:
+            return 0.0
+        share = (score - base) / (best - base)
+        return min(1.0, max(0.0, share)) if share == share else 0.0
+
+    def level_of(self, score: float | None) -> Level:
+        """Of a flaw whose use alone scores so: leak for a medal or half of the way to a perfect score, else less."""
+        gain = self.gain(score)
+        has_medal = score is not None and not self.prepared.synthetic and medal(score, self.facts) in _MEDALS
+        return "leak" if has_medal or gain >= _HALF else "caution" if gain >= _TENTH else "note"
+
+    # --- items
+
+    @cached_property
+    def names(self) -> list[Item]:
+        """Every public file and member of an archive, without its content."""
+        self.progress(0, 0, "listing files")
+        return list(listing(self.root, self.failed))
+
+    def key_of(self, item: Item) -> tuple[Role, str] | None:
+        """The part and the key of an item; None if it belongs to no row. Its folders decide where both parts fit."""
+        part = part_of(item.inner)
+        if part != "train" and (key := self._test_keys(item.inner)) is not None:
+            return "test", key
+        if part != "test" and (key := self._train_keys(item.inner)) is not None:
+            return "train", key
+        return None
+
+    @cached_property
+    def _test_keys(self) -> Matcher:
+        return Matcher(self.answers.index)
+
+    @cached_property
+    def _train_keys(self) -> Matcher:
+        return Matcher([] if self.train is None else map(str, self.train.index))
+
+    @cached_property
+    def _items(self) -> dict[Role, dict[str, list[Item]]]:
+        found: dict[Role, dict[str, list[Item]]] = {"train": {}, "test": {}}
+        for item in self.names:
+            if (owner := self.key_of(item)) is not None:
+                found[owner[0]].setdefault(owner[1], []).append(item)
+        return found
+
+    def items(self, part: Role) -> dict[str, list[Item]]:
+        """The files whose name or folder holds a key of this part, by key; in the order of the folder or archive."""
+        return self._items[part]
+
+    def contents(self) -> Iterator[tuple[Item, IO[bytes]]]:
+        """Every public file and member with its content, archives in archives too. A stream is valid until the next."""
+        total, done = sum(item.size for item in self.names if "!" not in item.name), 0
+        for item, stream in contents(self.root, self.failed):
+            self.progress(done, total, "reading files")
+            yield item, stream
+            done += item.size if "!" not in item.name else 0
+
+    # --- tables
+
+    def tables(self, part: Role) -> list[TableRows]:
+        """The public tables with a row for each item of this part, the sample submission left out."""
+        return [table for table in self._tables if table.role == part]
+
+    @cached_property
+    def _tables(self) -> list[TableRows]:
+        found = []
+        for where, batches in tables(self.root, self.failed):
+            frame = next(batches, None)
+            if where == self.facts.sample or frame is None or frame.empty:
+                continue
+            role = role_of(frame, self.keys, self.targets, self.answers)
+            if role is not None:
+                found.append(TableRows(where, *role, batches=_Reader(self, where)))
+        return found
+
+    def read_table(self, where: str) -> Batches:
+        """The batches of one public table, by its name: "public/x.zip!train.csv", "public/x.json#part"."""
+        name, _, part = where.partition("#")
+        item = next(item for item in self.names if item.name == name)
+        with item.open() as stream:
+            for own, batches in read_tables(stream, item.size):
+                if own == (f"#{part}" if part else ""):
+                    yield from guarded(batches, name, self.failed)
+                    return
+
+
+_MEDALS = ("gold", "silver", "bronze")
+
+
+class _Reader:
+    """Reads a table again, from its beginning, at each call."""
+
+    def __init__(self, subject: Subject, where: str) -> None:
+        self._subject = subject
+        self._where = where
+
+    def __call__(self) -> Batches:
+        return self._subject.read_table(self._where)
+
+
+def _frame(text: bytes) -> DataFrame:
+    import pandas as pd
+
+    return pd.read_csv(io.BytesIO(text), dtype=str, keep_default_na=False)
+
+
+def _same(sample: DataFrame, perfect: DataFrame, columns: list[str]) -> bool:
+    """Do both hold the same rows in these columns, in any order?"""
+    first, second = (joined(frame, columns) for frame in (sample, perfect))
+    return len(first) == len(second) and sorted(first) == sorted(second)

@@ -1,0 +1,202 @@
+"""Tables in any form, as batches of rows with every cell as text: text with a separator, JSON, Parquet, Arrow, NumPy.
+
+What a file is, is seen by its content, not by its name. Text with a separator, JSON lines and Parquet are read in parts,
+so that memory does not grow with the file; the others up to 256 MiB.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+from mlecore_audit.files import HEAD, Failed, contents, packing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+
+BATCH = 100_000  # rows that are read at once
+WHOLE = 256 << 20  # bytes of a file that must be read as a whole
+_PICTURES = (b"\xff\xd8", b"\x89PNG", b"II*", b"MM\0*", b"RIFF", b"OggS", b"GIF8")
+
+Batches = Iterator["DataFrame"]
+
+
+def tables(root: Path, failed: Failed | None = None) -> Iterator[tuple[str, Batches]]:
+    """Every table below ``root``/public, with its path below ``root``. Its batches are valid until the next table."""
+    for item, stream in contents(root, failed):
+        if item.name == "public/description.md":
+            continue
+        for part, batches in read_tables(stream, item.size):
+            yield f"{item.name}{part}", guarded(batches, item.name, failed)
+
+
+def guarded(batches: Batches, name: str, failed: Failed | None) -> Batches:
+    """The batches up to the first that cannot be read, which is reported."""
+    try:
+        yield from batches
+    except _unreadable() as error:
+        if failed is not None:
+            failed(name, str(error) or type(error).__name__)
+
+
+def read_tables(stream: IO[bytes], size: int) -> Iterator[tuple[str, Batches]]:
+    """The tables of one file, each with what is added to the file's name: ``#key`` for a part of a JSON document."""
+    import pandas as pd
+
+    head = stream.read(HEAD)
+    kind = _kind(head)
+    if not kind:
+        return
+    if kind in ("json", "parquet", "arrow", "numpy") and size > WHOLE and not (kind == "json" and _is_lines(head)):
+        if kind != "parquet" or not stream.seekable():
+            return
+    rest = _Joined(head, stream)
+    if kind == "text":
+        yield "", _text(rest, head)
+    elif kind == "json" and _is_lines(head):
+        reader = pd.read_json(io.TextIOWrapper(rest, "utf-8", "replace"), lines=True, chunksize=BATCH, dtype=False)
+        yield "", (_as_text(frame) for frame in reader)
+    elif kind == "json":
+        try:
+            value = json.loads(rest.read())
+        except ValueError:
+            return
+        for part, frame in _of_json("", value):
+            yield part, iter([frame])
+    elif kind == "numpy":
+        import numpy as np
+
+        array = np.load(io.BytesIO(rest.read()), allow_pickle=False)
+        if array.ndim in (1, 2) and array.size and array.shape[-1] < 10_000:
+            yield "", iter([pd.DataFrame(array).astype(str).rename(columns=str)])
+    else:
+        yield "", _columnar(kind, rest if not stream.seekable() else stream)
+
+
+def numbers_of(texts: Iterable[str]) -> NDArray[np.float64]:
+    """NaN for what is no number. (``pandas.to_numeric`` ends the process at 1e2147483648, and ids may look like it.)"""
+    import polars as pl
+
+    read = pl.Series(list(texts), dtype=pl.String).cast(pl.Float64, strict=False)
+    return read.fill_null(float("nan")).to_numpy()
+
+
+def typed(frame: DataFrame) -> DataFrame:
+    """Columns that hold numbers alone (or nothing) as numbers."""
+    columns = {}
+    for name in frame.columns:
+        numbers = numbers_of(frame[name])
+        empty = (frame[name] == "").to_numpy()
+        columns[name] = numbers if not (numbers != numbers)[~empty].any() and not empty.all() else frame[name]
+    return frame.assign(**columns)
+
+
+class _Joined(io.RawIOBase):
+    """The head of a stream that was read already, and its rest."""
+
+    def __init__(self, head: bytes, stream: IO[bytes]) -> None:
+        self._head = head
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._head[: len(buffer)] or self._stream.read(len(buffer))
+        self._head = self._head[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _kind(head: bytes) -> str:
+    """Empty for what is no table."""
+    if packing(head):
+        return ""
+    for start, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\x93NUMPY", "numpy")):
+        if head.startswith(start):
+            return kind
+    if not head.strip() or b"\0" in head or head.startswith(_PICTURES):
+        return ""
+    return "json" if head.lstrip()[:1] in (b"[", b"{") else "text"
+
+
+def _is_lines(head: bytes) -> bool:
+    """Does it begin as JSON lines do: with a whole record, or one too long to see its end in a line?"""
+    first, newline, _ = head.lstrip().partition(b"\n")
+    if not first.startswith(b"{"):
+        return False
+    try:
+        return bool(newline) and isinstance(json.loads(first), dict)
+    except ValueError:
+        return False
+
+
+def _text(stream: Any, head: bytes) -> Batches:
+    import pandas as pd
+
+    first = head.partition(b"\n")[0]
+    separator = max(",\t;|", key=lambda mark: first.count(mark.encode()))
+    options: dict[str, Any] = {"sep": separator, "dtype": str, "keep_default_na": False, "encoding_errors": "replace"}
+    with pd.read_csv(io.BufferedReader(stream), chunksize=BATCH, on_bad_lines="skip", **options) as reader:
+        for frame in reader:
+            if isinstance(frame.index, pd.RangeIndex):
+                yield frame.reset_index(drop=True).fillna("")
+            else:  # rows with more cells than the header: the first ones would be their index
+                yield frame.reset_index().fillna("")
+
+
+def _columnar(kind: str, stream: Any) -> Batches:
+    import polars as pl
+
+    data = io.BytesIO(stream.read() if not stream.seekable() or stream.seek(0) == 0 else b"")
+    frame = pl.read_parquet(data) if kind == "parquet" else pl.read_ipc(data)
+    for start in range(0, frame.height, BATCH):
+        yield _of_polars(frame[start : start + BATCH])
+
+
+def _of_polars(frame: Any) -> DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({column.name: ["" if v is None else str(v) for v in column] for column in frame})
+
+
+def _as_text(frame: DataFrame) -> DataFrame:
+    return frame.fillna("").astype(str).rename(columns=str).reset_index(drop=True)
+
+
+def _of_json(part: str, value: Any) -> Iterator[tuple[str, DataFrame]]:
+    """Lists of records or of values, and mappings from keys to values, records or lists, in a mapping or not."""
+    import pandas as pd
+
+    if not isinstance(value, (list, dict)) or not value:
+        return
+    inner = list(value.values() if isinstance(value, dict) else value)
+    if isinstance(value, list):
+        frame = pd.DataFrame(value if isinstance(inner[0], (dict, list)) else {"value": value})
+        yield part, frame.astype(str).rename(columns=str)
+        return
+    if all(isinstance(each, dict) for each in inner):
+        frame = pd.DataFrame.from_dict(value, orient="index")
+        yield part, frame.reset_index().astype(str).rename(columns=str)
+    elif len(value) > 1:
+        yield part, pd.DataFrame({"key": list(value), "value": list(map(str, inner))})
+    nested = all(isinstance(each, (list, dict)) for each in inner)
+    if nested and len({(type(each), len(each)) for each in inner}) == 1 and len(inner[0]) > 1:
+        yield part, pd.DataFrame(value).reset_index().astype(str).rename(columns=str)
+    if not part:
+        for key, each in value.items():
+            yield from _of_json(f"#{key}", each)
+
+
+def _unreadable() -> tuple[type[Exception], ...]:
+    from polars.exceptions import PolarsError
+
+    from mlecore_audit.files import BROKEN
+
+    return (*BROKEN, TypeError, AttributeError, PolarsError)
