@@ -24,8 +24,8 @@ from types import ModuleType
 
 import pandas as pd
 import pytest
+from mlecore_audit.mutants import mutants
 from mlecore_testing.competitions.harness import Harness
-from mlecore_testing.mutants import mutants
 from mlecore_testing.shared_data import SharedData
 from numpy.random import RandomState
 

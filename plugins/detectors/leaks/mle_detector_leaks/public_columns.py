@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import frozen
+from mlecore_audit.columns import Copy, alike, copy_of, order_bits, rank_correlation
 
-from mle_detector_leaks.columns import Copy, alike, copy_of, order_bits, rank_correlation
 from mle_detector_leaks.predictions import read_text
 from mlecore.competitions import Competition
 from mlecore.detectors import Evidence, Finding, NotRead, Verdict

@@ -18,7 +18,7 @@ from calendar import timegm
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 from attrs import frozen
 
@@ -38,7 +38,7 @@ _STARTS: tuple[tuple[bytes, Packing], ...] = (
     (b"BZh", "bz2"),
     (b"\xfd7zXZ\0", "xz"),
 )
-_UNPACK = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+_UNPACK: dict[str, Callable[[Any], Any]] = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, DataError)
 BROKEN += (OSError, EOFError, ValueError, RuntimeError, NotImplementedError)  # type: ignore[assignment]
 
@@ -172,7 +172,7 @@ def _members(item: Item, file: IO[bytes], size: int) -> Iterator[tuple[Item, IO[
     elif kind:
         name = Path(item.name.rpartition("!")[2]).stem
         with _UNPACK[kind](file) as stream:
-            yield member(name, size, 0), stream  # type: ignore[misc]
+            yield member(name, size, 0), stream
 
 
 def _refuse_bomb(item: Item, members: list[zipfile.ZipInfo]) -> None:
@@ -185,7 +185,7 @@ def _refuse_bomb(item: Item, members: list[zipfile.ZipInfo]) -> None:
 def _is_tar(kind: Packing, file: IO[bytes]) -> bool:
     file.seek(0)
     with _UNPACK[kind](file) as stream:
-        return packing(stream.read(HEAD)) == "tar"  # type: ignore[arg-type]
+        return packing(stream.read(HEAD)) == "tar"
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from attrs import asdict, frozen
 
+from mlecore.data.prepared import DataKind
 from mlecore.facts import Facts
 from mlecore.grading.medals import thresholds_for
 
@@ -35,11 +36,14 @@ class Finding:
         return values
 
 
-def effect(finding: Finding, facts: Facts) -> str:
-    """The effect in words: "a submission made from it alone scores 1.0: gold"; empty without a score."""
+def effect(finding: Finding, facts: Facts, kind: DataKind) -> str:
+    """The effect in words: "a submission made from it alone scores 1.0: gold"; empty without a score.
+
+    Only on published data does a score earn a medal.
+    """
     if finding.score is None:
         return ""
-    place = medal(finding.score, facts)
+    place = medal(finding.score, facts) if kind == "published" else ""
     return f"a submission made from it alone scores {finding.score:.5g}" + (f": {place}" if place else "")
 
 

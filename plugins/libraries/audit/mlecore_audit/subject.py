@@ -21,12 +21,17 @@ from mlecore_audit.tables import Batches, guarded, read_tables, tables
 from mlecore_audit.training import Role, TableRows, in_target_form, joined, role_of
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 Progress = Callable[[int, int, str], None]  # (done, total or 0, step)
 
+CLASS = "class"  # of one-hot answers
+_TARGETS = 100  # that are compared with each public column
 _TRAINING_ROWS = 1_000_000  # whose labels are kept
 _HALF, _TENTH = 0.5, 0.1  # of the way from the sample's score to the perfect one
+
+
+KEY = "|"  # between the parts of a key
 
 
 class Subject:
@@ -108,17 +113,37 @@ class Subject:
         """The labels of training rows in the form of ``answers``; None if no public table has them."""
         import pandas as pd
 
-        for table in self.tables("train"):
-            found = []
+        tables = [table for table in self.tables("train") if table.key]
+        plain = [table for table in tables if not is_records(table.where)] or tables
+        found: list[DataFrame] = []
+        for table in plain:
+            if table.labels != plain[0].labels or table.key != plain[0].key:
+                continue
             for frame in table.batches():
                 labels = in_target_form(frame, table.labels, self.targets)
-                found.append(labels.set_index(joined(frame, table.key).rename("key")) if table.key else labels)
+                found.append(labels.set_index(joined(frame, table.key).rename("key")))
                 if sum(map(len, found)) >= _TRAINING_ROWS:
                     break
-            if found:
-                labels = pd.concat(found)
-                return labels[~labels.index.duplicated()]
-        return None
+        if not found:
+            return None
+        labels = pd.concat(found)
+        return labels[~labels.index.duplicated()]
+
+    @cached_property
+    def truths(self) -> DataFrame:
+        """What public columns are compared with: the answers, and of one-hot rows the class (column ``class``)."""
+        answers = self.answers
+        found = answers[self.targets[:_TARGETS]]
+        if len(self.targets) > 1:
+            chosen = answers.isin(["1", "1.0"])
+            if (chosen.sum(axis=1) == 1).all() and answers.isin(["0", "1", "0.0", "1.0"]).all(axis=None):
+                found = found.assign(**{CLASS: chosen.idxmax(axis=1)})
+        return found
+
+    def as_targets(self, name: str, predictions: Series[str]) -> DataFrame:
+        """Predictions of one column of ``truths`` as cells of a submission."""
+        frame = predictions.to_frame(name)
+        return in_target_form(frame, [name], self.targets) if name == CLASS else frame
 
     # --- scores
 
@@ -163,7 +188,7 @@ class Subject:
     def gain(self, score: float | None) -> float:
         """How far a score is on the way from the sample's to the perfect one: 0 to 1; 0 where that is unknown."""
         base, best = self.sample_score, self.perfect_score
-        if score is None or base is None or best is None or not base != best:
+        if score is None or base is None or best is None or base == best:
             return 0.0
         share = (score - base) / (best - base)
         return min(1.0, max(0.0, share)) if share == share else 0.0
@@ -219,6 +244,28 @@ class Subject:
             yield item, stream
             done += item.size if "!" not in item.name else 0
 
+    @cached_property
+    def things(self) -> dict[str, list[str]]:
+        """What several rows belong to, such as a drive or a page: the first part of a key -> keys, in their order.
+
+        Empty if rows have files of their own, or no file's path holds such a part.
+        """
+        keys = list(self.answers.index)
+        if len(self.keys) == 1 and len(self.items("test")) >= len(keys) * _HALF:
+            return {}
+        cuts = [self._cut(keys, KEY)] if len(self.keys) > 1 else [self._cut(keys, "_", n) for n in (1, 2, 3)]
+        for things in cuts:
+            if len(things) < len(keys) * _HALF and any(map(Matcher(things), (item.inner for item in self.names))):
+                return things
+        return {}
+
+    @staticmethod
+    def _cut(keys: list[str], separator: str, times: int = 1) -> dict[str, list[str]]:
+        things: dict[str, list[str]] = {}
+        for key in keys:
+            things.setdefault(key.rsplit(separator, times)[0], []).append(key)
+        return things
+
     # --- tables
 
     def tables(self, part: Role) -> list[TableRows]:
@@ -249,6 +296,11 @@ class Subject:
 
 
 _MEDALS = ("gold", "silver", "bronze")
+
+
+def is_records(where: str) -> bool:
+    """Is a table a file of records with pictures, which is slow to read?"""
+    return where.endswith((".tfrec", ".tfrecord", ".tfrecords"))
 
 
 class _Reader:

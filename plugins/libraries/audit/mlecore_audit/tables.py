@@ -1,17 +1,20 @@
-"""Tables in any form, as batches of rows with every cell as text: text with a separator, JSON, Parquet, Arrow, NumPy.
+"""Tables in any form, as batches of rows with every cell as text: CSV, JSON, Parquet, Arrow, NumPy, TFRecords, NMEA.
 
-What a file is, is seen by its content, not by its name. Text with a separator, JSON lines and Parquet are read in parts,
-so that memory does not grow with the file; the others up to 256 MiB.
+What a file is, is seen by its content, not by its name. JSON documents, Arrow and NumPy files are read as a whole, up
+to 256 MiB, all others in parts, so that memory does not grow with the file.
 """
 
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from mlecore_audit.files import HEAD, Failed, contents, packing
+from mlecore_audit.nmea import is_nmea, positions
+from mlecore_audit.tfrecords import examples, is_tfrecord
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,13 +54,16 @@ def read_tables(stream: IO[bytes], size: int) -> Iterator[tuple[str, Batches]]:
 
     head = stream.read(HEAD)
     kind = _kind(head)
-    if not kind:
+    if not kind or (kind in ("arrow", "numpy") and size > WHOLE):
         return
-    if kind in ("json", "parquet", "arrow", "numpy") and size > WHOLE and not (kind == "json" and _is_lines(head)):
-        if kind != "parquet" or not stream.seekable():
-            return
-    rest = _Joined(head, stream)
-    if kind == "text":
+    if kind == "json" and size > WHOLE and not _is_lines(head):
+        return
+    rest = io.BufferedReader(_Joined(head, stream))
+    if kind == "tfrecord":
+        yield "", _batches(examples(rest))
+    elif kind == "nmea":
+        yield "", _batches(positions(rest))
+    elif kind == "text":
         yield "", _text(rest, head)
     elif kind == "json" and _is_lines(head):
         reader = pd.read_json(io.TextIOWrapper(rest, "utf-8", "replace"), lines=True, chunksize=BATCH, dtype=False)
@@ -76,7 +82,7 @@ def read_tables(stream: IO[bytes], size: int) -> Iterator[tuple[str, Batches]]:
         if array.ndim in (1, 2) and array.size and array.shape[-1] < 10_000:
             yield "", iter([pd.DataFrame(array).astype(str).rename(columns=str)])
     else:
-        yield "", _columnar(kind, rest if not stream.seekable() else stream)
+        yield "", _columnar(kind, stream if kind == "parquet" else rest)
 
 
 def numbers_of(texts: Iterable[str]) -> NDArray[np.float64]:
@@ -121,8 +127,12 @@ def _kind(head: bytes) -> str:
     for start, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\x93NUMPY", "numpy")):
         if head.startswith(start):
             return kind
+    if is_tfrecord(head):
+        return "tfrecord"
     if not head.strip() or b"\0" in head or head.startswith(_PICTURES):
         return ""
+    if is_nmea(head):
+        return "nmea"
     return "json" if head.lstrip()[:1] in (b"[", b"{") else "text"
 
 
@@ -143,7 +153,7 @@ def _text(stream: Any, head: bytes) -> Batches:
     first = head.partition(b"\n")[0]
     separator = max(",\t;|", key=lambda mark: first.count(mark.encode()))
     options: dict[str, Any] = {"sep": separator, "dtype": str, "keep_default_na": False, "encoding_errors": "replace"}
-    with pd.read_csv(io.BufferedReader(stream), chunksize=BATCH, on_bad_lines="skip", **options) as reader:
+    with pd.read_csv(stream, chunksize=BATCH, on_bad_lines="skip", **options) as reader:
         for frame in reader:
             if isinstance(frame.index, pd.RangeIndex):
                 yield frame.reset_index(drop=True).fillna("")
@@ -151,11 +161,23 @@ def _text(stream: Any, head: bytes) -> Batches:
                 yield frame.reset_index().fillna("")
 
 
+def _batches(records: Iterable[dict[str, str]]) -> Batches:
+    import pandas as pd
+
+    rows = iter(records)
+    while batch := list(itertools.islice(rows, BATCH)):
+        yield pd.DataFrame(batch).fillna("")
+
+
 def _columnar(kind: str, stream: Any) -> Batches:
     import polars as pl
 
-    data = io.BytesIO(stream.read() if not stream.seekable() or stream.seek(0) == 0 else b"")
-    frame = pl.read_parquet(data) if kind == "parquet" else pl.read_ipc(data)
+    if kind == "parquet":
+        stream.seek(0)
+        for frame in pl.scan_parquet(stream).collect_batches(chunk_size=BATCH):
+            yield _of_polars(frame)
+        return
+    frame = pl.read_ipc(io.BytesIO(stream.read()))
     for start in range(0, frame.height, BATCH):
         yield _of_polars(frame[start : start + BATCH])
 

@@ -60,7 +60,7 @@ def key_columns(frame: DataFrame, keys: Sequence[str], ids: Index[str]) -> tuple
 
 
 def label_columns(frame: DataFrame, targets: Sequence[str], answers: DataFrame) -> tuple[str, ...]:
-    """The columns that hold what is to be predicted: of the targets' names, or one with their names or classes in it."""
+    """The columns that hold what is to be predicted: of the targets' names, or one with their names or classes."""
     if set(targets) <= set(frame.columns):
         return tuple(targets)
     if len(targets) > 1:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mlecore_audit.mutants.columns import some
+from mlecore_audit.mutants.grid import Grid
+
 from mlecore.submissions.format import Column
 from mlecore_testing.competitions.harness import Harness
-from mlecore_testing.mutants.columns import some
-from mlecore_testing.mutants.grid import Grid
 from mlecore_testing.rules import Broken
 
 Defect = tuple[str, bytes]

@@ -10,12 +10,12 @@ from itertools import islice
 from pathlib import Path
 
 from attrs import frozen
+from mlecore_audit.mutants import Grid, Mutant, mutants
 
 from mlecore import Competition
 from mlecore.data.sample import open_sample
 from mlecore.errors import InvalidSubmission, MlecoreError
 from mlecore.submissions.format import Format
-from mlecore_testing.mutants import Grid, Mutant, mutants
 from mlecore_testing.shared_data import SharedData
 
 FEWEST = 150  # mutants that are always tried

@@ -6,8 +6,8 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from mlecore_testing.mutants.columns import some
-from mlecore_testing.mutants.grid import Edit, Grid, of_cell, of_column
+from mlecore_audit.mutants.columns import some
+from mlecore_audit.mutants.grid import Edit, Grid, of_cell, of_column
 
 Change = Callable[[list[str]], list[str]]  # the cells of a column -> other cells
 

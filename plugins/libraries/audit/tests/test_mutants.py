@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from mlecore_testing.mutants import Grid, mutants
-from mlecore_testing.mutants.text import FILES
+from mlecore_audit.mutants import Grid, mutants
+from mlecore_audit.mutants.text import FILES
 
 SAMPLE = ("id,target,note\n" + "".join(f'a{i},0.{i},"x, {i}"\n' for i in range(10))).encode()
 

@@ -9,11 +9,11 @@ from itertools import chain, zip_longest
 
 from attrs import frozen
 
-from mlecore_testing.mutants.cells import single_cells, whole_columns, words
-from mlecore_testing.mutants.columns import columns
-from mlecore_testing.mutants.grid import Edit, Grid
-from mlecore_testing.mutants.rows import rows
-from mlecore_testing.mutants.text import FILES
+from mlecore_audit.mutants.cells import single_cells, whole_columns, words
+from mlecore_audit.mutants.columns import columns
+from mlecore_audit.mutants.grid import Edit, Grid
+from mlecore_audit.mutants.rows import rows
+from mlecore_audit.mutants.text import FILES
 
 __all__ = ["Grid", "Mutant", "mutants"]
 

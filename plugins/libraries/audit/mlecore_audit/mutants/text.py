@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 
-from mlecore_testing.mutants.grid import Grid
+from mlecore_audit.mutants.grid import Grid
 
 Change = Callable[[bytes], bytes]
 

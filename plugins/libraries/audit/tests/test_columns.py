@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from mle_detector_leaks.columns import alike, copy_of, order_bits, rank_correlation
+from mlecore_audit.columns import alike, copy_of, order_bits, rank_correlation
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from mlecore_testing.mutants.cells import number_forms
-from mlecore_testing.mutants.grid import Edit, Grid, Row, of_cell, of_column, of_rows
+from mlecore_audit.mutants.cells import number_forms
+from mlecore_audit.mutants.grid import Edit, Grid, Row, of_cell, of_column, of_rows
 
 _OTHER_IDS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("is unknown", lambda cell: "unknown-id"),

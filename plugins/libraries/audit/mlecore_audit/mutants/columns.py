@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from mlecore_testing.mutants.grid import Edit, Grid
+from mlecore_audit.mutants.grid import Edit, Grid
 
 _MANY = 6  # up to so many columns each is mutated, of more only some
 

@@ -1,0 +1,111 @@
+"""Check: do public files hold the answers, by row or in another order, under other names, scaled, or as metadata?"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import IO, TYPE_CHECKING
+
+from mlecore_audit import outlines, sequences
+from mlecore_audit.columns_found import Columns
+from mlecore_audit.fields import Fields, reader_of
+from mlecore_audit.files import BROKEN, HEAD, Item
+from mlecore_audit.finding import Finding
+from mlecore_audit.keys import Keys
+from mlecore_audit.logs import Logs
+from mlecore_audit.orders import Nameless
+from mlecore_audit.subject import Subject
+from mlecore_audit.tables import guarded, read_tables
+
+if TYPE_CHECKING:
+    from mlecore_audit.tables import Batches
+
+_ROWS = 50_000  # of the test part that are compared with a table, evenly chosen
+_ITEMS = 20_000  # test items whose metadata are read
+_DIGITS = re.compile(r"\d+")
+
+
+def examine(subject: Subject) -> Iterator[Finding]:
+    yield from _copies(subject)
+    columns, logs = Columns(subject), Logs(subject)
+    keys = Keys(list(subject.answers.index), subject.keys, _ROWS)
+    wanted = set(Keys(list(subject.answers.index), subject.keys, _ITEMS).chosen)
+    metadata: dict[str, dict[str, Fields]] = {}
+    examples: dict[str, str] = {}
+    for item, stream in subject.contents():
+        if item.name == "public/description.md":
+            continue
+        owner = subject.key_of(item)
+        if owner is not None and owner[0] == "test" and owner[1] in wanted:
+            kind = _kind(item)
+            examples.setdefault(kind, item.name)
+            if fields := _fields(subject, item, stream):
+                metadata.setdefault(kind, {}).setdefault(owner[1], {}).update(fields)
+        if not stream.seekable():
+            continue
+        stream.seek(0)
+        for part, batches in _tables(subject, item, stream):
+            yield from columns.starts(f"{item.name}{part}", _DIGITS.sub("#", f"{item.name}{part}"))
+            nameless = Nameless(subject)
+            thing = logs.thing_of(item)
+            for frame in batches:
+                for key, rows in keys.rows(frame):
+                    columns.add(key, rows)
+                nameless.add(frame)
+                if thing is not None:
+                    logs.add(thing, item, frame)
+            yield from nameless.findings(f"{item.name}{part}")
+    yield from columns.ends()
+    yield from logs.findings()
+    for kind, fields_by_key in metadata.items():
+        yield from columns.of_metadata(examples[kind], fields_by_key)
+        yield from sequences.findings(subject, examples[kind], fields_by_key)
+    yield from outlines.examine(subject)
+
+
+def _kind(item: Item) -> str:
+    """Files of one kind: in the same folder or archive at the top, of the same ending, alike but for digits."""
+    path = PurePosixPath(item.name.replace("!", "/"))
+    return f"{'/'.join(path.parts[:3][: len(path.parts) - 1])}/*{path.suffix}"
+
+
+def _fields(subject: Subject, item: Item, stream: IO[bytes]) -> Fields:
+    reader = reader_of(stream.read(HEAD))
+    if reader is None or not stream.seekable():
+        return {}
+    stream.seek(0)
+    try:
+        return reader(stream, item.size)
+    except Exception as error:  # libraries for odd formats raise whatever they like
+        subject.failed(item.name, f"its metadata cannot be read: {error}")
+        return {}
+
+
+def _tables(subject: Subject, item: Item, stream: IO[bytes]) -> Iterator[tuple[str, Batches]]:
+    try:
+        for part, batches in read_tables(stream, item.size):
+            yield part, guarded(batches, item.name, subject.failed)
+    except (*BROKEN, TypeError, AttributeError) as error:
+        subject.failed(item.name, str(error))
+
+
+def _copies(subject: Subject) -> Iterator[Finding]:
+    """The file of the answers itself, under any name."""
+    answers = subject.root / subject.facts.answers
+    size, digest = answers.stat().st_size, ""
+    for item in subject.names:
+        if item.size == size and size and item.path.stat().st_size:
+            digest = digest or hashlib.sha256(answers.read_bytes()).hexdigest()
+            try:
+                with item.open() as stream:
+                    same = hashlib.sha256(stream.read(size + 1)).hexdigest() == digest
+            except (*BROKEN, KeyError) as error:
+                subject.failed(item.name, str(error))
+                continue
+            if same:
+                evidence = f"it is {subject.facts.answers}, byte for byte"
+                yield Finding(
+                    level="answer", kind="copy", file=item.name, evidence=evidence, score=subject.perfect_score
+                )

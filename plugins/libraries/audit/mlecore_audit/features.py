@@ -1,0 +1,177 @@
+"""What names, places, sizes, times and headers of items say, as features by key: nothing of what is in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import IO, TYPE_CHECKING, Literal
+
+import numpy as np
+from attrs import frozen
+
+from mlecore_audit.fields import Fields, reader_of
+from mlecore_audit.files import HEAD, Item
+from mlecore_audit.keys import Keys
+from mlecore_audit.subject import Subject
+from mlecore_audit.tables import numbers_of
+from mlecore_audit.training import Role, joined
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+Origin = Literal["order", "name", "content"]
+"""``order``: where an item stands among others. ``name``: what it is called. ``content``: its size, time, header."""
+
+_ITEMS = 4000  # of each part whose headers are read
+_ROWS = 200_000  # of a table by which its order is judged
+_DIGITS = re.compile(r"\d+")
+_LETTERS = re.compile(r"[A-Za-z]{2,}")
+_GROUPS = 3  # times fewer runs of a value than rows, from which on a column groups rows
+
+
+@frozen(kw_only=True)
+class Feature:
+    """One feature of items of one part."""
+
+    file: str  # where it is seen: a folder, an archive, a table
+    name: str  # "position in the archive", "size in bytes", "EXIF Software"
+    origin: Origin
+    values: Series[str] | Series[float]  # by key; text: categories
+
+
+def features(subject: Subject, part: Role) -> Iterator[Feature]:
+    """All features of the items and rows of one part."""
+    yield from _of_files(subject, part)
+    yield from _of_tables(subject, part)
+    if part == "test":
+        yield from _of_order("sample", subject.facts.sample, list(dict.fromkeys(subject.sample.index)))
+
+
+def _of_order(name: str, file: str, keys: list[str]) -> Iterator[Feature]:
+    import pandas as pd
+
+    words = "row of the sample submission" if name == "sample" else name
+    yield Feature(file=file, name=words, origin="order", values=pd.Series(np.arange(len(keys)) / len(keys), keys))
+
+
+def _of_files(subject: Subject, part: Role) -> Iterator[Feature]:
+    kinds: dict[str, dict[str, Item]] = {}
+    for key, items in subject.items(part).items():
+        for item in items:
+            kinds.setdefault(_kind(item, key), {}).setdefault(key, item)
+    headers = _headers(subject, kinds)
+    for file, members in kinds.items():
+        yield from _of_items(file, members)
+        yield from _of_headers(file, headers.get(file, {}))
+
+
+def _kind(item: Item, key: str) -> str:
+    """The folder or archive that holds items of one kind, however deep they are in it."""
+    archive, mark, _ = item.name.rpartition("!")
+    if mark:
+        return archive
+    path = PurePosixPath(item.name)
+    return "/".join(path.parts[:3][: len(path.parts) - 1])
+
+
+def _of_items(file: str, items: dict[str, Item]) -> Iterator[Feature]:
+    import pandas as pd
+
+    keys = list(items)
+    names = {key: items[key].inner for key in keys}
+    archived = "!" in next(iter(items.values())).name
+    yield from _of_order("place by name", file, sorted(keys, key=names.__getitem__))
+    place = "position in the archive" if archived else "inode"
+    yield from _of_order(f"place by {place}", file, sorted(keys, key=lambda key: items[key].place))
+    times = {key: items[key].time for key in keys}
+    if None not in times.values() and len(set(times.values())) > len(keys) / 2:
+        yield from _of_order("place by time", file, sorted(keys, key=lambda key: times[key] or 0.0))
+    for name, values in (
+        ("folder", {key: PurePosixPath(names[key]).parent.name for key in keys}),
+        ("word in the name", {key: (_LETTERS.findall(PurePosixPath(names[key]).stem) or [""])[0] for key in keys}),
+    ):
+        if 1 < len(set(values.values())) <= len(keys) / 4:
+            yield Feature(file=file, name=name, origin="name", values=pd.Series(values))
+    lengths = {key: float(len(PurePosixPath(names[key]).name)) for key in keys}
+    yield Feature(file=file, name="length of the name", origin="name", values=pd.Series(lengths))
+    sizes = pd.Series({key: float(items[key].size) for key in keys})
+    yield Feature(file=file, name="size in bytes", origin="content", values=sizes)
+    yield Feature(file=file, name="size in bytes, last digit", origin="content", values=sizes % 10)
+    if all(items[key].packed is not None for key in keys):
+        packed = pd.Series({key: float(items[key].packed or 0) for key in keys})
+        yield Feature(file=file, name="compression", origin="content", values=packed / sizes.clip(lower=1))
+
+
+def _headers(subject: Subject, kinds: dict[str, dict[str, Item]]) -> dict[str, dict[str, Fields]]:
+    """The metadata of some items of each kind."""
+    wanted: dict[str, tuple[str, str]] = {}
+    for file, items in kinds.items():
+        for key in Keys(sorted(items), [], _ITEMS).chosen:
+            wanted[items[key].name] = (file, key)
+    found: dict[str, dict[str, Fields]] = {}
+    for item, stream in subject.contents() if wanted else ():
+        if item.name in wanted and (fields := _fields(item, stream)):
+            file, key = wanted[item.name]
+            found.setdefault(file, {})[key] = fields
+    return found
+
+
+def _fields(item: Item, stream: IO[bytes]) -> Fields:
+    reader = reader_of(stream.read(HEAD))
+    if reader is None or not stream.seekable():
+        return {}
+    stream.seek(0)
+    try:
+        return reader(stream, item.size)
+    except Exception:  # the check of answers reports it
+        return {}
+
+
+def _of_headers(file: str, fields: dict[str, Fields]) -> Iterator[Feature]:
+    import pandas as pd
+
+    if not fields:
+        return
+    frame: DataFrame = pd.DataFrame.from_dict(
+        {key: {name: value for name, value in own.items() if isinstance(value, str)} for key, own in fields.items()},
+        orient="index",
+    ).fillna("")
+    for name in frame.columns:
+        column = frame[name]
+        numbers = pd.Series(numbers_of(column), column.index)
+        words = str(name).removeprefix("#")
+        if column.nunique() < 2 or words.startswith("JSON"):
+            continue
+        if numbers.notna().mean() > 0.9:
+            yield Feature(file=file, name=words, origin="content", values=numbers.fillna(-1.0))
+        elif column.nunique() <= len(column) / 4:
+            yield Feature(file=file, name=words, origin="content", values=column)
+
+
+def _of_tables(subject: Subject, part: Role) -> Iterator[Feature]:
+    for table in subject.tables(part):
+        frame = next(iter(table.batches()), None)
+        if frame is None or not table.key or table.where == subject.facts.sample:
+            continue
+        keys = joined(frame, table.key)
+        if keys.duplicated().any():
+            continue
+        groups = groups_of(frame.drop(columns=[*table.key, *table.labels]))
+        if groups is not None:  # rows of a thing stand together, in its own order
+            continue
+        yield from _of_order("row of the table", table.where, list(keys))
+        numbers = numbers_of(keys.str.replace(r"\D", "", regex=True).str[:15])
+        if np.isfinite(numbers).all() and len(np.unique(numbers)) > 0.9 * len(numbers):
+            yield from _of_order("order of the ids", table.where, list(keys.iloc[np.argsort(numbers, kind="stable")]))
+        yield from _of_order("alphabetical order of the ids", table.where, sorted(keys))
+
+
+def groups_of(frame: DataFrame) -> str | None:
+    """A column whose values each stand in one run of rows, such as the breath or the drive that rows belong to."""
+    for column in frame.columns:
+        values = frame[column]
+        runs = int((values != values.shift()).sum())
+        if runs == values.nunique() and 2 < runs <= len(values) / _GROUPS:
+            return str(column)
+    return None

@@ -1,0 +1,62 @@
+"""Which rows of public tables belong to which test rows, however the table spells their keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mlecore_audit.training import joined
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+_FEWEST = 2  # rows that a column must name, to be taken for a key
+_SHARE = 0.5  # of a batch's rows, or of all test rows, that such a column must name
+_COLUMNS = 2000  # of a table that are looked at
+_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,5}$")
+
+
+class Keys:
+    """The keys of some test rows, evenly chosen."""
+
+    def __init__(self, keys: Sequence[str], names: Sequence[str], most: int) -> None:
+        rows = np.linspace(0, len(keys) - 1, min(len(keys), most)).astype(int)
+        self.chosen = [keys[row] for row in rows]
+        self._names = list(names)
+        self._spelled: dict[str, str] = {}
+        for key in self.chosen:
+            self._spelled[key] = key
+        for key in self.chosen:
+            for text in (_bare(key), _number(key)):
+                self._spelled.setdefault(text, key)
+
+    def rows(self, frame: DataFrame) -> Iterator[tuple[str, DataFrame]]:
+        """For each column that names test rows: its name, and those rows with their key as index."""
+        if len(self._names) > 1:
+            if set(self._names) <= set(frame.columns):
+                yield self._names[0], self._found(frame, joined(frame, self._names).map(self._spelled))
+            return
+        for column in list(frame.columns)[:_COLUMNS]:
+            keys = frame[column].map(self._spelled)
+            if not keys.notna().any() and frame[column].iloc[:50].str.contains(r"[./]").any():
+                keys = frame[column].map(_bare).map(self._spelled)
+            hits = int(keys.notna().sum())
+            if hits >= _FEWEST and (column in self._names or hits >= _SHARE * min(len(frame), len(self.chosen))):
+                yield column, self._found(frame, keys)
+
+    def _found(self, frame: DataFrame, keys: Series[str]) -> DataFrame:
+        known = keys.notna()
+        return frame[known].set_axis(keys[known].to_numpy(), axis=0)
+
+
+def _bare(text: str) -> str:
+    """The last part of a path, without a suffix."""
+    return _SUFFIX.sub("", text.replace("\\", "/").rpartition("/")[2])
+
+
+def _number(text: str) -> str:
+    """Without leading zeros: 007 is 7."""
+    return text.lstrip("0") if text.isdecimal() and text.strip("0") else text

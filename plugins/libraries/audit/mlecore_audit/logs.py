@@ -1,0 +1,96 @@
+"""Files of a thing that several test rows belong to, such as the log of a drive: do they hold the rows' answers?"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import numpy as np
+from attrs import define, field
+
+from mlecore_audit.files import Item
+from mlecore_audit.finding import Finding
+from mlecore_audit.match import LUCK, SHARE
+from mlecore_audit.matching import Matcher, part_of
+from mlecore_audit.subject import Subject
+from mlecore_audit.tables import numbers_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+
+_CLOSE = 1e-6  # of a column's range: rounding
+_DISTINCT = 5  # different answers of a thing, fewer say nothing
+_DIGITS = re.compile(r"\d+")
+
+
+@define
+class _Agreement:
+    file: str
+    bits: float = 0.0
+    values: dict[str, float] = field(factory=dict)  # by key
+    missed: int = 0
+
+
+class Logs:
+    """Collects, for columns of files of the same name, which answers they hold."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._found: dict[tuple[str, str, str], _Agreement] = {}
+
+    @cached_property
+    def _things(self) -> Matcher:
+        return Matcher(self._subject.things)
+
+    def thing_of(self, item: Item) -> str | None:
+        """The thing whose name an item's path holds; None for training items and all others."""
+        return self._things(item.inner) if self._subject.things and part_of(item.inner) != "train" else None
+
+    def add(self, thing: str, item: Item, frame: DataFrame) -> None:
+        keys = self._subject.things[thing]
+        truths = self._subject.truths.loc[keys]
+        name = _DIGITS.sub("#", PurePosixPath(item.name).name)
+        for column in frame.columns:
+            theirs = numbers_of(frame[column])
+            theirs = np.unique(theirs[np.isfinite(theirs)])
+            if len(theirs) < _DISTINCT:
+                continue
+            for target in truths.columns:
+                own = numbers_of(truths[target])
+                if len(np.unique(own)) >= _DISTINCT and np.isfinite(own).all():
+                    agreement = self._found.setdefault((name, str(column), target), _Agreement(item.name))
+                    _compare(agreement, keys, own, theirs)
+
+    def findings(self) -> Iterator[Finding]:
+        subject, tried = self._subject, max(1, len(self._found))
+        for (_, column, target), agreement in self._found.items():
+            held = len(agreement.values)
+            if agreement.bits < LUCK + math.log2(tried) or held < SHARE * (held + agreement.missed):
+                continue
+            import pandas as pd
+
+            cells = pd.Series({key: repr(value) for key, value in agreement.values.items()}, dtype=str)
+            score = subject.score(subject.as_targets(target, cells))
+            evidence = (
+                f"its column {column!r} holds {target!r} of the answers, as do files of this name of other test items: "
+                f"{held:,} of {len(subject.answers):,} test rows"
+            )
+            yield Finding(level="answer", kind="values", file=agreement.file, evidence=evidence, score=score)
+
+
+def _compare(agreement: _Agreement, keys: list[str], own: NDArray[np.float64], theirs: NDArray[np.float64]) -> None:
+    """Which answers are among a file's numbers; chance would put each of them close to one by how dense these are."""
+    span = max(theirs[-1] - theirs[0], np.ptp(own))
+    tolerance = _CLOSE * max(span, 1e-12) + 1e-9 * np.abs(own).max()
+    at = np.clip(np.searchsorted(theirs, own), 1, len(theirs) - 1)
+    nearest = np.where(np.abs(theirs[at] - own) < np.abs(theirs[at - 1] - own), theirs[at], theirs[at - 1])
+    close = np.abs(nearest - own) <= tolerance * 100
+    by_chance = min(1.0, len(theirs) * 200 * tolerance / max(span, 1e-12))
+    agreement.bits += -math.log2(max(by_chance, 1e-9)) * len(np.unique(own[close])) if by_chance < 1 else 0.0
+    agreement.missed += int((~close).sum())
+    agreement.values |= {key: float(nearest[i]) for i, key in enumerate(keys) if close[i]}

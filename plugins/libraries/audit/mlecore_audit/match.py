@@ -1,0 +1,144 @@
+"""Is a column the answers: as they are, under other names, or transformed by a constant?
+
+Agreement is judged by its bits of evidence: -log2 of the chance that a column which knows nothing agrees as well. It
+must hold ``LUCK`` bits beyond the number of pairs that were tried, so that small tables and few classes prove nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from mlecore_audit.columns import copy_of
+from mlecore_audit.tables import numbers_of
+
+if TYPE_CHECKING:
+    from pandas import Series
+
+Relation = Literal["equal", "linear", "relabelled", "monotonic", "certain"]
+
+SHARE = 0.99  # of the rows that must agree: a few may have been altered
+LUCK = 20.0  # bits beyond the number of pairs that were tried: one in a million
+_FEWEST = 5  # rows
+_LONG = 12  # characters of a text that two columns do not share by chance
+_PURE = 0.995  # of the rows with a rare value that must have one label, for that value to be certain
+_COMMON = 0.2  # of the rows that must have the most frequent value, for "any other" to be a sign
+_CERTAIN = 20  # rows that the sign must have
+
+
+@frozen(kw_only=True)
+class Match:
+    """One column tells another."""
+
+    relation: Relation  # "certain": every value but the most frequent one stands for one label
+    rows: int  # compared
+    bits: float  # of evidence
+    predictions: Series[str]  # what the column says about the answers, by key; of the rows that it says it of
+
+
+def match(truth: Series[str], column: Series[str], tried: int) -> Match | None:
+    """Does ``column`` tell ``truth``, row by row (same index)? ``tried``: pairs of columns compared so far."""
+    if len(truth) < 2 or truth.nunique() < 2 or column.nunique() < 2:
+        return None
+    needed = LUCK + math.log2(max(1, tried))
+    for look in (_equal, _relabelled, _function, _certain):
+        found = look(truth, column)
+        if found is not None and found.bits >= needed:
+            return found
+    return None
+
+
+def same(truth: Series[str], column: Series[str]) -> NDArray[np.bool_]:
+    """Which rows have the same text or the same number in both."""
+    text: NDArray[np.bool_] = truth.to_numpy() == column.to_numpy()
+    for rows in (1000, len(text)):  # 1 and 1.0; the whole column only if its beginning agrees
+        first, second = (numbers_of(each[:rows]) for each in (truth, column))
+        found: NDArray[np.bool_] = text[:rows] | (first == second)
+        if found.mean() < SHARE:
+            return text
+    return found
+
+
+def _equal(truth: Series[str], column: Series[str]) -> Match | None:
+    agree = same(truth, column)
+    if agree.mean() < SHARE or agree[_rare(truth)].mean() < SHARE:
+        return None
+    long = {text for text in truth.unique() if len(text) >= _LONG and math.isnan(numbers_of([text])[0])}
+    return Match(
+        relation="equal", rows=len(truth), bits=_bits(truth) + 64.0 * max(0, len(long) - 1), predictions=column
+    )
+
+
+def _relabelled(truth: Series[str], column: Series[str]) -> Match | None:
+    """Each value of the column stands for one label. Naming them costs evidence: many values say nothing."""
+    import pandas as pd
+
+    if len(truth) < _FEWEST or column.nunique() > len(truth) / 2 or truth.nunique() > len(truth) / 2:
+        return None
+    pairs = pd.DataFrame({"value": column, "label": truth}).value_counts().reset_index()
+    usual = pairs.drop_duplicates("value").set_index("value")["label"]
+    predictions = column.map(usual)
+    agree = (predictions == truth).to_numpy()
+    if agree.mean() < SHARE or agree[_rare(truth)].mean() < SHARE:
+        return None
+    naming = column.nunique() * math.log2(truth.nunique())
+    return Match(relation="relabelled", rows=len(truth), bits=_bits(truth) - naming, predictions=predictions)
+
+
+def _function(truth: Series[str], column: Series[str]) -> Match | None:
+    """A rising or falling function of the answers, such as a scale."""
+    values, other = numbers_of(truth), numbers_of(column)
+    known = np.isfinite(values) & np.isfinite(other)
+    if len(truth) < _FEWEST or known.mean() < SHARE or (found := copy_of(values, other)) is None:
+        return None
+    predictions = truth.copy()
+    if found.relation == "monotonic":
+        order = np.interp(_ranks(other), np.arange(len(other)), np.sort(values))
+        falling = np.corrcoef(_ranks(other), _ranks(values))[0, 1] < 0
+        predictions[:] = [repr(v) for v in (np.sort(values)[::-1][_ranks(other)] if falling else order)]
+    else:
+        slope, start = np.polyfit(other[known], values[known], 1)
+        whole = bool((values[known] == values[known].round()).all())
+        fitted = slope * other + start
+        predictions[:] = [str(round(v)) if whole else repr(v) for v in np.where(known, fitted, 0.0).tolist()]
+    return Match(relation=found.relation, rows=found.rows, bits=found.bits, predictions=predictions)
+
+
+def _certain(truth: Series[str], column: Series[str]) -> Match | None:
+    """Rows with any but the most frequent value have the same label: a field that is filled in afterwards."""
+    counts = column.value_counts()
+    other = (column != counts.index[0]).to_numpy()
+    if counts.iloc[0] < _COMMON * len(column) or other.sum() < _CERTAIN:
+        return None
+    labels = truth[other].value_counts()
+    base = float((truth == labels.index[0]).mean())
+    if labels.iloc[0] < _PURE * other.sum() or base > 1 - 1e-9:
+        return None
+    predictions = truth.copy()
+    predictions[other] = labels.index[0]
+    predictions[~other] = truth[truth != labels.index[0]].mode().iloc[0]
+    bits = -float(other.sum()) * math.log2(base) - math.log2(max(2, len(counts)))
+    return Match(relation="certain", rows=int(other.sum()), bits=bits, predictions=predictions)
+
+
+def _rare(truth: Series[str]) -> NDArray[np.bool_]:
+    """Rows without the most frequent answer."""
+    rare: NDArray[np.bool_] = (truth != truth.mode().iloc[0]).to_numpy()
+    return rare
+
+
+def _bits(truth: Series[str]) -> float:
+    """Of evidence in equal labels: log2 of the number of orders that they could have."""
+    counts = truth.value_counts().to_numpy()
+    orders = math.lgamma(len(truth) + 1) - sum(math.lgamma(n + 1) for n in counts.tolist())
+    return orders / math.log(2)
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    ranks = np.empty(len(values), np.int64)
+    ranks[np.argsort(values, kind="stable")] = np.arange(len(values))
+    return ranks
