@@ -20,6 +20,7 @@ _WORDS = {
     "monotonic": "has the order of {target} of the answers",
     "certain": "tells {target} of the answers wherever it has another value than its most frequent one",
 }
+_WORTH = 0.1  # gain of a submission from which on a sign of some rows is a leak
 _SHOWN = 3  # columns that a finding names
 
 
@@ -96,5 +97,4 @@ class Columns:
     def _level(self, relation: str, score: float | None) -> Level:
         if relation in ("equal", "linear", "relabelled"):
             return "answer"
-        level = self._subject.level_of(score)
-        return "caution" if level == "note" and relation == "certain" else level if relation == "certain" else "leak"
+        return "caution" if relation == "certain" and self._subject.gain(score) < _WORTH else "leak"

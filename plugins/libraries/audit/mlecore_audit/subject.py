@@ -127,6 +127,8 @@ class Subject:
         if not found:
             return None
         labels = pd.concat(found)
+        if set(self.answers[self.targets[0]].unique()) <= {"0", "1"}:
+            labels = labels.replace({"False": "0", "True": "1", "false": "0", "true": "1"})  # JSON has booleans
         return labels[~labels.index.duplicated()]
 
     @cached_property

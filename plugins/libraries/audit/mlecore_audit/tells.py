@@ -111,14 +111,15 @@ def _bins(values: Series[str] | Series[float], own: Series[str] | Series[float])
     """The bin of each of ``values``: a category, or a range that holds as many of ``own`` as the others."""
     if own.dtype == object:
         usual = {value: code for code, value in enumerate(own.value_counts().index[: _BINS - 1], 1)}
-        return np.array([usual.get(value, 0) for value in values], np.int64)
+        return np.fromiter((usual.get(value, 0) for value in values), np.int64)
     numbers = own.to_numpy(float)
     if len(np.unique(numbers)) <= _BINS:
         edges = np.unique(numbers)[1:]
     else:
         count = max(2, min(_BINS, len(numbers) // 8))
         edges = np.unique(np.quantile(numbers, np.linspace(0, 1, count + 1)[1:-1]))
-    return np.searchsorted(edges, values.to_numpy(float), side="right").astype(np.int64)
+    found: NDArray[np.int64] = np.searchsorted(edges, values.to_numpy(float), side="right").astype(np.int64)
+    return found
 
 
 def _explained(bins: NDArray[np.int64], labels: NDArray[np.float64]) -> float:
