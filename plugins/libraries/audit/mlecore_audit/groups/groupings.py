@@ -1,0 +1,97 @@
+"""By what rows may be grouped: columns of both parts' tables, and parts of ids and file names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from mlecore_audit.subject import Subject
+from mlecore_audit.training import TableRows, joined
+from mlecore_audit.twins.tables import common_columns, is_text
+
+if TYPE_CHECKING:
+    from pandas import Series
+
+_ROWS = 1_000_000  # of a part that are looked at
+_ID = re.compile(
+    r"(^|[_ ])(id|no|nr|idx|index|group)s?$|[a-z]id$|name|user|patient|subject|session|speaker", re.IGNORECASE
+)
+_PIECES = re.compile(r"[A-Za-z]+|\d+|[^\W_]+")
+_MOST_PIECES = 12
+
+
+@frozen
+class Grouping:
+    """Values by which rows may be grouped."""
+
+    file: str
+    name: str  # "column 'anchor'", "part 2 of ids"
+    is_id: bool  # no input of an honest model
+    test: Series[str]  # index: test keys
+    train: Series[str]
+
+
+def groupings(subject: Subject) -> Iterator[Grouping]:
+    for test in subject.tables("test"):
+        for train in subject.tables("train"):
+            if test.key and train.key:
+                yield from _of_tables(subject, test, train)
+    yield from _of_names(subject)
+
+
+def _of_tables(subject: Subject, test: TableRows, train: TableRows) -> Iterator[Grouping]:
+    heads = [next(iter(table.batches()), None) for table in (test, train)]
+    if heads[0] is None or heads[1] is None:
+        return
+    subject.progress(0, 0, f"looking for groups in {train.where}")
+    for column in common_columns(heads[0], test, heads[1], train):
+        if not is_text(heads[0][column]) and not _is_fraction(heads[0][column]):
+            is_id = bool(_ID.search(column))
+            yield Grouping(train.where, f"column {column!r}", is_id, _values(test, column), _values(train, column))
+
+
+def _is_fraction(column: Series[str]) -> bool:
+    return bool(column.str.contains(r"^-?\d+\.\d*[1-9]|e-?\d+$", regex=True).mean() > 0.1)
+
+
+def _values(table: TableRows, column: str) -> Series[str]:
+    """By key, in the first rows."""
+    import pandas as pd
+
+    pieces, rows = [], 0
+    for batch in table.batches():
+        pieces.append(batch[column].set_axis(joined(batch, table.key), axis=0))
+        rows += len(batch)
+        if rows >= _ROWS:
+            break
+    values = pd.concat(pieces)
+    return values[~values.index.duplicated()]
+
+
+def _of_names(subject: Subject) -> Iterator[Grouping]:
+    """Parts of keys and of file names, counted from the left, where both parts of the data have such names."""
+    train = [] if subject.train is None else subject.train.index.astype(str)
+    yield from _pieces("ids", subject.facts.answers, {k: k for k in subject.answers.index}, {k: k for k in train})
+    test_files, train_files = (
+        {key: PurePosixPath(items[0].inner).stem for key, items in subject.items(part).items()}
+        for part in ("test", "train")
+    )
+    if any(name not in (key, PurePosixPath(key).stem) for key, name in (*test_files.items(), *train_files.items())):
+        yield from _pieces("file names", "public", test_files, train_files)
+
+
+def _pieces(what: str, where: str, test: Mapping[str, str], train: Mapping[str, str]) -> Iterator[Grouping]:
+    """One for each part that all names have."""
+    import pandas as pd
+
+    parts = [{key: _PIECES.findall(name) for key, name in names.items()} for names in (test, train)]
+    lengths = {len(pieces) for part in parts for pieces in part.values()}
+    if not test or not train or lengths == {1}:
+        return
+    for place in range(min(*lengths, _MOST_PIECES)):
+        values = [pd.Series({key: pieces[place] for key, pieces in part.items()}, dtype=object) for part in parts]
+        yield Grouping(where, f"part {place + 1} of {what}", True, *values)

@@ -1,0 +1,120 @@
+"""Equal and nearly equal items across train and test, and the score of copying a twin's label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from attrs import frozen
+
+from mlecore_audit.copying import score_of_copies
+from mlecore_audit.finding import Finding, Level
+from mlecore_audit.subject import Subject
+from mlecore_audit.training import Role
+from mlecore_audit.twins.files import MOST, Entry, Files, read_files
+from mlecore_audit.twins.hamming import near_pairs
+from mlecore_audit.twins.pictures import RADIUS, Kind, same
+from mlecore_audit.twins.tables import twins_in_tables
+from mlecore_audit.twins.texts import near_texts
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_TENTH = 0.1  # of the test rows
+_COMMON = 20  # training rows with the same file, above which it is a blank, not a copy
+
+
+@frozen
+class Twins:
+    """Pairs of one kind of likeness."""
+
+    likeness: str  # "the same bytes as"
+    what: str  # "files"
+    pairs: Mapping[str, str]  # test key -> training key
+    example: tuple[str, str]  # names of a test and of a training item
+    looked: str  # what was compared, if not all
+
+
+def examine(subject: Subject) -> Iterator[Finding]:
+    """At most a finding for each kind of likeness."""
+    with read_files(subject) as files:
+        for twins in (
+            _same_bytes(files),
+            _near_pictures(files, "image"),
+            _near_pictures(files, "sound"),
+            _near_files(files),
+        ):
+            if twins.pairs:
+                yield _finding(subject, twins)
+    for found in twins_in_tables(subject):
+        yield _finding(subject, Twins(found.likeness, "rows", found.pairs, found.example, found.looked))
+
+
+def _finding(subject: Subject, twins: Twins) -> Finding:
+    score = score_of_copies(subject, twins.pairs)
+    share = len(twins.pairs) / len(subject.answers)
+    level: Level = subject.level_of(score) if score is not None else "caution" if share >= _TENTH else "note"
+    test, train = twins.example
+    evidence = (
+        f"{len(twins.pairs):,} of {len(subject.answers):,} test rows have {twins.what} with {twins.likeness} those of "
+        f"training rows, such as {test} and {train}{_agreement(subject, twins.pairs)}{twins.looked}"
+    )
+    return Finding(level=level, kind="twins", file=test.partition(":")[0], evidence=evidence, score=score)
+
+
+def _agreement(subject: Subject, pairs: Mapping[str, str]) -> str:
+    """How many twins have the same label."""
+    train = subject.train
+    if train is None:
+        return "; the labels of training rows were not found"
+    known = {key: other for key, other in pairs.items() if other in train.index and key in subject.answers.index}
+    if not known:
+        return "; none of these has labels"
+    answers: DataFrame = subject.answers[train.columns].loc[list(known)]
+    equal = (answers.to_numpy() == train.loc[list(known.values())].to_numpy()).all(axis=1)
+    return f"; of {len(known):,} with known labels, {int(equal.sum()):,} have the same ones"
+
+
+def _same_bytes(files: Files) -> Twins:
+    train: dict[bytes, list[Entry]] = {}
+    for entry in _of(files, "train", lambda entry: entry.digest is not None):
+        train.setdefault(entry.digest or b"", []).append(entry)
+    pairs = [
+        (entry, train[entry.digest][0])
+        for entry in _of(files, "test", lambda entry: entry.digest in train)
+        if entry.digest and len({other.key for other in train[entry.digest]}) <= _COMMON
+    ]
+    return _twins("the same bytes as", "files", pairs)
+
+
+def _near_pictures(files: Files, kind: Kind) -> Twins:
+    test, train = (
+        [*_of(files, part, lambda entry: entry.hash is not None and entry.kind == kind)] for part in ("test", "train")
+    )
+    hashes, others = (np.array([entry.hash for entry in part], np.uint64) for part in (test, train))
+    near = near_pairs(hashes, others, RADIUS)
+    pairs: dict[int, tuple[Entry, Entry]] = {}
+    for row, other in zip(near.row.tolist(), near.other.tolist(), strict=True):
+        if row not in pairs and same(files.picture(test[row]), files.picture(train[other])):
+            pairs[row] = test[row], train[other]
+    looked = f" (among some {MOST:,} {kind}s of a part, chosen at random)" if files.share < 1 else ""
+    return _twins(f"nearly the same {kind} as", f"{kind}s", pairs.values(), looked)
+
+
+def _near_files(files: Files) -> Twins:
+    test, train = (
+        [*_of(files, part, lambda entry: entry.place is not None and entry.kind is None)] for part in ("test", "train")
+    )
+    pairs = near_texts(*(((n, files.text(entry)) for n, entry in enumerate(part)) for part in (test, train)))
+    return _twins("most of the phrases of", "texts", ((test[n], train[m]) for n, m in pairs))
+
+
+def _of(files: Files, part: Role | str, wanted: Callable[[Entry], bool]) -> Iterator[Entry]:
+    return (entry for entry in files.entries if entry.part == part and wanted(entry))
+
+
+def _twins(likeness: str, what: str, pairs: Iterable[tuple[Entry, Entry]], looked: str = "") -> Twins:
+    found = list(pairs)
+    example = (found[0][0].name, found[0][1].name) if found else ("", "")
+    return Twins(likeness, what, {entry.key: other.key for entry, other in reversed(found)}, example, looked)
