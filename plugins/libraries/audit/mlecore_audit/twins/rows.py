@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FEWEST_COLUMNS = 3
 _HALVES = 8  # random choices of half of the columns
 _SURE = 0.5  # of the train rows that equal a row in half of its columns, how many equal it in all
+_RARE = 0.05  # train rows that would equal a row if columns were independent
 _STEP = 1e-3  # of a column's spread, to which fractions are rounded
 
 Hashes = NDArray[np.uint64]
@@ -38,9 +39,11 @@ def equal_rows(
     own = _hashes(test, steps, choices)
     count = np.zeros((len(choices), len(test)), np.int64)
     found: dict[int, str] = {}
+    rows = 0
     for keys, piece in train:
         if piece.empty:
             continue
+        rows += len(piece)
         for number, others in enumerate(_hashes(piece, steps, choices)):
             distinct, first, times = np.unique(others, return_index=True, return_counts=True)
             at = np.searchsorted(distinct, own[number])
@@ -51,6 +54,7 @@ def equal_rows(
                 for row in np.flatnonzero(equal).tolist():
                     found.setdefault(row, str(keys.iloc[first[at[row]]]))
     sure = np.median(count[0] / np.maximum(count[1:], 1), axis=0) >= _SURE
+    sure &= _chance(test, steps) * rows < _RARE
     return {row: key for row, key in found.items() if sure[row]}
 
 
@@ -67,25 +71,36 @@ def _step(column: Series[Any]) -> float:
     return float(np.std(values)) * _STEP
 
 
-def _hashes(frame: DataFrame, steps: dict[str, float], halves: Sequence[NDArray[np.bool_]]) -> list[Hashes]:
+def _hashes(frame: DataFrame, steps: dict[str, float], choices: Sequence[NDArray[np.bool_]]) -> list[Hashes]:
     """A hash of each row for each choice of columns."""
-    import pandas as pd
-
-    sums = [np.zeros(len(frame), np.uint64) for _ in halves]
+    sums = [np.zeros(len(frame), np.uint64) for _ in choices]
     with np.errstate(over="ignore"):
         for number, (name, step) in enumerate(steps.items()):
-            column = frame[name]
-            if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
-                values = column.to_numpy(float, na_value=np.nan)
-                values = (np.round(values / step) if step else values) + 0.0  # no negative zero
-                hashed = pd.util.hash_array(values)
-            else:
-                hashed = pd.util.hash_array(column.astype(str).to_numpy(object))
-            hashed = (hashed + np.uint64(number + 1)) * np.uint64(0x9E3779B97F4A7C15)
+            hashed = (_hashed(frame[name], step) + np.uint64(number + 1)) * np.uint64(0x9E3779B97F4A7C15)
             hashed ^= hashed >> np.uint64(29)
             hashed *= np.uint64(0xBF58476D1CE4E5B9)
             hashed ^= hashed >> np.uint64(32)
-            for total, chosen in zip(sums, halves, strict=True):
+            for total, chosen in zip(sums, choices, strict=True):
                 if chosen[number]:
                     total += hashed
     return sums
+
+
+def _hashed(column: Series[Any], step: float) -> Hashes:
+    import pandas as pd
+
+    if not pd.api.types.is_numeric_dtype(column):
+        hashed: Hashes = pd.util.hash_array(column.astype(str).to_numpy(object))
+        return hashed
+    values = column.to_numpy(float)
+    hashed = pd.util.hash_array((np.round(values / step) if step else values) + 0.0)  # no negative zero
+    return hashed
+
+
+def _chance(frame: DataFrame, steps: dict[str, float]) -> NDArray[np.float64]:
+    """Per row how probable it is that another row has the same values, if columns were independent."""
+    chance = np.ones(len(frame))
+    for name, step in steps.items():
+        _, value, count = np.unique(_hashed(frame[name], step), return_inverse=True, return_counts=True)
+        chance *= count[value] / len(frame)
+    return chance

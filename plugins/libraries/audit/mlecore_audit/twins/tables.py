@@ -79,7 +79,7 @@ def _rows(subject: Subject, test: TableRows, train: TableRows, features: list[st
         for batch in train.batches():
             yield joined(batch, train.key), _as_in(batch[features], numeric)
             done += len(batch)
-            subject.progress(done, 0, "comparing rows")
+            subject.progress(0, 0, f"comparing rows: {done:,}")
 
     pairs = {str(keys.iloc[row]): key for row, key in equal_rows(frame, pieces(), features).items()}
     if pairs:
@@ -122,7 +122,7 @@ def _texts(subject: Subject, test: TableRows, train: TableRows, column: str) -> 
                 if zlib.crc32(key.encode("utf-8", "replace")) < share * 2**32:
                     yield key, text
             done += len(batch)
-            subject.progress(done, 0, f"comparing texts of {column}")
+            subject.progress(0, 0, f"comparing texts of {column}: {done:,} rows")
 
     pairs = dict(near_texts(texts(test, share[1]), texts(train, share[0])))
     if pairs:
