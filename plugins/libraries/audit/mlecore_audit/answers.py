@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING
 
-from mlecore_audit import outlines, sequences
+from mlecore_audit import names, outlines, sequences
 from mlecore_audit.columns_found import Columns
 from mlecore_audit.fields import Fields, reader_of
 from mlecore_audit.files import BROKEN, HEAD, Item
@@ -63,6 +63,7 @@ def examine(subject: Subject) -> Iterator[Finding]:
         yield from columns.of_metadata(examples[kind], fields_by_key)
         yield from sequences.findings(subject, examples[kind], fields_by_key)
     yield from outlines.examine(subject)
+    yield from names.findings(subject)
 
 
 def _kind(item: Item) -> str:

@@ -170,6 +170,7 @@ def _members(item: Item, file: IO[bytes], size: int) -> Iterator[tuple[Item, IO[
                     place += 1
                 tar.members = []  # type: ignore[attr-defined]  # else it remembers all
     elif kind:
+        file.seek(0)
         name = Path(item.name.rpartition("!")[2]).stem
         with _UNPACK[kind](file) as stream:
             yield member(name, size, 0), stream

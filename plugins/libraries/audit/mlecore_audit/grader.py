@@ -48,9 +48,7 @@ def examine(subject: Subject) -> Iterator[Finding]:
         return
     sample = subject.sample_score
     if sample is None or math.isnan(sample):
-        yield _finding(
-            "sample", f"the sample submission has {'no score' if sample is None else 'the score NaN'}", sample
-        )
+        yield _finding("sample", f"the sample submission {'is rejected' if sample is None else 'scores NaN'}")
     start = time.monotonic()
     for flaw in flaws(subject, grid):
         if time.monotonic() - start > _SECONDS:
@@ -85,10 +83,7 @@ def flaws(subject: Subject, grid: Grid) -> Iterator[Flaw]:
     )
     for target in subject.targets[:2]:
         rule = subject.competition.format.expand(subject.targets).get(target)
-        cells = _cells_of(
-            rule.type if rule else "any", rule.low if rule else -math.inf, rule.high if rule else math.inf
-        )
-        for kind, cell in cells:
+        for kind, cell in _cells_of(rule) if rule else ():
             words = f"a cell of {target!r} is {cell!r}" if cell else f"a cell of {target!r} is empty"
             yield Flaw(kind=kind, words=words, change=lambda grid, t=target, c=cell: grid.with_cell(rows // 2, t, c))  # type: ignore[misc]
 

@@ -53,17 +53,9 @@ class Nameless:
                     yield from self._compare(where, target, str(column), table[column], orders)
 
     def _compare(
-        self,
-        where: str,
-        target: str,
-        name: str,
-        column: Series[str],
-        orders: dict[str, list[str]],
-        contents: list[object],
+        self, where: str, target: str, name: str, column: Series[str], orders: dict[str, list[str]]
     ) -> Iterator[Finding]:
         subject = self._subject
-        if _content(column) != contents or len(set(contents)) < 2:
-            return
         for order, keys in orders.items():
             truth = subject.truths[target].loc[keys]
             found = match(truth, column.set_axis(keys), len(orders))

@@ -17,7 +17,7 @@ from mlecore.facts import Facts
 from mlecore_audit.files import Item, contents, listing
 from mlecore_audit.finding import Level, medal
 from mlecore_audit.matching import Matcher, part_of
-from mlecore_audit.tables import Batches, guarded, read_tables, tables
+from mlecore_audit.tables import Batches, guarded, numbers_of, read_tables, tables
 from mlecore_audit.training import Role, TableRows, in_target_form, joined, role_of
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ Progress = Callable[[int, int, str], None]  # (done, total or 0, step)
 CLASS = "class"  # of one-hot answers
 _TARGETS = 100  # that are compared with each public column
 _TRAINING_ROWS = 1_000_000  # whose labels are kept
+_NEARLY = 0.99  # of the sample's ids that a column with another name must hold, to be the ids
 _HALF, _TENTH = 0.5, 0.1  # of the way from the sample's score to the perfect one
 
 
@@ -68,26 +69,33 @@ class Subject:
             text = self.competition.perfect(self.prepared.private).to_csv(index=False, lineterminator="\n").encode()
         else:
             text = (self.root / (self.facts.gold_submission or self.facts.answers)).read_bytes()
-        return _frame(text)
+        frame, id = _frame(text), self.competition.format.id
+        if id is None or id in frame.columns:
+            return frame
+        own = [name for name in frame.columns if self._sample[id].isin(frame[name]).mean() >= _NEARLY]
+        return frame.rename(columns={own[0]: id}) if own else frame
+
+    @cached_property
+    def _sample(self) -> DataFrame:
+        with open_sample(self.facts, self.prepared.public) as path:
+            return _frame(path.read_bytes())
 
     @cached_property
     def sample(self) -> DataFrame:
         """The sample submission in its own order, index: key."""
-        with open_sample(self.facts, self.prepared.public) as path:
-            frame = _frame(path.read_bytes())
-        return frame.set_index(joined(frame, self.keys).rename("key"))
+        return self._sample.set_index(joined(self._sample, self.keys).rename("key"))
 
     @cached_property
     def _columns(self) -> tuple[list[str], list[str]]:
-        with open_sample(self.facts, self.prepared.public) as path:
-            sample = _frame(path.read_bytes())
-        format, perfect = self.competition.format, self.perfect
+        format, perfect, sample = self.competition.format, self.perfect, self._sample
         id = format.id if format.id in perfect.columns else None
         graded = [name for name in format.expand(list(sample.columns)) if name in perfect.columns and name != id]
         keys = [id] if id else []
         if perfect[id].duplicated().any() if id else True:  # further columns that the sample gives name the row, too
             keys += [name for name in graded if name in sample.columns and _same(sample, perfect, [*keys, name])]
         targets = [name for name in graded if name not in keys]
+        if not graded:  # the answers have other names than a submission: any column but texts that differ in each row
+            targets = [name for name in perfect.columns if name != id and not _is_prose(perfect[name])]
         if not keys or not targets:
             raise DataError(f"the answers of {self.facts.id} have no column that names their rows, or none to predict")
         return keys, targets
@@ -320,6 +328,11 @@ def _frame(text: bytes) -> DataFrame:
     import pandas as pd
 
     return pd.read_csv(io.BytesIO(text), dtype=str, keep_default_na=False)
+
+
+def _is_prose(column: Series[str]) -> bool:
+    numbers = numbers_of(column)
+    return column.nunique() > len(column) / 2 and bool((numbers != numbers).mean() > _TENTH)
 
 
 def _same(sample: DataFrame, perfect: DataFrame, columns: list[str]) -> bool:

@@ -13,21 +13,21 @@ ORDERS = {  # what prepare does besides, and what tells the labels then
         "(public / 'images').mkdir()\n"
         "for id in test.sort_values('inside')['id']:\n"
         "    (public / 'images' / f'{id}.png').touch()",
-        "public/images: the order of its test files by inode",
+        "public/images: place by inode",
     ),
     "members packed label by label": (
         "import zipfile\n"
         "with zipfile.ZipFile(public / 'images.zip', 'w') as archive:\n"
         "    for id in test.sort_values('inside')['id']:\n"
         "        archive.writestr(f'{id}.png', b'')",
-        "public/images.zip: the order of its test files by position",
+        "public/images.zip: place by position in the archive",
     ),
     "files numbered label by label": (
         "test = test.sort_values('inside').assign(id=[f'{k:04}' for k in range(len(test))])\n"
         "(public / 'images').mkdir()\n"
         "for id in test['id'].sample(frac=1):\n"
         "    (public / 'images' / f'{id}.png').touch()",
-        "public/images: the order of its test files by name",
+        "public/images: place by name",
     ),
 }
 
@@ -36,7 +36,7 @@ ORDERS = {  # what prepare does besides, and what tells the labels then
 def test_an_order_that_tells_the_labels_is_found(judge_preparing: Judge, what: str) -> None:
     code, expected = ORDERS[what]
     found = judge_preparing("order", code)
-    assert any(f"{expected} tells 'inside' of the answers" in place for place in found), found
+    assert any(f"{expected} tells 'inside'" in place for place in found), found
 
 
 def test_files_linked_from_folders_of_labels_are_in_no_order(judge_preparing: Judge) -> None:
