@@ -197,8 +197,7 @@ def _encoded(test: Series[str], train: Series[str]) -> NDArray[np.float64]:
     numbers = numbers_of(both)
     if not np.isnan(numbers[~absent]).any():
         return numbers
-    if is_text(both):
-        return both.str.len().to_numpy(float)
-    frequent: NDArray[np.float64] = both.map(both.value_counts()).to_numpy(float)
-    frequent[absent] = np.nan
-    return frequent
+    words = both.str.len() if is_text(both) else both.map(both.value_counts())
+    values: NDArray[np.float64] = words.to_numpy(float).copy()
+    values[absent] = np.nan
+    return values

@@ -17,7 +17,6 @@ from mlecore_audit.copying import as_numbers, best_score
 from mlecore_audit.finding import Finding
 from mlecore_audit.groups.groupings import Grouping, groupings
 from mlecore_audit.subject import Subject
-from mlecore_audit.tables import numbers_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -68,7 +67,7 @@ def crossing_of(grouping: Grouping) -> Crossing | None:
     """None if the values make no groups: few values, or one for nearly every row."""
     import pandas as pd
 
-    test, train = (column[column != ""] for column in (grouping.test, grouping.train))
+    test, train = grouping.test, grouping.train
     both = pd.concat([test, train], ignore_index=True)
     size = both.value_counts()
     size = size[size <= max(_LARGEST * len(both), _SMALL)]
@@ -81,7 +80,7 @@ def crossing_of(grouping: Grouping) -> Crossing | None:
     return Crossing(evolve(grouping, test=test, train=train), len(size), share, expected)
 
 
-def majority(labels: DataFrame, groups: Series[str], how: str = "mean") -> DataFrame:
+def majority(labels: DataFrame, groups: Series[float], how: str = "mean") -> DataFrame:
     """Per group the mean of numeric labels, or the most frequent ones (``how="mode"``)."""
     import pandas as pd
 
@@ -98,7 +97,7 @@ def majority(labels: DataFrame, groups: Series[str], how: str = "mean") -> DataF
     return pd.DataFrame(columns)
 
 
-def score_of_groups(subject: Subject, crossing: Crossing, groups: Series[str] | None = None) -> float | None:
+def score_of_groups(subject: Subject, crossing: Crossing, groups: Series[float] | None = None) -> float | None:
     """Of a submission that copies the label of each row's group in train; ``groups``: by test key, if others."""
     assert subject.train is not None
     groups = crossing.grouping.test if groups is None else groups
@@ -140,18 +139,15 @@ def _is_quantity(subject: Subject, crossing: Crossing, gain: float) -> bool:
     """Does the nearest other value of the column tell as much as a row's own value?"""
     import pandas as pd
 
-    values = np.unique(crossing.grouping.train.to_numpy(str))
-    numbers = numbers_of(values)
-    if np.isnan(numbers).any() or len(values) < 2:
+    if not crossing.grouping.is_number:
         return False
-    order = np.argsort(numbers)
-    values, numbers = values[order], numbers[order]
-    own = numbers_of(crossing.grouping.test)
+    numbers = np.unique(crossing.grouping.train.to_numpy())
+    own = crossing.grouping.test.to_numpy()
     right = np.clip(np.searchsorted(numbers, own, "right"), 0, len(numbers) - 1)
     left = np.clip(np.searchsorted(numbers, own, "left") - 1, 0, len(numbers) - 1)
     nearer = np.where(np.abs(numbers[right] - own) < np.abs(numbers[left] - own), right, left)
     nearer = np.where(numbers[nearer] == own, np.where(numbers[right] == own, left, right), nearer)
-    neighbours = pd.Series(values[nearer], crossing.grouping.test.index)
+    neighbours = pd.Series(numbers[nearer], crossing.grouping.test.index)
     return subject.gain(score_of_groups(subject, crossing, neighbours)) >= _OWN * gain
 
 

@@ -7,16 +7,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+import numpy as np
 from attrs import frozen
 
 from mlecore_audit.subject import Subject
+from mlecore_audit.tables import numbers_of
 from mlecore_audit.training import TableRows, joined
 from mlecore_audit.twins.tables import common_columns, is_text
 
 if TYPE_CHECKING:
-    from pandas import Series
+    from pandas import DataFrame, Series
 
 _ROWS = 1_000_000  # of a part that are looked at
+_AT_ONCE = 32  # columns
 _ID = re.compile(
     r"(^|[_ ])(id|no|nr|idx|index|group)s?$|[a-z]id$|name|user|patient|subject|session|speaker", re.IGNORECASE
 )
@@ -26,13 +29,14 @@ _MOST_PIECES = 12
 
 @frozen
 class Grouping:
-    """Values by which rows may be grouped."""
+    """Values by which rows may be grouped; equal ones are a group."""
 
     file: str
     name: str  # "column 'anchor'", "part 2 of ids"
     is_id: bool  # no input of an honest model
-    test: Series[str]  # index: test keys
-    train: Series[str]
+    is_number: bool
+    test: Series[float]  # index: test keys; numbers, or hashes of words
+    train: Series[float]
 
 
 def groupings(subject: Subject) -> Iterator[Grouping]:
@@ -48,23 +52,40 @@ def _of_tables(subject: Subject, test: TableRows, train: TableRows) -> Iterator[
     if heads[0] is None or heads[1] is None:
         return
     subject.progress(0, 0, f"looking for groups in {train.where}")
-    for column in common_columns(heads[0], test, heads[1], train):
-        if not is_text(heads[0][column]) and not _is_fraction(heads[0][column]):
-            is_id = bool(_ID.search(column))
-            yield Grouping(train.where, f"column {column!r}", is_id, _values(test, column), _values(train, column))
+    columns = [
+        column
+        for column in common_columns(heads[0], test, heads[1], train)
+        if not is_text(heads[0][column]) and not _is_fraction(heads[0][column])
+    ]
+    for first in range(0, len(columns), _AT_ONCE):
+        some = columns[first : first + _AT_ONCE]
+        numeric = {column: _is_number(heads[0][column]) and _is_number(heads[1][column]) for column in some}
+        values = [_values(table, numeric) for table in (test, train)]
+        for column in some:
+            name, is_id = f"column {column!r}", bool(_ID.search(column))
+            yield Grouping(train.where, name, is_id, numeric[column], *(frame[column].dropna() for frame in values))
 
 
 def _is_fraction(column: Series[str]) -> bool:
     return bool(column.str.contains(r"^-?\d+\.\d*[1-9]|e-?\d+$", regex=True).mean() > 0.1)
 
 
-def _values(table: TableRows, column: str) -> Series[str]:
-    """By key, in the first rows."""
+def _is_number(column: Series[str]) -> bool:
+    return not np.isnan(numbers_of(column[column != ""])).any()
+
+
+def _values(table: TableRows, numeric: Mapping[str, bool]) -> DataFrame:
+    """Columns as numbers, words as their hashes, by key, in the first rows; nothing is NaN. 8 bytes a cell."""
     import pandas as pd
 
     pieces, rows = [], 0
     for batch in table.batches():
-        pieces.append(batch[column].set_axis(joined(batch, table.key), axis=0))
+        columns = {}
+        for column, is_number in numeric.items():
+            text = batch[column]
+            hashed = numbers_of(text) if is_number else pd.util.hash_array(text.to_numpy(object)).view("i8") / 2.0
+            columns[column] = np.where(text == "", np.nan, hashed)
+        pieces.append(pd.DataFrame(columns, joined(batch, table.key).to_numpy()))
         rows += len(batch)
         if rows >= _ROWS:
             break
@@ -94,4 +115,9 @@ def _pieces(what: str, where: str, test: Mapping[str, str], train: Mapping[str, 
         return
     for place in range(min(*lengths, _MOST_PIECES)):
         values = [pd.Series({key: pieces[place] for key, pieces in part.items()}, dtype=object) for part in parts]
-        yield Grouping(where, f"part {place + 1} of {what}", True, *values)
+        numeric = all(map(_is_number, values))
+        hashes = [
+            numbers_of(each) if numeric else pd.util.hash_array(each.to_numpy()).view("i8") / 2.0 for each in values
+        ]
+        series = (pd.Series(hashed, each.index) for hashed, each in zip(hashes, values, strict=True))
+        yield Grouping(where, f"part {place + 1} of {what}", True, numeric, *series)
