@@ -41,18 +41,22 @@ class Feature:
 
 
 def features(subject: Subject, part: Role) -> Iterator[Feature]:
-    """All features of the items and rows of one part."""
+    """All features of the items and rows of one part; no order of rows that a table keeps together by a group."""
     yield from _of_files(subject, part)
-    yield from _of_tables(subject, part)
-    if part == "test":
-        yield from _of_order("sample", subject.facts.sample, list(dict.fromkeys(subject.sample.index)))
+    if len(subject.keys) > 1:  # rows of a thing stand together, in an order of their own
+        return
+    tables = list(_of_tables(subject, part))
+    yield from tables
+    if part == "test" and (tables or not subject.tables(part)):
+        yield from _of_order(
+            "row of the sample submission", subject.facts.sample, list(dict.fromkeys(subject.sample.index))
+        )
 
 
 def _of_order(name: str, file: str, keys: list[str]) -> Iterator[Feature]:
     import pandas as pd
 
-    words = "row of the sample submission" if name == "sample" else name
-    yield Feature(file=file, name=words, origin="order", values=pd.Series(np.arange(len(keys)) / len(keys), keys))
+    yield Feature(file=file, name=name, origin="order", values=pd.Series(np.arange(len(keys)) / len(keys), keys))
 
 
 def _of_files(subject: Subject, part: Role) -> Iterator[Feature]:
@@ -158,7 +162,7 @@ def _of_tables(subject: Subject, part: Role) -> Iterator[Feature]:
         if keys.duplicated().any():
             continue
         groups = groups_of(frame.drop(columns=[*table.key, *table.labels]))
-        if groups is not None:  # rows of a thing stand together, in its own order
+        if groups is not None:
             continue
         yield from _of_order("row of the table", table.where, list(keys))
         numbers = numbers_of(keys.str.replace(r"\D", "", regex=True).str[:15])

@@ -67,20 +67,32 @@ class Logs:
                     _compare(agreement, keys, own, theirs)
 
     def findings(self) -> Iterator[Finding]:
-        subject, tried = self._subject, max(1, len(self._found))
-        for (_, column, target), agreement in self._found.items():
-            held = len(agreement.values)
-            if agreement.bits < LUCK + math.log2(tried) or held < SHARE * (held + agreement.missed):
-                continue
-            import pandas as pd
+        """One finding for each name of files, whatever their columns hold."""
+        held: dict[str, dict[str, tuple[str, _Agreement]]] = {}
+        for (name, column, target), agreement in self._found.items():
+            sure = agreement.bits >= LUCK + math.log2(len(self._found))
+            if sure and len(agreement.values) >= SHARE * (len(agreement.values) + agreement.missed):
+                held.setdefault(name, {}).setdefault(target, (column, agreement))
+        for columns in held.values():
+            yield self._finding(columns)
 
-            cells = pd.Series({key: repr(value) for key, value in agreement.values.items()}, dtype=str)
-            score = subject.score(subject.as_targets(target, cells))
-            evidence = (
-                f"its column {column!r} holds {target!r} of the answers, as do files of this name of other test items: "
-                f"{held:,} of {len(subject.answers):,} test rows"
-            )
-            yield Finding(level="answer", kind="values", file=agreement.file, evidence=evidence, score=score)
+    def _finding(self, columns: dict[str, tuple[str, _Agreement]]) -> Finding:
+        import pandas as pd
+
+        subject = self._subject
+        cells = {
+            target: pd.Series({key: repr(value) for key, value in agreement.values.items()}, dtype=str)
+            for target, (_, agreement) in columns.items()
+        }
+        file = next(agreement.file for _, agreement in columns.values())
+        rows = max(len(agreement.values) for _, agreement in columns.values())
+        said = " and ".join(f"column {column!r} holds {target!r}" for target, (column, _) in columns.items())
+        evidence = (
+            f"its {said} of the answers, as do files of this name of other test items: {rows:,} of "
+            f"{len(subject.answers):,} test rows"
+        )
+        score = subject.score(pd.DataFrame(cells).dropna())
+        return Finding(level="answer", kind="values", file=file, evidence=evidence, score=score)
 
 
 def _compare(agreement: _Agreement, keys: list[str], own: NDArray[np.float64], theirs: NDArray[np.float64]) -> None:

@@ -45,11 +45,14 @@ def match(truth: Series[str], column: Series[str], tried: int) -> Match | None:
     if len(truth) < 2 or truth.nunique() < 2 or column.nunique() < 2:
         return None
     needed = LUCK + math.log2(max(1, tried))
-    for look in (_equal, _relabelled, _function, _certain):
+    rising = None
+    for look in (_equal, _function, _relabelled, _certain):
         found = look(truth, column)
         if found is not None and found.bits >= needed:
-            return found
-    return None
+            if found.relation != "monotonic":
+                return found
+            rising = found  # the least that can be said
+    return rising
 
 
 def same(truth: Series[str], column: Series[str]) -> NDArray[np.bool_]:

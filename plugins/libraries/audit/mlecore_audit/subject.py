@@ -168,6 +168,10 @@ class Subject:
             submission.loc[known, column] = predictions.loc[known, column].astype(str)
         return self.score_of(submission)
 
+    def score_cells(self, predictions: DataFrame | None) -> float | None:
+        """``score``; None without predictions."""
+        return None if predictions is None else self.score(predictions)
+
     def score_of(self, submission: DataFrame) -> float | None:
         """The score of a whole submission, every cell as text; None if the competition rejects it."""
         with suppress(InvalidSubmission, MlecoreError):

@@ -31,6 +31,7 @@ _SHUFFLES = 60
 _ALPHA = 1e-5  # chance of any false finding, by the normal distribution of shuffled results
 _CLASSES = 60  # a column of more different answers that are no numbers is not tried
 _TARGETS = 20
+_AS_GOOD = 0.8  # of the gain of a model of test items that one of training items must have, to be named instead
 _WORTH, _NEARLY = 0.05, 0.9  # gain of a submission: what is worth more than a note; what is nearly the answers
 
 
@@ -134,12 +135,13 @@ def _explained(bins: NDArray[np.int64], labels: NDArray[np.float64]) -> float:
 
 def _finding(subject: Subject, tell: _Tell, training: Feature | None) -> Finding | None:
     feature = tell.feature
-    learned = _learned(subject, tell, training)
-    carries = learned is not None and subject.gain(subject.score(learned)) >= _WORTH
+    learned = subject.score_cells(_learned(subject, tell, training))
+    carries = subject.gain(learned) >= _WORTH
     if feature.origin == "content" and subject.train is not None and training is not None and not carries:
         return None
-    cells = learned if carries else _left_out(subject, tell)
-    score = None if cells is None else subject.score(cells)
+    left_out = subject.score_cells(_left_out(subject, tell))
+    carries = carries and subject.gain(learned) >= subject.gain(left_out) * _AS_GOOD
+    score = learned if carries else left_out
     how = "a model of it learned from training items" if carries else "a model of it, cross-validated on test items,"
     evidence = (
         f"{feature.name} tells {tell.target!r}: {how} explains {max(0.0, tell.explained):.0%} of its variance "

@@ -1,0 +1,181 @@
+"""Answers that are planted in public files are found wherever they are, and nothing else is taken for them."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from mlecore_audit.finding import Finding
+from mlecore_audit.sequences import _translation
+
+from mlecore.prepare.media import dicom, encode, wav
+
+FoundBy = Callable[..., list[Finding]]
+PIXELS = np.zeros((4, 4), np.uint8)
+
+
+def _png(text: str) -> bytes:
+    """A picture with a text chunk before its end."""
+    plain = encode(PIXELS, "PNG")
+    body = b"tEXt" + b"note\0" + text.encode()
+    chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+    return plain[:-12] + chunk + plain[-12:]
+
+
+def _jpeg(text: str) -> bytes:
+    from PIL import Image
+
+    out, exif = io.BytesIO(), Image.Exif()
+    exif[0x010E] = text  # ImageDescription
+    Image.fromarray(PIXELS).save(out, "JPEG", exif=exif)
+    return out.getvalue()
+
+
+def _wav(text: str) -> bytes:
+    data = wav(np.zeros(8, np.int16), 8000)
+    note = text.encode() + bytes(2 - len(text) % 2)
+    chunk = b"LIST" + struct.pack("<I", 12 + len(note)) + b"INFO" + b"ICMT" + struct.pack("<I", len(note)) + note
+    return data[:4] + struct.pack("<I", len(data) - 8 + len(chunk)) + data[8:] + chunk
+
+
+def _dicom(text: str) -> bytes:
+    return dicom(PIXELS.astype(np.uint16), patient=f"P{text}")
+
+
+def _hdf5(text: str) -> bytes:
+    import h5py
+
+    out = io.BytesIO()
+    with h5py.File(out, "w") as file:
+        file.create_dataset("signal", data=np.arange(9)).attrs["state"] = text
+    return out.getvalue()
+
+
+def _mat(text: str) -> bytes:
+    from scipy.io import savemat
+
+    out = io.BytesIO()
+    savemat(out, {"Video": {"Frames": 9, "Label": text}})
+    return out.getvalue()
+
+
+def _json(text: str) -> bytes:
+    return json.dumps({"meta": {"grade": text}, "n": 1}).encode()
+
+
+def _files(test: pd.DataFrame, make: Callable[[str], bytes], ending: str) -> Iterable[tuple[str, bytes]]:
+    for id, digit in zip(test["id"], test["digit"], strict=True):
+        yield f"{id}{ending}", make(f"class {digit}")
+
+
+def _assert_answer(found: list[Finding], file: str, words: str) -> None:
+    assert len(found) == 1, found
+    assert (found[0].level, found[0].kind, found[0].score) == ("answer", "values", 1.0), found
+    assert found[0].file.startswith(file)
+    assert words in found[0].evidence
+
+
+TABLES = {  # how a table holds the answers of the test rows y, and what the finding says
+    "scaled": (
+        lambda y: y.assign(digit=3.5 * y["digit"] + 100),
+        "its column 'digit' is 'digit' of the answers, scaled",
+    ),
+    "relabelled": (lambda y: y.assign(digit=y["digit"].map(dict(enumerate("qwertzuiop")))), "under other names"),
+    "shuffled": (
+        lambda y: y.sample(frac=1, random_state=1),
+        "its column 'digit' is 'digit' of the answers, in 200 of 200",
+    ),
+    "keys as file names": (lambda y: y.assign(id="a/b/" + y["id"] + ".png"), "its column 'digit' is 'digit'"),
+}
+
+
+@pytest.mark.parametrize("how", TABLES)
+def test_answers_in_a_table_are_found(found_by: FoundBy, how: str) -> None:
+    change, words = TABLES[how]
+    found = found_by("answers", lambda public, train, test: change(test[["id", "digit"]]).to_csv(public / "x.csv"))
+    assert {(f.level, f.file, f.score) for f in found} == {("answer", "public/x.csv", 1.0)}, found
+    assert any(words in f.evidence for f in found), found
+
+
+FORMATS = {
+    ".png": (_png, "its field 'text note'"),
+    ".jpg": (_jpeg, "its field 'EXIF ImageDescription'"),
+    ".wav": (_wav, "its field 'chunk ICMT'"),
+    ".dcm": (_dicom, "its field 'DICOM Patient"),
+    ".h5": (_hdf5, "its field 'HDF5 signal@state'"),
+    ".mat": (_mat, "its field 'mat.Video.Label'"),
+    ".json": (_json, "its field 'JSON.meta.grade'"),
+}
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_answers_in_metadata_are_found(found_by: FoundBy, ending: str) -> None:
+    make, words = FORMATS[ending]
+
+    def plant(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
+        (public / "test").mkdir()
+        for name, data in _files(test, make, ending):
+            (public / "test" / name).write_bytes(data)
+
+    _assert_answer(found_by("answers", plant), "public/test/", words)
+
+
+def test_metadata_of_members_of_archives_are_read(found_by: FoundBy) -> None:
+    def plant(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
+        inner = io.BytesIO()
+        with zipfile.ZipFile(inner, "w") as archive:
+            for name, data in _files(test, _png, ".png"):
+                archive.writestr(name, data)
+        with tarfile.open(public / "test.tar.gz", "w:gz") as tar:
+            member = tarfile.TarInfo("pictures.zip")
+            member.size = len(inner.getvalue())
+            tar.addfile(member, io.BytesIO(inner.getvalue()))
+
+    _assert_answer(found_by("answers", plant), "public/test.tar.gz!pictures.zip!k", "its field 'text note'")
+
+
+def test_a_field_that_is_filled_in_afterwards_is_a_leak(found_by: FoundBy) -> None:
+    def plant(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
+        giver = ["somebody" + id if digit == 3 else "N/A" for id, digit in zip(test["id"], test["digit"], strict=True)]
+        test[["id"]].assign(giver=giver).to_csv(public / "x.csv", index=False)
+
+    found = found_by("answers", plant)
+    assert [(f.level, f.file) for f in found] == [("leak", "public/x.csv")], found
+    assert "its column 'giver' tells 'digit'" in found[0].evidence
+
+
+def test_the_answers_file_itself_is_found(found_by: FoundBy) -> None:
+    def plant(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
+        (public / "notes").write_bytes((public.parent / "private" / "test.csv").read_bytes())
+
+    found = found_by("answers", plant)
+    assert ("answer", "copy", "public/notes", 1.0) in [(f.level, f.kind, f.file, f.score) for f in found]
+
+
+def test_clean_data_give_no_finding(found_by: FoundBy) -> None:
+    assert found_by("answers") == []
+
+
+def test_sequences_of_other_words_are_recognised() -> None:
+    rng = np.random.default_rng(0)
+    truths = {str(k): [str(v) for v in rng.integers(1, 21, 12)] for k in range(15)}
+    lists: dict[str, list[str]] = {k: [f"gesture-{v}" for v in own] for k, own in truths.items()}
+    assert _translation(truths, lists) == {f"gesture-{v}": str(v) for v in range(1, 21)}
+    shuffled = {k: [f"gesture-{v}" for v in rng.permutation(own)] for k, own in truths.items()}
+    assert _translation(truths, shuffled) is None
+
+
+def test_few_rows_prove_nothing() -> None:
+    from mlecore_audit.match import match
+
+    truth = pd.Series(list("ababab"), [str(k) for k in range(6)])
+    assert match(truth, truth.map({"a": "x", "b": "y"}), 1) is None

@@ -1,0 +1,56 @@
+"""`mlecore audit`: its table, its JSON, its page, its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from mlecore_audit import run
+from mlecore_audit.command import command
+from mlecore_audit.finding import Finding
+
+ANSWER = Finding(level="answer", kind="values", file="public/x<b>.csv", evidence="its column 'a' is 'digit'", score=1.0)
+CAUTION = Finding(level="caution", kind="range", file="grade", evidence="grade accepts 2")
+UNREAD = Finding(level="note", kind="unexamined", file="public/x.zip", evidence="damaged")
+
+
+@pytest.fixture
+def audited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
+    root = tmp_path / "data" / "optical-digits" / "prepared"
+    for part in ("public", "private"):
+        (root / part).mkdir(parents=True)
+        (root / part / "x").touch()
+    monkeypatch.setenv("MLECORE_DATA", str(tmp_path / "data"))
+    return CliRunner()
+
+
+@pytest.mark.parametrize(
+    ("found", "code"), [([], 0), ([CAUTION], 0), ([ANSWER, UNREAD], 1), ([CAUTION, UNREAD], 3)], ids=str
+)
+def test_exit_codes(audited: CliRunner, monkeypatch: pytest.MonkeyPatch, found: list[Finding], code: int) -> None:
+    monkeypatch.setattr(run, "audit", lambda *_, **__: found)
+    result = audited.invoke(command, ["optical-digits"])
+    assert result.exit_code == code, result.output
+    assert all(finding.evidence in result.output for finding in found)
+
+
+def test_json_is_a_list_of_findings_and_the_page_escapes(
+    audited: CliRunner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(run, "audit", lambda *_, **__: [ANSWER])
+    result = audited.invoke(command, ["optical-digits", "--json", "--html", str(tmp_path / "a.html")])
+    assert json.loads(result.stdout) == [
+        {
+            "competition": "optical-digits",
+            "level": "answer",
+            "kind": "values",
+            "file": "public/x<b>.csv",
+            "evidence": "its column 'a' is 'digit'",
+            "score": 1.0,
+        }
+    ]
+    page = (tmp_path / "a.html").read_text()
+    assert "public/x&lt;b&gt;.csv" in page
+    assert "a submission made from it alone scores 1" in page
