@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import cos, pi, sin
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,10 @@ from mlecore.prepare import encode, hex_ids, write_csv, write_json
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_OUTLINE = [[0, 0], [0, 9], [9, 9], [0, 0]]
+Outline = list[list[float]]
+
+_OUTLINE: Outline = [[0, 0], [0, 9], [9, 9], [0, 0]]
+_CORNERS = 32  # of a circle's outline
 
 
 @hookimpl
@@ -32,8 +36,11 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
         width, height = side + rng.randint(1, 40), side - rng.randint(1, 20)
         mask = np.zeros((height, width), dtype=bool)
         y, x = np.ogrid[:height, :width]
+        outlines = []
         for _ in range(rng.randint(1, 4)):
-            mask |= (x - rng.randint(width)) ** 2 + (y - rng.randint(height)) ** 2 <= rng.randint(4, 15) ** 2
+            centre, radius = (rng.randint(width), rng.randint(height)), rng.randint(4, 15)
+            mask |= (x - centre[0]) ** 2 + (y - centre[1]) ** 2 <= radius**2
+            outlines.append(_circle(*centre, radius))
         mask[height - 2 :, 3:5] = mask[:2, 4] = True  # a run that goes on in the next column
         masks.append(encode_mask(mask, "columns"))
         pixels = np.where(mask[..., None], [120, 60, 140], [220, 190, 210]) + rng.randint(0, 30, (height, width, 3))
@@ -41,7 +48,7 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
         (folder / f"{id}.tiff").write_bytes(encode(pixels.astype(np.uint8), "TIFF"))
         write_json([_feature("Cortex")], folder / f"{id}-anatomical-structure.json")
         if number < 15:
-            write_json([_feature("glomerulus")], folder / f"{id}.json")
+            write_json([_feature("glomerulus", outline) for outline in outlines], folder / f"{id}.json")
         age = np.nan if number == 17 else 30 + rng.randint(50)
         rows.append((id, width, height, number, age, round(rng.uniform(50, 120), 1)))
     table = pd.DataFrame({"id": ids[:15], "encoding": masks[:15]})
@@ -50,11 +57,17 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     _information(rows).iloc[rng.permutation(20)].to_csv(raw / "HuBMAP-20-dataset_information.csv", index=False)
 
 
-def _feature(name: str) -> dict[str, object]:
+def _circle(x: int, y: int, radius: int) -> Outline:
+    """Its corners, the first again at the end; they may be outside of the image, as those of the download."""
+    turns = [2 * pi * corner / _CORNERS for corner in (*range(_CORNERS), 0)]
+    return [[round(x + radius * cos(turn), 1), round(y + radius * sin(turn), 1)] for turn in turns]
+
+
+def _feature(name: str, outline: Outline = _OUTLINE) -> dict[str, object]:
     return {
         "type": "Feature",
         "id": "PathAnnotationObject",
-        "geometry": {"type": "Polygon", "coordinates": [_OUTLINE]},
+        "geometry": {"type": "Polygon", "coordinates": [outline]},
         "properties": {"classification": {"name": name, "colorRGB": -3140401}, "isLocked": True, "measurements": []},
     }
 

@@ -90,4 +90,16 @@ def _write_signals(folder: Path, times: NDArray[np.int64], track: NDArray[np.flo
     (folder / "supplemental").mkdir()
     (folder / "supplemental" / "gnss_log.txt").write_bytes(b"# Raw,utcTimeMillis,TimeNanos\n")
     (folder / "supplemental" / "gnss_rinex.20o").write_bytes(b"     3.03           OBSERVATION DATA\n")
-    (folder / "supplemental" / "span_log.nmea").write_bytes(b"$GPGGA,000000.00\r\n")
+    log = "".join(_sentence(second, *place) for second, place in enumerate(track.tolist()))
+    (folder / "supplemental" / "span_log.nmea").write_bytes(log.encode())
+
+
+def _sentence(second: int, latitude: float, longitude: float) -> str:
+    """A place as the reference receiver logs it: degrees and minutes."""
+    north, east = f"{_minutes(latitude, 2)},{'NS'[latitude < 0]}", f"{_minutes(longitude, 3)},{'EW'[longitude < 0]}"
+    return f"$GPGGA,0000{second:02d}.00,{north},{east},4,12,0.8,30.5,M,-30.0,M,,\r\n"
+
+
+def _minutes(angle: float, digits: int) -> str:
+    degrees, rest = divmod(abs(angle), 1)
+    return f"{int(degrees):0{digits}d}{60 * rest:011.8f}"
