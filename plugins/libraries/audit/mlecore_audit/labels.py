@@ -155,7 +155,7 @@ def _missing(where: str, test: DataFrame, train: DataFrame) -> Iterator[Finding]
 
 
 def drift_of(test: DataFrame, train: DataFrame) -> Drift | None:
-    """None for parts of too few rows.
+    """None for parts of too few rows, and for columns that all hold one value.
 
     The bound takes the standard error of an AUC of 0.5 (Mann and Whitney), which is the largest of any AUC.
     """
@@ -166,7 +166,11 @@ def drift_of(test: DataFrame, train: DataFrame) -> Drift | None:
 
     if min(len(test), len(train)) < 10 * _FOLDS:
         return None
-    features = np.column_stack([_encoded(test[column], train[column]) for column in test.columns])
+    encoded = {column: _encoded(test[column], train[column]) for column in test.columns}
+    encoded = {column: values for column, values in encoded.items() if np.unique(values[np.isfinite(values)]).size > 1}
+    if not encoded:
+        return None
+    features = np.column_stack(list(encoded.values()))
     part = np.repeat([1, 0], [len(test), len(train)])
     model = HistGradientBoostingClassifier(
         max_iter=50, max_leaf_nodes=15, max_bins=63, early_stopping=False, random_state=0
@@ -176,7 +180,7 @@ def drift_of(test: DataFrame, train: DataFrame) -> Drift | None:
         predicted = cross_val_predict(model, features, part, cv=folds, method="predict_proba")[:, 1]
     auc = float(roc_auc_score(part, predicted))
     error = np.sqrt((len(part) + 1) / (12 * len(test) * len(train)))
-    alone = [(_alone(column, part), name) for column, name in zip(features.T, test.columns, strict=True)]
+    alone = [(_alone(column, part), name) for column, name in zip(features.T, encoded, strict=True)]
     most = [f"{name!r} ({auc:.2f} alone)" for auc, name in sorted(alone, reverse=True)[:_SHOWN]]
     return Drift(auc, auc - _SIGMA * float(error), tuple(most), len(part))
 
@@ -196,7 +200,7 @@ def _encoded(test: Series[str], train: Series[str]) -> NDArray[np.float64]:
     absent = both.isin(_ABSENT).to_numpy()
     numbers = numbers_of(both)
     if not np.isnan(numbers[~absent]).any():
-        return numbers
+        return np.where(np.isfinite(numbers), numbers, np.nan)
     words = both.str.len() if is_text(both) else both.map(both.value_counts())
     values: NDArray[np.float64] = words.to_numpy(float).copy()
     values[absent] = np.nan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -55,3 +55,24 @@ def found_by(subject_of: Callable[[Plant | None], Subject]) -> Callable[[str, Pl
         return found
 
     return examined
+
+
+@pytest.fixture
+def subject_from(tmp_path: Path) -> Callable[..., Subject]:
+    """``subject_from(train, test, files)``: tables with ``id`` and ``digit``; ``files`` by their path below public."""
+
+    def build(train: pd.DataFrame, test: pd.DataFrame, files: Mapping[str, bytes] | None = None) -> Subject:
+        public, private = tmp_path / "public", tmp_path / "private"
+        public.mkdir()
+        private.mkdir()
+        train.to_csv(public / "train.csv", index=False)
+        test.drop(columns="digit").to_csv(public / "test.csv", index=False)
+        test[["id", "digit"]].to_csv(private / "test.csv", index=False)
+        test[["id"]].assign(digit=0).to_csv(public / "sample_submission.csv", index=False)
+        for name, data in (files or {}).items():
+            (public / name).parent.mkdir(parents=True, exist_ok=True)
+            (public / name).write_bytes(data)
+        prepared = Prepared(competition="optical-digits", root=tmp_path, synthetic=True)
+        return Subject(competition("optical-digits"), prepared)
+
+    return build

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -22,15 +23,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _TENTH = 0.1  # of the test rows
-_COMMON = 20  # training rows with the same file, above which it is a blank, not a copy
+_COMMON = 20  # training rows with the same file or picture, above which it is a blank, not a copy
 
 
 @frozen
 class Twins:
     """Pairs of one kind of likeness."""
 
-    likeness: str  # "the same bytes as"
-    what: str  # "files"
+    what: str  # that test rows have or do: "share most of their phrases with a training row"
     pairs: Mapping[str, str]  # test key -> training key
     example: tuple[str, str]  # names of a test and of a training item
     looked: str  # what was compared, if not all
@@ -48,17 +48,19 @@ def examine(subject: Subject) -> Iterator[Finding]:
             if twins.pairs:
                 yield _finding(subject, twins)
     for found in twins_in_tables(subject):
-        yield _finding(subject, Twins(found.likeness, "rows", found.pairs, found.example, found.looked))
+        yield _finding(subject, Twins(found.what, found.pairs, found.example, found.looked))
 
 
 def _finding(subject: Subject, twins: Twins) -> Finding:
     score = score_of_copies(subject, twins.pairs)
     share = len(twins.pairs) / len(subject.answers)
-    level: Level = subject.level_of(score) if score is not None else "caution" if share >= _TENTH else "note"
+    level: Level = subject.level_of(score) if score is not None else "note"
+    if level == "note" and share >= _TENTH:
+        level = "caution"
     test, train = twins.example
     evidence = (
-        f"{len(twins.pairs):,} of {len(subject.answers):,} test rows have {twins.what} with {twins.likeness} those of "
-        f"training rows, such as {test} and {train}{_agreement(subject, twins.pairs)}{twins.looked}"
+        f"{len(twins.pairs):,} of {len(subject.answers):,} test rows {twins.what}, such as {test} and {train}"
+        f"{_agreement(subject, twins.pairs)}{twins.looked}"
     )
     return Finding(level=level, kind="twins", file=test.partition(":")[0], evidence=evidence, score=score)
 
@@ -85,13 +87,15 @@ def _same_bytes(files: Files) -> Twins:
         for entry in _of(files, "test", lambda entry: entry.digest in train)
         if entry.digest and len({other.key for other in train[entry.digest]}) <= _COMMON
     ]
-    return _twins("the same bytes as", "files", pairs)
+    return _twins("have a file with the same bytes as one of a training row", pairs)
 
 
 def _near_pictures(files: Files, kind: Kind) -> Twins:
     test, train = (
         [*_of(files, part, lambda entry: entry.hash is not None and entry.kind == kind)] for part in ("test", "train")
     )
+    common = Counter(hash for _, hash in {(entry.key, entry.hash) for entry in train})
+    train = [entry for entry in train if common[entry.hash] <= _COMMON]
     hashes, others = (np.array([entry.hash for entry in part], np.uint64) for part in (test, train))
     near = near_pairs(hashes, others, RADIUS)
     pairs: dict[int, tuple[Entry, Entry]] = {}
@@ -99,7 +103,7 @@ def _near_pictures(files: Files, kind: Kind) -> Twins:
         if row not in pairs and same(files.picture(test[row]), files.picture(train[other])):
             pairs[row] = test[row], train[other]
     looked = f" (among some {MOST:,} {kind}s of a part, chosen at random)" if files.share < 1 else ""
-    return _twins(f"nearly the same {kind} as", f"{kind}s", pairs.values(), looked)
+    return _twins(f"have nearly the same {kind} as a training row", pairs.values(), looked)
 
 
 def _near_files(files: Files) -> Twins:
@@ -107,14 +111,16 @@ def _near_files(files: Files) -> Twins:
         [*_of(files, part, lambda entry: entry.place is not None and entry.kind is None)] for part in ("test", "train")
     )
     pairs = near_texts(*(((n, files.text(entry)) for n, entry in enumerate(part)) for part in (test, train)))
-    return _twins("most of the phrases of", "texts", ((test[n], train[m]) for n, m in pairs))
+    return _twins(
+        "share most of the phrases of their text with a training row", ((test[n], train[m]) for n, m in pairs)
+    )
 
 
 def _of(files: Files, part: Role | str, wanted: Callable[[Entry], bool]) -> Iterator[Entry]:
     return (entry for entry in files.entries if entry.part == part and wanted(entry))
 
 
-def _twins(likeness: str, what: str, pairs: Iterable[tuple[Entry, Entry]], looked: str = "") -> Twins:
+def _twins(what: str, pairs: Iterable[tuple[Entry, Entry]], looked: str = "") -> Twins:
     found = list(pairs)
     example = (found[0][0].name, found[0][1].name) if found else ("", "")
-    return Twins(likeness, what, {entry.key: other.key for entry, other in reversed(found)}, example, looked)
+    return Twins(what, {entry.key: other.key for entry, other in reversed(found)}, example, looked)

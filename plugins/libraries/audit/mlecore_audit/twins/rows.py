@@ -89,11 +89,12 @@ def _hashes(frame: DataFrame, steps: dict[str, float], choices: Sequence[NDArray
 def _hashed(column: Series[Any], step: float) -> Hashes:
     import pandas as pd
 
-    if not pd.api.types.is_numeric_dtype(column):
-        hashed: Hashes = pd.util.hash_array(column.astype(str).to_numpy(object))
-        return hashed
-    values = column.to_numpy(float)
-    hashed = pd.util.hash_array((np.round(values / step) if step else values) + 0.0)  # no negative zero
+    hashed: Hashes
+    if pd.api.types.is_numeric_dtype(column):
+        values = column.to_numpy(float)
+        hashed = pd.util.hash_array((np.round(values / step) if step else values) + 0.0)  # no negative zero
+    else:
+        hashed = pd.util.hash_array(column.astype(str).to_numpy(object))
     return hashed
 
 

@@ -26,7 +26,7 @@ _UNIQUE = 0.99  # share of different values that makes a column of whole numbers
 class TableTwins:
     """Pairs of rows."""
 
-    likeness: str
+    what: str  # that test rows have or do
     pairs: Mapping[str, str]  # test key -> training key
     example: tuple[str, str]
     looked: str
@@ -85,9 +85,8 @@ def _rows(subject: Subject, test: TableRows, train: TableRows, features: list[st
     if pairs:
         looked = f" (the first {MOST_ROWS:,} test rows)" if len(frame) == MOST_ROWS else ""
         example = next(iter(pairs.items()))
-        yield TableTwins(
-            f"the same values (of {len(features)} columns, rounded) as", pairs, _named(test, train, example), looked
-        )
+        what = f"have the same values, rounded, in all {len(features)} columns as a training row"
+        yield TableTwins(what, pairs, _named(test, train, example), looked)
 
 
 def _as_in(frame: DataFrame, numeric: list[str]) -> DataFrame:
@@ -128,7 +127,8 @@ def _texts(subject: Subject, test: TableRows, train: TableRows, column: str) -> 
     if pairs:
         looked = f" (among some {MOST_TEXTS:,} texts of a part, chosen at random)" if min(share) < 1 else ""
         example = next(iter(pairs.items()))
-        yield TableTwins(f"most of the phrases in {column!r} of", pairs, _named(test, train, example), looked)
+        what = f"share most of the phrases in {column!r} with a training row"
+        yield TableTwins(what, pairs, _named(test, train, example), looked)
 
 
 def _named(test: TableRows, train: TableRows, keys: tuple[str, str]) -> tuple[str, str]:
