@@ -1,4 +1,4 @@
-"""Prepared data of the competition optical-digits (accuracy of a digit), made by each test with a flaw of its own."""
+"""Small competitions with flaws planted in them."""
 
 from __future__ import annotations
 
@@ -6,62 +6,27 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from mlecore_audit.finding import Finding
 from mlecore_audit.run import findings
 from mlecore_audit.subject import Subject
+from pandas import DataFrame
 
-from mlecore import competition
+import mlecore
 from mlecore.data.prepared import Prepared
 
-Plant = Callable[[Path, pd.DataFrame, pd.DataFrame], None]
+SubjectOf = Callable[..., Subject]
+Plant = Callable[[Path, DataFrame, DataFrame], None]
 
 
 @pytest.fixture
-def subject_of(tmp_path: Path) -> Callable[[Plant | None], Subject]:
-    """``subject_of(plant)``: ``plant(public, train, test)`` adds files; both tables have ``id`` and ``digit``."""
+def subject_of(tmp_path: Path) -> SubjectOf:
+    """``subject_of(train, test, files)``: tables with columns ``id`` and ``digit``, graded by accuracy.
 
-    def prepared(plant: Plant | None = None) -> Subject:
-        rng = np.random.default_rng(7)
-        public, private = tmp_path / "public", tmp_path / "private"
-        public.mkdir()
-        private.mkdir()
-        ids = [f"k{number}" for number in rng.permutation(10_000)[:500]]
-        table = pd.DataFrame({"id": ids, "digit": rng.integers(0, 10, 500), "x": rng.normal(size=500).round(4)})
-        train, test = table[:300], table[300:].reset_index(drop=True)
-        train.to_csv(public / "train.csv", index=False)
-        test.drop(columns="digit").to_csv(public / "test.csv", index=False)
-        test[["id", "digit"]].to_csv(private / "test.csv", index=False)
-        test[["id"]].assign(digit=0).to_csv(public / "sample_submission.csv", index=False)
-        (public / "description.md").write_text("Digits.\n")
-        if plant is not None:
-            plant(public, train, test)
-        return Subject(
-            competition("optical-digits"), Prepared(competition="optical-digits", root=tmp_path, synthetic=True)
-        )
+    The public test table has no ``digit``. ``files`` are public ones, by their path below ``public/``.
+    """
 
-    return prepared
-
-
-@pytest.fixture
-def found_by(subject_of: Callable[[Plant | None], Subject]) -> Callable[[str, Plant | None], list[Finding]]:
-    """``found_by(check, plant)``: what a check finds. Files that it could not examine fail the test."""
-
-    def examined(check: str, plant: Plant | None = None) -> list[Finding]:
-        subject = subject_of(plant)
-        found = list(findings(subject, check))
-        assert subject.unexamined == {}
-        return found
-
-    return examined
-
-
-@pytest.fixture
-def subject_from(tmp_path: Path) -> Callable[..., Subject]:
-    """``subject_from(train, test, files)``: tables with ``id`` and ``digit``; ``files`` by their path below public."""
-
-    def build(train: pd.DataFrame, test: pd.DataFrame, files: Mapping[str, bytes] | None = None) -> Subject:
+    def build(train: DataFrame, test: DataFrame, files: Mapping[str, bytes] | None = None) -> Subject:
         public, private = tmp_path / "public", tmp_path / "private"
         public.mkdir()
         private.mkdir()
@@ -72,7 +37,37 @@ def subject_from(tmp_path: Path) -> Callable[..., Subject]:
         for name, data in (files or {}).items():
             (public / name).parent.mkdir(parents=True, exist_ok=True)
             (public / name).write_bytes(data)
-        prepared = Prepared(competition="optical-digits", root=tmp_path, synthetic=True)
-        return Subject(competition("optical-digits"), prepared)
+        prepared = Prepared(competition="optical-digits", synthetic=True, root=tmp_path)
+        return Subject(mlecore.competition("optical-digits"), prepared)
 
     return build
+
+
+@pytest.fixture
+def planted(subject_of: SubjectOf, tmp_path: Path) -> Callable[[Plant | None], Subject]:
+    """``planted(plant)``: 300 training and 200 test rows of random digits; ``plant(public, train, test)`` adds files."""
+
+    def build(plant: Plant | None = None) -> Subject:
+        rng = np.random.default_rng(7)
+        ids = [f"k{number}" for number in rng.permutation(10_000)[:500]]
+        table = DataFrame({"id": ids, "digit": rng.integers(0, 10, 500), "x": rng.normal(size=500).round(4)})
+        train, test = table[:300], table[300:].reset_index(drop=True)
+        subject = subject_of(train, test)
+        if plant is not None:
+            plant(tmp_path / "public", train, test)
+        return subject
+
+    return build
+
+
+@pytest.fixture
+def found_by(planted: Callable[[Plant | None], Subject]) -> Callable[[str, Plant | None], list[Finding]]:
+    """``found_by(check, plant)``: what a check finds. A file that it could not examine fails the test."""
+
+    def examined(check: str, plant: Plant | None = None) -> list[Finding]:
+        subject = planted(plant)
+        found = list(findings(subject, check))
+        assert subject.unexamined == {}
+        return found
+
+    return examined

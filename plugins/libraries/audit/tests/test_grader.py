@@ -13,21 +13,21 @@ from mlecore_audit.subject import Subject
 
 from mlecore.errors import InvalidSubmission
 
-SubjectOf = Callable[..., Subject]
+Planted = Callable[..., Subject]
 
 
 def _found(subject: Subject) -> dict[str, Finding]:
     return {finding.kind: finding for finding in grader.examine(subject)}
 
 
-def test_a_strict_grader_has_only_its_known_flaws(subject_of: SubjectOf) -> None:
-    found = _found(subject_of())
+def test_a_strict_grader_has_only_its_known_flaws(planted: Planted) -> None:
+    found = _found(planted())
     assert set(found) <= {"foreign classes"}  # v1 takes any whole number for a digit
     assert all(finding.level == "caution" and finding.file == "grade" for finding in found.values())
 
 
-def test_pairing_by_position_is_found(subject_of: SubjectOf, monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = subject_of()
+def test_pairing_by_position_is_found(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = planted()
     answers = list(subject.perfect["digit"])
 
     def by_position(submission: Any, *_: Any) -> float:
@@ -47,8 +47,8 @@ def test_pairing_by_position_is_found(subject_of: SubjectOf, monkeypatch: pytest
     assert {"repeats", "missing rows", "foreign keys", "missing values", "fractions", "foreign classes"} <= set(found)
 
 
-def test_a_check_that_rejects_more_than_grade_is_found(subject_of: SubjectOf, monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = subject_of()
+def test_a_check_that_rejects_more_than_grade_is_found(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = planted()
 
     def rejects(*_: Any) -> list[str]:
         raise InvalidSubmission("nothing is good enough")
