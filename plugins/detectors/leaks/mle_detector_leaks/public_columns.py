@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import frozen
 from mlecore_audit.columns import Copy, alike, copy_of, order_bits, rank_correlation
+from mlecore_audit.match import LUCK, MODEL
 
 from mle_detector_leaks.predictions import read_text
 from mlecore.competitions import Competition
@@ -36,8 +37,6 @@ _ROWS = 50_000  # of a submission that are compared, evenly chosen
 _TRAINING_ROWS = 200_000  # by which a column is compared with the target
 _PAIRS = 1000  # of one file that get a closer look
 _PRESENT = 0.9  # of the submission's rows that a public file must have, and of its values that must be numbers
-_LUCK = 20.0  # bits that an agreement must hold beyond the number of pairs that were tried: one in a million
-_MODEL = -math.log2(1 - 0.99**2) / 2  # bits per row that a model knows of an order with which it correlates by 0.99
 _FOLLOWS = 0.95  # rank correlation with the target from which on a model may well predict by one column
 _FEW = 20  # different predictions, below which a rule or a small tree may have made them
 _WORDS = {"equal": "are", "linear": "are, scaled,", "monotonic": "have the order of"}
@@ -69,7 +68,7 @@ def public_copy(run: RunRecord, competition: Competition, public: Path, not_read
         if theirs is None:
             continue
         pairs += max(1, own.width * theirs.width)
-        for match in _matches(own.drop(id), theirs, luck=_LUCK + math.log2(pairs)):
+        for match in _matches(own.drop(id), theirs, luck=LUCK + math.log2(pairs)):
             excuse = _excuse(match, name, tables, headers, competition)
             finding = _finding(match, name, competition, excuse)
             if not excuse:
@@ -162,7 +161,7 @@ def _matches(own: DataFrame, theirs: DataFrame, luck: float) -> Iterator[_Match]
         look = alike(np.stack(list(numbers.values()), axis=1), np.stack(list(theirs_in_numbers.values()), axis=1))
         for row, column in np.argwhere(look)[:_PAIRS]:
             copy = copy_of(numbers[names[row]], theirs_in_numbers[others[column]])
-            if copy is not None and copy.bits - (_MODEL * copy.rows if copy.relation == "monotonic" else 0) >= luck:
+            if copy is not None and copy.bits - (MODEL * copy.rows if copy.relation == "monotonic" else 0) >= luck:
                 yield _Match(predicted=names[row], column=others[column], copy=copy)
     for name in own.columns:
         for other in theirs.columns if name not in numbers else ():

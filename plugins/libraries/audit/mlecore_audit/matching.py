@@ -10,7 +10,7 @@ Part = Literal["train", "test"]
 
 _JOINED = 3  # parts of a path that a key may be spread over
 _SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,5}$")
-_NUMBERED = re.compile(r"[A-Za-z_. -]+(\d+)")
+_NUMBERED = re.compile(r"[A-Za-z. -]+_?(\d{1,18})(?=[_.]|$)")  # Sample00777_color
 _NUMBER = "#"  # in front of a key's number, without leading zeros
 _TRAIN = re.compile(r"train|valid|devel|curated|noisy", re.IGNORECASE)
 _TEST = re.compile(r"test", re.IGNORECASE)
@@ -48,8 +48,9 @@ def _candidates(path: str) -> Iterator[str]:
     stem = _SUFFIX.sub("", name)
     yield _plain(name)
     yield _plain(stem)
-    if numbered := _NUMBERED.fullmatch(stem):
-        yield f"{_NUMBER}{int(numbered[1])}"
+    for part in (stem, *parts[-2::-1]):
+        if numbered := _NUMBERED.match(part):
+            yield f"{_NUMBER}{int(numbered[1])}"
     for end in range(len(parts), 0, -1):
         for length in range(1, _JOINED + 1):
             if end - length >= 0 and not (end == len(parts) and length == 1):

@@ -45,7 +45,7 @@ def subject_of(tmp_path: Path) -> SubjectOf:
 
 @pytest.fixture
 def planted(subject_of: SubjectOf, tmp_path: Path) -> Callable[[Plant | None], Subject]:
-    """``planted(plant)``: 300 training and 200 test rows of random digits; ``plant(public, train, test)`` adds files."""
+    """``planted(plant)``: 300 training and 200 test rows of random digits; ``plant(public, train, test)`` adds."""
 
     def build(plant: Plant | None = None) -> Subject:
         rng = np.random.default_rng(7)

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from mlecore_audit.finding import Finding
+from mlecore_audit.match import match
 from mlecore_audit.sequences import _translation
 
 from mlecore.prepare.media import dicom, encode, wav
@@ -174,8 +175,18 @@ def test_sequences_of_other_words_are_recognised() -> None:
     assert _translation(truths, shuffled) is None
 
 
-def test_few_rows_prove_nothing() -> None:
-    from mlecore_audit.match import match
+def test_a_column_in_the_order_of_the_answers_is_found_and_one_that_only_splits_them_is_not() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=300)
+    keys = [str(k) for k in range(300)]
+    truth = pd.Series(values.astype(str), keys)
+    found = match(truth, pd.Series(np.exp(-values).astype(str), keys), 1)
+    assert found is not None
+    assert found.relation == "monotonic"
+    assert (found.predictions.astype(float) - values).abs().max() < 1e-9
+    assert match(truth, pd.Series((values > 0).astype(int).astype(str), keys), 1) is None
 
+
+def test_few_rows_prove_nothing() -> None:
     truth = pd.Series(list("ababab"), [str(k) for k in range(6)])
     assert match(truth, truth.map({"a": "x", "b": "y"}), 1) is None

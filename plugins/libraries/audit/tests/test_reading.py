@@ -1,0 +1,90 @@
+"""Public files are read whatever they are packed in, and rows are found whatever their keys look like."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from mlecore_audit.files import contents
+from mlecore_audit.keys import Keys
+from mlecore_audit.matching import Matcher, part_of
+from mlecore_audit.nmea import positions
+from mlecore_audit.tables import tables
+
+
+def _nested(root: Path) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("a/x.csv", "id,y\n1,2\n")
+    with tarfile.open(root / "public" / "x.tar.gz", "w:gz") as tar:
+        member = tarfile.TarInfo("in.zip")
+        member.size = len(inner.getvalue())
+        tar.addfile(member, io.BytesIO(inner.getvalue()))
+
+
+def test_archives_in_archives_are_read(tmp_path: Path) -> None:
+    (tmp_path / "public").mkdir()
+    _nested(tmp_path)
+    (tmp_path / "public" / "z.csv.gz").write_bytes(gzip.compress(b"id,y\n3,4\n"))
+    names = [item.name for item, _ in contents(tmp_path)]
+    assert names == [
+        "public/x.tar.gz",
+        "public/x.tar.gz!in.zip",
+        "public/x.tar.gz!in.zip!a/x.csv",
+        "public/z.csv.gz",
+        "public/z.csv.gz!z.csv",
+    ]
+    found = {where: pd.concat(batches).to_numpy().tolist() for where, batches in tables(tmp_path)}
+    assert found == {"public/x.tar.gz!in.zip!a/x.csv": [["1", "2"]], "public/z.csv.gz!z.csv": [["3", "4"]]}
+
+
+def test_a_damaged_archive_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
+    (tmp_path / "public").mkdir()
+    _nested(tmp_path)
+    (tmp_path / "public" / "broken.zip").write_bytes(b"PK\x03\x04 and no more")
+    failed: dict[str, str] = {}
+    names = [item.name for item, _ in contents(tmp_path, failed.__setitem__)]
+    assert list(failed) == ["public/broken.zip"]
+    assert "public/x.tar.gz!in.zip!a/x.csv" in names
+
+
+@pytest.mark.parametrize(
+    ("key", "path"),
+    [
+        ("0777", "test.tar.gz/Sample00777/Sample00777_color.mp4"),
+        ("a1b2", "test/a/1/b/a1b2.png"),
+        ("7.jpg", "test/7.jpg"),
+        ("2020-05-01-US-1-Pixel", "test/2020-05-01-US-1/Pixel/log.nmea"),
+    ],
+)
+def test_keys_are_found_in_paths(key: str, path: str) -> None:
+    assert Matcher([key, "other"])(path) == key
+    assert Matcher(["other"])(path) is None
+
+
+def test_folders_name_the_part() -> None:
+    assert [part_of(path) for path in ("train/1.png", "x/test_images/1.png", "train_test/1", "1.png")] == [
+        "train",
+        "test",
+        None,
+        None,
+    ]
+
+
+def test_keys_are_found_in_columns_however_they_are_spelled() -> None:
+    keys = Keys(["007", "b.png", "c"], ["id"], 10)
+    frame = pd.DataFrame({"file": ["x/7.jpg", "x/b.jpg", "x/c.jpg", "x/d.jpg"], "y": ["1", "2", "3", "4"]})
+    [(column, rows)] = keys.rows(frame)
+    assert column == "file"
+    assert dict(zip(rows.index, rows["y"], strict=True)) == {"007": "1", "b.png": "2", "c": "3"}
+
+
+def test_positions_of_a_receiver_are_degrees() -> None:
+    lines = [b"$GPGGA,000000.00,3723.2475,N,12158.3416,W,1\r\n", b"$GPGSV,1,1\r\n", b"noise\r\n"]
+    degrees = round(37 + 23.2475 / 60, 10), round(-(121 + 58.3416 / 60), 10)
+    assert positions(lines) == [{"latitude": repr(degrees[0]), "longitude": repr(degrees[1])}]
