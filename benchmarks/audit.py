@@ -49,7 +49,7 @@ def main() -> None:
             root = fresh(folder / name)
             create(root, count)
             out = folder / "findings.json"
-            serious = []
+            serious: list[str] = []
 
             def step(check: str, root: Path = root, out: Path = out, serious: list[str] = serious) -> Measured:
                 measured = run(python(CHECK, root, check, out))

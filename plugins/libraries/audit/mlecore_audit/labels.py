@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _MOST_CLASSES = 0.2  # classes per test row, above which a label is free text or a quantity
 _UNSEEN = 0.01  # share of test rows with a class that cannot be learnt, for a caution
 _SAMPLE = 10_000  # rows of a part that the classifier sees
-_READ = 1_000_000  # rows of a part from which they are drawn
 _FOLDS = 3
 _SIGMA = 4.0  # standard deviations from chance: one false alarm in 30,000
 _TOLD_APART = 0.55, 0.9  # lower bounds of the AUC for a note and a caution
@@ -124,14 +123,10 @@ def _drawn(table: TableRows, columns: list[str]) -> DataFrame:
 
     rng = np.random.default_rng(0)
     kept: list[Any] = []
-    rows = 0
     for batch in table.batches():
         kept.append(batch[columns].assign(_draw=rng.random(len(batch))))
-        rows += len(batch)
         if sum(map(len, kept)) > 3 * _SAMPLE:
             kept = [pd.concat(kept).nsmallest(_SAMPLE, "_draw")]
-        if rows >= _READ:
-            break
     drawn = pd.concat(kept).nsmallest(_SAMPLE, "_draw")
     return drawn.drop(columns="_draw").reset_index(drop=True)
 

@@ -42,40 +42,40 @@ def the(findings: list[Finding]) -> Finding:
     return findings[0]
 
 
-def test_patients_in_both_parts(subject_from: Any, rng: np.random.Generator) -> None:
-    found = the(list(groups.examine(subject_from(*by_row(rows(rng), rng)))))
+def test_patients_in_both_parts(subject_of: Any, rng: np.random.Generator) -> None:
+    found = the(list(groups.examine(subject_of(*by_row(rows(rng), rng)))))
     assert (found.level, found.file) == ("leak", "public/train.csv")
     assert found.score is not None and 0.85 < found.score < 0.95
     assert "column 'patient_id' has 100 groups of rows, and 100.0% of test rows have" in found.evidence
 
 
-def test_patients_of_one_part_only(subject_from: Any, rng: np.random.Generator) -> None:
+def test_patients_of_one_part_only(subject_of: Any, rng: np.random.Generator) -> None:
     frame = rows(rng)
     train, test = frame[200:].reset_index(drop=True), frame[:200].reset_index(drop=True)
-    found = the(list(groups.examine(subject_from(train, test))))
+    found = the(list(groups.examine(subject_of(train, test))))
     assert (found.level, found.score) == ("note", None)
     assert "0.0% of test rows have their group in train" in found.evidence and "the split goes by it" in found.evidence
 
 
-def test_what_is_no_id_is_an_input(subject_from: Any, rng: np.random.Generator) -> None:
+def test_what_is_no_id_is_an_input(subject_of: Any, rng: np.random.Generator) -> None:
     frame = rows(rng).rename(columns={"patient_id": "breed"})
-    assert the(list(groups.examine(subject_from(*by_row(frame, rng))))).level == "caution"
+    assert the(list(groups.examine(subject_of(*by_row(frame, rng))))).level == "caution"
 
 
 @pytest.mark.parametrize("numbered", [True, False])
-def test_parts_of_ids(numbered: bool, subject_from: Any, rng: np.random.Generator) -> None:
+def test_parts_of_ids(numbered: bool, subject_of: Any, rng: np.random.Generator) -> None:
     """``p17_203``: the part before the bar is a patient."""
     frame = rows(rng)
     patient = frame.pop("patient_id").str[1:]
     frame["id"] = [f"p{patient[n] if numbered else rng.integers(10**9)}_{n}x" for n in range(ROWS)]
-    found = list(groups.examine(subject_from(*by_row(frame, rng))))
+    found = list(groups.examine(subject_of(*by_row(frame, rng))))
     if numbered:
         assert "part 2 of ids has 100 groups" in the(found).evidence and the(found).level == "leak"
     else:
         assert found == []
 
 
-def test_parts_of_file_names(subject_from: Any, rng: np.random.Generator) -> None:
+def test_parts_of_file_names(subject_of: Any, rng: np.random.Generator) -> None:
     frame = rows(rng)
     patient = frame.pop("patient_id")
     train, test = by_row(frame.assign(patient=patient), rng)
@@ -84,27 +84,27 @@ def test_parts_of_file_names(subject_from: Any, rng: np.random.Generator) -> Non
         for part, table in (("train", train), ("test", test))
         for row in table.itertuples()
     }
-    subject = subject_from(train.drop(columns="patient"), test.drop(columns="patient"), files)
+    subject = subject_of(train.drop(columns="patient"), test.drop(columns="patient"), files)
     found = list(groups.examine(subject))
     assert [finding.level for finding in found] == ["leak"]
     assert "of file names has 100 groups of rows" in found[0].evidence
 
 
 @pytest.mark.parametrize("fractions", [True, False])
-def test_a_quantity_is_no_group(fractions: bool, subject_from: Any, rng: np.random.Generator) -> None:
+def test_a_quantity_is_no_group(fractions: bool, subject_of: Any, rng: np.random.Generator) -> None:
     """The label depends on an age of 100 values: neighbouring ages tell it as well."""
     age = rng.integers(0, 100, ROWS)
     ids = [f"row{n:05}x" for n in rng.permutation(ROWS)]
     frame = pd.DataFrame({"id": ids, "user_age": age + 0.5 * fractions, "digit": age // 12 + 1})
-    assert list(groups.examine(subject_from(*by_row(frame, rng)))) == []
+    assert list(groups.examine(subject_of(*by_row(frame, rng)))) == []
 
 
-def test_clean_data_have_no_groups(subject_from: Any, rng: np.random.Generator) -> None:
+def test_clean_data_have_no_groups(subject_of: Any, rng: np.random.Generator) -> None:
     columns: dict[str, Any] = {f"c{n}": rng.integers(0, 40, ROWS) for n in range(5)}
     columns |= {"weight": rng.normal(size=ROWS).round(3), "city": rng.choice([f"c{n}" for n in range(60)], ROWS)}
     ids = [f"row{n:05}x" for n in rng.permutation(ROWS)]
     frame = pd.DataFrame({"id": ids, **columns, "digit": rng.integers(1, 10, ROWS)})
-    assert list(groups.examine(subject_from(*by_row(frame, rng)))) == []
+    assert list(groups.examine(subject_of(*by_row(frame, rng)))) == []
 
 
 def test_the_majority_of_words_and_the_mean_of_numbers() -> None:

@@ -29,31 +29,31 @@ def rows(rng: np.random.Generator, count: int, part: str) -> pd.DataFrame:
     )
 
 
-def test_clean_data_have_no_findings(subject_from: Any, rng: np.random.Generator) -> None:
-    assert list(labels.examine(subject_from(rows(rng, 900, "a"), rows(rng, 300, "b")))) == []
+def test_clean_data_have_no_findings(subject_of: Any, rng: np.random.Generator) -> None:
+    assert list(labels.examine(subject_of(rows(rng, 900, "a"), rows(rng, 300, "b")))) == []
 
 
-def test_classes_of_one_part_only(subject_from: Any, rng: np.random.Generator) -> None:
+def test_classes_of_one_part_only(subject_of: Any, rng: np.random.Generator) -> None:
     train, test = rows(rng, 900, "a"), rows(rng, 300, "b")
     test.loc[:8, "digit"] = 12
     train.loc[:8, "digit"] = 11
-    unseen, unused = labels.examine(subject_from(train, test))
+    unseen, unused = labels.examine(subject_of(train, test))
     assert unseen.level == "caution" and "1 of 'digit' such as '12' (9 rows, 3.0%)" in unseen.evidence
     assert unused.level == "note" and "1 of 'digit' such as '11' (9 rows, 1.0%)" in unused.evidence
 
 
-def test_quantities_have_no_classes(subject_from: Any, rng: np.random.Generator) -> None:
+def test_quantities_have_no_classes(subject_of: Any, rng: np.random.Generator) -> None:
     train, test = rows(rng, 900, "a"), rows(rng, 300, "b")
     for part in (train, test):
         part["digit"] = rng.integers(0, 10**6, len(part))
-    assert list(labels.examine(subject_from(train, test))) == []
+    assert list(labels.examine(subject_of(train, test))) == []
 
 
 @pytest.mark.parametrize(("shift", "level"), [(1.0, "note"), (5.0, "caution")])
-def test_drift(shift: float, level: str, subject_from: Any, rng: np.random.Generator) -> None:
+def test_drift(shift: float, level: str, subject_of: Any, rng: np.random.Generator) -> None:
     train, test = rows(rng, 900, "a"), rows(rng, 300, "b")
     test["size"] += shift
-    (found,) = labels.examine(subject_from(train, test))
+    (found,) = labels.examine(subject_of(train, test))
     assert (found.level, found.kind, found.score) == (level, "drift", None)
     assert "most by 'size'" in found.evidence
 
@@ -82,9 +82,9 @@ def test_columns_that_hold_one_value_or_none() -> None:
 
 
 @pytest.mark.parametrize(("share", "level"), [(0.5, "note"), (0.0, "caution")])
-def test_missing_values(share: float, level: str, subject_from: Any, rng: np.random.Generator) -> None:
+def test_missing_values(share: float, level: str, subject_of: Any, rng: np.random.Generator) -> None:
     train, test = rows(rng, 900, "a"), rows(rng, 300, "b")
     test.loc[rng.random(300) >= share, "town"] = ""
-    findings = [finding for finding in labels.examine(subject_from(train, test)) if finding.kind == "missing values"]
+    findings = [finding for finding in labels.examine(subject_of(train, test)) if finding.kind == "missing values"]
     assert [finding.level for finding in findings] == [level]
     assert "1 of 4 columns" in findings[0].evidence and "'town' (0% in train" in findings[0].evidence

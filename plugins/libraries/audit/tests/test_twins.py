@@ -68,7 +68,7 @@ def the(findings: list[Finding]) -> Finding:
     return findings[0]
 
 
-def test_same_bytes_in_a_folder_and_an_archive(subject_from: Any, rng: np.random.Generator) -> None:
+def test_same_bytes_in_a_folder_and_an_archive(subject_of: Any, rng: np.random.Generator) -> None:
     train, test = rows(rng, TRAIN, "a"), rows(rng, TEST, "b")
     test.loc[:29, "digit"] = train.loc[:29, "digit"]
     content = {f"train/{id}.dat": rng.bytes(200_000 if n == 0 else 500) for n, id in enumerate(train["id"])}
@@ -78,33 +78,33 @@ def test_same_bytes_in_a_folder_and_an_archive(subject_from: Any, rng: np.random
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for id, data in own.items():
             archive.writestr(f"{id}.dat", data)
-    found = the(list(twins.examine(subject_from(train, test, {**content, "test.zip": buffer.getvalue()}))))
+    found = the(list(twins.examine(subject_of(train, test, {**content, "test.zip": buffer.getvalue()}))))
     assert found.level == "leak" and found.score == 0.75
     assert found.file == "public/test.zip!b000x.dat"
     assert "30 of 40 test rows have a file with the same bytes as" in found.evidence
     assert "of 30 with known labels, 30 have the same ones" in found.evidence
 
 
-def test_a_blank_file_is_no_twin(subject_from: Any, rng: np.random.Generator) -> None:
+def test_a_blank_file_is_no_twin(subject_of: Any, rng: np.random.Generator) -> None:
     train, test = rows(rng, TRAIN, "a"), rows(rng, TEST, "b")
     files = {f"train/{id}.dat": b"blank" for id in train["id"]} | {f"test/{id}.dat": b"blank" for id in test["id"]}
-    assert list(twins.examine(subject_from(train, test, files))) == []
+    assert list(twins.examine(subject_of(train, test, files))) == []
 
 
 @pytest.mark.parametrize("label", ["right", "wrong"])
-def test_images_that_were_compressed_and_scaled(label: str, subject_from: Any, rng: np.random.Generator) -> None:
+def test_images_that_were_compressed_and_scaled(label: str, subject_of: Any, rng: np.random.Generator) -> None:
     train, test = rows(rng, TRAIN, "a"), rows(rng, TEST, "b")
     test.loc[:24, "digit"] = train.loc[:24, "digit"] + (label == "wrong") * 10
     scenes = [scene(rng) for _ in range(TRAIN)]
     files = {f"train/{id}.jpg": jpeg(pixels) for id, pixels in zip(train["id"], scenes, strict=True)}
     for n, id in enumerate(test["id"]):
         files[f"test/{id}.jpg"] = jpeg(scenes[n], 60, 0.8) if n < 25 else jpeg(scene(rng))
-    found = the(list(twins.examine(subject_from(train, test, files))))
+    found = the(list(twins.examine(subject_of(train, test, files))))
     assert "25 of 40 test rows have nearly the same image as" in found.evidence
     assert (found.level, found.score) == (("leak", 0.625) if label == "right" else ("caution", 0.0))
 
 
-def test_images_of_one_kind_are_no_twins(subject_from: Any, rng: np.random.Generator) -> None:
+def test_images_of_one_kind_are_no_twins(subject_of: Any, rng: np.random.Generator) -> None:
     """Equal at a coarse scale, as X-rays are, but each with its own detail."""
     train, test = rows(rng, TRAIN, "a"), rows(rng, TEST, "b")
     common = gaussian_filter(rng.normal(size=(120, 160, 3)), (14, 14, 0))
@@ -115,23 +115,23 @@ def test_images_of_one_kind_are_no_twins(subject_from: Any, rng: np.random.Gener
             own = gaussian_filter(rng.normal(size=(120, 160, 3)), (2, 2, 0))
             pixels = np.clip(common + 4 * own / own.std(), 0, 255).astype(np.uint8)
             files[f"{part}/{id}.jpg"] = jpeg(pixels)
-    subject = subject_from(train, test, files)
+    subject = subject_of(train, test, files)
     with read_files(subject) as read:
         hashes = np.array([entry.hash for entry in read.entries], np.uint64)
     assert len(near_pairs(hashes[:TEST], hashes[TEST:], RADIUS).row) > 20, "the hashes alone would be wrong"
     assert list(twins.examine(subject)) == []
 
 
-def test_black_images_and_damaged_ones_are_no_twins(subject_from: Any, rng: np.random.Generator) -> None:
+def test_black_images_and_damaged_ones_are_no_twins(subject_of: Any, rng: np.random.Generator) -> None:
     train, test = rows(rng, TRAIN, "a"), rows(rng, TEST, "b")
     black = np.zeros((120, 160, 3), np.uint8)
     files = {f"train/{id}.jpg": jpeg(black, 50) for id in train["id"]}
     files |= {f"test/{id}.jpg": jpeg(black, 90) for id in test["id"]}
     files["test/b000x.jpg"] = files["train/a000x.jpg"][:60]
-    assert list(twins.examine(subject_from(train, test, files))) == []
+    assert list(twins.examine(subject_of(train, test, files))) == []
 
 
-def test_sounds_at_another_loudness(subject_from: Any, rng: np.random.Generator) -> None:
+def test_sounds_at_another_loudness(subject_of: Any, rng: np.random.Generator) -> None:
     train, test = rows(rng, TRAIN, "a"), rows(rng, TEST, "b")
     test.loc[:24, "digit"] = train.loc[:24, "digit"]
 
@@ -146,39 +146,39 @@ def test_sounds_at_another_loudness(subject_from: Any, rng: np.random.Generator)
     files = {f"train/{id}.wav": wav(samples) for id, samples in zip(train["id"], sounds, strict=True)}
     for n, id in enumerate(test["id"]):
         files[f"test/{id}.wav"] = wav(sounds[n] * 0.6 if n < 25 else sound())
-    found = the(list(twins.examine(subject_from(train, test, files))))
+    found = the(list(twins.examine(subject_of(train, test, files))))
     assert found.level == "leak"
     assert "25 of 40 test rows have nearly the same sound as" in found.evidence
 
 
-def test_texts_with_a_changed_word(subject_from: Any, rng: np.random.Generator) -> None:
+def test_texts_with_a_changed_word(subject_of: Any, rng: np.random.Generator) -> None:
     texts = [" ".join(rng.choice(WORDS, 40)) for _ in range(TRAIN + TEST)]
     train, test = rows(rng, TRAIN, "a", text=texts[:TRAIN]), rows(rng, TEST, "b", text=texts[TRAIN:])
     test = copied(test, train, 25)
     test.loc[:24, "text"] = [text.upper().rpartition(" ")[0] + ", other!" for text in test["text"][:25]]
-    found = the(list(twins.examine(subject_from(train, test))))
+    found = the(list(twins.examine(subject_of(train, test))))
     assert found.level == "leak" and found.score == 0.625 and found.file == "public/test.csv"
     assert "25 of 40 test rows share most of the phrases in 'text'" in found.evidence
 
 
-def test_rows_that_are_equal_once_rounded(subject_from: Any, rng: np.random.Generator) -> None:
+def test_rows_that_are_equal_once_rounded(subject_of: Any, rng: np.random.Generator) -> None:
     train = rows(rng, TRAIN, "a", **{name: rng.normal(size=TRAIN) for name in "uvw"}, kind=["k"] * TRAIN)
     test = rows(rng, TEST, "b", **{name: rng.normal(size=TEST) for name in "uvw"}, kind=["k"] * TEST)
     test = copied(test, train, 25)
     test["u"] += 1e-9
-    found = the(list(twins.examine(subject_from(train, test))))
+    found = the(list(twins.examine(subject_of(train, test))))
     assert found.level == "leak"
     assert "25 of 40 test rows have the same values, rounded, in all 4 columns as" in found.evidence
 
 
-def test_clean_data_have_no_twins(subject_from: Any, rng: np.random.Generator) -> None:
+def test_clean_data_have_no_twins(subject_of: Any, rng: np.random.Generator) -> None:
     def part(count: int, name: str) -> pd.DataFrame:
         columns = {str(n): rng.integers(0, 3, count) for n in range(5)}
         return rows(rng, count, name, **columns, text=[" ".join(rng.choice(WORDS[:50], 12)) for _ in range(count)])
 
     train, test = part(2 * TRAIN, "a"), part(TEST, "b")
     files = {f"{'train' if id[0] == 'a' else 'test'}/{id}.jpg": jpeg(scene(rng)) for id in (*train["id"], *test["id"])}
-    assert list(twins.examine(subject_from(train, test, files))) == []
+    assert list(twins.examine(subject_of(train, test, files))) == []
 
 
 def test_rows_are_equal_by_chance_or_not(rng: np.random.Generator) -> None:

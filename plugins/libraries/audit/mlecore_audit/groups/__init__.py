@@ -155,7 +155,7 @@ def _apart(found: Crossing) -> str:
     return (
         f"{found.grouping.name} has {found.count:,} groups of rows, and {found.share:.1%} of test rows have "
         f"their group in train, where a random split would give {found.expected:.0%}: "
-        "the split goes by it, and so should validation"
+        f"the split goes by it, and so should validation{found.grouping.looked}"
     )
 
 
@@ -163,5 +163,5 @@ def _shared(found: Crossing) -> str:
     return (
         f"{found.grouping.name} has {found.count:,} groups of rows, and {found.share:.1%} of test rows have "
         f"their group in train (a random split would give {found.expected:.0%}): if the split went by it, none would; "
-        "the score is that of copying the group's usual label"
+        f"the score is that of copying the group's usual label{found.grouping.looked}"
     )

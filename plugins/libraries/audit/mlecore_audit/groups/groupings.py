@@ -35,6 +35,7 @@ class Grouping:
     name: str  # "column 'anchor'", "part 2 of ids"
     is_id: bool  # no input of an honest model
     is_number: bool
+    looked: str  # what was looked at, if not all
     test: Series[float]  # index: test keys; numbers, or hashes of words
     train: Series[float]
 
@@ -61,9 +62,12 @@ def _of_tables(subject: Subject, test: TableRows, train: TableRows) -> Iterator[
         some = columns[first : first + _AT_ONCE]
         numeric = {column: _is_number(heads[0][column]) and _is_number(heads[1][column]) for column in some}
         values = [_values(table, numeric) for table in (test, train)]
+        looked = f" (in the first {_ROWS:,} rows of a table)" if max(map(len, values)) >= _ROWS else ""
         for column in some:
             name, is_id = f"column {column!r}", bool(_ID.search(column))
-            yield Grouping(train.where, name, is_id, numeric[column], *(frame[column].dropna() for frame in values))
+            yield Grouping(
+                train.where, name, is_id, numeric[column], looked, *(frame[column].dropna() for frame in values)
+            )
 
 
 def _is_fraction(column: Series[str]) -> bool:
@@ -120,4 +124,4 @@ def _pieces(what: str, where: str, test: Mapping[str, str], train: Mapping[str, 
             numbers_of(each) if numeric else pd.util.hash_array(each.to_numpy()).view("i8") / 2.0 for each in values
         ]
         series = (pd.Series(hashed, each.index) for hashed, each in zip(hashes, values, strict=True))
-        yield Grouping(where, f"part {place + 1} of {what}", True, numeric, *series)
+        yield Grouping(where, f"part {place + 1} of {what}", True, numeric, "", *series)
