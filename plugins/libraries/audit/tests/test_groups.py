@@ -49,6 +49,14 @@ def test_patients_in_both_parts(subject_of: Any, rng: np.random.Generator) -> No
     assert "column 'patient_id' has 100 groups of rows, and 100.0% of test rows have" in found.evidence
 
 
+def test_patients_that_tell_nothing(subject_of: Any, rng: np.random.Generator) -> None:
+    """They are noted even so: models recognize them."""
+    frame = rows(rng).assign(digit=rng.integers(1, 10, ROWS))
+    found = the(list(groups.examine(subject_of(*by_row(frame, rng)))))
+    assert (found.level, found.score) == ("note", None)
+    assert "where a split by it would leave none" in found.evidence
+
+
 def test_patients_of_one_part_only(subject_of: Any, rng: np.random.Generator) -> None:
     frame = rows(rng)
     train, test = frame[200:].reset_index(drop=True), frame[:200].reset_index(drop=True)
@@ -70,7 +78,7 @@ def test_parts_of_ids(numbered: bool, subject_of: Any, rng: np.random.Generator)
     frame["id"] = [f"p{patient[n] if numbered else rng.integers(10**9)}_{n}x" for n in range(ROWS)]
     found = list(groups.examine(subject_of(*by_row(frame, rng))))
     if numbered:
-        assert "part 2 of ids has 100 groups" in the(found).evidence and the(found).level == "leak"
+        assert "part 1 of ids has 100 groups" in the(found).evidence and the(found).level == "leak"
     else:
         assert found == []
 

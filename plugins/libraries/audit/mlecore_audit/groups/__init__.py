@@ -53,6 +53,8 @@ def examine(subject: Subject) -> Iterator[Finding]:
             yield Finding(level="note", kind="groups", file=grouping.file, evidence=_apart(found))
         elif found.share > _NEVER and (told := _told(subject, found)) >= _TOLD:
             crossing.append((told, found))
+        elif found.share > _NEVER and grouping.is_id and found.expected >= _EXPECTED:
+            yield Finding(level="note", kind="groups", file=grouping.file, evidence=_shared(found))
     for _, found in sorted(crossing, key=lambda each: -each[0])[:_SCORED]:
         score = score_of_groups(subject, found)
         gain = subject.gain(score)
@@ -60,7 +62,13 @@ def examine(subject: Subject) -> Iterator[Finding]:
             level = subject.level_of(score)
             if level == "leak" and not found.grouping.is_id:
                 level = "caution"
-            yield Finding(level=level, kind="groups", file=found.grouping.file, evidence=_shared(found), score=score)
+            yield Finding(
+                level=level,
+                kind="groups",
+                file=found.grouping.file,
+                evidence=f"{_shared(found)}; copied is the group's usual label",
+                score=score,
+            )
 
 
 def crossing_of(grouping: Grouping) -> Crossing | None:
@@ -161,7 +169,7 @@ def _apart(found: Crossing) -> str:
 
 def _shared(found: Crossing) -> str:
     return (
-        f"{found.grouping.name} has {found.count:,} groups of rows, and {found.share:.1%} of test rows have "
-        f"their group in train (a random split would give {found.expected:.0%}): if the split went by it, none would; "
-        f"the score is that of copying the group's usual label{found.grouping.looked}"
+        f"{found.grouping.name} has {found.count:,} groups of rows, and {found.share:.1%} of test rows have their "
+        f"group in train (a random split would give {found.expected:.0%}), where a split by it would leave none"
+        f"{found.grouping.looked}"
     )

@@ -23,7 +23,7 @@ _AT_ONCE = 32  # columns
 _ID = re.compile(
     r"(^|[_ ])(id|no|nr|idx|index|group)s?$|[a-z]id$|name|user|patient|subject|session|speaker", re.IGNORECASE
 )
-_PIECES = re.compile(r"[A-Za-z]+|\d+|[^\W_]+")
+_PIECES = re.compile(r"[^\W_]+")
 _MOST_PIECES = 12
 
 
