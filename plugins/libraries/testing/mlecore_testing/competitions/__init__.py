@@ -67,7 +67,7 @@ RULES: tuple[Rule[Harness], ...] = (
     Rule(name="reasons", says="a refusal says why, in a sentence", test=verdicts.reasons, needs=("perfect",)),
     Rule(name="validate", says="the sandbox's validate contradicts neither", test=validate, needs=("perfect",)),
     Rule(name="leaks", says="public files do not hold the answers", test=leaks, needs=("layout",)),
-    Rule(name="order", says="the order of test files does not tell their labels", test=order, needs=("layout",)),
+    Rule(name="order", says="names and orders of test items do not tell labels", test=order, needs=("layout",)),
     Rule(name="learnable", says="a model beats the sample submission", test=learnable, needs=("sample",), long=True),
 )
 

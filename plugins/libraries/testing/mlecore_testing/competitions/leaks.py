@@ -13,7 +13,7 @@ from mlecore_audit.finding import is_declared
 from mlecore_audit.subject import Subject
 
 from mlecore.data.prepared import Prepared
-from mlecore.errors import DataError
+from mlecore.errors import MlecoreError
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken, Undecided
 
@@ -31,5 +31,5 @@ def serious(harness: Harness, check: ModuleType) -> Iterator[Broken]:
         for finding in check.examine(Subject(harness.competition, prepared)):
             if finding.level in ("answer", "leak") and not is_declared(finding, harness.facts):
                 yield Broken(finding.evidence, finding.file)
-    except DataError as error:
+    except MlecoreError as error:
         raise Undecided(str(error)) from None
