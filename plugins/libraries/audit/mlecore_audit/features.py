@@ -43,7 +43,7 @@ class Feature:
 def features(subject: Subject, part: Role) -> Iterator[Feature]:
     """All features of the items and rows of one part; no order of rows that a table keeps together by a group."""
     yield from _of_files(subject, part)
-    if len(subject.keys) > 1:  # rows of a thing stand together, in an order of their own
+    if len(subject.keys) > 1 or subject.things:  # rows of a thing stand together, in an order of their own
         return
     tables = list(_of_tables(subject, part))
     yield from tables
