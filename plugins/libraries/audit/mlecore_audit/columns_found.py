@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ _WORDS = {
 }
 _WORTH = 0.1  # gain of a submission from which on a sign of some rows is a leak
 _SHOWN = 3  # columns that a finding names
+_WORD = re.compile(r"[\w.+-]+")
+_OF_TEXT = ", word "
+_MOST_WORDS = 20  # of a text that are columns of their own
 
 
 class Columns:
@@ -59,7 +63,8 @@ class Columns:
         import pandas as pd
 
         texts = {
-            key: {n: v for n, v in own.items() if isinstance(v, str) and n[0] != "#"} for key, own in fields.items()
+            key: with_words({n: v for n, v in own.items() if isinstance(v, str) and n[0] != "#"})
+            for key, own in fields.items()
         }
         frame = pd.DataFrame.from_dict(texts, orient="index").fillna("")
         if len(frame):
@@ -69,14 +74,18 @@ class Columns:
         truths = self._subject.truths
         rows = rows.loc[truths.index.intersection(rows.index)]
         found: dict[str, list[tuple[str, str, Match]]] = {}
+        whole: set[tuple[str, str]] = set()  # (column, target): the words of such a text tell nothing new
         for target in truths.columns:
             truth = truths.loc[rows.index, target]
             for column in rows.columns:
                 if len(truths.columns) > 10 and column not in (target, CLASS) and target != CLASS:
                     continue  # of many targets, each with the column of its own name
+                if (str(column).rpartition(_OF_TEXT)[0], target) in whole:
+                    continue
                 self._tried += 1
                 if (one := match(truth, rows[column], self._tried)) is not None:
                     found.setdefault(one.relation, []).append((str(column), target, one))
+                    whole.add((str(column), target))
         for relation, matches in found.items():
             yield self._finding(files, relation, matches, word)
 
@@ -98,3 +107,13 @@ class Columns:
         if relation in ("equal", "linear", "relabelled"):
             return "answer"
         return "caution" if relation == "certain" and self._subject.gain(score) < _WORTH else "leak"
+
+
+def with_words(texts: Mapping[str, str]) -> dict[str, str]:
+    """Each text, and each word of a text with several: ``{"Note": "ring=1 7", "Note, word 2": "1", ...}``."""
+    found = dict(texts)
+    for name, text in texts.items():
+        words = _WORD.findall(text)
+        if 1 < len(words) <= _MOST_WORDS:
+            found |= {f"{name}{_OF_TEXT}{place}": word for place, word in enumerate(words, 1)}
+    return found

@@ -20,13 +20,15 @@ from mlecore_audit.training import Role, joined
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-Origin = Literal["order", "name", "content"]
-"""``order``: where an item stands among others. ``name``: what it is called. ``content``: its size, time, header."""
+Origin = Literal["order", "rows", "name", "content"]
+"""``order``: where an item stands among others, or a row by its id. ``rows``: where a row stands in a table.
+``name``: what an item is called. ``content``: its size, header."""
 
 _ITEMS = 4000  # of each part whose headers are read
 _ROWS = 200_000  # of a table by which its order is judged
 _DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[A-Za-z]{2,}")
+_FILE = re.compile(r".*[^/.]\.[A-Za-z]\w{1,4}")
 _GROUPS = 3  # times fewer runs of a value than rows, from which on a column groups rows
 
 
@@ -49,14 +51,14 @@ def features(subject: Subject, part: Role) -> Iterator[Feature]:
     yield from tables
     if part == "test" and (tables or not subject.tables(part)):
         yield from _of_order(
-            "row of the sample submission", subject.facts.sample, list(dict.fromkeys(subject.sample.index))
+            "row of the sample submission", subject.facts.sample, list(dict.fromkeys(subject.sample.index)), "rows"
         )
 
 
-def _of_order(name: str, file: str, keys: list[str]) -> Iterator[Feature]:
+def _of_order(name: str, file: str, keys: list[str], origin: Origin = "order") -> Iterator[Feature]:
     import pandas as pd
 
-    yield Feature(file=file, name=name, origin="order", values=pd.Series(np.arange(len(keys)) / len(keys), keys))
+    yield Feature(file=file, name=name, origin=origin, values=pd.Series(np.arange(len(keys)) / len(keys), keys))
 
 
 def _of_files(subject: Subject, part: Role) -> Iterator[Feature]:
@@ -89,8 +91,8 @@ def _of_items(file: str, items: dict[str, Item]) -> Iterator[Feature]:
     place = "position in the archive" if archived else "inode"
     yield from _of_order(f"place by {place}", file, sorted(keys, key=lambda key: items[key].place))
     times = {key: items[key].time for key in keys}
-    if None not in times.values() and len(set(times.values())) > len(keys) / 2:
-        yield from _of_order("place by time", file, sorted(keys, key=lambda key: times[key] or 0.0))
+    if None not in times.values() and len(set(times.values())) > 1:
+        yield Feature(file=file, name="time of the last change", origin="order", values=pd.Series(times, dtype=float))
     for name, values in (
         ("folder", {key: PurePosixPath(names[key]).parent.name for key in keys}),
         ("word in the name", {key: (_LETTERS.findall(PurePosixPath(names[key]).stem) or [""])[0] for key in keys}),
@@ -164,7 +166,10 @@ def _of_tables(subject: Subject, part: Role) -> Iterator[Feature]:
         groups = groups_of(frame.drop(columns=[*table.key, *table.labels]))
         if groups is not None:
             continue
-        yield from _of_order("row of the table", table.where, list(keys))
+        yield from _of_order("row of the table", table.where, list(keys), "rows")
+        for column in frame.columns:
+            if column not in table.key and is_of_file_names(frame[column]):
+                yield from _of_order(f"order of {column!r}", table.where, list(keys.iloc[frame[column].argsort()]))
         numbers = numbers_of(keys.str.replace(r"\D", "", regex=True).str[:15])
         if np.isfinite(numbers).all() and len(np.unique(numbers)) > 0.9 * len(numbers):
             yield from _of_order("order of the ids", table.where, list(keys.iloc[np.argsort(numbers, kind="stable")]))
@@ -179,3 +184,8 @@ def groups_of(frame: DataFrame) -> str | None:
         if runs == values.nunique() and 2 < runs <= len(values) / _GROUPS:
             return str(column)
     return None
+
+
+def is_of_file_names(column: Series[str]) -> bool:
+    """Does it name a file for each row, as ``images/17.png``?"""
+    return bool(column.is_unique and column.str.fullmatch(_FILE.pattern).mean() > 0.9)

@@ -168,6 +168,6 @@ def _flat(value: Any, name: str, depth: int = 6) -> Iterator[tuple[str, str | li
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "replace")
+    if isinstance(value, bytes):  # comments begin with the name of their code where EXIF says so
+        value = value.removeprefix(b"ASCII\0\0\0").decode("utf-8", "replace").strip("\0 ")
     return str(value)[:_LONGEST]

@@ -32,7 +32,7 @@ _ALPHA = 1e-5  # chance of any false finding, by the normal distribution of shuf
 _CLASSES = 60  # a column of more different answers that are no numbers is not tried
 _TARGETS = 20
 _AS_GOOD = 0.8  # of the gain of a model of test items that one of training items must have, to be named instead
-_WORTH, _NEARLY = 0.05, 0.9  # gain of a submission: what is worth more than a note; what is nearly the answers
+_WORTH, _MOSTLY, _NEARLY = 0.05, 0.5, 0.9  # gain of a submission: worth more than a note; half; nearly the answers
 
 
 @frozen(kw_only=True)
@@ -52,7 +52,7 @@ def examine(subject: Subject) -> Iterator[Finding]:
                 tried.append(tell)
     seen: set[tuple[str, str]] = set()
     for tell in _holm(tried):
-        key = (tell.feature.file, tell.feature.origin if tell.feature.origin == "order" else tell.feature.name)
+        key = (tell.feature.file, "order" if tell.feature.origin in ("order", "rows") else tell.feature.name)
         if key not in seen:
             found = _finding(subject, tell, _counterpart(tell.feature, training))
             if found is not None:
@@ -148,11 +148,15 @@ def _finding(subject: Subject, tell: _Tell, training: Feature | None) -> Finding
         f"(p {'<' if tell.chance < 1e-12 else '='} {max(tell.chance, 1e-12):.1g} against shuffled labels)"
     )
     level = _level(subject, feature, score, tell.explained)
-    return Finding(level=level, kind=feature.origin, file=feature.file, evidence=evidence, score=score)
+    kind = "order" if feature.origin == "rows" else feature.origin
+    return Finding(level=level, kind=kind, file=feature.file, evidence=evidence, score=score)
 
 
 def _level(subject: Subject, feature: Feature, score: float | None, explained: float) -> Level:
+    """Neighbours in a table may be alike, as of one recording; that is a leak only where it tells most."""
     gain = max(subject.gain(score), explained if subject.gain(score) == 0 else 0.0)
+    if feature.origin == "rows":
+        return "leak" if gain >= _MOSTLY else "caution"
     if feature.origin == "content":
         return "leak" if gain >= _NEARLY else "caution" if gain >= _WORTH else "note"
     return "leak" if gain >= _WORTH else "caution"
