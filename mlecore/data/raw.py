@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 
 from mlecore import files
+from mlecore.data.estimate import LARGE, estimate
 from mlecore.data.http import add_sources, archive_md5
 from mlecore.data.layout import DataDirs
 from mlecore.data.nested import refuse_nested_bombs
@@ -45,6 +46,10 @@ def get_raw(competition: Competition, dirs: DataDirs, source: Source, verify: bo
         case Synthetic(seed=seed, size=size):
             seed, size = seed or 0, 1.0 if size is None else size
             path = folder / "synthetic" / "raw"
+            if size >= LARGE:
+                takes = estimate(competition, folder, seed, size)
+                if progress is not None:
+                    progress(0, 0, takes)
             _fill(path, lambda raw: competition.make_raw(raw, seed=seed, size=size))
             return Raw(path=path, seed=seed, size=size)
         case Fetch():

@@ -12,6 +12,7 @@ from mlecore.errors import DataError, GradingError, PluginError
 from mlecore.submissions.check import generic_check
 from mlecore.submissions.guard import guard
 from mlecore.submissions.table import Table
+from mlecore.submissions.training_labels import unknown_labels
 
 
 def check(competition: Competition, submission: Path, public: Path) -> list[str]:
@@ -20,16 +21,18 @@ def check(competition: Competition, submission: Path, public: Path) -> list[str]
         guard(submission, sample_path)
         table, sample = Table(submission), Table(sample_path)
         if not competition.loaded.implements("check"):
-            return generic_check(competition.format, table, sample)
-        warnings = competition.loaded.call(
-            "check",
-            submission=table,
-            sample=sample,
-            public=public,
-            edition=competition.edition,
-            format=competition.format,
-        )
-        return list(warnings or ())
+            warnings = generic_check(competition.format, table, sample)
+        else:
+            warnings = competition.loaded.call(
+                "check",
+                submission=table,
+                sample=sample,
+                public=public,
+                edition=competition.edition,
+                format=competition.format,
+            )
+        others = sorted(set(public.glob("*.csv")) - {public.parent / competition.facts.sample})
+        return [*(warnings or ()), *unknown_labels(competition.format, table, sample, others)]
 
 
 def score(competition: Competition, submission: Path, private: Path, public: Path | None = None) -> float:

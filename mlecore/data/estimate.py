@@ -1,0 +1,52 @@
+"""What synthetic data of a large size will take, by a trial of size 1, before they are created."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlecore import files
+from mlecore.errors import DataError
+from mlecore.units import show_duration, show_size
+
+if TYPE_CHECKING:
+    from mlecore.competitions import Competition
+
+LARGE = 10.0  # the size from which a trial of size 1 costs little beside the data
+_BLOCK = 4096  # bytes that a file takes at least, on most file systems
+
+
+def estimate(competition: Competition, folder: Path, seed: int, size: float) -> str:
+    """Disk and time that data of this size will take, in words, if both grow with the size.
+
+    Raises DataError, with the largest size that fits, where the disk of ``folder`` cannot hold them.
+    """
+    trial = Path(tempfile.mkdtemp(dir=folder, prefix=".", suffix=".tmp"))  # swept after a kill
+    try:
+        for name in ("raw", "public", "private"):
+            (trial / name).mkdir()
+        start = time.monotonic()
+        competition.make_raw(trial / "raw", seed=seed, size=1.0)
+        competition.prepare(trial / "raw", trial / "public", trial / "private")
+        seconds, taken = time.monotonic() - start, _taken(trial)
+    finally:
+        files.remove(trial)
+    free = shutil.disk_usage(folder).free
+    if taken * size > free:
+        fits = 0.9 * free / taken
+        raise DataError(
+            f"synthetic data of {competition.id} with --size {size:g} take about {show_size(taken * size)}, and "
+            f"{folder} has {show_size(free)} free",
+            fix=f"--size {f'{fits:.0f}' if fits >= 1 else f'{fits:.1g}'} would fit. Or name another directory: --data",
+        )
+    return f"creating about {show_size(taken * size)} in about {show_duration(seconds * size)}"
+
+
+def _taken(folder: Path) -> int:
+    """Bytes on the disk; links count as files, for most become copies: see ``scatter.py``."""
+    sizes = (os.lstat(f"{place}/{name}").st_size for place, _, names in os.walk(folder) for name in names)
+    return sum(-(-size // _BLOCK) * _BLOCK for size in sizes)
