@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from mlecore.errors import UsageError
-from mlecore.scaffold import KINDS, names, write
+from mlecore.scaffold import EXAMPLES, KINDS, names, write
 
 
 @click.command("new")
@@ -20,17 +20,24 @@ from mlecore.scaffold import KINDS, names, write
     default=Path(),
     help="Parent folder.  [default: current directory]",
 )
+@click.option("--images", is_flag=True, help="A competition with pictures.")
+@click.option("--groups", is_flag=True, help="A competition whose rows belong to groups, such as patients.")
 @click.option("--model", is_flag=True, help="An agent that calls its model, with a tool loop.")
-def command(kind: str, name: str, into: Path, model: bool) -> None:
+def command(kind: str, name: str, into: Path, **examples: bool) -> None:
     """Write a new plugin package.
 
     NAME is the plugin's name for users, e.g. `my-problem`. The package mle-comp-my-problem (or mle-agent-..., mle-
     backend-..., mle-detector-...) is written to a folder of the same name. It works at once: install it, run its
     tests, then change it.
     """
-    if model and kind != "agent":
-        raise UsageError(f"--model is for agents, not for a {kind}", fix=f"Leave it out: mlecore new {kind} {name}")
-    folder = write(names(kind, name), into, model=model)
+    chosen = [example for example, given in examples.items() if given]
+    for example in chosen:
+        if example not in EXAMPLES[kind]:
+            fix = f"Leave it out: mlecore new {kind} {name}"
+            raise UsageError(f"mlecore new {kind} has no --{example}", fix=fix)
+    if len(chosen) > 1:
+        raise UsageError(f"--{' and --'.join(chosen)} exclude each other", fix="Name one of them.")
+    folder = write(names(kind, name, *chosen), into)
     shown = shlex.quote(str(folder))
     click.echo(f"Wrote {shown}. What to do next:")
     for line in (

@@ -1,8 +1,8 @@
 """New plugin packages, written from the templates in this folder.
 
-``common/`` holds what all kinds get; each kind has its own folder, and agents that call a model another. A template is
-a text with ``$name``, ``$title``, ``$module`` and other names of ``_values`` in it (``$$`` is a dollar sign);
-``module/`` becomes the import package.
+``common/`` holds what all kinds get; each kind, and each of ``EXAMPLES``, may have a folder of its own. A template is a
+text with ``$name``, ``$title``, ``$module`` and other names of ``_values`` in it (``$$`` is a dollar sign); ``module/``
+becomes the import package.
 """
 
 from __future__ import annotations
@@ -24,6 +24,12 @@ DESCRIPTIONS = {
     "detector": "Detector $name: what it finds, in one line",
 }
 KINDS = tuple(DESCRIPTIONS)
+EXAMPLES: dict[str, dict[str, tuple[str, ...]]] = {  # kind -> examples to begin with, the usual one first -> needs
+    "competition": {"tabular": (), "images": ("pillow>=10",), "groups": ()},
+    "agent": {"script": (), "model": ("mle-lib-agents>=0.1",)},
+    "backend": {"processes": ()},
+    "detector": {"rule": ()},
+}
 _NAME = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
 _SUFFIX = ".tmpl"
 
@@ -34,6 +40,7 @@ class Names:
 
     kind: str
     name: str  # the entry point's
+    example: str  # of EXAMPLES
 
     @property
     def distribution(self) -> str:
@@ -48,7 +55,7 @@ class Names:
         return " ".join(word[:1].upper() + word[1:] for word in re.split(r"[._-]", self.name))
 
 
-def names(kind: str, name: str) -> Names:
+def names(kind: str, name: str, example: str | None = None) -> Names:
     """Raises UsageError for a name that cannot be one, or is taken."""
     from mlecore.registry.discovery import plugins
 
@@ -57,7 +64,7 @@ def names(kind: str, name: str) -> Names:
             f"{name!r} is not a plugin's name: letters and digits, a single dash, dot or underscore between them",
             fix=f"Such as: mlecore new {kind} my-{kind}",
         )
-    package = Names(kind, name)
+    package = Names(kind, name, example or next(iter(EXAMPLES[kind])))
     if name.lower().startswith(PREFIXES[kind]):
         raise UsageError(
             f"{name!r} repeats the prefix {PREFIXES[kind]}, which is added to it",
@@ -71,17 +78,14 @@ def names(kind: str, name: str) -> Names:
     return package
 
 
-def write(package: Names, into: Path, *, model: bool = False) -> Path:
-    """Write the package into a new folder below ``into``; returns that. Raises UsageError if it exists.
-
-    ``model``: an agent that calls its model in a loop, instead of one without.
-    """
+def write(package: Names, into: Path) -> Path:
+    """Write the package into a new folder below ``into``; returns that. Raises UsageError if it exists."""
     folder = into / package.distribution
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{folder} exists already; nothing was written", fix="Remove it, or name another --into.")
-    values = _values(package, ("mle-lib-agents>=0.1",) if model else ())
-    own = "agent_with_model" if model else package.kind
-    for templates in (Path(__file__).parent / "common", Path(__file__).parent / own):
+    values = _values(package)
+    for source in ("common", package.kind, f"{package.kind}-{package.example}"):
+        templates = Path(__file__).parent / source
         for template in sorted(templates.rglob(f"*{_SUFFIX}")):
             parts = [package.module if part == "module" else part for part in template.relative_to(templates).parts]
             target = folder.joinpath(*parts).with_suffix("")
@@ -90,16 +94,16 @@ def write(package: Names, into: Path, *, model: bool = False) -> Path:
     return folder
 
 
-def _values(package: Names, libraries: tuple[str, ...]) -> dict[str, str]:
-    """What the names in a template stand for. ``libraries``: what the package depends on besides the core."""
+def _values(package: Names) -> dict[str, str]:
+    """What the names in a template stand for."""
     names = {name: getattr(package, name) for name in ("kind", "name", "distribution", "module", "title")}
     description = Template(DESCRIPTIONS[package.kind]).substitute(names)
-    dependencies = ", ".join(f'"{requirement}"' for requirement in (_core(), *libraries))
-    return {**names, "description": description, "dependencies": dependencies, "year": str(date.today().year)}
+    return {**names, "description": description, "dependencies": _needs(package), "year": str(date.today().year)}
 
 
-def _core() -> str:
-    """The requirement on this version of mlecore and later ones."""
+def _needs(package: Names) -> str:
+    """The dependencies, first this version of mlecore and later ones."""
     from importlib.metadata import version
 
-    return "mlecore>=" + ".".join(version("mlecore").split(".")[:2])
+    core = "mlecore>=" + ".".join(version("mlecore").split(".")[:2])
+    return ", ".join(f'"{each}"' for each in (core, *EXAMPLES[package.kind][package.example]))

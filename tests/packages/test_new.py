@@ -19,11 +19,10 @@ from mlecore_testing.models import Answer, Script, Tool, scripted_model
 from mlecore.cli.new import command
 from mlecore.errors import UsageError
 from mlecore.registry.discovery import PREFIXES
-from mlecore.scaffold import KINDS, names, write
+from mlecore.scaffold import EXAMPLES, KINDS, Names, names, write
 
 CLI = "from mlecore.cli import main; main()"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-SCAFFOLDS = [*((kind, False) for kind in KINDS), ("agent", True)]  # with a model or not
 
 
 @pytest.mark.slow
@@ -43,6 +42,26 @@ def test_a_new_package_installs_is_found_and_passes_its_tests(
         assert tested.returncode == 0, tested.stdout
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("example", ["groups", "images"])
+def test_each_example_of_a_competition_passes_the_kit(
+    example: str, install: Callable[[Path], None], run: Run, tmp_path: Path
+) -> None:
+    folder = write(names("competition", f"try-{example}", example), tmp_path)
+    install(folder)
+    tested = run("-m", "pytest", "-q", str(folder))
+    assert tested.returncode == 0, tested.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [["agent", "x", "--images"], ["competition", "x", "--images", "--groups"], ["competition", "x", "--model"]]
+)
+def test_examples_are_of_one_kind_and_exclude_each_other(words: list[str], tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, [*words, "--into", str(tmp_path)])
+    assert isinstance(done.exception, UsageError), done.output
+    assert not list(tmp_path.iterdir())
+
+
 def test_it_says_what_to_do_next(tmp_path: Path) -> None:
     done = CliRunner().invoke(command, ["agent", "my-own", "--into", str(tmp_path)])
     assert done.exit_code == 0, done.output
@@ -56,19 +75,25 @@ def test_it_says_what_to_do_next(tmp_path: Path) -> None:
     }
 
 
+def _one_of_each() -> list[Names]:
+    return [names(kind, f"my-{example}", example) for kind in KINDS for example in EXAMPLES[kind]]
+
+
 def test_nothing_is_left_to_fill_in(tmp_path: Path) -> None:
-    for number, (kind, model) in enumerate(SCAFFOLDS):
-        folder = write(names(kind, "my-own"), tmp_path / str(number), model=model)
+    for package in _one_of_each():
+        folder = write(package, tmp_path)
         for path in folder.rglob("*"):
             if path.is_file():
                 assert path.suffix in (".py", ".md", ".toml") or path.name in ("LICENSE", ".gitignore")
-                left = ("$name", "$module", "$title", "$dependencies", "$year", "TODO")
-                assert not any(word in path.read_text() for word in left)
+                assert not any(
+                    word in path.read_text()
+                    for word in ("$name", "$module", "$title", "$dependencies", "$year", "TODO")
+                )
 
 
 def test_new_code_is_clean(tmp_path: Path) -> None:
-    for number, (kind, model) in enumerate(SCAFFOLDS):
-        write(names(kind, "my-own"), tmp_path / str(number), model=model)
+    for package in _one_of_each():
+        write(package, tmp_path)
     config = Path(__file__).parents[2] / "pyproject.toml"
     for words in (["check"], ["format", "--check"]):
         done = subprocess.run(
@@ -80,9 +105,9 @@ def test_new_code_is_clean(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize(("kind", "model"), SCAFFOLDS)
-def test_a_new_package_can_be_published(kind: str, model: bool, build: Callable[[Path], Path], tmp_path: Path) -> None:
-    folder = write(names(kind, "my-own"), tmp_path, model=model)
+@pytest.mark.parametrize("package", _one_of_each(), ids=lambda package: package.distribution)
+def test_a_new_package_can_be_published(package: Names, build: Callable[[Path], Path], tmp_path: Path) -> None:
+    folder = write(package, tmp_path)
     with zipfile.ZipFile(build(folder)) as wheel:
         (metadata,) = [wheel.read(name).decode() for name in wheel.namelist() if name.endswith("/METADATA")]
         (licence,) = [wheel.read(name).decode() for name in wheel.namelist() if name.endswith("/licenses/LICENSE")]
@@ -115,16 +140,10 @@ def test_answers_are_not_committed(tmp_path: Path) -> None:
     assert "answers.csv" not in done.stdout
 
 
-def test_only_an_agent_has_a_model(tmp_path: Path) -> None:
-    done = CliRunner().invoke(command, ["detector", "my-own", "--model", "--into", str(tmp_path)])
-    assert isinstance(done.exception, UsageError) and "--model is for agents" in str(done.exception)
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.slow
 def test_an_agent_with_a_model_says_how_it_ended(tmp_path: Path) -> None:
     """Its loop, outside of a sandbox; docs/agents.md runs it in one."""
-    folder = write(names("agent", "my-own"), tmp_path, model=True)
+    folder = write(names("agent", "my-own", "model"), tmp_path)
     home = tmp_path / "home"
     for name in ("agent", "logs", "submission"):
         (home / name).mkdir(parents=True)
