@@ -125,6 +125,7 @@ class Facts:
     answers: str  # the file of the answers, such as "private/test.csv"
     sample: str  # the sample submission, such as "public/sample_submission.csv" or "public/x.csv.zip!x.csv"
     submission: Format  # what a submission looks like
+    group: str | None = None  # the column whose equal values belong to one part of the split, such as "patient_id"
     kaggle: str | None = None  # slug of the competition on Kaggle; without it the data come from the fetch hook
     split: Split | None = None  # of the benchmark
     size_gb: float | None = None  # of the download, in 10^9 bytes

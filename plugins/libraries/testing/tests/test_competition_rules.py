@@ -59,6 +59,16 @@ BROKEN = {
     "no metric in the description": ("description", {TEXT: ("accuracy", "a number")}, "does not name the metric"),
     "a local path in the description": ("description", {TEXT: ("", "\nSee /tmp/my/notes.txt.\n")}, "/tmp/my/notes.txt"),
     "a file that is not described": ("description-fits", {TEXT: ("`train.csv`", "one file")}, "train.csv"),
+    "a described file that is missing": (
+        "description-fits",
+        {TEXT: ("", "\nSee also `images/<id>.png`.\n")},
+        "images/<id>",
+    ),
+    "a described table that is missing": (
+        "description-fits",
+        {TEXT: ("", "\nSee also `more.csv`.\n")},
+        "more.csv, which",
+    ),
     "a column that is not described": ("description-fits", {TEXT: ("inside", "within")}, "'inside'"),
     "raw data by hash": ("raw", {RAW: ("RandomState(seed)", "RandomState(hash(str(seed)) % 9973)")}, "other bytes"),
     "raw data by the clock": (
@@ -98,6 +108,11 @@ BROKEN = {
         "best",
         {CODE: ("return accuracy(", "return 2.0 if predictions['inside'].sum() == 0 else accuracy(")},
         "scores 2.0, the perfect submission 1.0",
+    ),
+    "a score that is no number": (
+        "number",
+        {CODE: ("return accuracy(", "return float('nan') if predictions['inside'].nunique() == 1 else accuracy(")},
+        "its score is NaN, though [submission] allows only finite numbers",
     ),
     "a table that claims too much": (
         "defects",

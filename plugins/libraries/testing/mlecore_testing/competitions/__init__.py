@@ -11,12 +11,13 @@ from mlecore_testing.competitions import data, verdicts
 from mlecore_testing.competitions.defects import defects
 from mlecore_testing.competitions.description import description, description_fits
 from mlecore_testing.competitions.facts import facts
+from mlecore_testing.competitions.groups import groups
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.competitions.layout import layout
 from mlecore_testing.competitions.leaks import leaks
 from mlecore_testing.competitions.learning import learnable
 from mlecore_testing.competitions.order import order
-from mlecore_testing.competitions.submissions import best, perfect, sample
+from mlecore_testing.competitions.submissions import best, number, perfect, sample
 from mlecore_testing.competitions.validate import validate
 from mlecore_testing.light import light
 from mlecore_testing.rules import Broken, Rule, Skipped, apply_rules
@@ -60,6 +61,13 @@ RULES: tuple[Rule[Harness], ...] = (
         needs=("perfect",),
         sampled=True,
     ),
+    Rule(
+        name="number",
+        says="what grade accepts scores a number, not NaN",
+        test=number,
+        needs=("perfect",),
+        sampled=True,
+    ),
     Rule(name="defects", says="what [submission] rules out is invalid", test=defects, needs=("sample",)),
     Rule(name="errors", says="neither check nor grade crashes", test=verdicts.errors, needs=("perfect",)),
     Rule(name="sound", says="check never refuses what grade accepts", test=verdicts.sound, needs=("perfect",)),
@@ -67,6 +75,7 @@ RULES: tuple[Rule[Harness], ...] = (
     Rule(name="reasons", says="a refusal says why, in a sentence", test=verdicts.reasons, needs=("perfect",)),
     Rule(name="validate", says="the sandbox's validate contradicts neither", test=validate, needs=("perfect",)),
     Rule(name="leaks", says="public files do not hold the answers", test=leaks, needs=("layout",)),
+    Rule(name="groups", says="no declared group is in both parts of the split", test=groups, needs=("layout",)),
     Rule(name="order", says="names and orders of test items do not tell labels", test=order, needs=("layout",)),
     Rule(name="learnable", says="a model beats the sample submission", test=learnable, needs=("sample",), long=True),
 )

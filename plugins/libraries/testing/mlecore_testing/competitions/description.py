@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken, Stop
@@ -14,6 +16,12 @@ _MANY = 8  # more columns, or files of one kind, need not all be named
 _NO_NAMES = {"mean", "score", "error", "column", "wise", "weighted", "multi", "class", "label", "level", "of", "at"}
 _SANDBOX = "data|submission|code|logs|instructions|validate_submission"  # below /home
 _LOCAL = re.compile(rf"(?<![\w/.:-])/(?:root|tmp|Users|mnt|var|home/(?!{_SANDBOX}))\b[\w./-]*|[A-Z]:\\\w+")
+_SUFFIXES = (  # of data; "numpy.load" names no file
+    "7z|aiff?|avi|bmp|bson|csv|dcm|dicom|feather|flac|gif|gz|h5|hdf5|jpe?g|jsonl?|mat|mp[34]|nii|np[yz]|ogg|parquet|"
+    "pdf|pkl|png|tar|tfrec|tgz|tiff?|tsv|txt|wav|xml|xyz|zip"
+)
+_ARCHIVES = (".7z", ".gz", ".tar", ".tgz", ".zip")
+_FILE = re.compile(rf"`([^`\n]*[^`\n/.]\.(?:{_SUFFIXES}))`")
 
 
 def description(harness: Harness) -> Iterator[Broken]:
@@ -41,6 +49,26 @@ def description_fits(harness: Harness) -> Iterator[Broken]:
     for entry in entries:
         if alike[entry.suffix] <= _MANY and entry.name not in text:
             yield Broken(f"it does not name {entry.name}, which the agent gets", "description.md")
+    for name in _missing(text, harness.names):
+        yield Broken(f"it names {name}, which is missing from the public data", "description.md")
+
+
+def _missing(text: str, public: list[str]) -> Iterator[str]:
+    """Files that the text names, ``images/<id>.png`` too, and that are in no folder or archive of the public data.
+
+    Of kinds of which there are many, single names are examples that synthetic data need not have. Archives in archives
+    may hold anything.
+    """
+    if any("!" in name and name.endswith(_ARCHIVES) for name in public):
+        return
+    paths = [name.replace("!", "/") for name in public]
+    alike = Counter(PurePosixPath(path).suffix for path in paths)
+    for name in dict.fromkeys(_FILE.findall(text)):
+        if name == "submission.csv" or ("<" not in name and alike[PurePosixPath(name).suffix] > _MANY):
+            continue
+        pattern = "*/" + re.sub(r"<[^>]*>", "*", name.removeprefix("./").replace("[", "[[]"))
+        if not any(fnmatchcase(path, pattern) for path in paths):
+            yield name
 
 
 def _names_metric(text: str, metric: str) -> bool:

@@ -10,9 +10,12 @@ from itertools import islice
 from pathlib import Path
 
 from attrs import frozen
+from mlecore_audit.files import listing
 from mlecore_audit.mutants import Grid, Mutant, mutants
+from mlecore_audit.subject import Subject
 
 from mlecore import Competition
+from mlecore.data.prepared import Prepared
 from mlecore.data.sample import open_sample
 from mlecore.errors import InvalidSubmission, MlecoreError
 from mlecore.submissions.format import Format
@@ -92,6 +95,19 @@ class Harness:
     def create_prepared(self) -> None:
         """Point ``prepared`` to the test run's data, created if they do not exist yet."""
         self.prepared = self.shared.prepared(self.competition, self.seed, self.size)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Path of every public file and of members of archives: ``public/x.zip!train/1.jpg``."""
+        return [item.name for item in listing(self.prepared)]
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The prepared data as the audit sees them."""
+        prepared = Prepared(
+            competition=self.competition.id, edition=self.competition.edition, synthetic=True, root=self.prepared
+        )
+        return Subject(self.competition, prepared)
 
     @property
     def format(self) -> Format:

@@ -10,9 +10,7 @@ from types import ModuleType
 
 from mlecore_audit import answers
 from mlecore_audit.finding import is_declared
-from mlecore_audit.subject import Subject
 
-from mlecore.data.prepared import Prepared
 from mlecore.errors import MlecoreError
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.rules import Broken, Undecided
@@ -24,11 +22,8 @@ def leaks(harness: Harness) -> Iterator[Broken]:
 
 def serious(harness: Harness, check: ModuleType) -> Iterator[Broken]:
     """What one of the audit's checks finds, if it is more than a caution and not declared."""
-    prepared = Prepared(
-        competition=harness.competition.id, edition=harness.competition.edition, synthetic=True, root=harness.prepared
-    )
     try:
-        for finding in check.examine(Subject(harness.competition, prepared)):
+        for finding in check.examine(harness.subject):
             if finding.level in ("answer", "leak") and not is_declared(finding, harness.facts):
                 yield Broken(finding.evidence, finding.file)
     except MlecoreError as error:

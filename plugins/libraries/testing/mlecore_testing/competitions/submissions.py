@@ -1,10 +1,11 @@
-"""Rules: the sample and the perfect submission are valid; nothing scores better than the perfect one."""
+"""Rules: the sample and the perfect submission are valid; nothing scores better than the perfect one, or NaN."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
+from mlecore.submissions.format import Column
 from mlecore_testing.competitions.harness import Harness, Response
 from mlecore_testing.rules import Broken
 
@@ -28,6 +29,18 @@ def best(harness: Harness) -> Iterator[Broken]:
         if _beats(harness, verdict.grade, top):
             score = verdict.grade.score
             yield Broken(f"scores {score}, the perfect submission {top.score}", verdict.mutant.name)
+
+
+def number(harness: Harness) -> Iterator[Broken]:
+    if any(_may_be_nan(column) for column in harness.format.columns.values()):
+        return  # what such a submission scores is up to the metric
+    for verdict in harness.verdicts:
+        if verdict.grade.score is not None and math.isnan(verdict.grade.score):
+            yield Broken("its score is NaN, though [submission] allows only finite numbers", verdict.mutant.name)
+
+
+def _may_be_nan(column: Column) -> bool:
+    return column.type == "any" or (column.type == "number" and (column.missing or column.infinite))
 
 
 def _valid(harness: Harness, data: bytes, what: str) -> Iterator[Broken]:
