@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,21 @@ def test_numbers_and_times_tell_nothing_of_the_files_that_they_were_linked_from(
     ranks = np.argsort(np.argsort([status.st_ino for status in found]))
     assert abs(np.corrcoef(ranks, np.arange(400))[0, 1]) < 0.3  # six standard deviations
     assert (linked.parent / "raw" / "007").stat().st_mtime == 7  # raw data are only read
+
+
+def test_folders_list_them_in_no_order(linked: Path) -> None:
+    """A file system in memory lists files in the order of their creation, as btrfs and small folders of xfs do."""
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("there is no /dev/shm")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        public = Path(folder, "public")
+        (public / "deep").mkdir(parents=True)
+        for number in range(400):
+            Path(folder, f"{number:03}").touch()
+            (public / "deep" / f"{number:03}").hardlink_to(Path(folder, f"{number:03}"))
+        scatter_links(public)
+        listed = [int(path.name) for path in (public / "deep").iterdir()]
+    assert abs(np.corrcoef(listed, np.arange(400))[0, 1]) < 0.3  # six standard deviations
 
 
 def test_files_of_their_own_stay(linked: Path) -> None:

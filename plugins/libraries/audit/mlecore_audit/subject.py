@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
 from mlecore.api import Competition
@@ -18,7 +19,7 @@ from mlecore_audit.files import Item, contents, listing
 from mlecore_audit.finding import Level, medal
 from mlecore_audit.matching import Matcher, part_of
 from mlecore_audit.tables import Batches, guarded, numbers_of, read_tables, tables
-from mlecore_audit.training import Role, TableRows, in_target_form, joined, role_of
+from mlecore_audit.training import Role, TableRows, class_names, in_target_form, joined, role_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -28,6 +29,7 @@ Progress = Callable[[int, int, str], None]  # (done, total or 0, step)
 CLASS = "class"  # of one-hot answers
 _TARGETS = 100  # that are compared with each public column
 _TRAINING_ROWS = 1_000_000  # whose labels are kept
+_TABLES = 200  # below one folder that are looked at; more of them are items, not lists of items
 _NEARLY = 0.99  # of the sample's ids that a column with another name must hold, to be the ids
 _HALF, _TENTH = 0.5, 0.1  # of the way from the sample's score to the perfect one
 
@@ -289,11 +291,18 @@ class Subject:
     @cached_property
     def _tables(self) -> list[TableRows]:
         found = []
+        classes, ids = class_names(self.answers), frozenset(self.answers.index)
+        alike: Counter[str] = Counter()
         for where, batches in tables(self.root, self.failed):
+            path = PurePosixPath(where)
+            kind = "/".join((*path.parts[: min(2, len(path.parts) - 1)], path.suffix))
+            alike[kind] += 1
+            if alike[kind] > _TABLES:
+                continue
             frame = next(batches, None)
             if where == self.facts.sample or frame is None or frame.empty:
                 continue
-            role = role_of(frame, self.keys, self.targets, self.answers)
+            role = role_of(frame, self.keys, self.targets, ids, classes)
             if role is not None:
                 found.append(TableRows(where, *role, batches=_Reader(self, where)))
         return found

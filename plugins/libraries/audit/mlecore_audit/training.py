@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from attrs import frozen
@@ -11,7 +11,7 @@ from attrs import frozen
 from mlecore_audit.tables import Batches
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Index, Series
+    from pandas import DataFrame, Series
 
 _SEPARATORS = re.compile(r"[\s,;|]+")  # in a cell with several classes
 _PROBE = 2000  # rows by which a table is judged
@@ -32,13 +32,16 @@ class TableRows:
 
 
 def role_of(
-    frame: DataFrame, keys: Sequence[str], targets: Sequence[str], answers: DataFrame
+    frame: DataFrame, keys: Sequence[str], targets: Sequence[str], ids: Collection[str], classes: Collection[str]
 ) -> tuple[Role, tuple[str, ...], tuple[str, ...]] | None:
-    """What part a table belongs to, by its first rows: (role, key columns, label columns); None: neither."""
+    """What part a table belongs to, by its first rows: (role, key columns, label columns); None: neither.
+
+    ``ids``: the set of test keys; ``classes``: the names of the answers' classes, see ``class_names``.
+    """
     probe = frame.head(_PROBE)
-    key = key_columns(probe, keys, answers.index)
-    labels = label_columns(probe, targets, answers)
-    if key and joined(probe, key).isin(answers.index).mean() >= _SHARE:
+    key = key_columns(probe, keys, ids)
+    labels = label_columns(probe, targets, classes)
+    if key and joined(probe, key).map(ids.__contains__).mean() >= _SHARE:
         return "test", key, labels
     if not labels:
         return None
@@ -48,28 +51,31 @@ def role_of(
     return "train", key, labels
 
 
-def key_columns(frame: DataFrame, keys: Sequence[str], ids: Index[str]) -> tuple[str, ...]:
+def key_columns(frame: DataFrame, keys: Sequence[str], ids: Collection[str]) -> tuple[str, ...]:
     """The columns that name rows: of the submission's names; else the one whose values are keys of test rows."""
     if set(keys) <= set(frame.columns):
         return tuple(keys)
     if len(keys) == 1:
         for column in frame.columns:
-            if frame[column].isin(ids).mean() >= _SHARE:
+            if frame[column].map(ids.__contains__).mean() >= _SHARE:
                 return (column,)
     return ()
 
 
-def label_columns(frame: DataFrame, targets: Sequence[str], answers: DataFrame) -> tuple[str, ...]:
-    """The columns that hold what is to be predicted: of the targets' names, or one with their names or classes."""
+def label_columns(frame: DataFrame, targets: Sequence[str], classes: Collection[str]) -> tuple[str, ...]:
+    """The columns that hold what is to be predicted: of the targets' names, or one with names of classes."""
     if set(targets) <= set(frame.columns):
         return tuple(targets)
-    if len(targets) > 1:
-        found = [c for c in frame.columns if _among(frame[c], set(targets))]
-    else:
-        classes = set(answers[targets[0]].unique())
-        texts = {c for c in classes if not c.replace(".", "").replace("-", "").isdigit()}
-        found = [c for c in frame.columns if len(texts) > 1 and _among(frame[c], texts)]
+    found = [c for c in frame.columns if len(classes) > 1 and _among(frame[c], classes)]
     return tuple(found) if len(found) == 1 else ()
+
+
+def class_names(answers: DataFrame) -> frozenset[str]:
+    """What labels are called: the columns of one-hot answers, else the values of the one column that are no numbers."""
+    if len(answers.columns) > 1:
+        return frozenset(answers.columns)
+    values = answers.iloc[:, 0].unique()
+    return frozenset(value for value in values if not value.replace(".", "").replace("-", "").isdigit())
 
 
 def in_target_form(frame: DataFrame, labels: Sequence[str], targets: Sequence[str]) -> DataFrame:
@@ -95,11 +101,11 @@ def joined(frame: DataFrame, columns: Sequence[str]) -> Series[str]:
     return key
 
 
-def _among(column: Series[str], names: set[str]) -> bool:
+def _among(column: Series[str], names: Collection[str]) -> bool:
     """Are its cells names, or lists of names?"""
     known = column.map(lambda cell: bool(cell) and all(word in names for word in _words(cell, names)))
     return bool(known.mean() > 0.9) and column.nunique() > 1
 
 
-def _words(cell: str, names: set[str]) -> list[str]:
+def _words(cell: str, names: Collection[str]) -> list[str]:
     return [cell] if cell in names else [word for word in _SEPARATORS.split(cell) if word]

@@ -1,4 +1,4 @@
-"""The kit's rule order: an order of public files that tells the labels is found."""
+"""The kit's rule order: an order of public rows or files that tells the labels is found."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ ORDERS = {  # what prepare does besides, and what tells the labels then
         "(public / 'images').mkdir()\n"
         "for id in test.sort_values('inside')['id']:\n"
         "    (public / 'images' / f'{id}.png').touch()",
-        "public/images: ",  # by inode, or by time where that is finer
+        "public/images: the order of its test files by inode",
     ),
     "members packed label by label": (
         "import zipfile\n"
         "with zipfile.ZipFile(public / 'images.zip', 'w') as archive:\n"
         "    for id in test.sort_values('inside')['id']:\n"
         "        archive.writestr(f'{id}.png', b'')",
-        "public/images.zip: place by position in the archive",
+        "public/images.zip: the order of its test files by position",
     ),
     "files numbered label by label": (
         "test = test.sort_values('inside').assign(id=[f'{k:04}' for k in range(len(test))])\n"
         "(public / 'images').mkdir()\n"
         "for id in test['id'].sample(frac=1):\n"
         "    (public / 'images' / f'{id}.png').touch()",
-        "public/images: place by name",
+        "public/images: the order of its test files by name",
     ),
     "files numbered label by label, named in a table": (
         "names = [f'{k:04}.png' for k in range(len(test))]\n"
@@ -37,7 +37,7 @@ ORDERS = {  # what prepare does besides, and what tells the labels then
         "(public / 'images').mkdir()\n"
         "for name in names:\n"
         "    (public / 'images' / name).touch()",
-        "public/pictures.csv: order of 'file'",
+        "public/images: the order of its test files by name",
     ),
     "files with times label by label": (
         "import os, time\n"
@@ -45,12 +45,12 @@ ORDERS = {  # what prepare does besides, and what tells the labels then
         "for id, inside in test[['id', 'inside']].itertuples(index=False):\n"
         "    (public / 'images' / f'{id}.png').touch()\n"
         "    os.utime(public / 'images' / f'{id}.png', (inside, inside))",
-        "public/images: time of the last change",
+        "public/images: the order of its test files by time",
     ),
-    "rows sorted by label": ("test = test.sort_values('inside')", "public/test.csv: row of the table"),
+    "rows sorted by label": ("test = test.sort_values('inside')", "public/test.csv: the order of its test rows"),
     "rows sorted by label, as of a sample": (
         "write_csv(test.sort_values('inside', ascending=False)[['id']].assign(y=0.5), public / 'more.csv')",
-        "public/more.csv: row of the table",
+        "public/more.csv: the order of its test rows",
     ),
 }
 
@@ -59,7 +59,7 @@ ORDERS = {  # what prepare does besides, and what tells the labels then
 def test_an_order_that_tells_the_labels_is_found(judge_preparing: Judge, what: str) -> None:
     code, expected = ORDERS[what]
     found = judge_preparing("order", code)
-    assert any(place.startswith(expected) and "tells 'inside'" in place for place in found), found
+    assert any(f"{expected} tells 'inside' of the answers" in place for place in found), found
 
 
 def test_rows_of_near_labels_are_in_no_order(judge_preparing: Judge) -> None:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
-
-from mlecore_audit.subject import Subject
-from mlecore_audit.tables import tables
-from mlecore_audit.training import joined
 
 from mlecore_testing.competitions.harness import Harness
+from mlecore_testing.competitions.tables import tables
 from mlecore_testing.rules import Broken
 
 _SHOWN = 3  # groups named
@@ -19,7 +15,7 @@ def groups(harness: Harness) -> Iterator[Broken]:
     column = harness.facts.group
     if column is None:
         return
-    train, test = _parts(harness.subject, column)
+    train, test = _parts(harness, column)
     for part, found in (("training", train), ("test", test)):
         if not found:
             yield Broken(f"no table has {column!r} beside the ids of {part} rows", "competition.toml, group")
@@ -28,21 +24,21 @@ def groups(harness: Harness) -> Iterator[Broken]:
         yield Broken(f"{len(both)} of {len(test)} test groups are in the training data, too: {named}", column)
 
 
-def _parts(subject: Subject, column: str) -> tuple[set[str], set[str]]:
-    """The groups of training rows, which public tables hold, and of test rows, which the answers may hold, too."""
+def _parts(harness: Harness, column: str) -> tuple[set[str], set[str]]:
+    """The groups of training rows, which public tables hold, and of test rows, which any table may hold."""
     import pandas as pd
 
+    key = str(harness.truth.index.name)
+    ids = pd.read_csv(harness.prepared / harness.facts.answers, dtype=str, keep_default_na=False)[key]
     train: set[str] = set()
     test: set[str] = set()
-    answers = pd.read_csv(subject.root / subject.facts.answers, dtype=str, keep_default_na=False)
-    public = (frame for _, batches in tables(subject.root, subject.failed) for frame in batches)
-    for frame, is_public in chain([(answers, False)], ((frame, True) for frame in public)):
-        if not {*subject.keys, column} <= set(frame.columns):
+    for where, frame in tables(harness.prepared, harness.prepared):
+        if not {key, column} <= set(frame.columns):
             continue
-        known = joined(frame, subject.keys).isin(subject.answers.index)
-        if column in subject.keys and not known.all():  # training rows of a test group have its id, too
+        known = frame[key].isin(ids)
+        if key == column and not known.all():  # training rows of a test group have its id, too
             known[:] = False
         test |= set(frame[column][known])
-        if is_public:
+        if where.startswith("public/"):
             train |= set(frame[column][~known])
     return train, test

@@ -8,18 +8,21 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import frozen
-from mlecore_audit.files import listing
 from mlecore_audit.mutants import Grid, Mutant, mutants
-from mlecore_audit.subject import Subject
 
 from mlecore import Competition
-from mlecore.data.prepared import Prepared
 from mlecore.data.sample import open_sample
 from mlecore.errors import InvalidSubmission, MlecoreError
 from mlecore.submissions.format import Format
 from mlecore_testing.shared_data import SharedData
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from mlecore_testing.competitions.rows import Listing
 
 FEWEST = 150  # mutants that are always tried
 MOST = 500
@@ -99,15 +102,23 @@ class Harness:
     @cached_property
     def names(self) -> list[str]:
         """Path of every public file and of members of archives: ``public/x.zip!train/1.jpg``."""
-        return [item.name for item in listing(self.prepared)]
+        from mlecore_testing.competitions.tables import names
+
+        return list(names(self.prepared, self.public))
 
     @cached_property
-    def subject(self) -> Subject:
-        """The prepared data as the audit sees them."""
-        prepared = Prepared(
-            competition=self.competition.id, edition=self.competition.edition, synthetic=True, root=self.prepared
-        )
-        return Subject(self.competition, prepared)
+    def truth(self) -> DataFrame:
+        """The answers, see ``leaks.truth``; not to be changed. Raises Undecided."""
+        from mlecore_testing.competitions.leaks import truth
+
+        return truth(self)
+
+    @cached_property
+    def listings(self) -> list[Listing]:
+        """The public tables of test rows. Raises Undecided where the answers do not tell the ids."""
+        from mlecore_testing.competitions.rows import listings
+
+        return list(listings(self))
 
     @property
     def format(self) -> Format:
