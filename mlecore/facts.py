@@ -103,6 +103,7 @@ class Edition:
     metric: str | None = None  # instead of v1's
     answers: str | None = None  # instead of v1's
     sample: str | None = None  # instead of v1's
+    test_part: str | None = None  # instead of v1's, where the split differs
     leaks: tuple[Leak, ...] = ()  # those that remain
     waive: tuple[Waiver, ...] = ()  # rules of the conformance kit that this edition breaks by design
     description: tuple[Passage, ...] = ()  # what differs in description.md
@@ -125,6 +126,7 @@ class Facts:
     answers: str  # the file of the answers, such as "private/test.csv"
     sample: str  # the sample submission, such as "public/sample_submission.csv" or "public/x.csv.zip!x.csv"
     submission: Format  # what a submission looks like
+    test_part: str | None = None  # how the test part was drawn, and how it relates to Kaggle's
     group: str | None = None  # the column whose equal values belong to one part of the split, such as "patient_id"
     kaggle: str | None = None  # slug of the competition on Kaggle; without it the data come from the fetch hook
     split: Split | None = None  # of the benchmark
@@ -182,6 +184,7 @@ class Facts:
             metric=edition.metric or self.metric,
             answers=edition.answers or self.answers,
             sample=edition.sample or self.sample,
+            test_part=edition.test_part or self.test_part,
             gold_submission=None,
             check_incomplete=None,
             md5={path: md5 for path, md5 in self.md5.items() if path == "zip"},

@@ -3,6 +3,7 @@
 - `pyproject.toml`: the extras `lite`, `medium`, `high` and `all`, and the workspace's members
 - `docs/competitions.md`: all competitions, from their `competition.toml`
 - `docs/known-issues.md`: what is known to be wrong with them, from the same
+- `docs/editions.md`: what v2 changes, and how each test part relates to Kaggle's, from the same
 
 In `pyproject.toml` only the block between the two marks changes; the rest is written by hand.
 """
@@ -60,7 +61,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield ROOT / "pyproject.toml", with_block(ROOT / "pyproject.toml", extras_and_members())
     yield ROOT / "docs" / "competitions.md", competitions_page()
     yield ROOT / "docs" / "known-issues.md", known_issues_page()
-    yield ROOT / "docs" / "editions.md", with_block(ROOT / "docs" / "editions.md", editions_table(), PAGE_MARKS)
+    yield ROOT / "docs" / "editions.md", with_block(ROOT / "docs" / "editions.md", editions_tables(), PAGE_MARKS)
 
 
 def with_block(path: Path, block: str, marks: tuple[str, str] = MARKS) -> str:
@@ -168,13 +169,27 @@ def known_issues_page() -> str:
     return "\n".join(parts)
 
 
-def editions_table() -> str:
-    """What edition v2 changes in each competition."""
+def editions_tables() -> str:
+    """What edition v2 changes in each competition, and how each test part relates to Kaggle's."""
     found = [facts for facts in competitions() if "v2" in facts.editions]
     rows = [f"| {facts.id} | `{facts.editions['v2'].thresholds}` | {facts.editions['v2'].changes} |" for facts in found]
     without = ", ".join(facts.id for facts in competitions() if "v2" not in facts.editions)
     note = f"\n\nNo edition v2 yet: {without}." if without else ""
-    return "| competition | `thresholds` | what v2 changes |\n|---|---|---|\n" + "\n".join(rows) + note
+    changes = "| competition | `thresholds` | what v2 changes |\n|---|---|---|\n" + "\n".join(rows) + note
+    return f"{changes}\n\n{test_parts()}"
+
+
+def test_parts() -> str:
+    """Each competition's test part: v2's if there is one."""
+    newest = (facts.in_edition("v2") if "v2" in facts.editions else facts for facts in competitions())
+    rows = [f"| {facts.id} | {facts.test_part} |" for facts in newest if facts.test_part]
+    return (
+        "## How each test part relates to Kaggle's\n\n"
+        "Kaggle never published the labels of most of its private test parts, so nearly all test parts here come from "
+        "its training data: the human leaderboard was ranked on other rows. Where the split of v2 differs, the line is "
+        "v2's; `mlecore competitions show ID` shows that of v1.\n\n"
+        "| competition | test part |\n|---|---|\n" + "\n".join(rows)
+    )
 
 
 def _repair(issue: KnownIssue) -> str:

@@ -48,6 +48,16 @@ def test_known_issues_are_those_of_the_facts(script: ModuleType) -> None:
             assert "|" not in issue.what + issue.effect + (issue.fix or ""), "it would end the table's cell"
 
 
+def test_the_test_part_of_each_competition_on_kaggle_is_told(script: ModuleType) -> None:
+    lines = script.test_parts().splitlines()
+    for facts in script.competitions():
+        told = [line for line in lines if line.startswith(f"| {facts.id} |")]
+        v2 = facts.editions["v2"].test_part if "v2" in facts.editions else None
+        assert told == ([f"| {facts.id} | {v2 or facts.test_part} |"] if facts.kaggle else [])
+        for text in (facts.test_part, v2):
+            assert text is None or (text.endswith(".") and "|" not in text)
+
+
 def test_what_is_written_by_hand_stays(script: ModuleType, tmp_path: Path) -> None:
     begin, end = script.MARKS
     page = tmp_path / "pyproject.toml"

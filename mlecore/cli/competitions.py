@@ -106,6 +106,7 @@ def show(competition_id: str, edition: str, data: tuple[Path, ...], as_json: boo
                 for name, other in facts.editions.items()
             },
             "comparability": facts.comparability,
+            "test_part": facts.test_part,
             "thresholds": asdict(thresholds) if thresholds else None,
             "leaks": [asdict(leak) for leak in facts.leaks],
             "known_issues": [asdict(issue) for issue in facts.known_issues],
@@ -125,6 +126,8 @@ def show(competition_id: str, edition: str, data: tuple[Path, ...], as_json: boo
         "size": "unknown" if facts.size_gb is None else show_size(facts.size_gb * 1e9),
         "plugin": f"{target.plugin.distribution} {target.plugin.version}",
     }
+    if facts.test_part:
+        lines["test"] = facts.test_part
     for name, value in lines.items():
         click.echo(f"  {name + ':':10}{value}")
     if thresholds and facts.comparability == "none":

@@ -65,6 +65,12 @@ def test_competitions_list_and_show(tmp_path: Path) -> None:
     assert invoke("competitions", "list", "--split", "easy").exit_code == 2
 
 
+def test_show_tells_how_the_test_part_of_an_edition_was_drawn() -> None:
+    assert "870 passengers (10 %), drawn at random" in invoke("competitions", "show", "spaceship-titanic").output
+    v2 = invoke("competitions", "show", "spaceship-titanic", "--edition", "v2", "--json").output
+    assert "by travel group" in json.loads(v2)["test_part"]
+
+
 def test_the_benchmark_has_75_competitions_and_7_for_development() -> None:
     of = {split: json.loads(invoke("competitions", "list", "--split", split, "--json").output) for split in SPLITS}
     assert {split: len(rows) for split, rows in of.items()} == {"low": 22, "medium": 38, "high": 15, "dev": 7}
