@@ -105,17 +105,17 @@ def _fix_times(archive: SevenZipFile) -> None:
             member[time] = ArchiveTimestamp.from_datetime(0)
 
 
-def write_tar(source: Path, target: Path, names: Mapping[str, str]) -> None:
+def write_tar(source: Path, target: Path, names: Mapping[str, str], *, compressed: bool = False) -> None:
     """A new tar of files below folder ``source``, old name to new name, in the order of ``names``.
 
-    It is compressed, little and fast, if the target's name ends with ``.gz``.
+    ``compressed``: with gzip, little and fast. The target's name decides nothing, as a published ``.tar.gz`` is none.
 
     Times, owners and modes are left out, so that the same input gives the same bytes. Raises DataError when
     one is missing, and when the target exists already.
     """
     with (
         new_file(target) as file,
-        _gzipped(file) if target.suffix == ".gz" else nullcontext(file) as stream,
+        _gzipped(file) if compressed else nullcontext(file) as stream,
         tarfile.open(fileobj=stream, mode="w:") as archive,
     ):
         for old, new in names.items():

@@ -367,7 +367,7 @@ def test_a_tar_has_its_members_in_the_order_given_and_nothing_of_their_files(tmp
             ("y", b"a/1"),
         ]
     for name in ("x.tar.gz", "again.tar.gz"):  # the gzip header could hold a name and the time
-        write_tar(tmp_path, tmp_path / name, {"b": "new/z", "a/1": "y"})
+        write_tar(tmp_path, tmp_path / name, {"b": "new/z", "a/1": "y"}, compressed=True)
     assert (tmp_path / "x.tar.gz").read_bytes() == (tmp_path / "again.tar.gz").read_bytes()
     assert gzip.decompress((tmp_path / "x.tar.gz").read_bytes()) == (tmp_path / "x.tar").read_bytes()
     for names, match in (({"c": "c"}, "missing"), ({"../b": "b"}, "outside")):

@@ -33,7 +33,7 @@ def prepare(raw: Path, public: Path, private: Path) -> None:
             source = (samples / name).rename(samples / "source")
             _write_sample(source, samples / name, name)
             source.unlink()
-        write_tar(samples, public / ARCHIVE, {name: name for name in names})
+        write_tar(samples, public / ARCHIVE, {name: name for name in names}, compressed=True)
 
 
 def _write_sample(source: Path, target: Path, name: str) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import importlib
-import multiprocessing
+import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from attrs import asdict
+
 from mlecore.api import Competition, competition
+from mlecore.child_environment import child_environment
 from mlecore.data.prepared import Prepared
 from mlecore.units import show_size
 from mlecore_audit.finding import LEVELS, UNEXAMINED, Finding
@@ -31,19 +35,11 @@ def audit(competition: Competition, prepared: Prepared, *, jobs: int = 1) -> lis
         subject = Subject(competition, prepared)
         found = [finding for check in CHECKS for finding in findings(subject, check)]
         return ordered([*found, *_unexamined(subject.unexamined)])
-    results = []
-    missed: dict[str, str] = {}
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-        values = prepared.to_json()
-        futures = {pool.submit(_work, check, competition.id, competition.edition, values): check for check in CHECKS}
-        for future in as_completed(futures):
-            try:
-                own, unread = future.result()
-            except Exception as error:  # the process died: out of memory, a crash in a library
-                own, unread = [], {f"check {futures[future]}": f"its process ended: {error}"}
-            results += own
-            missed |= unread
-    return ordered([*results, *_unexamined(missed)])
+    order = {"id": competition.id, "edition": competition.edition, "prepared": prepared.to_json()}
+    with ThreadPoolExecutor(jobs) as pool:
+        replies = list(pool.map(lambda check: _in_a_process(check, order), CHECKS))
+    results = [Finding(**finding) for reply in replies for finding in reply["findings"]]
+    return ordered([*results, *_unexamined({file: why for reply in replies for file, why in reply["unread"].items()})])
 
 
 def findings(subject: Subject, check: str) -> Iterator[Finding]:
@@ -63,11 +59,26 @@ def _unexamined(missed: Mapping[str, str]) -> list[Finding]:
     return [Finding(level="note", kind=UNEXAMINED, file=file, evidence=why) for file, why in missed.items()]
 
 
-def _work(check: str, id: str, edition: str, prepared: Mapping[str, Any]) -> tuple[list[Finding], dict[str, str]]:
-    """In a process of its own."""
-    subject = Subject(competition(id, edition), Prepared.from_json(prepared), _Lines(f"{id}, {check}"))
-    found = list(findings(subject, check))
-    return found, subject.unexamined
+def _in_a_process(check: str, order: Mapping[str, Any]) -> dict[str, Any]:
+    """What a check replies, in a process of its own; if that dies, which file or library killed it is unknown."""
+    command = [sys.executable, "-P", "-m", "mlecore_audit.run", check]
+    done = subprocess.run(
+        command, input=json.dumps(order), stdout=subprocess.PIPE, text=True, env=child_environment(), check=False
+    )
+    try:
+        reply: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    except (IndexError, ValueError):
+        return {"findings": [], "unread": {f"check {check}": f"its process ended with exit code {done.returncode}"}}
+    return reply
+
+
+def main() -> None:
+    """Carry out the order on standard input, and write the reply as the last line of the output."""
+    check, order = sys.argv[1], json.load(sys.stdin)
+    chosen = competition(order["id"], order["edition"])
+    subject = Subject(chosen, Prepared.from_json(order["prepared"]), _Lines(f"{chosen.id}, {check}"))
+    found = [asdict(finding) for finding in findings(subject, check)]
+    print(json.dumps({"findings": found, "unread": subject.unexamined}))
 
 
 class _Lines:
@@ -83,3 +94,7 @@ class _Lines:
             self._last = now
             amount = f" {show_size(done)} of {show_size(total)}" if total else ""
             print(f"{self._label}: {step}{amount}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

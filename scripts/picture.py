@@ -1,0 +1,35 @@
+"""Draws the README's picture, docs/report.svg, of what `mlecore report` prints: `scripts/picture.py GROUP --runs DIR`.
+
+The fonts that rich's template would load from the network are left out.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from rich._export_format import CONSOLE_SVG_FORMAT
+from rich.console import Console
+from rich.text import Text
+
+PICTURE = Path(__file__).parents[1] / "docs" / "report.svg"
+WITHOUT_FONTS = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+
+
+def main() -> None:
+    """Run the report with the arguments given, and draw its output."""
+    words = ["report", *sys.argv[1:]]
+    command = [sys.executable, "-c", "from mlecore.cli import main; main()", *words]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout.rstrip()
+    width = max(map(len, text.splitlines()))
+    console = Console(record=True, width=width, file=io.StringIO())
+    console.print(Text.from_ansi(f"$ mlecore report {sys.argv[1]}\n{text}"))
+    svg = console.export_svg(title="mlecore", code_format=WITHOUT_FONTS, unique_id="report")
+    PICTURE.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
