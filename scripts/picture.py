@@ -1,4 +1,4 @@
-"""Draws the README's picture, docs/report.svg, of what `mlecore report` prints: `scripts/picture.py GROUP --runs DIR`.
+"""Draws the README's picture, docs/report.svg, of what `mlecore report` prints: `scripts/picture.py GROUP... --runs DIR`.
 
 The fonts that rich's template would load from the network are left out.
 """
@@ -9,6 +9,7 @@ import io
 import re
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 from rich._export_format import CONSOLE_SVG_FORMAT
@@ -26,7 +27,8 @@ def main() -> None:
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout.rstrip()
     width = max(map(len, text.splitlines()))
     console = Console(record=True, width=width, file=io.StringIO())
-    console.print(Text.from_ansi(f"$ mlecore report {sys.argv[1]}\n{text}"))
+    shown = " ".join(takewhile(lambda word: not word.startswith("--"), words))
+    console.print(Text.from_ansi(f"$ mlecore {shown}\n{text}"))
     svg = console.export_svg(title="mlecore", code_format=WITHOUT_FONTS, unique_id="report")
     PICTURE.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8")
 
