@@ -1,4 +1,4 @@
-"""Draws the README's picture, docs/report.svg, of what `mlecore report` prints: `scripts/picture.py GROUP... --runs DIR`.
+"""Draws the README's picture, docs/report.svg, of a report: `scripts/picture.py GROUP... --runs DIR`.
 
 The fonts that rich's template would load from the network are left out.
 """
