@@ -123,7 +123,7 @@ def test_who_takes_a_run_s_place_in_the_queue_is_named(make_lab: Callable[..., L
     assert status.infra_failure and status.preempted and status.reason.startswith("Kueue preempted it: "), status
 
 
-def test_a_preemption_is_seen_after_the_queue_has_given_the_place_back(
+def test_a_preemption_is_seen_after_the_queue_is_free_again(
     make_lab: Callable[..., Lab], gpus: int, quota: str
 ) -> None:
     lab = make_lab(queue=quota)
@@ -139,7 +139,6 @@ def test_a_preemption_is_seen_after_the_queue_has_given_the_place_back(
 
     with urgent_job(lab, gpus, quota):
         lab.until(lambda: first not in pods(), pods)
-    lab.until(pods, pods)  # a second pod: Kueue has admitted the Job again
     status = lab.wait(handle)
     assert status.infra_failure and status.preempted and status.reason.startswith("Kueue preempted it: "), status
 
