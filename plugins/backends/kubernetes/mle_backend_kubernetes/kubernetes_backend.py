@@ -254,7 +254,7 @@ class KubernetesBackend(Backend):
         return {handle: self._status(handle) for handle in handles}
 
     def _status(self, handle: Handle) -> JobStatus:
-        """A preempted Job may have a second pod, which fails as its agent has started before: Kueue knows why."""
+        """As the cluster has it; whether an infrastructure failure was a preemption, only Kueue's workload tells."""
         status = self._status_in_cluster(handle)
         if status.infra_failure and (why := self.cache.workloads.preempted(names.uid(handle))):
             return evolve(status, preempted=True, in_doubt=False, reason=f"Kueue preempted it: {why}")

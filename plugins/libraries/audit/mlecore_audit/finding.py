@@ -47,12 +47,6 @@ def effect(finding: Finding, facts: Facts, kind: DataKind) -> str:
     return f"a submission made from it alone scores {finding.score:.5g}" + (f": {place}" if place else "")
 
 
-def is_declared(finding: Finding, facts: Facts) -> bool:
-    """Do the facts name a leak of this public file, or of the folder or archive that it is in?"""
-    files = {leak.file for leak in facts.leaks}
-    return any(finding.file == file or finding.file.startswith((f"{file}/", f"{file}!")) for file in files)
-
-
 def medal(score: float, facts: Facts) -> str:
     """The best of gold, silver, bronze and "above median" that a score reaches; empty for none, or no thresholds."""
     thresholds = thresholds_for(facts)

@@ -1,6 +1,6 @@
 """Columns and parts of names whose values never or always cross the split, and what splitting by them would change.
 
-A group is what several rows share: a patient, a speaker, a page. A quantity is none, though many rows have the same
+A group is what several rows share: a patient, a speaker, a page. A quantity is no group, though many rows have the same
 age: a quantity's neighbouring values tell the label as well as the value itself. What other columns hold is an honest
 input, so that only an id, or a part of one, is ever a leak.
 """
