@@ -293,12 +293,14 @@ class Subject:
         found = []
         classes, ids = class_names(self.answers), frozenset(self.answers.index)
         alike: Counter[str] = Counter()
-        for where, batches in tables(self.root, self.failed):
-            path = PurePosixPath(where)
+
+        def wanted(item: Item) -> bool:
+            path = PurePosixPath(item.name)
             kind = "/".join((*path.parts[: min(2, len(path.parts) - 1)], path.suffix))
             alike[kind] += 1
-            if alike[kind] > _TABLES:
-                continue
+            return alike[kind] <= _TABLES
+
+        for where, batches in tables(self.root, self.failed, wanted):
             frame = next(batches, None)
             if where == self.facts.sample or frame is None or frame.empty:
                 continue

@@ -9,10 +9,10 @@ from __future__ import annotations
 import io
 import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from mlecore_audit.files import HEAD, Failed, contents, packing
+from mlecore_audit.files import HEAD, Failed, Item, contents, packing
 from mlecore_audit.nmea import is_nmea, positions
 from mlecore_audit.tfrecords import examples, is_tfrecord
 
@@ -30,10 +30,15 @@ _PICTURES = (b"\xff\xd8", b"\x89PNG", b"II*", b"MM\0*", b"RIFF", b"OggS", b"GIF8
 Batches = Iterator["DataFrame"]
 
 
-def tables(root: Path, failed: Failed | None = None) -> Iterator[tuple[str, Batches]]:
-    """Every table below ``root``/public, with its path below ``root``. Its batches are valid until the next table."""
+def tables(
+    root: Path, failed: Failed | None = None, wanted: Callable[[Item], bool] = lambda item: True
+) -> Iterator[tuple[str, Batches]]:
+    """Every table below ``root``/public, with its path below ``root``. Its batches are valid until the next table.
+
+    Nothing is parsed of files that are not ``wanted``.
+    """
     for item, stream in contents(root, failed):
-        if item.name == "public/description.md":
+        if item.name == "public/description.md" or not wanted(item):
             continue
         for part, batches in read_tables(stream, item.size):
             yield f"{item.name}{part}", guarded(batches, item.name, failed)
