@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
+from mlecore_testing.competitions.chance import is_sorted
 
 Judge = Callable[..., list[str]]
 
@@ -66,6 +68,11 @@ def test_rows_of_near_labels_are_in_no_order(judge_preparing: Judge) -> None:
     """Such as those of one patient, or of one recording: neighbours are alike, and tell nothing of others."""
     alike = "test = test.iloc[(test['x'] * 4).round().argsort(kind='stable')]"
     assert judge_preparing("order", alike) == []
+
+
+def test_one_rare_label_in_the_first_row_is_chance() -> None:
+    assert not is_sorted(np.array(["1", *["0"] * 119], dtype=object))
+    assert is_sorted(np.array([*["1"] * 10, *["0"] * 110], dtype=object))
 
 
 def test_files_linked_from_folders_of_labels_are_in_no_order(judge_preparing: Judge) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST = 20  # labels needed to tell an order from chance
+_FEWEST_OTHERS = 5  # rows without the commonest label: fewer lie together by chance
 _DEVIATIONS = 7.0  # standard deviations from the mean of random orders: no chance
 _DRAWS = 200  # random orders
 _MOST = 5000  # of many rows, so many are looked at
@@ -48,6 +49,8 @@ def is_clustered(labels: NDArray[np.object_]) -> bool:
     if len(labels) < FEWEST:
         return False
     kinds = pd.factorize(labels)[0]
+    if len(labels) - np.bincount(kinds + 1).max() < _FEWEST_OTHERS:
+        return False
     numbers = pd.Series(numbers_of(labels)).rank().to_numpy()
     return (kinds.max() < len(kinds) / 2 and _near(kinds, np.not_equal)) or (
         not np.isnan(numbers).any() and _near(numbers, lambda this, that: np.abs(this - that))
