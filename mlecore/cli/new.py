@@ -41,7 +41,7 @@ def command(kind: str, name: str, into: Path, **examples: bool) -> None:
     shown = shlex.quote(str(folder))
     click.echo(f"Wrote {shown}. What to do next:")
     for line in (
-        f"{_installer()} install -e {shown}",
+        f"{_installer()} install -e {shown} mlecore-testing",
         f"pytest {shown}",
         f"mlecore plugins show {name} --kind {kind}",
     ):

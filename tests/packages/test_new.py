@@ -67,7 +67,7 @@ def test_it_says_what_to_do_next(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     folder = tmp_path / "mle-agent-my-own"
     installer = "pip" if find_spec("pip") else "uv pip"
-    assert f"  {installer} install -e {folder}\n" in done.output
+    assert f"  {installer} install -e {folder} mlecore-testing\n" in done.output
     assert f"pytest {folder}" in done.output
     assert {path.name for path in folder.iterdir()} == {
         *("pyproject.toml", "README.md", "LICENSE", ".gitignore"),

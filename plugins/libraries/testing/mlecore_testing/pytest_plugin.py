@@ -93,15 +93,15 @@ class Package(pytest.File):
             raise self.CollectError(str(error)) from None
         others = () if self.config.getoption("--kit") == "short" else facts.editions
         for edition in ("v1", *others):
-            yield Conformance.from_parent(self, name=f"conformance[{edition}]", id=facts.id, edition=edition)
+            yield Conformance.from_parent(self, name=f"conformance[{edition}]", competition=facts.id, edition=edition)
 
 
 class Conformance(pytest.Item):
     """The kit for one competition in one edition."""
 
-    def __init__(self, *, id: str, edition: str, **rest: Any) -> None:
+    def __init__(self, *, competition: str, edition: str, **rest: Any) -> None:
         super().__init__(**rest)
-        self.id, self.edition = id, edition
+        self.competition, self.edition = competition, edition
         self.add_marker("conformance")
 
     def runtest(self) -> None:
@@ -109,7 +109,7 @@ class Conformance(pytest.Item):
         from mlecore_testing.shared_data import SharedData
 
         skipped = check_competition(
-            _installed(self.id, self.edition, self.path.parent),
+            _installed(self.competition, self.edition, self.path.parent),
             short=self.config.getoption("--kit") == "short",
             shared=SharedData(_shared(self.config)),
         )
@@ -123,7 +123,7 @@ class Conformance(pytest.Item):
         return str(excinfo.value) if expected else super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        return self.path, None, f"{self.id} {self.name}"
+        return self.path, None, f"{self.competition} {self.name}"
 
 
 @pytest.fixture(scope="session")
