@@ -40,12 +40,12 @@ class WorkerFailure(Exception):
 
 
 class WorkerCrash(WorkerFailure):
-    """The process ended. ``status``: its exit code, or minus the signal that killed it."""
+    """The process ended. ``status``: its exit code, or minus the signal that killed it. ``began``: any work had."""
 
-    def __init__(self, status: int) -> None:
+    def __init__(self, status: int, began: bool) -> None:
         how = f"signal {-status}" if status < 0 else f"exit code {status}"
         super().__init__(f"ended without a result ({how})")
-        self.status = status
+        self.status, self.began = status, began
 
 
 class WorkerError(MlecoreError):
@@ -78,6 +78,7 @@ class Worker:
             start_new_session=True,  # Ctrl-C is for the caller; and all that a plugin starts is one group
         )
         self._wrapped = bool(through)
+        self._began = False
         self._unread = b""
         self._asking = threading.RLock()  # whoever closes this from another thread waits until the pipes are not in use
 
@@ -115,6 +116,7 @@ class Worker:
             while True:
                 match self._message(deadline):
                     case {"began": _}:
+                        self._began = True
                         deadline = time.monotonic() + seconds
                     case {"result": result}:
                         return result
@@ -123,7 +125,7 @@ class Worker:
                     case {"failed": why}:
                         raise WorkerFailure(why)
                     case {"ended": status}:
-                        raise WorkerCrash(status)
+                        raise WorkerCrash(status, self._began)
                     case None:
                         self.close()
                         raise WorkerFailure(f"took more than its limit of {seconds:g} s")
@@ -167,7 +169,8 @@ class Worker:
     def _crash(self) -> WorkerCrash:
         status = self._process.wait()
         self.close()
-        return WorkerCrash(128 - status if self._wrapped and status > 128 else status)  # as bubblewrap reports a signal
+        status = 128 - status if self._wrapped and status > 128 else status  # as bubblewrap reports a signal
+        return WorkerCrash(status, self._began)
 
     def close(self) -> None:
         """End the process and all that it has started. Idempotent; an ``ask`` in another thread raises WorkerCrash."""

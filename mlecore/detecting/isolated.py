@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from mlecore.data.layout import DataDirs
 from mlecore.detecting.ready import ReadyDetector
@@ -15,7 +16,7 @@ from mlecore.runs.findings import Findings, findings_of, group_digest
 from mlecore.runs.journal import now
 from mlecore.runs.record import RunRecord
 from mlecore.schema import SchemaError, structure
-from mlecore.workers import Worker, WorkerError, WorkerFailure
+from mlecore.workers import Worker, WorkerCrash, WorkerError, WorkerFailure
 
 
 class IsolatedDetector:
@@ -51,20 +52,14 @@ class IsolatedDetector:
         None if they are not there.
         """
         began, created_at = time.monotonic(), now()
-        worker = self._started(through(self._data, run.folder.parent))
-        joined = [other.folder for other in group if other.folder not in self._joined]
-        self._joined.update(joined)
-        request = {
-            "detector": self.detector.name,
-            "options": dict(self.detector.use.options),
-            "run": str(run.folder),
-            "joined": list(map(str, joined)),
-            "public": None if public is None else str(public),
-        }
-        declared = self.detector.detector
         result: Detection | str
         try:
-            answer = worker.ask(request, seconds=declared.seconds, memory_gb=declared.memory_gb)
+            try:
+                answer = self._ask(run, group, public)
+            except WorkerCrash as crash:
+                if crash.began:
+                    raise
+                answer = self._ask(run, group, public)  # as when a mount went away while bubblewrap copied it
             result = structure(Detection, answer)
         except WorkerFailure as failure:
             result = f"it {failure}"
@@ -76,6 +71,20 @@ class IsolatedDetector:
         return findings_of(
             run, self.detector.use, result, group=group_digest(group), created_at=created_at, seconds=seconds
         )
+
+    def _ask(self, run: RunRecord, group: Sequence[RunRecord], public: Path | None) -> Any:
+        worker = self._started(through(self._data, run.folder.parent))
+        joined = [other.folder for other in group if other.folder not in self._joined]
+        self._joined.update(joined)
+        request = {
+            "detector": self.detector.name,
+            "options": dict(self.detector.use.options),
+            "run": str(run.folder),
+            "joined": list(map(str, joined)),
+            "public": None if public is None else str(public),
+        }
+        declared = self.detector.detector
+        return worker.ask(request, seconds=declared.seconds, memory_gb=declared.memory_gb)
 
     def _started(self, see_through: tuple[str, ...]) -> Worker:
         if self._worker is None or not self._worker.alive or self._through != see_through:

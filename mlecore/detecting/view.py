@@ -30,10 +30,13 @@ def unavailable() -> str | None:
     """Why detectors see what the user sees, answers too; None if they do not."""
     if shutil.which("bwrap") is None:
         return "bubblewrap (bwrap) is not installed"
-    done = subprocess.run(
-        [*_base(), "--", "true"], env=child_environment(), capture_output=True, text=True, check=False
-    )
-    return f"bubblewrap does not work here: {done.stderr.strip()[-200:]}" if done.returncode else None
+    for _ in range(2):  # the first fails if a mount goes away meanwhile, such as that of a container
+        done = subprocess.run(
+            [*_base(), "--", "true"], env=child_environment(), capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:
+            return None
+    return f"bubblewrap does not work here: {done.stderr.strip()[-200:]}"
 
 
 def _base() -> Sequence[str]:

@@ -66,6 +66,15 @@ def test_every_run_is_judged_and_those_that_are_compared_once_more_at_the_end(ju
     assert judging.run().complete and judged(judging.log) == before  # nothing is missing any more
 
 
+def test_a_sandbox_that_failed_at_its_start_is_started_once_more(judging: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = iter([("/bin/false",)])
+    monkeypatch.setattr("mlecore.detecting.isolated.through", lambda data, group: next(commands, ()))
+    group = judging.make(("worker", {}))
+    assert judging.run().complete
+    assert found(group.folder, "worker--coins--0").outcome == "clean"
+    assert judged(judging.log) == ["worker--coins--0 1"]
+
+
 def test_what_a_killed_controller_left_unjudged_is_judged(judging: Any) -> None:
     group = judging.make(("worker", {}), seeds=2)
     detectors, judging.detectors = judging.detectors, ()
