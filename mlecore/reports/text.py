@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from mlecore.reports.cells import one_line
 from mlecore.reports.document import Document
@@ -34,13 +34,18 @@ def markdown(document: Document) -> str:
             continue
         body = [f"{'###' if section.setup else '##'} {_escape(title)}"]
         if section.rows:
-            body.append("\n".join([_row(section.header), "|" + "---|" * len(section.header), *map(_row, section.rows)]))
+            body.append(markdown_table(section.header, section.rows))
         body.append("\n".join(f"- {_escape(note)}" for note in section.notes))
         parts.append("\n\n".join(filter(None, body)))
     return "\n\n".join(parts) + "\n"
 
 
-def _row(cells: tuple[str, ...]) -> str:
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """With pipes; what Markdown or HTML would interpret is escaped."""
+    return "\n".join([_row(header), "|" + "---|" * len(header), *map(_row, rows)])
+
+
+def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(map(_escape, cells)) + " |"
 
 
