@@ -73,7 +73,7 @@ def command(
     )
     if html:
         try:
-            from mle_lib_report_page import write_page
+            from mle_lib_pages.report import write_page
         except ImportError as error:
             raise UsageError(
                 f"pages need {error.name}, which is not installed", fix="pip install 'mlecore[html]'"
@@ -111,8 +111,15 @@ def _print(document: Document, form: str | None) -> None:
 
 
 def _print_text(document: Document) -> None:
+    from mlecore.reports.headline import facts, result, title, warnings
     from mlecore.reports.sections.brief import brief
 
+    click.secho(printable(title(document)), bold=True)
+    echo("; ".join(f"{name.lower()}: {value}" for name, value in facts(document)))
+    for warning in warnings(document):
+        click.secho(printable(warning), fg="yellow")
+    echo(result(document))
+    click.echo()
     for section in brief(document):
         click.secho(printable(section.title), bold=True)
         if section.rows:

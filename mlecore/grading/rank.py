@@ -19,6 +19,7 @@ class Rank:
     rank: int  # 1 + the number of teams that are strictly better
     teams: int
     percentile: float  # share of the teams that are not better, in percent: 100 is as good as the best
+    best_human: float  # the best team's score
 
 
 def rank_of(score: float, scores: Sequence[float], lower_is_better: bool) -> Rank | None:
@@ -26,7 +27,8 @@ def rank_of(score: float, scores: Sequence[float], lower_is_better: bool) -> Ran
     if math.isnan(score) or not scores:
         return None
     better = sum(other < score if lower_is_better else other > score for other in scores)
-    return Rank(rank=better + 1, teams=len(scores), percentile=100 * (1 - better / len(scores)))
+    best = min(scores) if lower_is_better else max(scores)
+    return Rank(rank=better + 1, teams=len(scores), percentile=100 * (1 - better / len(scores)), best_human=best)
 
 
 def read_leaderboard(path: Path) -> list[float]:

@@ -64,6 +64,7 @@ class Report:
     rank: int | None = None  # on the whole human leaderboard, where that was fetched: 1 is the best
     teams: int | None = None  # on that leaderboard
     percentile: float | None = None  # share of them that are not better, in percent
+    best_human: float | None = None  # the best score on that leaderboard
     run: str = ""  # uid of the run, where it is one's
     extra: Mapping[str, Any] = field(factory=dict, eq=False, metadata=NOT_IN_FILE)  # what a newer version wrote; kept
 

@@ -47,7 +47,7 @@ class Pair:
 
 @frozen(kw_only=True)
 class Comparison:
-    """a against b. ``differ`` says what else differs between them; they are then compared only on request."""
+    """Two setups, by their keys. ``differ`` says what else differs; they are then compared only on request."""
 
     a: str
     b: str
@@ -65,7 +65,7 @@ class Comparison:
 class Side:
     """One of two setups that are compared."""
 
-    title: str
+    key: str
     runs: Sequence[Graded]  # that count
     planned: frozenset[str]  # competitions
 
@@ -87,8 +87,8 @@ def compare(a: Side, b: Side, mix: bool = False) -> Comparison | None:
     rates = ("any_medal", "above_median", "valid") if goal == "any_medal" else ("beats_sample", "valid")
     without = (False, True) if any_flagged(runs_a) or any_flagged(runs_b) else (False,)
     return Comparison(
-        a=a.title,
-        b=b.title,
+        a=a.key,
+        b=b.key,
         competitions=len(both),
         planned=len(planned),
         differ=differ,
@@ -198,8 +198,3 @@ def mean_score(items: Iterable[Graded]) -> float | None:
     """Of valid submissions; None without any."""
     scores = [item.report.score for item in items if item.report and item.report.score is not None]
     return statistics.fmean(scores) if scores else None
-
-
-def groups_of(items: Iterable[Graded]) -> tuple[str, ...]:
-    """Names of the groups that runs are of, in order of appearance."""
-    return tuple(dict.fromkeys(item.run.group for item in items))

@@ -1,4 +1,4 @@
-"""The report as values. Text, Markdown, JSON, CSV and HTML are all made from a Document and compute nothing more."""
+"""The report as values. Text, Markdown, JSON, CSV and HTML all show a Document and compute nothing more."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from mlecore.reports.judged import DetectorUse
 from mlecore.reports.progress import Instant
 from mlecore.reports.published import Entry
 from mlecore.reports.rates import Rate, SplitRates
-from mlecore.reports.side_by_side import SideBySide
 from mlecore.reports.statistics import Interval
 
 
@@ -54,6 +53,7 @@ class RunLine:
     rank: int | None
     teams: int | None
     percentile: float | None
+    best_human: float | None  # the best score on the leaderboard, if that was fetched
     hours: float | None
     input_tokens: int | None
     output_tokens: int | None
@@ -118,6 +118,10 @@ class SetupSummary:
 
     key: str  # "A", "B", ... in order of appearance
     title: str
+    agent: str  # with its version, label and options
+    model: str | None
+    edition: str
+    data_kinds: tuple[DataKind, ...]  # empty: no run has begun
     goal: str  # "any_medal", or "beats_sample" where no medals can be earned
     no_medals: str | None  # why there are none
     groups: tuple[str, ...]
@@ -141,6 +145,27 @@ class SetupSummary:
     runs: tuple[RunLine, ...]
     notes: tuple[str, ...]
 
+    @property
+    def planned_rates(self) -> SplitSummary | None:
+        """Over exactly the planned competitions, which may be a split of the benchmark; None without averages."""
+        planned = {line.competition for line in self.runs}
+        exact = (row for row in self.rates if row.rates.split == "these" or planned == set(row.rates.ids))
+        return next(exact, None)
+
+    @property
+    def main_rate(self) -> Rate | None:
+        """How often the goal was reached on the planned competitions."""
+        return None if self.planned_rates is None else self.planned_rates.rates.rates[self.goal]
+
+    def cost(self, unit: str) -> float | None:
+        """The sum over all runs that count; None if it is unknown."""
+        return next((cost.total for cost in self.costs if cost.unit == unit), None)
+
+    @property
+    def tokens(self) -> float | None:
+        known = [found for unit in ("input tokens", "output tokens") if (found := self.cost(unit)) is not None]
+        return sum(known) if known else None
+
 
 @frozen(kw_only=True)
 class Own:
@@ -159,7 +184,6 @@ class Document:
     created_at: str
     mlecore: str  # the version that made it
     setups: tuple[SetupSummary, ...]
-    side_by_side: SideBySide | None  # None: there is one setup only
     comparisons: tuple[Comparison, ...]
     published: tuple[Entry, ...]
     published_source: str | None

@@ -59,6 +59,7 @@ def run_line(item: Graded, column: str) -> RunLine:
         rank=report.rank if report else None,
         teams=report.teams if report else None,
         percentile=report.percentile if report else None,
+        best_human=report.best_human if report else None,
         hours=None if run.seconds is None else run.seconds / 3600,
         input_tokens=usage.input_tokens if usage else None,
         output_tokens=usage.output_tokens if usage else None,

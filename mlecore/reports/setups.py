@@ -23,6 +23,7 @@ class Setup:
     """Planned runs of one agent, with one set of options and one model, on one kind of data."""
 
     title: str
+    agent: str  # with its version, label and options
     runs: tuple[Graded, ...]  # by competition, seed and group; those that are missing too
 
     @property
@@ -53,6 +54,7 @@ def setups(graded: Iterable[Graded]) -> list[Setup]:
     return [
         Setup(
             title=title if again[title] == 1 else f"{title}, {', '.join(sorted({item.run.group for item in items}))}",
+            agent=_agent(items),
             runs=tuple(sorted(items, key=_order)),
         )
         for title, items in zip(titles, found.values(), strict=True)
@@ -74,17 +76,21 @@ def _order(item: Graded) -> tuple[str, int, str, str]:
 
 
 def _title(items: Sequence[Graded]) -> str:
-    run = next((item.run for item in items if item.counts), items[0].run)  # a planned one has no version yet
-    options = " ".join(f"{name}={value}" for name, value in sorted(run.agent.options.items()))
+    run = items[0].run
     parts = [
-        f"{run.agent.name} {run.agent.version}".strip(),
-        run.label if run.label != run.agent.name else "",
-        options,
+        _agent(items),
         run.model or "",
         f"edition {run.edition}" if run.edition != "v1" else "",
         _DATA.get(run.data_kind or "", ""),
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _agent(items: Sequence[Graded]) -> str:
+    run = next((item.run for item in items if item.counts), items[0].run)  # a planned one has no version yet
+    options = " ".join(f"{name}={value}" for name, value in sorted(run.agent.options.items()))
+    label = run.label if run.label != run.agent.name else ""
+    return ", ".join(filter(None, (f"{run.agent.name} {run.agent.version}".strip(), label, options)))
 
 
 def seeds(runs: Sequence[Graded]) -> dict[str, dict[str, Graded]]:

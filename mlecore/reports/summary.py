@@ -22,7 +22,6 @@ from mlecore.reports.progress import progress
 from mlecore.reports.published import SOURCE, published
 from mlecore.reports.rates import FAILURE, MEDAL_RATES, RATES, Outcome, SplitRates, all_rates, split_rates
 from mlecore.reports.setups import Setup, kept, seeds, setups
-from mlecore.reports.side_by_side import side_by_side
 from mlecore.reports.slices import mean_positions, slices
 from mlecore.reports.statistics import mean_interval, pass_at_k, rate_interval
 
@@ -46,7 +45,7 @@ def summarise(
     summaries = tuple(_setup(_key(number), setup, competitions, pad_missing, mix) for number, setup in enumerate(found))
     sides = {
         summary.key: Side(
-            title=f"{summary.key}: {summary.title}",
+            key=summary.key,
             runs=_counted(setup, pad_missing),
             planned=frozenset(item.run.competition for item in setup.runs),
         )
@@ -54,12 +53,10 @@ def summarise(
         if summary.averaged
     }
     pairs = (compare(a, b, mix) for a, b in itertools.combinations(sides.values(), 2))
-    planned = {competition for side in sides.values() for competition in side.planned}
     return Document(
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         mlecore=version("mlecore"),
         setups=summaries,
-        side_by_side=side_by_side({key: side.runs for key, side in sides.items()}, planned) if len(sides) > 1 else None,
         comparisons=corrected([pair for pair in pairs if pair]),
         published=published() if against_published else (),
         published_source=SOURCE if against_published else None,
@@ -94,6 +91,10 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
     return SetupSummary(
         key=key,
         title=setup.title,
+        agent=setup.agent,
+        model=setup.runs[0].run.model,
+        edition=setup.runs[0].run.edition,
+        data_kinds=tuple(dict.fromkeys(item.run.data_kind for item in setup.runs if item.run.data_kind)),
         goal=goal,
         no_medals=None if goal == "any_medal" else no_medals(setup),
         groups=tuple(dict.fromkeys(item.run.group for item in setup.runs)),

@@ -1,42 +1,25 @@
-"""A report for a terminal, and the same as Markdown."""
+"""A report as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from mlecore.reports.cells import one_line
 from mlecore.reports.document import Document
+from mlecore.reports.headline import facts, result, title, warnings
 from mlecore.reports.sections import sections
-from mlecore.reports.sections.section import Section
-
-
-def lines(document: Document) -> Iterator[tuple[str, Section | None]]:
-    """What to print, in order: headings of setups with None, then each section under its title."""
-    current = None
-    for section in sections(document):
-        if section.setup and section.setup != current:
-            yield _heading(document, section.setup), None
-        current = section.setup
-        yield section.title, section
-
-
-def _heading(document: Document, key: str) -> str:
-    setup = next(setup for setup in document.setups if setup.key == key)
-    return one_line(f"{key}: {setup.title}")
 
 
 def markdown(document: Document) -> str:
-    """The whole report as Markdown with pipe tables."""
-    parts = [f"# Report\n\nMade by mlecore {document.mlecore} at {document.created_at}."]
-    for title, section in lines(document):
-        if section is None:
-            parts.append(f"## {_escape(title)}")
-            continue
-        body = [f"{'###' if section.setup else '##'} {_escape(title)}"]
+    """The whole report with pipe tables."""
+    said = (*warnings(document), result(document))
+    about = "\n".join(f"- {name}: {_escape(value)}" for name, value in facts(document))
+    parts = [f"# {_escape(title(document))}", about, *map(_escape, said)]
+    for section in sections(document):
+        parts.append(f"## {_escape(section.title)}")
         if section.rows:
-            body.append(markdown_table(section.header, section.rows))
-        body.append("\n".join(f"- {_escape(note)}" for note in section.notes))
-        parts.append("\n\n".join(filter(None, body)))
+            parts.append(markdown_table(section.header, section.rows))
+        if section.notes:
+            parts.append("\n".join(f"- {_escape(note)}" for note in section.notes))
     return "\n\n".join(parts) + "\n"
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mlecore.reports.cells import NONE, one_line
-from mlecore.reports.document import Document, Own
+from mlecore.reports.cells import NONE
+from mlecore.reports.document import Document
 from mlecore.reports.published import SPLITS
-from mlecore.reports.sections.section import Section
+from mlecore.reports.sections.section import Section, section
 
 
 def published_entries(document: Document) -> Section:
@@ -29,18 +29,16 @@ def published_entries(document: Document) -> Section:
         place = own.rates["all"].mean if "all" in own.rates else -1.0
         lines.append((place, (f"→ {own.key}", own.title, *shown, "", document.created_at[:10], "", "")))
     header = ("AGENT", "MODELS", *(f"{split.upper()} %" for split in SPLITS), "HOURS", "DATE", "KNOWN LEAK", "REPORTS")
-    return Section(
-        id="published",
-        title="Any medal, among the published entries",
-        header=header,
-        rows=tuple(tuple(map(one_line, cells)) for _, cells in sorted(lines, key=lambda line: -line[0])),
-        notes=(f"± is one standard error over seeds. Source: {document.published_source}.",),
-    )
+    notes = [f"± is one standard error over seeds. Source: {document.published_source}."]
+    rows = [cells for _, cells in sorted(lines, key=lambda line: -line[0])]
+    return section("published", "Any medal, among the published entries", header, rows, notes * bool(rows))
 
 
-def not_comparable(own: Own) -> Section:
-    return Section(
-        id="not-comparable",
-        title=f"What keeps {own.key} from comparing with them",
-        notes=tuple(f"{reason[0].upper()}{reason[1:]}." for reason in map(one_line, own.not_comparable)),
-    )
+def not_comparable(document: Document) -> Section:
+    """A reason that holds for several setups stands once."""
+    found: dict[str, list[str]] = {}
+    for own in document.own:
+        for reason in own.not_comparable:
+            found.setdefault(f"{reason[0].upper()}{reason[1:]}.", []).append(own.key)
+    notes = [f"{', '.join(keys)}: {reason}" for reason, keys in found.items()]
+    return section("not-comparable", "What keeps setups from comparing with the published entries", (), (), notes)

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from recomputed.comparison import comparison, side_by_side
+from recomputed.comparison import comparison
 from recomputed.matching import differences
 from recomputed.page import page_differences
 from recomputed.published import own, published
@@ -25,7 +25,6 @@ def report(groups: Sequence[Sequence[Run]], *, against_published: bool = False) 
     setups = [setup(runs) for runs in groups]
     return {
         "setups": setups,
-        "side_by_side": side_by_side(*groups) if len(groups) == 2 else None,
         "comparisons": [comparison(a, b) for a, b in itertools.combinations(groups, 2)],
         "published": published() if against_published else [],
         "own": own(setups) if against_published else [],

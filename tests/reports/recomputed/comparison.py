@@ -47,17 +47,6 @@ def comparison(a: Sequence[Run], b: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-def side_by_side(a: Sequence[Run], b: Sequence[Run]) -> dict[str, Any]:
-    """Two setups that ran the same competitions."""
-    goal = goal_of([*a, *b])
-    sides = {"A": grouped(a, "competition"), "B": grouped(b, "competition")}
-    rows = {
-        id: {key: {"goal": mean_share(of, [id], goal), "score": mean_score(of[id])} for key, of in sides.items()}
-        for id in sides["A"]
-    }
-    return {"goal": goal, "rows": rows}
-
-
 def difference(
     kind: str, of_a: Mapping[str, Sequence[Run]], of_b: Mapping[str, Sequence[Run]], both: Sequence[str], without: bool
 ):

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+import numpy as np
 from recomputed.rows import WORDS, Cells, table_rows
 from recomputed.tables import Table, tables
 
-NO_FIGURES = ("Conditions", "Not alike")
+NO_FIGURES = ("Conditions", "Conditions that differ within a setup")
 
 
 def page_differences(expected: Mapping[str, Any], html: str) -> Iterator[str]:
     """What a table of the page says otherwise; and each table, row and column that nothing was computed for."""
     wanted = dict(table_rows(expected))
-    found = {
-        re.sub(r"^([A-Z]): .*\s+against\s+([A-Z]): .*", r"\1 against \2", each.title): each for each in tables(html)
-    }
+    found = {each.title: each for each in tables(html)}
     for title in found.keys() | {title for title, rows in wanted.items() if rows}:
         if title not in found:
             yield f"{title}: there is no such table"
@@ -32,47 +31,76 @@ def page_differences(expected: Mapping[str, Any], html: str) -> Iterator[str]:
     yield from _dots(expected, html)
 
 
-def _title(table: Table) -> str:
-    """Without what the setups are called."""
-    return re.sub(r"^([A-Z]): .*\s+against\s+([A-Z]): .*", r"\1 against \2", table.title)
-
-
 def _sentences(expected: Mapping[str, Any]) -> Iterator[str]:
     for setup in expected["setups"]:
         beaten = [row["beats_sample"] for row in setup["runs"].rows.values()]
         if any(each is not None for each in beaten) and not all(beaten):
             yield f"{beaten.count(True)} of {len(beaten)} run{'s' * (len(beaten) > 1)} beat the sample submission"
         if setup["position"] is not None:
-            yield f"Mean position over {setup['position_competitions']} competition"
+            yield f"mean position over {setup['position_competitions']} competition"
             yield f"between the sample submission (0) and gold (1): {setup['position']:.2f}"
-        if setup["process_ends"].keys() > {"finished"}:
-            for how, count in setup["process_ends"].items():
-                yield f"{count} {how}"
     for found in expected["comparisons"]:
-        yield f"A run of A beats one of B with a probability of {found['a_wins']:.2f}"
+        row = found["differences"][0]
+        wins = [pair["a_wins"] for pair in found["pairs"].rows.values()]
+        more, less = sum(chance > 0.5 for chance in wins), sum(chance < 0.5 for chance in wins)
+        if row["difference"] > 0:
+            yield f"on {more} of {len(wins)} competitions and worse on {less}; the difference in"
+        elif row["difference"] < 0:
+            yield f"on {less} of {len(wins)} competitions and worse on {more}; the difference in"
+        if row["difference"]:
+            yield f" is {abs(row['difference']):+.1f} points (95 % interval "
 
 
 def _dots(expected: Mapping[str, Any], html: str) -> Iterator[str]:
-    """Dots of runs must lie where their positions are, on one scale; a dot leads to the run's row."""
+    """Each score must be drawn where it lies between the thresholds next to it, on one scale for all competitions."""
+    scores: dict[str, list[float]] = {}
+    for setup in expected["setups"]:
+        for (competition, _), row in setup["runs"].rows.items():
+            scores.setdefault(competition, []).extend([] if row["score"] is None else [row["score"]])
     places = {
-        f"run-{key}-{number}": row["position"]
+        (competition, f"{key}, seed {seed}: {row['score']:.5f}"): _place(row, scores[competition])
         for key, setup in zip("ABCDEFGH", expected["setups"], strict=False)
-        for number, row in enumerate(setup["runs"].rows.values())
-        if row["position"] is not None
+        for (competition, seed), row in setup["runs"].rows.items()
+        if row["score"] is not None and _place(row, scores[competition]) is not None
     }
     drawn = {
-        name: float(x) for name, x in re.findall(r'<a href="#(run-[A-Z]-\d+)">.*?<use [^>]* x="([\d.]+)"', html, re.S)
+        (competition, words): float(x)
+        for competition, cells in re.findall(
+            r'<tr><th scope="row">([^<]*)</th>((?:(?!</tr>).)*class="strip".*?)</tr>', html
+        )
+        for x, words in re.findall(r'<circle [^>]*cx="([\d.]+)"[^>]*><title>([^<]*)</title>', cells)
     }
     for name in places.keys() ^ drawn.keys():
-        yield f"{name} {'has no position' if name in drawn else 'is not drawn'}"
-    ends = sorted((place, drawn[name]) for name, place in places.items() if name in drawn)
+        yield f"{name} {'lies nowhere' if name in drawn else 'is not drawn'}"
+    ends = sorted((place or 0.0, drawn[name]) for name, place in places.items() if name in drawn)
     if not ends or ends[0][0] == ends[-1][0]:
         return
     (first, left), (last, right) = ends[0], ends[-1]
     for name in places.keys() & drawn.keys():
-        x = left + (places[name] - first) / (last - first) * (right - left)
-        if abs(x - drawn[name]) > 0.01:
+        x = left + ((places[name] or 0.0) - first) / (last - first) * (right - left)
+        if abs(x - drawn[name]) > 0.11:
             yield f"{name} is drawn at {drawn[name]} instead of {x:.3f}"
+
+
+def _place(row: Mapping[str, Any], scores: Sequence[float]) -> float | None:
+    """0 at the sample, 1 at the median, then bronze, silver and gold; without medals 5 at the best run."""
+    sample, gold, score = row["sample_score"], row["gold_threshold"], row["score"]
+    if gold is None:
+        lower = row["lower_is_better"]
+        steps = [(0.0, sample), (5.0, min(scores) if lower else max(scores))]
+        if (steps[1][1] - sample) * (-1 if lower else 1) <= 0:
+            return None
+    else:
+        thresholds = (row[f"{name}_threshold"] for name in ("median", "bronze", "silver", "gold"))
+        steps = [(0.0, sample), *((float(number), value) for number, value in enumerate(thresholds, start=1))]
+        lower = gold < sample
+    sign = -1.0 if lower else 1.0
+    (first, worst), (last, best) = steps[0], steps[-1]
+    if sign * score < sign * worst:
+        return first - 0.5
+    if sign * score > sign * best:
+        return last + 0.5
+    return float(np.interp(sign * score, [sign * value for _, value in steps], [place for place, _ in steps]))
 
 
 def _table(title: str, wanted: Mapping[tuple[str, ...], Cells], found: Table) -> Iterator[str]:
@@ -85,7 +113,7 @@ def _table(title: str, wanted: Mapping[tuple[str, ...], Cells], found: Table) ->
         yield f"{title}: {' '.join(key)} is {'not computed' if key in rows else 'missing'}"
     for key in rows.keys() & wanted.keys():
         for name in rows[key].keys() ^ wanted[key].keys():
-            if wanted[key].get(name) is not WORDS:
+            if name in rows[key] or wanted[key][name] not in (WORDS, None):  # a column without a value is left out
                 yield f"{title}: {name} is {'not computed' if name in rows[key] else 'missing'}"
         for name in rows[key].keys() & wanted[key].keys():
             if not _says(rows[key][name], wanted[key][name]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,126 +23,194 @@ RATES = {
 }
 
 
+KEYS = "ABCDEFGH"
+
+
 def table_rows(expected: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[str, ...], Cells]]]:
     """Title of a table -> its rows, by the first cells of each."""
-    yield "Setups", _overview(expected)
-    for key, setup in zip("ABCDEFGH", expected["setups"], strict=False):
-        goal, medals = RATES[setup["goal"]], setup["goal"] == "any_medal"
-        runs = setup["runs"].rows
-        yield f"{key} Rates", _rates(setup, medals)
-        yield f"{key} Medals of {key}", _matrix(runs)
-        if len(setup["pass_at_k"]) > 1:
-            yield (
-                f"{key} Best of k runs: {goal.removesuffix(' %')}",
-                {
-                    (str(row["k"]),): {"competitions": row["competitions"], "pass@k %": row["share"]}
-                    | ({FLAGGED: row["without_flagged"]} if setup["flagged"] else {})
-                    for row in setup["pass_at_k"]
-                },
-            )
-        yield (
-            f"{key} By kind of competition",
-            {
-                kind: {
-                    "competitions": row["competitions"],
-                    "runs": row["runs"],
-                    goal: row["goal"],
-                    **({FLAGGED: row["goal_without_flagged"]} if setup["flagged"] else {}),
-                    "95 % interval": row["interval"],
-                    "valid %": row["valid"],
-                    "position": row["position"],
-                }
-                for kind, row in setup["slices"].rows.items()
-            },
-        )
-        yield (
-            f"{key} Over time",
-            {
-                (_duration(row["seconds"]),): {
-                    "runs": row["runs"],
-                    goal: row[setup["goal"]],
-                    "valid %": row["valid"],
-                    "position": row["position"],
-                }
-                for row in setup["progress"]
-            },
-        )
-        yield (
-            f"{key} How the runs ended",
-            {
-                kind: {"runs": len(row["runs"]), "for example": row["runs"][0]}
-                for kind, row in setup["failures"].rows.items()
-            },
-        )
-        yield (
-            f"{key} Findings of detectors",
-            {
-                (row["run"], found["detector"], found["verdict"], _sure(found), found["rule"]): {
-                    "summary": WORDS,
-                    "where": WORDS,
-                }
-                for row in runs.values()
-                for found in (*row["suspicions"], *row["remarks"])
-            },
-        )
-        yield f"{key} Detectors", {name: _detector(row) for name, row in setup["detectors"].rows.items()}
-        yield f"{key} Runs", {(id, str(seed)): _run(row, runs, medals) for (id, seed), row in runs.items()}
-    if expected["side_by_side"]:
-        yield "Side by side", _side_by_side(expected["side_by_side"])
-    for found in expected["comparisons"]:
-        yield from _comparison(found)
+    setups = dict(zip(KEYS, expected["setups"], strict=False))
+    goal = expected["setups"][0]["goal"]
+    medals = goal == "any_medal"
+    yield "Setups", _overview(setups)
+    yield "Rates by split", {row: cells for key, setup in setups.items() for row, cells in _rates(key, setup, medals)}
+    yield "Medals by competition" if medals else "Results by competition", _matrix(setups)
+    yield "Scores" if medals else "Scores without medals", _strips(setups)
+    yield (
+        f"Best of k runs: {RATES[goal].removesuffix(' %')}",
+        {
+            (key, str(row["k"])): {
+                "competitions": row["competitions"],
+                "pass@k %": row["share"],
+                FLAGGED: row["without_flagged"],
+            }
+            for key, setup in setups.items()
+            if len(setup["pass_at_k"]) > 1
+            for row in setup["pass_at_k"]
+        },
+    )
+    yield (
+        "By kind of competition",
+        {
+            (key, *kind): {
+                "competitions": row["competitions"],
+                "runs": row["runs"],
+                RATES[goal]: row["goal"],
+                FLAGGED: row["goal_without_flagged"],
+                "95 % interval": row["interval"],
+                "valid %": row["valid"],
+                "position": row["position"],
+            }
+            for key, setup in setups.items()
+            for kind, row in setup["slices"].rows.items()
+        },
+    )
+    yield (
+        "Over time",
+        {
+            (key, _duration(row["seconds"])): {
+                "runs": row["runs"],
+                RATES[goal]: row[goal],
+                "valid %": row["valid"],
+                "position": row["position"],
+            }
+            for key, setup in setups.items()
+            for row in setup["progress"]
+        },
+    )
+    yield (
+        "Runs without a valid submission",
+        {
+            (key, *kind): {"runs": len(row["runs"]), "for example": row["runs"][0]}
+            for key, setup in setups.items()
+            for kind, row in setup["failures"].rows.items()
+        },
+    )
+    yield "How the agents' processes ended", _endings(setups)
+    yield "What the findings change", _flagged(setups)
+    yield (
+        "Findings of detectors",
+        {
+            (key, row["run"], found["detector"], found["verdict"], _sure(found), found["rule"]): {
+                "summary": WORDS,
+                "where": WORDS,
+            }
+            for key, setup in setups.items()
+            for row in setup["runs"].rows.values()
+            for found in (*row["suspicions"], *row["remarks"])
+        },
+    )
+    yield (
+        "Detectors",
+        {
+            (key, *name): _detector(row)
+            for key, setup in setups.items()
+            for name, row in setup["detectors"].rows.items()
+        },
+    )
+    yield (
+        "Runs",
+        {
+            (key, id, str(seed)): _run(row)
+            for key, setup in setups.items()
+            for (id, seed), row in setup["runs"].rows.items()
+        },
+    )
+    yield "Pairs of setups", {row: cells for found in expected["comparisons"] for row, cells in _pair(found)}
     if expected["published"]:
         yield "Any medal, among the published entries", _published(expected)
 
 
-def _rates(setup: Mapping[str, Any], medals: bool) -> dict[tuple[str, ...], Cells]:
+def _rates(key: str, setup: Mapping[str, Any], medals: bool) -> Iterator[tuple[tuple[str, ...], Cells]]:
     names = [name for name in RATES if name != "beats_sample"] if medals else ["beats_sample", "valid", "made"]
     column = f"95 % interval of {RATES[names[0]].removesuffix(' %')}"
-    found = {}
     for row in setup["rates"]:
         rates = row["rates"]
         if not rates["seeds"] and rates["split"] != "these":
             continue
         start = {"competitions": rates["competitions"], "seeds": len(rates["seeds"])}
         figures = {RATES[name]: rates["rates"][name] for name in names}
-        found[(rates["split"],)] = {**start, **figures, column: row["intervals"][names[0]]}
+        yield (key, rates["split"]), {**start, **figures, column: row["intervals"][names[0]]}
         if row["without_flagged"]:
             clean = {RATES[name]: row["without_flagged"][name] for name in names}
-            found[(f"{rates['split']}, flagged as failures",)] = {**start, **clean, column: None}
+            yield (key, f"{rates['split']}, flagged as failures"), {**start, **clean, column: None}
+
+
+def _matrix(setups: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, ...], Cells]:
+    """A sign per seed, then the mean score."""
+    signs: dict[tuple[str, str], list[str]] = {}
+    scores: dict[tuple[str, str], list[float]] = {}
+    for key, setup in setups.items():
+        for (id, _), row in sorted(setup["runs"].rows.items()):
+            if row["submission"] != "valid":
+                sign = "×"
+            elif row["medal"] in ("gold", "silver", "bronze"):
+                sign = row["medal"][0].upper()
+            else:
+                better = row["above_median"] if row["medal"] else row["beats_sample"]
+                sign = "+" if better else "·"
+            signs.setdefault((id, key), []).append(sign)
+            scores.setdefault((id, key), []).extend([] if row["score"] is None else [row["score"]])
+    found: dict[tuple[str, ...], Cells] = {}
+    for (id, key), each in signs.items():
+        known = scores[id, key]
+        found.setdefault((id,), {})[key.lower()] = " ".join(
+            [*each, *([f"{statistics.fmean(known):.5f}"] if known else [])]
+        )
     return found
 
 
-def _matrix(runs: Mapping[tuple[str, int], Mapping[str, Any]]) -> dict[tuple[str, ...], Cells]:
+def _strips(setups: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, ...], Cells]:
+    """Their thresholds; the dots are looked at by themselves."""
     found: dict[tuple[str, ...], Cells] = {}
-    for (id, seed), row in runs.items():
-        if row["submission"] != "valid":
-            mark = "×"
-        elif row["medal"] in ("gold", "silver", "bronze"):
-            mark = row["medal"][0].upper()
-        else:
-            mark = "+" if row["above_median"] or row["beats_sample"] else "·"
-        found.setdefault((id,), {})[str(seed)] = mark
+    for setup in setups.values():
+        for (id, _), row in setup["runs"].rows.items():
+            if row["score"] is not None:
+                ends = {"sample": row["sample_score"], "gold": row["gold_threshold"]}
+                scale = "sample median bronze silver gold best human" if row["gold_threshold"] else "sample best run"
+                found[(id,)] = {"metric": WORDS, **ends, scale: WORDS}
     return found
 
 
-def _overview(expected: Mapping[str, Any]) -> dict[tuple[str, ...], Cells]:
-    """Rates over the planned competitions, and sums over the runs."""
+def _overview(setups: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, ...], Cells]:
+    """Rates over the planned competitions and by split, and sums over the runs."""
     found: dict[tuple[str, ...], Cells] = {}
-    goals = " or ".join(sorted({RATES[setup["goal"]].removesuffix(" %") for setup in expected["setups"]})) + " %"
-    for key, setup in zip("ABCDEFGH", expected["setups"], strict=False):
+    for key, setup in setups.items():
+        goal = setup["goal"]
         planned = len({id for id, _ in setup["runs"].rows})
         row = next(row for row in setup["rates"] if row["rates"]["competitions"] == planned)
         costs = {unit: cost["total"] for (unit,), cost in setup["costs"].rows.items()}
+        complete = [each["rates"] for each in setup["rates"] if each["rates"]["seeds"]]
+        splits = {f"{each['split'].lower()} %": each["rates"][goal] for each in complete}
         found[(key,)] = {
             "agent": WORDS,
             "runs": len(setup["runs"].rows),
-            goals: row["rates"]["rates"][setup["goal"]],
-            "95 % interval": row["intervals"][setup["goal"]],
+            RATES[goal]: row["rates"]["rates"][goal],
+            "95 % interval": row["intervals"][goal],
+            **{RATES[medal]: row["rates"]["rates"].get(medal) for medal in ("gold", "silver", "bronze")},
             "valid %": row["rates"]["rates"]["valid"],
-            "time": _duration(3600 * costs["hours"]),
-            "tokens": costs["input tokens"] + costs["output tokens"],
+            "hours": costs["hours"],
             "us dollars": costs["US dollars"],
+            "tokens": costs["input tokens"] + costs["output tokens"],
+            "flagged": setup["flagged"] if setup["detectors"].rows else None,
+            **(splits if len(splits) > 1 else {}),
         }
+    return found
+
+
+def _endings(setups: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, ...], Cells]:
+    shown = {key: of for key, of in setups.items() if of["process_ends"].keys() > {"finished"}}
+    every = {how for of in shown.values() for how in of["process_ends"]}
+    return {(key,): {how: of["process_ends"].get(how, 0) for how in every} for key, of in shown.items()}
+
+
+def _flagged(setups: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, ...], Cells]:
+    found: dict[tuple[str, ...], Cells] = {}
+    for key, setup in setups.items():
+        planned = len({id for id, _ in setup["runs"].rows})
+        row = next(row for row in setup["rates"] if row["rates"]["competitions"] == planned)
+        if setup["flagged"]:
+            rates = {"all runs %": row["rates"]["rates"][setup["goal"]], FLAGGED: row["without_flagged"][setup["goal"]]}
+            found[(key,)] = {"flagged": setup["flagged"], "rate": WORDS, **rates}
     return found
 
 
@@ -160,44 +229,38 @@ def _sure(found: Mapping[str, Any]) -> str:
     return "-" if found["confidence"] is None else f"{100 * found['confidence']:.0f}"
 
 
-def _run(row: Mapping[str, Any], runs: Mapping[Any, Mapping[str, Any]], medals: bool) -> Cells:
-    cells: Cells = {"score": row["score"] if row["score"] is not None else row["score_text"], "metric": WORDS}
-    if medals:
-        cells["medal"] = "no medal" if row["medal"] == "none" else row["medal"]
-        cells |= {name: row[f"{name}_threshold"] for name in ("gold", "silver", "bronze", "median")}
-    else:
-        cells |= {"sample": row["sample_score"], "beats sample": {True: "yes", False: "no"}.get(row["beats_sample"])}
-    if any(each["position"] is not None for each in runs.values()):
-        cells["position"] = row["position"]
-    if any(each["rank"] for each in runs.values()):
-        cells["rank"] = f"{row['rank']} of {row['teams']}" if row["rank"] else None
-    return {**cells, "submission": WORDS, "group": WORDS}
+def _run(row: Mapping[str, Any]) -> Cells:
+    return {
+        "score": row["score"] if row["score"] is not None else row["score_text"],
+        "metric": WORDS,
+        "medal": "no medal" if row["medal"] == "none" else row["medal"],
+        **{name: row[f"{name}_threshold"] for name in ("gold", "silver", "bronze", "median")},
+        "sample": row["sample_score"],
+        "beats sample": {True: "yes", False: "no"}.get(row["beats_sample"]),
+        "position": row["position"],
+        "rank": f"{row['rank']} of {row['teams']}" if row["rank"] else None,
+        "submission": WORDS,
+        "group": WORDS,
+    }
 
 
-def _comparison(found: Mapping[str, Any]) -> Iterator[tuple[str, dict[tuple[str, ...], Cells]]]:
-    yield (
-        "A against B",
-        {
-            (RATES[row["rate"]].removesuffix(" %") + ", flagged as failures" * row["without_flagged"],): {
-                "a %": row["a"],
-                "b %": row["b"],
+def _pair(found: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Cells]]:
+    for row in found["differences"]:
+        rate = RATES[row["rate"]].removesuffix(" %") + ", flagged as failures" * row["without_flagged"]
+        yield (
+            ("A - B", rate),
+            {
+                "competitions": found["competitions"],
+                "first %": row["a"],
+                "second %": row["b"],
                 "difference": row["difference"],
                 "95 % interval": row["interval"],
                 "p": _p(row["p"]),
                 "smallest p": _p(row["smallest_p"]),
-            }
-            for row in found["differences"]
-        },
-    )
-
-
-def _side_by_side(found: Mapping[str, Any]) -> dict[tuple[str, ...], Cells]:
-    rows = {}
-    for id, of in found["rows"].items():
-        scores = {f"{key.lower()} score": of[key]["score"] for key in of}
-        shares = {f"{key.lower()} {RATES[found['goal']]}": of[key]["goal"] for key in of}
-        rows[(id,)] = {**scores, **shares, "a - b": of["A"]["goal"] - of["B"]["goal"], "groups": WORDS}
-    return rows
+                "wins by score": found["a_wins"],
+                "95 % interval of wins": found["a_wins_interval"],
+            },
+        )
 
 
 def _published(expected: Mapping[str, Any]) -> dict[tuple[str, ...], Cells]:

@@ -50,7 +50,7 @@ def setup(runs: Sequence[Run]) -> dict[str, Any]:
 def line(run: Run) -> dict[str, Any]:
     grade, usage = run["grade"], run["usage"] or {}
     medal = next((name for name in ("gold", "silver", "bronze") if grade[f"{name}_medal"]), "none")
-    copied = ("score", "score_text", "sample_score", "beats_sample", "rank", "teams", "percentile")
+    copied = ("score", "score_text", "sample_score", "beats_sample", "rank", "teams", "percentile", "best_human")
     thresholds = [f"{name}_threshold" for name in ("gold", "silver", "bronze", "median")]
     marks = {name: place_of(run, grade[f"{name}_threshold"]) for name in ("silver", "bronze", "median")}
     return {
@@ -60,6 +60,7 @@ def line(run: Run) -> dict[str, Any]:
         "submission": {"graded": "valid", "invalid": "invalid", "none": "none"}[grade["status"]],
         "medal": medal if ranked(run) else None,
         "above_median": grade["above_median"] if ranked(run) else None,
+        "lower_is_better": grade["is_lower_better"],
         "position": final_place(run),
         "marks": {name: place for name, place in marks.items() if place is not None},
         "hours": run["seconds"] / 3600,

@@ -10,7 +10,7 @@ SIGNS: Mapping[str, tuple[str, str]] = {
     "gold": ("G", "gold"),
     "silver": ("S", "silver"),
     "bronze": ("B", "bronze"),
-    "above": ("+", "above the median, or better than the sample submission where there are no medals"),
+    "above": ("+", "above the median, or better than the sample submission"),
     "valid": ("·", "valid"),
     "failed": ("×", "no valid submission"),
     "open": ("?", "no result"),

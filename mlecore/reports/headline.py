@@ -1,0 +1,104 @@
+"""What a report is about and its main result, in a few sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mlecore.reports.cells import RATE_NAMES, interval, one_line, out_of, p_value
+from mlecore.reports.compare import Comparison
+from mlecore.reports.document import Document, SetupSummary
+from mlecore.reports.sections.setups import ranked
+from mlecore.reports.statistics import LEVEL
+from mlecore.units import counted
+
+_LONGEST = 60  # characters of a setup's name
+_NAMED = 3  # setups in a title
+_REACHES = {"any_medal": "earns a medal on", "beats_sample": "beats the sample submission on"}
+
+
+def title(document: Document) -> str:
+    setups = document.setups
+    names = " vs ".join(map(_name, setups)) if len(setups) <= _NAMED else f"{len(setups)} setups"
+    return f"{names} on {counted(len(_competitions(setups)), 'competition')}"
+
+
+def facts(document: Document) -> list[tuple[str, str]]:
+    """Name and value of what the report covers."""
+    setups = document.setups
+    planned, graded = (
+        sum(getattr(setup.coverage, name) for setup in setups) for name in ("planned_runs", "graded_runs")
+    )
+    groups = list(dict.fromkeys(group for setup in setups for group in setup.groups))
+    editions = dict.fromkeys(setup.edition for setup in setups)
+    kinds = dict.fromkeys(kind for setup in setups for kind in setup.data_kinds)
+    found = [
+        ("Groups", ", ".join(groups[:5]) + (f" and {len(groups) - 5} more" if len(groups) > 5 else "")),
+        ("Edition", ", ".join(editions)),
+        ("Data", ", ".join(kind.replace("_", " ") for kind in kinds)),
+        ("Graded runs", out_of(graded, planned)),
+        ("Created", f"{document.created_at[:16].replace('T', ' ')} UTC by mlecore {document.mlecore}"),
+    ]
+    return [(name, one_line(value)) for name, value in found if value]
+
+
+def warnings(document: Document) -> Iterator[str]:
+    """Why scores do not compare with others, or with each other."""
+    setups = document.setups
+    for why in dict.fromkeys(setup.no_medals for setup in setups if setup.no_medals):
+        keys = [setup.key for setup in setups if setup.no_medals == why]
+        which = "" if len(keys) == len(setups) else f"{', '.join(keys)}: "
+        yield one_line(f"{which}{why} Scores compare with each other only, not with those on published data.")
+    refused = [setup.key for setup in setups if not setup.averaged]
+    if refused:
+        yield f"Conditions differ between runs of {', '.join(refused)}, so there are no averages of them."
+
+
+def result(document: Document) -> str:
+    """The main result in a sentence or two."""
+    best, *others = ranked(document.setups)
+    found, rate = best.planned_rates, best.main_rate
+    if found is None or rate is None:
+        return "There is no rate yet: no seed has a graded run on each competition."
+    level = [setup for setup in others if setup.main_rate and setup.main_rate.mean == rate.mean]
+    if len(level) > 1:
+        names = one_line(f"{best.key}, {', '.join(setup.key for setup in level[:-1])} and {level[-1].key}")
+        return f"{names} share the highest rate: {RATE_NAMES[best.goal]} {rate.mean:.1f} %."
+    reach = found.intervals[best.goal]
+    where = f" ({LEVEL} % interval {interval(reach)})" if reach else ""
+    first = f"Of {len(document.setups)} setups, " if len(others) > 1 else ""
+    on = counted(found.rates.competitions, "competition")
+    said = f"{first}{_name(best)} {_REACHES[best.goal]} {rate.mean:.1f} % of {on}{where}."
+    for pair in document.comparisons:
+        if others and {pair.a, pair.b} == {best.key, others[0].key}:
+            said += f" {_compared(pair, best, others[0])}"
+    return one_line(said)
+
+
+def _compared(pair: Comparison, best: SetupSummary, second: SetupSummary) -> str:
+    """The best against the second."""
+    if not pair.differences:
+        return f"{_name(second)} is not compared with it, as conditions differ."
+    turned = pair.a != best.key
+    wins = sum((found.a_wins < 0.5) if turned else (found.a_wins > 0.5) for found in pair.pairs)
+    losses = sum((found.a_wins > 0.5) if turned else (found.a_wins < 0.5) for found in pair.pairs)
+    row = pair.differences[0]
+    difference = -row.difference if turned else row.difference
+    reach = row.interval and ((-row.interval[1], -row.interval[0]) if turned else row.interval)
+    p = row.p if row.p_holm is None else row.p_holm
+    holm = "" if row.p_holm is None else ", corrected for all pairs by Holm"
+    where = f"{LEVEL} % interval {interval(reach)}, " if reach else ""
+    chance = "" if p < 0.05 else ", which may be chance"
+    return (
+        f"It scores better than {_name(second)} on {wins} of {counted(pair.competitions, 'competition')} and worse on "
+        f"{losses}; the difference in {RATE_NAMES[row.rate]} is {difference:+.1f} points ({where}p {p_value(p)}{holm})"
+        f"{chance}."
+    )
+
+
+def _name(setup: SetupSummary) -> str:
+    name = f"{setup.agent}, {setup.model}" if setup.model else setup.agent
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def _competitions(setups: Sequence[SetupSummary]) -> set[str]:
+    return {line.competition for setup in setups for line in setup.runs}

@@ -1,0 +1,107 @@
+"""What went wrong: failures, what detectors found, and what casts doubt on the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlecore.agents import OUTCOMES as HOW_AGENTS_END
+from mlecore.reports.cells import NONE, RATE_NAMES, quantity, rate
+from mlecore.reports.document import SetupSummary
+from mlecore.reports.sections.section import FLAGGED, Section, said_once, section
+from mlecore.runs.findings import OUTCOMES, place
+
+_SHOWN = 3  # places of a finding
+
+
+def failures(setups: Sequence[SetupSummary]) -> Section:
+    rows = [
+        (setup.key, failure.kind, failure.cause, str(len(failure.runs)), failure.runs[0])
+        for setup in setups
+        for failure in setup.failures
+    ]
+    header = ("SETUP", "RESULT", "CAUSE", "RUNS", "FOR EXAMPLE")
+    return section("failures", "Runs without a valid submission", header, rows)
+
+
+def endings(setups: Sequence[SetupSummary]) -> Section:
+    """How the agents' processes ended, and how the agents say they did, where that is worth a look."""
+    shown = [
+        setup
+        for setup in setups
+        if setup.process_ends.keys() > {"finished"} or setup.outcomes.keys() - {HOW_AGENTS_END["submitted"]}
+    ]
+    ends = dict.fromkeys(how for setup in shown for how in setup.process_ends)
+    told = dict.fromkeys(how for setup in shown for how in setup.outcomes)
+    rows = [
+        (
+            setup.key,
+            *(str(setup.process_ends.get(how, 0)) for how in ends),
+            *(str(setup.outcomes.get(how, 0)) for how in told),
+        )
+        for setup in shown
+    ]
+    header = ("SETUP", *map(str.upper, ends), *(f"AGENT: {how}".upper() for how in told))
+    notes = ["Columns AGENT are as reported by the agents."] * bool(told)
+    return section("endings", "How the agents' processes ended", header, rows, notes)
+
+
+def flagged(setups: Sequence[SetupSummary]) -> Section:
+    """What the findings change: the main rate of each setup with and without its flagged runs."""
+    rows = []
+    for setup in setups:
+        found = setup.planned_rates
+        if setup.flagged and found and found.without_flagged is not None:
+            before, after = found.rates.rates[setup.goal], found.without_flagged[setup.goal]
+            rows.append((setup.key, str(setup.flagged), RATE_NAMES[setup.goal], rate(before), rate(after)))
+    header = ("SETUP", "FLAGGED", "RATE", "ALL RUNS %", f"{FLAGGED.upper()} %")
+    return section("flagged", "What the findings change", header, rows)
+
+
+def findings(setups: Sequence[SetupSummary], flagging: bool = False) -> Section:
+    """``flagging``: only those that flag a run."""
+    rows = [
+        (
+            setup.key,
+            line.run,
+            found.detector,
+            found.verdict,
+            NONE if found.confidence is None else f"{100 * found.confidence:.0f}",
+            found.rule or NONE,
+            found.summary,
+            "; ".join(map(place, found.evidence[:_SHOWN])) or NONE,
+        )
+        for setup in setups
+        for line in setup.runs
+        for found in (*line.suspicions, *(() if flagging else line.remarks))
+    ]
+    header = ("SETUP", "RUN", "DETECTOR", "VERDICT", "CONFIDENCE %", "RULE", "SUMMARY", "WHERE")
+    return section("findings", "Flagged by detectors" if flagging else "Findings of detectors", header, rows)
+
+
+def detectors(setups: Sequence[SetupSummary]) -> Section:
+    header = ("SETUP", "DETECTOR", "VERSION", *(outcome.upper() for outcome in OUTCOMES))
+    rows = [
+        (
+            setup.key,
+            use.detector,
+            ", ".join(use.versions) or NONE,
+            *(str(use.outcomes.get(outcome, 0)) for outcome in OUTCOMES),
+            str(use.not_judged),
+            quantity(use.tokens),
+            quantity(use.cost_usd),
+        )
+        for setup in setups
+        for use in setup.detectors
+    ]
+    notes = [
+        f"{setup.key}, {use.detector}: {problem}"
+        for setup in setups
+        for use in setup.detectors
+        for problem in use.problems
+    ]
+    return section("detectors", "Detectors", (*header, "NOT JUDGED", "TOKENS", "US DOLLARS"), rows, notes)
+
+
+def notes(setups: Sequence[SetupSummary]) -> Section:
+    said = said_once(((setup.key, note) for setup in setups for note in setup.notes), len(setups))
+    return section("notes", "Notes", (), (), said)
