@@ -69,7 +69,7 @@ def test_progress_without_medals_is_towards_the_sample(graded, without_threshold
     assert {instant.any_medal for instant in at} == {None}
     assert [round(instant.beats_sample) for instant in at] == [33, 33, 33, 33, 33, 67]  # 1 h: 0.4; 2 h on: 0.6; the end
     table = next(section for section in sections(document) if section.id == "progress")
-    assert table.header[2] == "BEATS SAMPLE %" and [row[2] for row in table.rows] == ["33.3"] * 5 + ["66.7"]
+    assert table.header[3] == "BEATS SAMPLE %" and [row[3] for row in table.rows] == ["33.3"] * 5 + ["66.7"]
 
 
 def test_beaten_samples_are_out_of_the_runs_of_the_rate(graded, without_thresholds) -> None:
@@ -105,7 +105,7 @@ def test_a_single_seed_has_no_error(graded) -> None:
     document = summarise([graded("a", medal="gold"), graded("b")], against_published=True)
     rates = next(section for section in sections(document) if section.id == "rates")
     assert "50.0" in rates.rows[-1] and not any("±" in cell for row in rates.rows for cell in row)
-    said = " ".join(next(section for section in sections(document) if section.id == "overview").notes)
+    said = " ".join(next(section for section in sections(document) if section.id == "setups").notes)
     assert "±" not in said and "The interval is over competitions" in said
     whole = summarise([graded(id) for id in split_ids("all")], against_published=True)
     (published,) = (section for section in sections(whole) if section.id == "published")

@@ -34,6 +34,9 @@ def pairs(comparisons: Sequence[Comparison], main: bool = False) -> Section:
         for row in found.differences[: 1 if main else None]
     ]
     notes = _not_compared(comparisons)
+    without = [f"{found.a} - {found.b}" for found in comparisons if not found.competitions]
+    if without:
+        notes.append(f"Not compared, as no competition has graded runs of both: {', '.join(without)}.")
     if any(found.competitions < found.planned for found in comparisons):
         notes.append("Pairs are compared where both have graded runs; --pad-missing counts missing runs as failures.")
     return section("pairs", "Pairs of setups", header, rows, notes)

@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
+
 from recomputed.rows import WORDS, Cells, table_rows
 from recomputed.tables import Table, tables
 

@@ -34,7 +34,7 @@ document.addEventListener("click", (event) => {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button.copy");
   if (!button) return;
-  const text = button.parentElement.querySelector("pre");
+  const text = button.closest("div").querySelector("pre");
   getSelection().selectAllChildren(text);
   const done = () => { button.textContent = "Copied"; };
   if (navigator.clipboard) navigator.clipboard.writeText(text.textContent).then(done, () => {});
