@@ -18,8 +18,11 @@ _REACHES = {"any_medal": "earns a medal on", "beats_sample": "beats the sample s
 
 def title(document: Document) -> str:
     setups = document.setups
-    names = " vs ".join(map(_name, setups)) if len(setups) <= _NAMED else f"{len(setups)} setups"
-    return f"{names} on {counted(len(_competitions(setups)), 'competition')}"
+    names = list(map(_name, setups))
+    if len(set(names)) < len(names):
+        names = [setup.title for setup in setups]
+    what = " vs ".join(names) if len(names) <= _NAMED else f"{len(names)} setups"
+    return f"{what} on {counted(len(_competitions(setups)), 'competition')}"
 
 
 def facts(document: Document) -> list[tuple[str, str]]:
@@ -47,7 +50,12 @@ def warnings(document: Document) -> Iterator[str]:
     for why in dict.fromkeys(setup.no_medals for setup in setups if setup.no_medals):
         keys = [setup.key for setup in setups if setup.no_medals == why]
         which = "" if len(keys) == len(setups) else f"{', '.join(keys)}: "
-        yield one_line(f"{which}{why} Scores compare with each other only, not with those on published data.")
+        yield one_line(f"{which}{why}")
+    if len({frozenset(_competitions([setup])) for setup in setups}) > 1:
+        yield (
+            "Setups were planned on different competitions, so their rates do not compare. Pairs are compared on those "
+            "that both ran."
+        )
     refused = [setup.key for setup in setups if not setup.averaged]
     if refused:
         yield f"Conditions differ between runs of {', '.join(refused)}, so there are no averages of them."
@@ -76,13 +84,15 @@ def _reached(best: SetupSummary, setups: int) -> str:
     where = f" ({LEVEL} % interval {interval(reach)})" if reach else ""
     first = f"Of {setups} setups, " if setups > 2 else ""
     on = counted(found.rates.competitions, "competition")
-    return one_line(f"{first}{_name(best)} {_REACHES[best.goal]} {rate.mean:.1f} % of {on}{where}.")
+    return one_line(
+        f"{first}{_named(best) if setups > 1 else _name(best)} {_REACHES[best.goal]} {rate.mean:.1f} % of {on}{where}."
+    )
 
 
 def _compared(pair: Comparison, best: SetupSummary, second: SetupSummary) -> str:
     """The best against the second."""
     if not pair.differences:
-        return f"{_name(best)} and {_name(second)} are not compared, as conditions differ."
+        return f"{_named(best)} and {_named(second)} are not compared, as conditions differ."
     turned = pair.a != best.key
     wins = sum((found.a_wins < 0.5) if turned else (found.a_wins > 0.5) for found in pair.pairs)
     losses = sum((found.a_wins > 0.5) if turned else (found.a_wins < 0.5) for found in pair.pairs)
@@ -93,9 +103,9 @@ def _compared(pair: Comparison, best: SetupSummary, second: SetupSummary) -> str
     holm = "" if row.p_holm is None else ", corrected for all pairs by Holm"
     where = f"{LEVEL} % interval {interval(reach)}, " if reach else ""
     chance = "" if p < 0.05 else ", which may be chance"
-    on = counted(pair.competitions, "competition")
+    on, who = counted(pair.competitions, "competition"), "It" if best.main_rate else _named(best)
     return (
-        f"{_name(best)} scores better than {_name(second)} on {wins} of {on} and worse on {losses}; the difference "
+        f"{who} scores better than {_named(second)} on {wins} of {on} and worse on {losses}; the difference "
         f"in {RATE_NAMES[row.rate]} is {difference:+.1f} points ({where}p {p_value(p)}{holm}){chance}."
     )
 
@@ -103,6 +113,10 @@ def _compared(pair: Comparison, best: SetupSummary, second: SetupSummary) -> str
 def _name(setup: SetupSummary) -> str:
     name = f"{setup.agent}, {setup.model}" if setup.model else setup.agent
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def _named(setup: SetupSummary) -> str:
+    return f"{_name(setup)} ({setup.key})"
 
 
 def _competitions(setups: Sequence[SetupSummary]) -> set[str]:

@@ -29,8 +29,6 @@ def no_medals(setup: Setup) -> str:
 def notes(setup: Setup, rates: Sequence[SplitSummary], coverage: Coverage) -> Iterable[str]:
     """The sentences about one setup."""
     yield from _coverage(setup, coverage)
-    if goal_of(setup.runs) != "any_medal":
-        yield no_medals(setup)
     yield from _marked(setup)
     yield from _beaten(setup, coverage)
     planned = {item.run.competition for item in setup.runs}
