@@ -118,7 +118,8 @@ class SetupSummary:
 
     key: str  # "A", "B", ... in order of appearance
     title: str
-    agent: str  # with its version, label and options
+    agent: str  # with its version
+    variant: str  # its label and options, which may be none
     model: str | None
     edition: str
     data_kinds: tuple[DataKind, ...]  # empty: no run has begun

@@ -18,9 +18,7 @@ _REACHES = {"any_medal": "earns a medal on", "beats_sample": "beats the sample s
 
 def title(document: Document) -> str:
     setups = document.setups
-    names = list(map(_name, setups))
-    if len(set(names)) < len(names):
-        names = [setup.title for setup in setups]
+    names = list(_names(setups).values())
     what = " vs ".join(names) if len(names) <= _NAMED else f"{len(names)} setups"
     return f"{what} on {counted(len(_competitions(setups)), 'competition')}"
 
@@ -64,18 +62,22 @@ def warnings(document: Document) -> Iterator[str]:
 def result(document: Document) -> str:
     """The main result in a sentence or two."""
     best, *others = ranked(document.setups)
-    said = _reached(best, len(document.setups))
+    names = _names(document.setups)
+    if others:
+        names = {key: f"{name} ({key})" for key, name in names.items()}
+    said = _reached(best, names[best.key], len(document.setups))
     highest = best.main_rate
-    level = [setup for setup in others if highest and setup.main_rate and setup.main_rate.mean == highest.mean]
+    level = [setup.key for setup in others if highest and setup.main_rate and setup.main_rate.mean == highest.mean]
     if len(level) > 1:
-        return f"{best.key}, {', '.join(setup.key for setup in level)} share the highest rate. {said}"
+        return f"{', '.join([best.key, *level])} share the highest rate. {said}"
     for pair in document.comparisons:
         if others and {pair.a, pair.b} == {best.key, others[0].key} and pair.competitions:
-            said += f" {_compared(pair, best, others[0])}"
+            subject = "It" if best.main_rate else names[best.key]
+            said += f" {_compared(pair, best.key, subject, names[others[0].key])}"
     return one_line(said)
 
 
-def _reached(best: SetupSummary, setups: int) -> str:
+def _reached(best: SetupSummary, name: str, setups: int) -> str:
     """Such as "aide 1.0 earns a medal on 45.3 % of 75 competitions (95 % interval 35.1 to 56.0)."."""
     found, rate = best.planned_rates, best.main_rate
     if found is None or rate is None:
@@ -84,39 +86,44 @@ def _reached(best: SetupSummary, setups: int) -> str:
     where = f" ({LEVEL} % interval {interval(reach)})" if reach else ""
     first = f"Of {setups} setups, " if setups > 2 else ""
     on = counted(found.rates.competitions, "competition")
-    return one_line(
-        f"{first}{_named(best) if setups > 1 else _name(best)} {_REACHES[best.goal]} {rate.mean:.1f} % of {on}{where}."
-    )
+    return one_line(f"{first}{name} {_REACHES[best.goal]} {rate.mean:.1f} % of {on}{where}.")
 
 
-def _compared(pair: Comparison, best: SetupSummary, second: SetupSummary) -> str:
-    """The best against the second."""
+def _compared(pair: Comparison, best: str, subject: str, second: str) -> str:
+    """The best setup, by its key, against the second."""
     if not pair.differences:
-        return f"{_named(best)} and {_named(second)} are not compared, as conditions differ."
-    turned = pair.a != best.key
-    wins = sum((found.a_wins < 0.5) if turned else (found.a_wins > 0.5) for found in pair.pairs)
-    losses = sum((found.a_wins > 0.5) if turned else (found.a_wins < 0.5) for found in pair.pairs)
+        return f"{subject} is not compared with {second}, as conditions differ ({', '.join(pair.differ)})."
+    turned = pair.a != best
+    wins, losses = sum(found.a_wins > 0.5 for found in pair.pairs), sum(found.a_wins < 0.5 for found in pair.pairs)
     row = pair.differences[0]
-    difference = -row.difference if turned else row.difference
-    reach = row.interval and ((-row.interval[1], -row.interval[0]) if turned else row.interval)
+    difference, reach = row.difference, row.interval
+    if turned:
+        wins, losses, difference = losses, wins, -difference
+        reach = reach and (-reach[1], -reach[0])
     p = row.p if row.p_holm is None else row.p_holm
     holm = "" if row.p_holm is None else ", corrected for all pairs by Holm"
     where = f"{LEVEL} % interval {interval(reach)}, " if reach else ""
     chance = "" if p < 0.05 else ", which may be chance"
-    on, who = counted(pair.competitions, "competition"), "It" if best.main_rate else _named(best)
+    on = counted(pair.competitions, "competition")
     return (
-        f"{who} scores better than {_named(second)} on {wins} of {on} and worse on {losses}; the difference "
-        f"in {RATE_NAMES[row.rate]} is {difference:+.1f} points ({where}p {p_value(p)}{holm}){chance}."
+        f"{subject} scores better than {second} on {wins} of {on} and worse on {losses}; the difference in "
+        f"{RATE_NAMES[row.rate]} is {difference + 0.0:+.1f} points ({where}p {p_value(p)}{holm}){chance}."
     )
 
 
-def _name(setup: SetupSummary) -> str:
-    name = f"{setup.agent}, {setup.model}" if setup.model else setup.agent
+def _names(setups: Sequence[SetupSummary]) -> dict[str, str]:
+    """Key of a setup -> its name: as short as tells it from the others."""
+    ways = (
+        [setup.agent for setup in setups],
+        [", ".join(filter(None, (setup.agent, setup.model))) for setup in setups],
+        [setup.title for setup in setups],
+    )
+    names = next((names for names in ways if len(set(names)) == len(names)), ways[-1])
+    return {setup.key: _cut(name) for setup, name in zip(setups, names, strict=True)}
+
+
+def _cut(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-
-
-def _named(setup: SetupSummary) -> str:
-    return f"{_name(setup)} ({setup.key})"
 
 
 def _competitions(setups: Sequence[SetupSummary]) -> set[str]:

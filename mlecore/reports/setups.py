@@ -23,7 +23,8 @@ class Setup:
     """Planned runs of one agent, with one set of options and one model, on one kind of data."""
 
     title: str
-    agent: str  # with its version, label and options
+    agent: str  # with its version
+    variant: str  # its label and options, which may be none
     runs: tuple[Graded, ...]  # by competition, seed and group; those that are missing too
 
     @property
@@ -55,6 +56,7 @@ def setups(graded: Iterable[Graded]) -> list[Setup]:
         Setup(
             title=title if again[title] == 1 else f"{title}, {', '.join(sorted({item.run.group for item in items}))}",
             agent=_agent(items),
+            variant=_variant(items),
             runs=tuple(sorted(items, key=_order)),
         )
         for title, items in zip(titles, found.values(), strict=True)
@@ -79,6 +81,7 @@ def _title(items: Sequence[Graded]) -> str:
     run = items[0].run
     parts = [
         _agent(items),
+        _variant(items),
         run.model or "",
         f"edition {run.edition}" if run.edition != "v1" else "",
         _DATA.get(run.data_kind or "", ""),
@@ -88,9 +91,13 @@ def _title(items: Sequence[Graded]) -> str:
 
 def _agent(items: Sequence[Graded]) -> str:
     run = next((item.run for item in items if item.counts), items[0].run)  # a planned one has no version yet
+    return f"{run.agent.name} {run.agent.version}".strip()
+
+
+def _variant(items: Sequence[Graded]) -> str:
+    run = items[0].run
     options = " ".join(f"{name}={value}" for name, value in sorted(run.agent.options.items()))
-    label = run.label if run.label != run.agent.name else ""
-    return ", ".join(filter(None, (f"{run.agent.name} {run.agent.version}".strip(), label, options)))
+    return ", ".join(filter(None, (run.label if run.label != run.agent.name else "", options)))
 
 
 def seeds(runs: Sequence[Graded]) -> dict[str, dict[str, Graded]]:

@@ -92,6 +92,7 @@ def _setup(key: str, setup: Setup, competitions: Sequence[str], pad: bool, mix: 
         key=key,
         title=setup.title,
         agent=setup.agent,
+        variant=setup.variant,
         model=setup.runs[0].run.model,
         edition=setup.runs[0].run.edition,
         data_kinds=tuple(dict.fromkeys(item.run.data_kind for item in setup.runs if item.run.data_kind)),

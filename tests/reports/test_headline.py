@@ -20,8 +20,8 @@ def agent(graded, name: str, medals: int, ids=IDS, **changes):
 
 def test_one_setup(graded) -> None:
     document = summarise(agent(graded, "m", 2))
-    assert title(document) == "baseline 1.0, m on 8 competitions"
-    assert result(document) == "baseline 1.0, m earns a medal on 25.0 % of 8 competitions (95 % interval 7.1 to 59.1)."
+    assert title(document) == "baseline 1.0 on 8 competitions"
+    assert result(document) == "baseline 1.0 earns a medal on 25.0 % of 8 competitions (95 % interval 7.1 to 59.1)."
     assert dict(facts(document))["Graded runs"] == "8" and list(warnings(document)) == []
 
 
@@ -75,3 +75,11 @@ def test_what_does_not_compare_is_warned_of(graded, without_thresholds) -> None:
 def test_setups_that_differ_in_their_data_only_have_their_whole_names(graded, without_thresholds) -> None:
     items = [graded(), graded(data_kind="synthetic", made=without_thresholds(0.6))]
     assert title(summarise(items)) == "baseline 1.0 vs baseline 1.0, synthetic data on 1 competition"
+
+
+def test_long_options_stay_in_the_table(graded) -> None:
+    from mlecore.registry.provenance import PluginUse
+
+    options = {"argv": "python agent.py " * 20}
+    items = [graded(), graded(agent=PluginUse(name="command", version="2.0", options=options), label="command")]
+    assert title(summarise(items)) == "baseline 1.0 vs command 2.0 on 1 competition"

@@ -79,7 +79,7 @@ def findings(setups: Sequence[SetupSummary], flagging: bool = False) -> Section:
 
 
 def detectors(setups: Sequence[SetupSummary]) -> Section:
-    header = ("SETUP", "DETECTOR", "VERSION", *(outcome.upper() for outcome in OUTCOMES))
+    header = ["SETUP", "DETECTOR", "VERSION", *(outcome.upper() for outcome in OUTCOMES)]
     rows = [
         (
             setup.key,
@@ -93,13 +93,14 @@ def detectors(setups: Sequence[SetupSummary]) -> Section:
         for setup in setups
         for use in setup.detectors
     ]
-    notes = [
-        f"{setup.key}, {use.detector}: {problem}"
+    problems = (
+        (setup.key, f"{use.detector}: {problem}")
         for setup in setups
         for use in setup.detectors
         for problem in use.problems
-    ]
-    return section("detectors", "Detectors", (*header, "NOT JUDGED", "TOKENS", "US DOLLARS"), rows, notes)
+    )
+    header += ["NOT JUDGED", "TOKENS", "US DOLLARS"]
+    return section("detectors", "Detectors", header, rows, said_once(problems, len(setups)))
 
 
 def notes(setups: Sequence[SetupSummary]) -> Section:

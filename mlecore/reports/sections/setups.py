@@ -43,7 +43,7 @@ def _row(setup: SetupSummary) -> tuple[str, ...]:
     rates = found.rates.rates if found else {}
     return (
         setup.key,
-        setup.agent,
+        ", ".join(filter(None, (setup.agent, setup.variant))),
         setup.model or NONE,
         out_of(setup.coverage.graded_runs, setup.coverage.planned_runs),
         rate(rates.get(setup.goal)),

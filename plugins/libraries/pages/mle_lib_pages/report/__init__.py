@@ -89,4 +89,4 @@ def _heading(name: str) -> str:
 
 
 def _numeric(section: Section) -> tuple[str, ...]:
-    return tuple(_heading(name) for name in section.header if name not in _WORDS)
+    return tuple(_heading(name) for name in section.header if name not in _WORDS and len(name) > 2)

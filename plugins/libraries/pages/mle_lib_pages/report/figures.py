@@ -106,8 +106,11 @@ def progress(setups: Sequence[SetupSummary], numbers: Numbers) -> Markup:
 
 
 def cost(setups: Sequence[SetupSummary], numbers: Numbers) -> Markup:
-    """The main rate by what a run cost, in dollars if they are known for all setups, else in hours."""
-    rated = [setup for setup in setups if setup.main_rate]
+    """The main rate by what a run cost, in dollars if they are known for all setups, else in hours.
+
+    Of one competition it would say nothing.
+    """
+    rated = [setup for setup in setups if setup.main_rate and len({line.competition for line in setup.runs}) > 1]
     units = ("US dollars", "hours")
     unit = next((unit for unit in units if rated and all(_per_run(setup, unit) for setup in rated)), None)
     if len(rated) < 2 or unit is None:
