@@ -9,6 +9,7 @@ import io
 import re
 import subprocess
 import sys
+import textwrap
 from itertools import takewhile
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 PICTURE = Path(__file__).parents[1] / "docs" / "report.svg"
+WIDTH = 118  # of sentences; tables are as wide as they need
 WITHOUT_FONTS = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
 
 
@@ -24,7 +26,8 @@ def main() -> None:
     """Run the report with the arguments given, and draw its output."""
     words = ["report", *sys.argv[1:]]
     command = [sys.executable, "-c", "from mlecore.cli import main; main()", *words]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout.rstrip()
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout.rstrip()
+    text = "\n".join(line if "  " in line else textwrap.fill(line, WIDTH) for line in output.splitlines())
     width = max(map(len, text.splitlines()))
     console = Console(record=True, width=width, file=io.StringIO())
     shown = " ".join(takewhile(lambda word: not word.startswith("--"), words))

@@ -105,9 +105,12 @@ def _compared(pair: Comparison, best: str, subject: str, second: str) -> str:
     where = f"{LEVEL} % interval {interval(reach)}, " if reach else ""
     chance = "" if p < 0.05 else ", which may be chance"
     on = counted(pair.competitions, "competition")
+    said = f"{subject} scores better than {second} on {wins} of {on} and worse on {losses}"
+    if not difference:
+        return f"{said}; they do not differ in {RATE_NAMES[row.rate]}."
     return (
-        f"{subject} scores better than {second} on {wins} of {on} and worse on {losses}; the difference in "
-        f"{RATE_NAMES[row.rate]} is {difference + 0.0:+.1f} points ({where}p {p_value(p)}{holm}){chance}."
+        f"{said}; the difference in {RATE_NAMES[row.rate]} is {difference:+.1f} points "
+        f"({where}p {p_value(p)}{holm}){chance}."
     )
 
 

@@ -53,6 +53,11 @@ def test_setups_that_share_the_highest_rate(graded) -> None:
     assert said.startswith("A, B, C share the highest rate.") and "scores better" not in said
 
 
+def test_two_that_do_not_differ(graded) -> None:
+    said = result(summarise([*agent(graded, "a", 4), *agent(graded, "b", 4)]))
+    assert said.endswith("on 0 of 8 competitions and worse on 0; they do not differ in any medal.")
+
+
 def test_without_a_rate_pairs_are_still_compared(graded) -> None:
     missing = [graded("c9", model=model, state="failed", made=None) for model in ("a", "b")]
     said = result(summarise([*agent(graded, "a", 8), *agent(graded, "b", 0), *missing]))
