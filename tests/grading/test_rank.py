@@ -30,7 +30,9 @@ from mlecore.grading.report import grade
 )
 def test_rank_and_percentile(score: float, lower: bool, rank: int, percentile: float) -> None:
     found = rank_of(score, [0.9, 0.8, 0.5, 0.2], lower)
-    assert found is not None and asdict(found) == {"rank": rank, "teams": 4, "percentile": percentile}
+    best = 0.2 if lower else 0.9
+    assert found is not None
+    assert asdict(found) == {"rank": rank, "teams": 4, "percentile": percentile, "best_human": best}
 
 
 def test_no_rank_without_a_score_or_a_leaderboard() -> None:
