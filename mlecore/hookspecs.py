@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mlecore.grading.report import Report
     from mlecore.runs.findings import Findings
     from mlecore.runs.record import RunRecord
+    from mlecore.sharing.foreign import Imported
     from mlecore.submissions.format import Format
     from mlecore.submissions.table import Table
 
@@ -165,7 +166,10 @@ class DetectorSpec:
 
 
 class ExtensionSpec:
-    """Reacts to events. Each event comes at least once, in the controller's process; errors affect no run."""
+    """Reacts to events, and imports runs of other harnesses.
+
+    Each event comes at least once, in the controller's process; errors affect no run.
+    """
 
     @hookspec
     def run_started(self, run: RunRecord) -> None:
@@ -182,6 +186,15 @@ class ExtensionSpec:
     @hookspec
     def run_judged(self, run: RunRecord, findings: Findings) -> None:
         """A detector has judged the graded run; one that compares runs may judge it again at the end of the group."""
+
+    @hookspec(firstresult=True)
+    def import_runs(self, source: Path, runs: Path, agent: str | None, name: str | None) -> Imported | None:
+        """Create a group in the folder ``runs`` from the results of another harness, with ``create_imported``.
+
+        None if ``source``, a file or a folder, holds no results of this harness: another extension is asked then.
+        ``agent`` and ``name`` are the label and the group's name that the user wants; None: derived from ``source``.
+        What it reads may be hostile. Raises UsageError, DataError.
+        """
 
 
 SPECS: Mapping[str, type] = {

@@ -1,4 +1,4 @@
-"""`mlecore runs import`: a run group of MLE-bench as a group here."""
+"""`mlecore runs import`: runs of MLE-bench, or of a harness that an extension reads, as a group here."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from mlecore.units import counted
 
 
 @click.command("import")
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("source", type=click.Path(path_type=Path, exists=True))
 @click.option(
     "--grading-reports",
     "reports",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     multiple=True,
-    help="Grading report of the group; repeatable. [default: *grading_report*.json in FOLDER]",
+    help="Grading report of MLE-bench; repeatable. [default: *grading_report*.json in SOURCE]",
 )
-@click.option("--agent", help="Name of the agent. [default: derived from the group's name]")
-@click.option("--group", "name", help="Name of the new group. [default: the folder's name]")
+@click.option("--agent", help="Name of the agent. [default: derived from SOURCE]")
+@click.option("--group", "name", help="Name of the new group. [default: the name of SOURCE]")
 @runs_option
-def command(folder: Path, reports: tuple[Path, ...], agent: str | None, name: str | None, runs: Path) -> None:
-    """Import a run group of MLE-bench as a new group.
+def command(source: Path, reports: tuple[Path, ...], agent: str | None, name: str | None, runs: Path) -> None:
+    """Import runs of another harness as a new group.
 
-    FOLDER holds metadata.json and one folder per run. Facts that MLE-bench does not record (time limit, hardware,
-    network) stay unknown.
+    SOURCE is a run group of MLE-bench: a folder with metadata.json and one folder per run. With mle-ext-inspect it can
+    be a log of inspect or a folder of logs, with mle-ext-harbor the folder of a job. Facts that the harness does not
+    record stay unknown.
     """
-    from mlecore.sharing.mlebench import import_group
+    from mlecore.sharing.foreign import import_runs
 
-    imported = import_group(folder, runs, reports=reports, agent=agent, name=name)
+    imported = import_runs(source, runs, reports=reports, agent=agent, name=name)
     for line in imported.left_out:
         echo(f"left out: {line}", err=True)
     echo(f"{imported.group}: {counted(imported.runs, 'run')}, {len(imported.without_grade)} of them without a grade")

@@ -1,0 +1,172 @@
+"""Runs of other harnesses as a group of mlecore's, marked as imported.
+
+What a harness does not record (hardware, network, data) stays unknown, so reports mix such runs with others only on
+request.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from mlecore import files
+from mlecore.errors import DataError, UsageError
+from mlecore.grading.report import Report
+from mlecore.registry.provenance import PluginUse
+from mlecore.runs.journal import Journal
+from mlecore.runs.planning import make_plan
+from mlecore.runs.record import Collected, RunRecord
+from mlecore.runs.store import create_group, planned_records, write_record
+from mlecore.sharing.bundle import regular_files
+
+_SUBMISSION_LIMIT = 4 * 2**30  # bytes; grading has its own, narrower limit
+_KEPT_LIMIT = 2**30  # bytes of one run's logs and code
+
+
+@frozen(kw_only=True)
+class Imported:
+    """The result of an import. ``without_grade`` names runs that are in no report."""
+
+    group: str
+    runs: int
+    without_grade: tuple[str, ...]
+    left_out: tuple[str, ...]  # "what: why"
+
+
+@frozen(kw_only=True)
+class ForeignRun:
+    """One run of another harness. Its folder is hostile: only regular files are copied, within limits."""
+
+    name: str  # at the harness, for messages
+    label: str  # of the agent
+    competition: str
+    seed: int
+    folder: Path  # with submission/submission.csv, logs/ and code/, as far as they exist
+    report: Report | None
+    facts: Mapping[str, Any] = field(factory=dict)  # fields of RunRecord that the harness knows
+
+
+def label_of(text: str) -> str:
+    """A name that folders and commands can carry."""
+    return re.sub(r"[^A-Za-z0-9._-]+|--+", "-", text).strip("-.")[:80] or "imported"
+
+
+def import_runs(
+    source: Path, runs: Path, *, reports: Sequence[Path] = (), agent: str | None = None, name: str | None = None
+) -> Imported:
+    """Create a group from MLE-bench's run group, or from what an installed extension can read.
+
+    ``reports`` are MLE-bench's grading reports. Raises UsageError.
+    """
+    from mlecore.registry.loading import load_extensions
+    from mlecore.sharing.mlebench import import_group
+
+    if (source / "metadata.json").is_file():
+        return import_group(source, runs, reports=reports, agent=agent, name=name)
+    manager, errors = load_extensions()
+    imported: Imported | None = manager.hook.import_runs(source=source, runs=runs, agent=agent, name=name)
+    if imported is None:
+        raise UsageError(
+            f"{source} holds no results that can be imported" + "".join(f"\n{error.message}" for error in errors),
+            fix="Give a run group of MLE-bench (it has metadata.json). Logs of inspect need mle-ext-inspect, jobs of"
+            " harbor need mle-ext-harbor.",
+        )
+    return imported
+
+
+def create_imported(
+    found: Sequence[ForeignRun],
+    runs: Path,
+    name: str,
+    *,
+    harness: str,
+    edition: str = "v1",
+    synthetic: bool = False,
+    created_at: str | None = None,
+) -> Imported:
+    """A new group of these runs. Raises UsageError if its name is taken, or if two runs would be the same one."""
+    names: dict[tuple[str, str, int], str] = {}
+    for run in found:
+        place = (run.label, run.competition, run.seed)
+        if place in names:
+            raise UsageError(
+                f"{names[place]} and {run.name} are both {run.label} on {run.competition} with seed {run.seed}",
+                fix="Import them as separate groups: --group NAME",
+            )
+        names[place] = run.name
+    plan = make_plan(
+        {
+            "agents": [{"name": label, "label": label} for label in dict.fromkeys(run.label for run in found)],
+            "competitions": sorted({run.competition for run in found}),
+            "seeds": sorted({run.seed for run in found}),
+            "data": {"edition": edition, "synthetic": synthetic},
+        }
+    )
+    group = create_group(runs, name, plan)
+    planned = {(record.label, record.competition, record.seed): record for record in planned_records(group)}
+    left_out: list[str] = []
+    for run in found:
+        record = evolve(
+            planned[run.label, run.competition, run.seed],
+            agent=PluginUse(name=run.label),
+            backend=PluginUse(name=harness),
+            imported_from=harness,
+            created_at=created_at,
+        )
+        _write(record, run, left_out)
+    Journal(group.folder).note("imported", runs=len(found))
+    return Imported(
+        group=group.name,
+        runs=len(found),
+        without_grade=tuple(run.name for run in found if run.report is None),
+        left_out=tuple(left_out),
+    )
+
+
+def _write(record: RunRecord, run: ForeignRun, left_out: list[str]) -> None:
+    files.make_folder(record.folder)
+    missed: list[str] = []
+    submission = run.folder / "submission" / "submission.csv"
+    kept = _copy(run.folder, record.folder, [submission], _SUBMISSION_LIMIT, missed)
+    others = [path for part in ("logs", "code") for path in regular_files(run.folder / part)]
+    copied = _copy(run.folder, record.folder, others, _KEPT_LIMIT, missed)
+    if run.report is not None:
+        report = evolve(run.report, run=record.uid, submission_path="submission/submission.csv" if kept else "")
+        content = json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n"
+        files.publish(record.folder / "grade.json", content.encode())
+    known: dict[str, Any] = {
+        "state": "graded" if run.report is not None else "collected",
+        "reason": "" if run.report is not None else "imported without a grading report",
+        "gradings": int(run.report is not None),
+        "collected": Collected(
+            files=kept + copied, candidate="submission/submission.csv" if kept else None, complete=not missed
+        ),
+    }
+    write_record(evolve(record, **(known | dict(run.facts))))
+    left_out += missed
+
+
+def _copy(source: Path, target: Path, paths: Sequence[Path], limit: int, left_out: list[str]) -> int:
+    """Copy regular files while their bytes fit; the number of those copied."""
+    left, copied = limit, 0
+    for path in paths:
+        if not path.is_file() or path.is_symlink() or path.parent.is_symlink():
+            if path.is_symlink() or path.exists():
+                left_out.append(f"{path}: it is a link, or no regular file")
+            continue
+        try:
+            content = files.read_regular(path, left)
+        except (DataError, OSError) as error:
+            left_out.append(f"{path}: {error}")
+            continue
+        to = target / path.relative_to(source)
+        files.make_folder(to.parent)
+        files.replace(to, content)
+        left -= len(content)
+        copied += 1
+    return copied
