@@ -1,0 +1,71 @@
+"""Grading on this machine, after the sample has ended, with mlecore's grader and its answers."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+from pathlib import Path
+
+from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import TaskState
+from inspect_ai.util import concurrency, sandbox
+
+from mle_ext_inspect.collecting import SUBMISSION, collect, unpack
+from mle_ext_inspect.setting import Setting
+from mlecore.grading.report import Report
+from mlecore.reports.position import position
+
+_RATES = ("valid", "medal", "gold", "above_median", "beats_sample", "position")
+_CLUSTERED = stderr(cluster="competition")  # seeds of one competition are no independent samples of the benchmark
+
+BENCHMARK: dict[str, list[Metric]] = {name: [mean(), _CLUSTERED] for name in _RATES}
+"""Of several competitions, whose scores have no common mean."""
+
+SCORE: dict[str, list[Metric]] = {name: [mean(), stderr()] for name in ("score", *_RATES)}
+"""Of one competition, with its seeds as samples."""
+
+
+@scorer(metrics=BENCHMARK)
+def grade() -> Scorer:
+    """The submission's report as values that inspect can average, and in full in the metadata."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        setting = Setting.from_json(state.metadata["setting"])
+        archive = Path(setting.outputs) / f"{state.uuid}.tar"
+        await collect(sandbox(), archive)
+        async with concurrency("mlecore grading", os.cpu_count() or 1):
+            report = await asyncio.to_thread(_grade, archive, setting, state.metadata["competition"])
+        return Score(
+            value=values(report),
+            answer=SUBMISSION if report.submission_exists else None,
+            explanation=report.reason or f"score {report.score_text}, {report.medal or 'no medal'}",
+            metadata={"report": report.to_json(), "outputs": str(archive)},
+        )
+
+    return score
+
+
+def values(report: Report) -> dict[str, float]:
+    """NaN, which inspect leaves out of its means, for what the data cannot say: no medals on synthetic data."""
+    ranked, place = report.gold_threshold is not None, position(report)
+    exact, beats = report.exact, report.beats_sample
+    return {
+        "score": math.nan if exact is None else exact,
+        "valid": float(report.valid_submission),
+        "medal": float(report.any_medal) if ranked else math.nan,
+        "gold": float(report.gold_medal) if ranked else math.nan,
+        "above_median": float(report.above_median) if ranked else math.nan,
+        "beats_sample": float(bool(beats)) if beats is not None or not report.valid_submission else math.nan,
+        "position": math.nan if place is None else place,
+    }
+
+
+def _grade(archive: Path, setting: Setting, competition: str) -> Report:
+    from mlecore.files import scratch
+    from mlecore.grading.isolated import IsolatedGrader
+
+    with scratch() as folder, IsolatedGrader() as grader:
+        unpack(archive, folder, SUBMISSION)
+        submission = folder / SUBMISSION
+        return grader.grade(submission if submission.exists() else None, setting.inputs(competition).data)
