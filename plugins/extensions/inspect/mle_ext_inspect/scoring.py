@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
@@ -15,6 +17,9 @@ from mle_ext_inspect.collecting import SUBMISSION, collect, unpack
 from mle_ext_inspect.setting import Setting
 from mlecore.grading.report import Report
 from mlecore.reports.position import position
+
+if TYPE_CHECKING:
+    from mlecore.grading.isolated import IsolatedGrader
 
 _RATES = ("valid", "medal", "gold", "above_median", "beats_sample", "position")
 _CLUSTERED = stderr(cluster="competition")  # seeds of one competition are no independent samples of the benchmark
@@ -61,11 +66,18 @@ def values(report: Report) -> dict[str, float]:
     }
 
 
-def _grade(archive: Path, setting: Setting, competition: str) -> Report:
-    from mlecore.files import scratch
+@cache
+def _grader() -> IsolatedGrader:
+    """One for all samples: its workers have imported what grading needs, and end with this process."""
     from mlecore.grading.isolated import IsolatedGrader
 
-    with scratch() as folder, IsolatedGrader() as grader:
+    return IsolatedGrader()
+
+
+def _grade(archive: Path, setting: Setting, competition: str) -> Report:
+    from mlecore.files import scratch
+
+    with scratch() as folder:
         unpack(archive, folder, SUBMISSION)
         submission = folder / SUBMISSION
-        return grader.grade(submission if submission.exists() else None, setting.inputs(competition).data)
+        return _grader().grade(submission if submission.exists() else None, setting.inputs(competition).data)

@@ -19,6 +19,17 @@ inspect_ai = pytest.importorskip("inspect_ai", reason="inspect-ai is not install
 
 HERE = Path(__file__).parent
 ID = "spaceship-titanic"
+HUNT = """
+import os
+found = []
+for top in ("home", "opt", "tmp", "mnt", "root", "var", "srv", "run"):
+    for folder, _, names in os.walk("/" + top):
+        for name in names:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path) and {secret!r}.encode() in open(path, "rb").read():
+                found.append(path)
+print(found or "no answers")
+"""
 SUBMIT = ("submit", {"answer": "done"})
 
 
@@ -111,17 +122,18 @@ def test_a_submission_is_graded_as_mlecore_grades_it(tmp_path: Path, data: Path)
     assert (run.calls.calls, run.usage.input_tokens, run.usage.output_tokens) == (3, 300, 30)
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_the_sandbox_holds_no_answers_and_no_way_to_this_machine(tmp_path: Path, data: Path) -> None:
     prepared = mlecore.competition(ID).data([data], synthetic=True)
     answers = next(prepared.private.glob("*.csv"))
-    line = answers.read_text().splitlines()[1]
+    secret = answers.read_text().splitlines()[1]
     log = evaluate(
         tmp_path,
         data,
         [
             bash(f"ls {prepared.private} {data} || echo out of reach"),
-            bash(f"grep -rslF '{line}' /home /opt /tmp /mnt /root /var 2>/dev/null || echo no answers"),
+            ("python", {"code": HUNT.format(secret=secret)}),
             bash("ls -lR /home/data /opt/mlecore | wc -l"),
             SUBMIT,
         ],
@@ -133,6 +145,7 @@ def test_the_sandbox_holds_no_answers_and_no_way_to_this_machine(tmp_path: Path,
     assert log.samples[0].scores["grade"].value["valid"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_links_are_no_submissions_and_a_silent_model_ends(tmp_path: Path, data: Path) -> None:
     log = evaluate(tmp_path, data, [bash("ln -s /opt/mlecore/sample.csv /home/submission/submission.csv"), SUBMIT])
@@ -157,6 +170,7 @@ def test_links_are_no_submissions_and_a_silent_model_ends(tmp_path: Path, data: 
     assert len(logs[0].samples[0].messages) < 10
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_seeds_and_epochs_become_runs(tmp_path: Path, data: Path) -> None:
     log = evaluate(
@@ -174,6 +188,7 @@ def test_seeds_and_epochs_become_runs(tmp_path: Path, data: Path) -> None:
     assert all(run.report.valid_submission for run in runs)
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_the_conversation_is_imported_as_a_trace(tmp_path: Path, data: Path) -> None:
     from click.testing import CliRunner

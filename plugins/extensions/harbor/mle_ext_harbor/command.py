@@ -1,0 +1,77 @@
+"""The command `mlecore export harbor`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mlecore.cli._names import COMPETITION
+from mlecore.cli._shared import data_option, edition_option, split_option, synthetic_option
+from mlecore.units import counted, duration, size
+
+
+@click.group("export")
+def command() -> None:
+    """Write competitions in the form of another harness."""
+
+
+@command.command("harbor")
+@click.argument("ids", type=COMPETITION, nargs=-1, metavar="ID...")
+@split_option
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to create.")
+@synthetic_option
+@click.option("--image", default="python:3.11-slim-bookworm", show_default=True, help="Base image of the agent.")
+@click.option("--verifier-image", help="Image with mlecore and the competitions. [default: one is built from an index]")
+@click.option("--time-limit", default="24h", show_default=True, help="Time limit per run, e.g. 24h or 90m.")
+@click.option("--cpus", type=float, help="CPUs per run.")
+@click.option("--memory", help="Memory per run, e.g. 16GB.")
+@click.option("--gpus", type=int, default=0, show_default=True, help="GPUs per run.")
+@click.option("--allow", multiple=True, metavar="HOST", help="Host that the agent may reach; repeatable.")
+@click.option("--network", type=click.Choice(["none", "open"]), help="Network of the agent. [default: open, or --allow]")
+@data_option
+@edition_option
+def harbor(
+    ids: tuple[str, ...],
+    split: tuple[str, ...],
+    out: Path,
+    synthetic: bool,
+    image: str,
+    verifier_image: str | None,
+    time_limit: str,
+    cpus: float | None,
+    memory: str | None,
+    gpus: int,
+    allow: tuple[str, ...],
+    network: str | None,
+    data: tuple[Path, ...],
+    edition: str,
+) -> None:
+    """Write task folders for Harbor.
+
+    The tasks mount the prepared data of this machine, so they run with Harbor's docker environment here.
+    """
+    from mle_ext_harbor.exporting import Settings, export
+    from mlecore.competitions import of_split
+    from mlecore.errors import UsageError
+
+    chosen = list(dict.fromkeys([*ids, *(found.id for name in split for found in of_split(name))]))
+    if not chosen:
+        raise UsageError("no competition is named", fix="Name some, or a split: --split lite")
+    if allow and network:
+        raise UsageError("--allow and --network exclude each other", fix="Use --allow alone.")
+    settings = Settings(
+        edition=edition,
+        synthetic=synthetic,
+        data=tuple(str(path) for path in data),
+        image=image,
+        verifier_image=verifier_image,
+        time_limit=duration(time_limit),
+        cpus=cpus,
+        memory=size(memory) if memory else None,
+        gpus=gpus,
+        allow=allow,
+        network="none" if network == "none" else "open",
+    )
+    export(chosen, out, settings)
+    click.echo(f"{counted(len(chosen), 'task')} in {out}. To run them: harbor run -p {out} -a AGENT -m MODEL")
