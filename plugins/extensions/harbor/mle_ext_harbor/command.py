@@ -28,7 +28,9 @@ def command() -> None:
 @click.option("--memory", help="Memory per run, e.g. 16GB.")
 @click.option("--gpus", type=int, default=0, show_default=True, help="GPUs per run.")
 @click.option("--allow", multiple=True, metavar="HOST", help="Host that the agent may reach; repeatable.")
-@click.option("--network", type=click.Choice(["none", "open"]), help="Network of the agent. [default: open, or --allow]")
+@click.option(
+    "--network", type=click.Choice(["none", "open"]), help="Network of the agent. [default: open, or --allow]"
+)
 @data_option
 @edition_option
 def harbor(

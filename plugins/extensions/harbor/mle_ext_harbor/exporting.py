@@ -149,7 +149,10 @@ def _compose(folder: Path, mounts: Mapping[str, Path], **service: str) -> None:
         {"type": "bind", "source": str(path.resolve()).replace("$", "$$"), "target": target, "read_only": True}
         for target, path in mounts.items()
     ]
-    _text(folder / "docker-compose.yaml", json.dumps({"services": {"main": {**service, "volumes": volumes}}}, indent=1) + "\n")
+    _text(
+        folder / "docker-compose.yaml",
+        json.dumps({"services": {"main": {**service, "volumes": volumes}}}, indent=1) + "\n",
+    )
 
 
 def _text(path: Path, text: str) -> None:

@@ -92,9 +92,7 @@ def _read(path: Path) -> Iterator[_Sample]:
             if not isinstance(competition, str) or not _ID.fullmatch(competition) or not isinstance(seed, int):
                 raise DataError(f"{path}: the sample {sample.id} names no competition and seed")
             setting = Setting.from_json(facts["setting"])
-            yield _Sample(
-                log=log, path=path, sample=sample, competition=competition, setting=setting, seed=seed
-            )
+            yield _Sample(log=log, path=path, sample=sample, competition=competition, setting=setting, seed=seed)
     except MlecoreError:
         raise
     except Exception as error:  # whatever inspect raises for a file that it cannot read
@@ -111,7 +109,9 @@ def _run(item: _Sample, label: str, seed: int, folder: Path, left_out: list[str]
         left_out += [f"{item.name}: {line}" for line in unpack(outputs, folder)]
     for name in OUTSIDE_LOGS:  # an agent's files of these names are not what they seem
         files.remove(folder / name)
-    write_calls([event for event in sample.events if isinstance(event, ModelEvent) and not event.pending], folder / "logs")
+    write_calls(
+        [event for event in sample.events if isinstance(event, ModelEvent) and not event.pending], folder / "logs"
+    )
     files.replace(folder / "logs" / "inspect.json", sample.model_dump_json(indent=1, exclude={"events"}).encode())
     return ForeignRun(
         name=item.name,

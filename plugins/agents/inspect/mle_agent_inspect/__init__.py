@@ -1,0 +1,71 @@
+"""Agent `inspect`: an agent of inspect_ai, in the sandbox itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from mle_lib_agents import PROMPT, model, programs, prompt, temperature
+from mle_lib_agents.requirements import packages
+from mle_lib_agents.usage import reported
+
+from mlecore.agents import Agent, Launch, Needs, Recipe, Task, Usage
+from mlecore.hookspecs import hookimpl
+from mlecore.options import Option
+
+WORK = Path(__file__).parent / "work"
+VERSION = "0.3.285"
+PACKAGES = "numpy,pandas<3,scikit-learn"
+
+
+@hookimpl
+def agent() -> Agent:
+    return Agent(
+        summary="agents of inspect_ai (PyPI), in the sandbox itself",
+        options=(
+            Option(name="agent", default="react", help="react, or the registered name of an agent: package/name"),
+            Option(
+                name="provider",
+                default="openai",
+                choices=("openai", "anthropic"),
+                help="whose protocol the endpoint speaks: Chat Completions, or Anthropic's Messages",
+            ),
+            temperature(),
+            Option(name="messages", type="integer", default="1000", help="messages of the conversation at most"),
+            Option(name="command_timeout", type="integer", default="3600", help="seconds that one command may take"),
+            PROMPT,
+            Option(name="pip", help="what its code may import: packages with commas, or a file", default=PACKAGES),
+        ),
+        needs=Needs(network="llm", model=True),
+    )
+
+
+@hookimpl
+def recipe(options: Mapping[str, str]) -> Recipe:
+    return Recipe(pip=(f"inspect-ai=={VERSION}", "openai>=2", "anthropic", *packages(options["pip"], "inspect")))
+
+
+@hookimpl
+def launch(task: Task) -> Launch:
+    options = task.options
+    settings = {
+        "agent": options["agent"],
+        "model": f"{options['provider']}/{model(task, 'inspect')}",
+        "temperature": float(options["temperature"]) if "temperature" in options else None,
+        "messages": int(options["messages"]),
+        "command_timeout": int(options["command_timeout"]),
+        "seed": task.seed,
+    }
+    return Launch(
+        argv=("python3", "agent/main.py"),
+        env={"INSPECT_SETTINGS": json.dumps(settings)},
+        stdin=prompt(task).encode(),
+        files=programs(WORK, "clock.py", "ending.py"),
+        network="llm",
+    )
+
+
+@hookimpl
+def usage(logs: Path) -> Usage | None:
+    return reported("inspect.jsonl")(logs)
