@@ -1,4 +1,4 @@
-"""The model calls of a sample, in the form in which mlecore's gateway keeps them: what was counted, and what was said."""
+"""The model calls of a sample, as mlecore's gateway keeps them: what was counted, and what was said."""
 
 from __future__ import annotations
 

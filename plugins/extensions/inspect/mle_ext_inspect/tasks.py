@@ -55,9 +55,7 @@ def _register(name: str, competitions: Callable[[], Sequence[str]]) -> None:
             outputs: Folder for submissions, code and logs. Default: mlecore/ in inspect's folder of logs.
         """
         if network not in ("none", "open"):
-            raise UsageError(
-                f"network={network!r} is neither none nor open: inspect calls the model outside the sandbox"
-            )
+            raise UsageError(f"network={network!r} is neither none nor open")
         if delivery not in ("mount", "copy"):
             raise UsageError(f"delivery={delivery!r} is neither mount nor copy")
         setting = Setting(

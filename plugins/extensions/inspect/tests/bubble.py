@@ -1,4 +1,4 @@
-"""A sandbox for inspect that needs bubblewrap alone: its own /home, /opt and /tmp, no network, nothing of this machine."""
+"""A sandbox for inspect that needs bubblewrap alone: its own /home, /opt and /tmp, no network, no other files."""
 
 from __future__ import annotations
 

@@ -93,8 +93,7 @@ def outcome(log: Any) -> str:
         return "gave_up: inspect has no sample"
     if sample.limit:
         return "time_up" if sample.limit.type in ("time", "working") else "steps_used"
-    called = [call.function for message in sample.messages for call in getattr(message, "tool_calls", None) or ()]
-    return "submitted" if "submit" in called else "gave_up"
+    return "submitted" if any(getattr(event, "function", "") == "submit" for event in sample.events) else "gave_up"
 
 
 if __name__ == "__main__":

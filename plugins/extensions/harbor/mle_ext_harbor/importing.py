@@ -1,0 +1,150 @@
+"""Trials of a job of Harbor as a group: each trial of a task that was exported from mlecore becomes a run."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from mle_ext_harbor.jobs import RESULT
+from mlecore import files
+from mlecore.agents import Usage
+from mlecore.errors import DataError, UsageError
+from mlecore.grading.report import Report, read_report
+from mlecore.registry.provenance import PluginUse
+from mlecore.schema import SchemaError, read_json
+from mlecore.sharing.bundle import regular_files
+from mlecore.sharing.foreign import ForeignRun, Imported, create_imported, label_of
+
+_TASK = re.compile(r"mlecore/([A-Za-z0-9][A-Za-z0-9._-]{0,99})")
+
+
+@frozen(kw_only=True)
+class _Trial:
+    folder: Path
+    result: Mapping[str, Any]
+    competition: str
+    report: Report | None
+
+
+def import_trials(folders: Sequence[Path], runs: Path, agent: str | None, name: str) -> Imported:
+    """A group with an agent for each of Harbor's, with its model. Raises UsageError, DataError.
+
+    Several trials of one competition are seeds 0, 1, ... in the order in which they started.
+    """
+    trials = [trial for folder in folders if (trial := _read(folder)) is not None]
+    if not trials:
+        raise UsageError(f"no trial in {folders[0].parent} comes from a task of mlecore")
+    kinds = {(trial.report.edition, trial.report.data_kind == "synthetic") for trial in trials if trial.report}
+    if len(kinds) > 1:
+        raise UsageError("the trials are of different editions, or of real and of synthetic data")
+    edition, synthetic = kinds.pop() if kinds else ("v1", False)
+    seeds: Counter[tuple[str, str]] = Counter()
+    with files.scratch() as scratch:
+        found = []
+        for number, trial in enumerate(sorted(trials, key=lambda trial: _text(trial.result, "started_at"))):
+            label = label_of(
+                agent or "-".join(filter(None, (_text(trial.result, "agent_info", "name"), _model(trial))))
+            )
+            seed = seeds[label, trial.competition]
+            seeds[label, trial.competition] += 1
+            found.append(_run(trial, label, seed, scratch / str(number)))
+        return create_imported(
+            found,
+            runs,
+            label_of(name),
+            harness="harbor",
+            edition=edition,
+            synthetic=synthetic,
+            created_at=_text(trials[0].result, "started_at") or None,
+        )
+
+
+def _read(folder: Path) -> _Trial | None:
+    try:
+        result = read_json(folder / RESULT, below=folder)
+        named = _TASK.fullmatch(_text(result, "task_name"))
+        if named is None:
+            return None
+        try:
+            report = read_report(folder / "verifier" / "report.json", below=folder)
+        except OSError:
+            report = None
+    except (SchemaError, OSError) as error:
+        raise DataError(f"{folder} cannot be read as a trial: {error}") from None
+    if report is not None and report.competition_id != named[1]:
+        raise DataError(f"{folder} has a report of {report.competition_id}, and worked on {named[1]}")
+    return _Trial(folder=folder, result=result, competition=named[1], report=report)
+
+
+def _run(trial: _Trial, label: str, seed: int, folder: Path) -> ForeignRun:
+    """Gathers what the trial has in the layout of a run."""
+    for source, target in (("artifacts/home", ""), ("agent", "logs/agent"), ("verifier", "logs/verifier")):
+        for path in regular_files(trial.folder / source):
+            to = folder / target / path.relative_to(trial.folder / source)
+            files.make_folder(to.parent)
+            files.link_or_copy(path, to)
+    return ForeignRun(
+        name=trial.folder.name,
+        label=label,
+        competition=trial.competition,
+        seed=seed,
+        folder=folder,
+        report=trial.report,
+        facts=_facts(trial, label),
+    )
+
+
+def _facts(trial: _Trial, label: str) -> dict[str, Any]:
+    result = trial.result
+    failure = _text(result, "exception_info", "exception_type")
+    timed_out = failure == "AgentTimeoutError"
+    facts: dict[str, Any] = {
+        "agent": PluginUse(name=label, version=_text(result, "agent_info", "version")),
+        "model": _model(trial) or None,
+        "seconds": _seconds(result, "agent_execution"),
+        "ended": "timed_out" if timed_out else "crashed" if failure else "finished",
+        "created_at": _text(result, "started_at") or None,
+        "usage": Usage(
+            models=tuple(filter(None, (_model(trial),))),
+            input_tokens=_count(result, "n_input_tokens"),
+            output_tokens=_count(result, "n_output_tokens"),
+        ),
+    }
+    if trial.report is not None:
+        facts["data_kind"] = trial.report.data_kind
+    if failure:
+        facts["reason"] = f"{failure}: {_text(result, 'exception_info', 'exception_message')}"[:500]
+    if failure and trial.report is None:
+        facts["state"] = "failed"
+    return facts
+
+
+def _model(trial: _Trial) -> str:
+    return _text(trial.result, "agent_info", "model_info", "name")
+
+
+def _count(result: Mapping[str, Any], name: str) -> int | None:
+    """Of tokens, as the agent's own logs report them to Harbor."""
+    value = (result.get("agent_result") or {}).get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _seconds(result: Mapping[str, Any], phase: str) -> float | None:
+    try:
+        begin, end = (datetime.fromisoformat(_text(result, phase, name)) for name in ("started_at", "finished_at"))
+        return max(0.0, (end - begin).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _text(values: Any, *path: str) -> str:
+    """A text at this place; empty if there is none."""
+    for key in path:
+        values = values.get(key) if isinstance(values, dict) else None
+    return values if isinstance(values, str) else ""
