@@ -56,29 +56,6 @@ def label_of(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+|--+", "-", text).strip("-.")[:80] or "imported"
 
 
-def import_runs(
-    source: Path, runs: Path, *, reports: Sequence[Path] = (), agent: str | None = None, name: str | None = None
-) -> Imported:
-    """Create a group from MLE-bench's run group, or from what an installed extension can read.
-
-    ``reports`` are MLE-bench's grading reports. Raises UsageError.
-    """
-    from mlecore.registry.loading import load_extensions
-    from mlecore.sharing.mlebench import import_group
-
-    if (source / "metadata.json").is_file():
-        return import_group(source, runs, reports=reports, agent=agent, name=name)
-    manager, errors = load_extensions()
-    imported: Imported | None = manager.hook.import_runs(source=source, runs=runs, agent=agent, name=name)
-    if imported is None:
-        raise UsageError(
-            f"{source} holds no results that can be imported" + "".join(f"\n{error.message}" for error in errors),
-            fix="Give a run group of MLE-bench (it has metadata.json). Logs of inspect need mle-ext-inspect, jobs of"
-            " harbor need mle-ext-harbor.",
-        )
-    return imported
-
-
 def create_imported(
     found: Sequence[ForeignRun],
     runs: Path,

@@ -29,7 +29,7 @@ def command(source: Path, reports: tuple[Path, ...], agent: str | None, name: st
     be a log of inspect or a folder of logs, with mle-ext-harbor the folder of a job. Facts that the harness does not
     record stay unknown.
     """
-    from mlecore.sharing.foreign import import_runs
+    from mlecore.sharing.importing import import_runs
 
     imported = import_runs(source, runs, reports=reports, agent=agent, name=name)
     for line in imported.left_out:

@@ -18,7 +18,7 @@ import mlecore
 from mlecore.cli import main
 from mlecore.errors import DataError
 from mlecore.runs.store import load_group
-from mlecore.sharing.foreign import import_runs
+from mlecore.sharing.importing import import_runs
 
 ID = "spaceship-titanic"
 

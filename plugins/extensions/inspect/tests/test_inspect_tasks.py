@@ -13,7 +13,7 @@ import pytest
 
 import mlecore
 from mlecore.errors import UsageError
-from mlecore.sharing.foreign import import_runs
+from mlecore.sharing.importing import import_runs
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
 
