@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import tarfile
 from pathlib import Path
-
-from inspect_ai.util import SandboxEnvironment
+from typing import TYPE_CHECKING
 
 from mle_ext_inspect.upload import run
 from mlecore.agents import HOME
+
+if TYPE_CHECKING:
+    from inspect_ai.util import SandboxEnvironment
 
 SUBMISSION = "submission/submission.csv"
 _MOST = 4 * 2**30  # bytes of the archive; what follows is cut off

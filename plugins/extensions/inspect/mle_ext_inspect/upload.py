@@ -6,8 +6,10 @@ import io
 import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from inspect_ai.util import SandboxEnvironment
+if TYPE_CHECKING:
+    from inspect_ai.util import SandboxEnvironment
 
 _CHUNK = 32 * 2**20  # bytes: inspect holds what it writes in memory, several times
 _PART = "/tmp/mlecore.part"
@@ -42,7 +44,7 @@ async def run(sandbox: SandboxEnvironment, *argv: str) -> str:
     done = await sandbox.exec(list(argv), timeout=3600)
     if not done.success:
         raise RuntimeError(f"{' '.join(argv)[:200]} failed in the sandbox: {done.stderr.strip()[:500]}")
-    return done.stdout
+    return str(done.stdout)
 
 
 async def _together(sandbox: SandboxEnvironment, batch: Mapping[str, bytes]) -> None:

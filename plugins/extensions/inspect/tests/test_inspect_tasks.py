@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import mlecore
-from mlecore.errors import UsageError
 from mlecore.sharing.importing import import_runs
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="inspect-ai is not installed")
@@ -203,12 +202,6 @@ def test_the_conversation_is_imported_as_a_trace(tmp_path: Path, data: Path) -> 
     trace = json.loads(printed.stdout)
     assert "1234" in json.dumps(trace)
     assert any("rev" in json.dumps(step.get("tool_calls", "")) for step in trace["steps"])
-
-
-def test_what_is_no_log_is_left_to_others(tmp_path: Path) -> None:
-    (tmp_path / "notes.json").write_text("{}")
-    with pytest.raises(UsageError, match="no results that can be imported"):
-        import_runs(tmp_path, tmp_path / "runs")
 
 
 def mlecore_runs(group: Path) -> list[Any]:
