@@ -50,6 +50,10 @@ def stage(folder: Path) -> None:
         shutil.copytree(ROOT / part, folder / part, ignore=ignore)
     for name in ("pyproject.toml", "LICENSE", "README.md"):
         shutil.copy(ROOT / name, folder / name)
+    workspace = (folder / "pyproject.toml").read_text(encoding="utf-8")
+    rewrite(
+        folder / "pyproject.toml", re.sub(r'(?m)^exclude = \["plugins/.*\n', "", workspace)
+    )  # what is not locked is built, too
     rewrite(folder / "README.md", absolute_links((ROOT / "README.md").read_text(encoding="utf-8")))
 
     kaggle = {package(facts): facts.kaggle for facts in competitions()}
