@@ -80,7 +80,8 @@ class Recipe:
 class Task:
     """Everything that an agent may know about its run."""
 
-    competition: str  # its id; for the environment of images that expect it, not for special cases
+    # its id; for the environment of images that expect it, not for special cases. Obfuscated: a name that says nothing
+    competition: str
     title: str
     modality: str
     metric: str

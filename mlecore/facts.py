@@ -18,6 +18,9 @@ from mlecore.schema import NOT_IN_FILE, SchemaError, brief, read_toml, structure
 from mlecore.submissions.format import Format
 
 _LIMIT = 256 * 1024  # bytes of a competition.toml
+Description = Literal["description.md", "description_obfuscated.md"]
+OBFUSCATED_DESCRIPTION: Description = "description_obfuscated.md"
+"""Beside competition.toml: the task without a sign of which competition it is."""
 
 Split = Literal["low", "medium", "high", "dev"]
 
@@ -82,10 +85,18 @@ class Source:
 
 @frozen(kw_only=True)
 class Passage:
-    """A passage of description.md that an edition replaces, wherever it is."""
+    """A passage that an edition replaces, wherever it is in description.md and in description_obfuscated.md."""
 
-    old: str  # as it is in description.md
+    old: str  # as it is in both, if the package has both
     new: str  # what is there instead
+    only: Description | None = None  # the one that has it, if the other does not
+
+
+@frozen(kw_only=True)
+class Obfuscated:
+    """What description_obfuscated.md must not say; the words of id and title are always among it."""
+
+    words: tuple[str, ...] = ()  # by which a reader would recognise the competition: hosts, places, names of data sets
 
 
 Comparability = Literal["same", "near", "none"]
@@ -106,7 +117,7 @@ class Edition:
     test_part: str | None = None  # instead of v1's, where the split differs
     leaks: tuple[Leak, ...] = ()  # those that remain
     waive: tuple[Waiver, ...] = ()  # rules of the conformance kit that this edition breaks by design
-    description: tuple[Passage, ...] = ()  # what differs in description.md
+    description: tuple[Passage, ...] = ()  # what differs in the descriptions
 
 
 @frozen(kw_only=True)
@@ -145,6 +156,7 @@ class Facts:
     leaks: tuple[Leak, ...] = ()  # known ones
     known_issues: tuple[KnownIssue, ...] = ()  # docs/known-issues.md lists those of all competitions
     waive: tuple[Waiver, ...] = ()  # rules of the conformance kit that this competition breaks by design
+    obfuscated: Obfuscated = Obfuscated()  # of description_obfuscated.md
     editions: Mapping[str, Edition] = field(factory=dict)  # other editions than v1, by name
     folder: Path = field(default=Path(), metadata=NOT_IN_FILE)  # where competition.toml lies
     edition: str = field(default="v1", metadata=NOT_IN_FILE)  # whose facts these are
@@ -198,12 +210,31 @@ class Facts:
     @cached_property
     def description(self) -> str:
         """What the agent reads. Raises PluginError if a passage that the edition replaces is not there."""
-        text = (self.folder / "description.md").read_text(encoding="utf-8")
+        return self._described("description.md")
+
+    @cached_property
+    def obfuscated_description(self) -> str:
+        """What the agent reads instead if it is not to know which competition this is.
+
+        Raises UsageError if the package has none, PluginError if a passage that the edition replaces is not there.
+        """
+        try:
+            return self._described(OBFUSCATED_DESCRIPTION)
+        except FileNotFoundError:
+            raise UsageError(
+                f"{self.id} has no {OBFUSCATED_DESCRIPTION} in its package, so it cannot be obfuscated",
+                fix="Write one (docs/contamination.md), or leave the competition out.",
+            ) from None
+
+    def _described(self, name: Description) -> str:
+        text = (self.folder / name).read_text(encoding="utf-8")
         edition = self.editions.get(self.edition)
         for passage in edition.description if edition else ():
+            if passage.only not in (None, name):
+                continue
             if passage.old not in text:
                 raise PluginError(
-                    f"{self.folder / 'description.md'} lacks what edition {self.edition} replaces: {brief(passage.old)}"
+                    f"{self.folder / name} lacks what edition {self.edition} replaces: {brief(passage.old)}"
                 )
             text = text.replace(passage.old, passage.new)
         return text

@@ -67,6 +67,13 @@ SECTIONS = {  # of the help: title -> its first option
 @click.option("--seed", type=int, multiple=True, help="Seed to use; repeatable.")
 @synthetic_option
 @edition_option
+@click.option(
+    "--obfuscate",
+    is_flag=True,
+    flag_value="description",
+    default=None,
+    help="Hide from agents which competition they work on: no title, no id, another description.",
+)
 @data_option
 @click.option("--plan", type=click.Path(path_type=Path), help="TOML file that describes the whole experiment.")
 @click.option("--time-limit", show_default="24h", help="Time limit per run, e.g. 24h, 90m, 1h30m or 3600 (seconds).")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from attrs import evolve, field, frozen
 
 from mlecore.agents import Agent, Network, Recipe
-from mlecore.backends import Backend, Dataset
+from mlecore.backends import Backend
+from mlecore.controller.shown import Shown, as_it_is, obfuscated
 from mlecore.data.layout import DataDirs
 from mlecore.data.prepared import Prepared
 from mlecore.errors import MlecoreError, NotPrepared, UsageError
@@ -60,19 +60,9 @@ class Inputs:
     use: PluginUse
     data: Prepared
     reopen: Callable[[], Prepared]  # as they are on disk now; raises NotPrepared, DataError
-    description: str
+    shown: Shown  # what agents are told and given of them
     sample_bytes: int
     form: str  # what a submission looks like, for the sandbox's `validate`
-
-    @property
-    def description_digest(self) -> str:
-        return hashlib.sha256(self.description.encode()).hexdigest()
-
-    @property
-    def dataset(self) -> Dataset:
-        """What a backend makes available in the sandbox."""
-        data = self.data
-        return Dataset(competition=data.competition, edition=data.edition, public=data.public, digest=data.digest)
 
     @property
     def submission_limit(self) -> int:
@@ -281,7 +271,7 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
     from mlecore.data.sources import Synthetic, has_synthetic
 
     target = competition(id, plan.data.edition)
-    synthetic = plan.data.synthetic and has_synthetic(target)
+    synthetic, plain = plan.data.synthetic and has_synthetic(target), plan.data.obfuscate == "none"
     dirs = DataDirs.of(data)
     try:
         prepared = open_prepared(target, dirs, synthetic=synthetic)
@@ -298,15 +288,7 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
         use=plugin_use(target.plugin),
         data=prepared,
         reopen=partial(open_prepared, target, dirs, synthetic=synthetic),
-        description=read_description(prepared.public, target.facts),
+        shown=as_it_is(target.facts, prepared) if plain else obfuscated(target.facts, prepared, dirs),
         sample_bytes=sample_bytes(target.facts, prepared.public),
         form=target.format.to_json(own_check=target.loaded.implements("check")),
     )
-
-
-def read_description(public: Path, facts: Facts) -> str:
-    """As the agent reads it: data that MLE-bench prepared have their own."""
-    try:
-        return (public / "description.md").read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return facts.description

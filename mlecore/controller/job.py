@@ -56,6 +56,11 @@ def make_job(
     task = make_task(experiment, loaded_agent, inputs, seed, job_name)
     launch = loaded_agent.plugin.call("launch", task=task)
     if isinstance(launch, FinishedSubmission):
+        if plan.data.obfuscate != "none":
+            raise UsageError(
+                f"agent {loaded_agent.use.name} hands in finished files, from which nothing can be hidden",
+                fix="Leave out --obfuscate.",
+            )
         return launch
     _check(loaded_agent, launch)
     refuse_answers(loaded_agent.use.name, launch, inputs.data.private)
@@ -68,7 +73,7 @@ def make_job(
         name=job_name,
         group=group_uid,
         image=UNSET,
-        dataset=inputs.dataset,
+        dataset=inputs.shown.dataset,
         data="",
         argv=launch.argv,
         tools=tools(inputs, cache),
@@ -103,26 +108,26 @@ def make_job(
         job=job,
         launch=launch,
         launch_digest=files_digest(launch.files),
-        instructions_digest=hashlib.sha256(instructions_for(limits).text.encode()).hexdigest(),
+        instructions_digest=hashlib.sha256(instructions_for(limits, obfuscated=plan.data.obfuscate != "none").text.encode()).hexdigest(),
     )
 
 
 def make_task(experiment: Experiment, loaded_agent: LoadedAgent, inputs: Inputs, seed: int, job_name: str) -> Task:
     """Everything that an agent may know."""
-    facts, planned = inputs.facts, loaded_agent.planned
+    facts, shown, planned = inputs.facts, inputs.shown, loaded_agent.planned
     limits = experiment.plan.limits_of(planned)
     access = model_access(experiment.plan, planned)
     home = experiment.backend.home(job_name)
-    texts = instructions_for(limits, home)
+    texts = instructions_for(limits, home, obfuscated=experiment.plan.data.obfuscate != "none")
     return Task(
-        competition=facts.id,
-        title=facts.title,
+        competition=shown.competition,
+        title=shown.title,
         modality=facts.modality,
         metric=facts.metric,
         direction=facts.direction,
         instructions=texts.text,
         rules=texts.rules,
-        description=inputs.description,
+        description=shown.description,
         time_limit=limits.time,
         seed=seed,
         hardware=hardware_words(limits.cpus, limits.memory, limits.gpus, limits.disk),

@@ -98,7 +98,7 @@ class Starting:
             data_kind=inputs.data.kind(inputs.facts),
             data_digest=inputs.data.digest,
             answers_digest=inputs.data.private_digest,
-            description_digest=inputs.description_digest,
+            description_digest=inputs.shown.description_digest,
         )
 
     def _grader(self, competition: str) -> PluginUse:

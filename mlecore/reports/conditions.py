@@ -19,6 +19,7 @@ def conditions(run: RunRecord) -> dict[str, str]:
     limits = run.limits
     values: dict[str, Any] = {
         "edition": run.edition,
+        "obfuscation": run.obfuscation,
         "data": run.data_kind,
         "agent's source": f"{run.agent.version} {run.agent.source[:12]} {(run.launch_digest or '')[:12]}".strip(),
         f"data of {run.competition}": _short(run.data_digest),

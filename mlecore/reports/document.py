@@ -34,6 +34,7 @@ class RunLine:
     ended: str | None
     outcome: str  # how it ended, as reported by its agent; empty if that says nothing
     reason: str
+    obfuscation: Obfuscation  # what was hidden from the agent
     data_kind: DataKind | None  # that it worked on, or that its setup works on if it has not begun
     submission: str  # "valid", "invalid", "none", "not graded", or the state of a run that does not count
     why: str  # why it is invalid, or not graded

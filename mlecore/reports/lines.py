@@ -40,6 +40,7 @@ def run_line(item: Graded, column: str) -> RunLine:
         ended=run.ended,
         outcome=str(run.outcome or ""),
         reason=run.reason,
+        obfuscation=run.obfuscation,
         data_kind=run.data_kind,
         submission=submission,
         why=why,

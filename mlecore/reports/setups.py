@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 
 from mlecore.data.prepared import DataKind
 from mlecore.reports.graded import Graded
-from mlecore.runs.record import RunRecord
+from mlecore.runs.record import OBFUSCATED, RunRecord
 
 _DATA = {
     "unverified": "data not verified",
@@ -64,7 +64,8 @@ def setups(graded: Iterable[Graded]) -> list[Setup]:
 
 
 def _key(run: RunRecord) -> tuple[object, ...]:
-    return run.agent.name, run.label, tuple(sorted(run.agent.options.items())), run.model, run.edition
+    options = tuple(sorted(run.agent.options.items()))
+    return run.agent.name, run.label, options, run.model, run.edition, run.obfuscation
 
 
 def _scopes(run: RunRecord) -> Sequence[tuple[object, ...]]:
@@ -84,6 +85,7 @@ def _title(items: Sequence[Graded]) -> str:
         _variant(items),
         run.model or "",
         f"edition {run.edition}" if run.edition != "v1" else "",
+        OBFUSCATED[run.obfuscation],
         _DATA.get(run.data_kind or "", ""),
     ]
     return ", ".join(part for part in parts if part)

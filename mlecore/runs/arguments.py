@@ -16,6 +16,7 @@ from mlecore.agents import Network
 from mlecore.errors import UsageError
 from mlecore.runs.plan import Execution, Plan, Prices
 from mlecore.runs.planning import carried_out, make_plan, read_plan
+from mlecore.runs.record import Obfuscation
 from mlecore.validation import path
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -58,6 +59,7 @@ class Arguments(TypedDict, total=False):
     transcripts: Annotated[bool | None, "gateway.transcripts"]
     edition: Annotated[str | None, "data.edition"]
     synthetic: Annotated[bool | None, "data.synthetic"]
+    obfuscate: Annotated[Obfuscation | None, "data.obfuscate"]
     max_parallel: Annotated[int | None, "execution.max_parallel"]
     retries: Annotated[int | None, "execution.retries"]
     model_check: Annotated[bool | None, "execution.model_check"]

@@ -13,7 +13,7 @@ from attrs import evolve, field, frozen
 
 from mlecore.errors import UsageError
 from mlecore.options import Options
-from mlecore.runs.record import Limits
+from mlecore.runs.record import Limits, Obfuscation
 from mlecore.schema import Written
 
 FORMAT = 1
@@ -95,6 +95,7 @@ class PlannedData:
 
     edition: str = "v1"  # of the competitions
     synthetic: bool = False  # use synthetic data: no account, no medals
+    obfuscate: Obfuscation = "none"  # "description" hides from agents which competition they work on
 
 
 @frozen(kw_only=True)

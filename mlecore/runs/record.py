@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 State = Literal["planned", "starting", "waiting", "running", "collecting", "collected", "graded", "cancelled", "failed"]
 Ended = Literal["finished", "timed_out", "crashed", "oom", "stopped", "lost"]
+Obfuscation = Literal["none", "description"]
+
+OBFUSCATED: Mapping[Obfuscation, str] = {"none": "", "description": "obfuscated description"}
+"""What was hidden, in words."""
 
 FORMAT = 1
 FINISHED = "finished_submission"  # in the place of a job's name, if an agent handed in finished files
@@ -194,6 +198,7 @@ class RunRecord(RunSummary):
     """One run. ``folder`` is where it lies now; everything else stands in its run.json."""
 
     edition: str = "v1"  # of the competition
+    obfuscation: Obfuscation = "none"  # what was hidden from the agent: which competition it works on
     backend: PluginUse  # with the options it was given
     model: str | None = None  # that the agent was to work with
     endpoint: str | None = None  # URL of the model

@@ -285,6 +285,7 @@ def planned_record(group: Group, run: PlannedRun) -> RunRecord:
         folder=group.folder / run.name,
         competition=run.competition,
         edition=plan.data.edition,
+        obfuscation=plan.data.obfuscate,
         data_kind="synthetic" if plan.data.synthetic else None,
         agent=PluginUse(name=run.agent.name, options=run.agent.options),
         label=run.agent.label,

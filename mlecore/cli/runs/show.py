@@ -95,6 +95,7 @@ def _moment(text: str | None) -> str:
 
 
 def _show_record(record: RunRecord) -> None:
+    from mlecore.runs.record import OBFUSCATED
     from mlecore.units import show_duration, show_size
 
     limits, collected = record.limits, record.collected
@@ -109,6 +110,7 @@ def _show_record(record: RunRecord) -> None:
         "agent": f"{record.agent.name} {record.agent.version} {record.agent.source[:12]} {options}".strip(),
         "model": f"{record.model or ''} {record.endpoint or ''}".strip(),
         "competition": f"{record.competition} {record.edition}{_data(record)}",
+        "hidden": OBFUSCATED[record.obfuscation] and f"which competition this is ({OBFUSCATED[record.obfuscation]})",
         "seed": str(record.seed),
         "backend": f"{record.backend.name} {record.backend.version}".strip(),
         "sandbox": _sandbox_words(record.sandbox),

@@ -72,7 +72,7 @@ def _instructions(run: RunRecord) -> Iterator[str]:
     """The file that the agent found, or today's where the run had another one, which nobody kept."""
     from mlecore.sandbox.instructions import instructions_for
 
-    text = instructions_for(run.limits).text
+    text = instructions_for(run.limits, obfuscated=run.obfuscation != "none").text
     same = hashlib.sha256(text.encode()).hexdigest() == run.instructions_digest
     yield (
         "Its instructions:"

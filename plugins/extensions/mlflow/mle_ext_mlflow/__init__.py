@@ -115,6 +115,7 @@ def _settings(run: RunRecord) -> Iterator[tuple[str, Any]]:
     yield from (("agent", run.agent.name), ("agent version", run.agent.version), ("label", run.label or run.agent.name))
     yield "competition", run.competition
     yield from (("edition", run.edition), ("data_kind", run.data_kind), ("seed", run.seed))
+    yield "obfuscation", run.obfuscation
     yield from (("backend", run.backend.name), ("time limit", run.limits.time), ("network", run.limits.network))
     if run.model:
         yield "model", run.model

@@ -23,7 +23,7 @@ def temperature(default: str | None = None) -> Option:
 
 def prompt(task: Task) -> str:
     """The whole task as one text: instructions (with hardware, time and rules), description, the user's own words."""
-    parts = [task.instructions, f"THE COMPETITION: {task.title}\n\n{task.description}", task.options.get("prompt", "")]
+    parts = [task.instructions, f"THE TASK: {task.title}\n\n{task.description}", task.options.get("prompt", "")]
     return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
 
 

@@ -17,6 +17,7 @@ from mlecore_testing.competitions.layout import layout
 from mlecore_testing.competitions.leaks import leaks
 from mlecore_testing.competitions.learning import learnable
 from mlecore_testing.competitions.metadata import metadata
+from mlecore_testing.competitions.obfuscated import obfuscated
 from mlecore_testing.competitions.order import order
 from mlecore_testing.competitions.submissions import best, number, perfect, sample
 from mlecore_testing.competitions.validate import validate
@@ -52,6 +53,12 @@ RULES: tuple[Rule[Harness], ...] = (
         says="description.md names the submission's columns and the public files",
         test=description_fits,
         needs=("layout", "description"),
+    ),
+    Rule(
+        name="obfuscated",
+        says="description_obfuscated.md does not tell which competition this is, and fits the data",
+        test=obfuscated,
+        needs=("layout", "facts"),
     ),
     Rule(name="sample", says="the sample submission is valid and graded", test=sample, needs=("layout",)),
     Rule(name="perfect", says="the perfect submission is valid and beats the sample", test=perfect, needs=("layout",)),

@@ -29,28 +29,35 @@ def description(harness: Harness) -> Iterator[Broken]:
         text = harness.facts.description
     except (OSError, UnicodeDecodeError) as error:
         raise Stop(f"description.md cannot be read: {error}") from None
-    if len(text) < _SHORTEST:
-        yield Broken(f"it has {len(text)} characters: too few to say task, data, metric and format", "description.md")
-    if not _names_metric(text, harness.facts.metric):
-        yield Broken(f"it does not name the metric, {harness.facts.metric}", "description.md")
-    for found in dict.fromkeys(_LOCAL.findall(text)):
-        yield Broken(f"it names a folder of this machine: {found}", "description.md")
+    yield from says_enough(text, harness.facts.metric, "description.md")
 
 
 def description_fits(harness: Harness) -> Iterator[Broken]:
-    text = harness.facts.description
+    yield from fits(harness.facts.description, harness, "description.md")
+
+
+def says_enough(text: str, metric: str, file: str) -> Iterator[Broken]:
+    if len(text) < _SHORTEST:
+        yield Broken(f"it has {len(text)} characters: too few to say task, data, metric and format", file)
+    if not _names_metric(text, metric):
+        yield Broken(f"it does not name the metric, {metric}", file)
+    for found in dict.fromkeys(_LOCAL.findall(text)):
+        yield Broken(f"it names a folder of this machine: {found}", file)
+
+
+def fits(text: str, harness: Harness, file: str) -> Iterator[Broken]:
     header = harness.grid.header
     named = header if len(header) <= _MANY else header[:2]
     for column in named:
         if column not in text:
-            yield Broken(f"it does not name the submission's column {column!r}", "description.md")
+            yield Broken(f"it does not name the submission's column {column!r}", file)
     entries = sorted(entry for entry in harness.public.iterdir() if entry.name != "description.md")
     alike = Counter(entry.suffix for entry in entries)
     for entry in entries:
         if alike[entry.suffix] <= _MANY and entry.name not in text:
-            yield Broken(f"it does not name {entry.name}, which the agent gets", "description.md")
+            yield Broken(f"it does not name {entry.name}, which the agent gets", file)
     for name in _missing(text, harness.names):
-        yield Broken(f"it names {name}, which is missing from the public data", "description.md")
+        yield Broken(f"it names {name}, which is missing from the public data", file)
 
 
 def _missing(text: str, public: list[str]) -> Iterator[str]:
