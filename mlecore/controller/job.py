@@ -108,7 +108,9 @@ def make_job(
         job=job,
         launch=launch,
         launch_digest=files_digest(launch.files),
-        instructions_digest=hashlib.sha256(instructions_for(limits, obfuscated=plan.data.obfuscate != "none").text.encode()).hexdigest(),
+        instructions_digest=hashlib.sha256(
+            instructions_for(limits, obfuscated=plan.data.obfuscate != "none").text.encode()
+        ).hexdigest(),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -84,7 +85,8 @@ def _link_public(source: Path, public: Path, description: str) -> None:
         files.sync_tree(fresh)
         files.rename(fresh, public)
     except OSError as error:
-        files.remove(fresh)
+        with suppress(OSError):
+            files.remove(fresh)
         if not public.is_dir():
             raise DataError(f"the public data cannot be linked into {public.parent}: {error}") from error
 

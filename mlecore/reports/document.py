@@ -17,6 +17,7 @@ from mlecore.reports.progress import Instant
 from mlecore.reports.published import Entry
 from mlecore.reports.rates import Rate, SplitRates
 from mlecore.reports.statistics import Interval
+from mlecore.runs.record import Obfuscation
 
 
 @frozen(kw_only=True)

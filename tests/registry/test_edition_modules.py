@@ -102,6 +102,19 @@ def test_facts_of_an_edition(put: Put) -> None:
         competition("coins", "v3")
 
 
+def test_a_passage_is_of_both_descriptions_or_of_one(put: Put) -> None:
+    only = 'only = "{}"\nold = "Which"\nnew = "{}"\n'
+    tables = [only.format("description.md", "What"), only.format("description_obfuscated.md", "Whose")]
+    put_competition(put, facts=FACTS + "".join(f"[[editions.v2.description]]\n{table}" for table in tables))
+    v2 = competition("coins", "v2").facts
+    with pytest.raises(UsageError, match=r"coins has no description_obfuscated\.md in its package"):
+        _ = v2.obfuscated_description
+    (v2.folder / "description_obfuscated.md").write_text("Which side do they fall on?")
+    assert competition("coins").facts.obfuscated_description == "Which side do they fall on?"
+    assert v2.obfuscated_description == "Whose one do they fall on?"
+    assert v2.description == "What one do coins fall on?"
+
+
 def test_a_passage_that_is_not_there_is_an_error(put: Put) -> None:
     put_competition(put, facts=FACTS.replace("Which side", "Which colour"))
     with pytest.raises(PluginError, match=r"description\.md lacks what edition v2 replaces: 'Which colour'"):

@@ -122,6 +122,12 @@ def test_flagged_runs_count_once_as_they_are_and_once_as_failures(graded) -> Non
     assert summarise([items[1]]).setups[0].rates[0].without_flagged is None
 
 
+def test_obfuscated_runs_are_a_setup_of_their_own(graded) -> None:
+    plain, hidden = summarise([graded(), graded(seed=1, obfuscation="description")]).setups
+    assert "obfuscated" not in plain.title and hidden.title.endswith("obfuscated description")
+    assert [line.obfuscation for line in (*plain.runs, *hidden.runs)] == ["none", "description"]
+
+
 def test_unlike_runs_are_not_averaged_unasked(graded, run) -> None:
     items = [graded(seed=0), graded(seed=1, data_digest="other")]
     (refused,) = summarise(items).setups

@@ -50,3 +50,11 @@ def test_the_network_that_it_has(network, words):
 def test_hardware():
     assert hardware_words(2.0, 16 * 10**9, 1, None) == "2 CPUs, 16.0 GB of memory, 1 GPU"
     assert hardware_words(1, None, 0, 10**9) == "1 CPU, the memory that you see, no GPU, 1.0 GB of disk to write to"
+
+
+def test_obfuscated_they_name_neither_competition_nor_leaderboard():
+    hidden = text(obfuscated=True)
+    for word in ("competition", "leaderboard", "kaggle", "medal"):
+        assert word not in hidden.lower()
+    assert "a hidden test set.\n" in hidden and "published for this task" in hidden
+    assert hidden.replace("task", "") != text().replace("task", "")

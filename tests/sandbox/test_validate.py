@@ -116,7 +116,7 @@ def test_undecided(opt):
     lay(opt, FORM, SAMPLE, own_check=True)
     assert run(opt) == (
         3,
-        "undecided: nothing wrong was found, but this competition has rules that only grading checks\n",
+        "undecided: nothing wrong was found, but there are rules that only grading checks\n",
     )
     (opt / "sample.csv").unlink()
     assert run(opt)[0] == 3

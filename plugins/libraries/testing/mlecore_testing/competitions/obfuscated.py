@@ -1,4 +1,4 @@
-"""Rule: the obfuscated description says what the task is, and nothing by which a reader knows which competition it is."""
+"""Rule: the obfuscated description says what the task is, and nothing that tells which competition it is."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from mlecore_testing.rules import Broken, Stop, Undecided
 
 # Words of titles that any task may use; all others give a competition away.
 _GENERAL = frozenset(
-    "2d 3d and answer at audio bias categorization category challenge class classification classifying code collection data "
-    "dataset deep detect detecting detection edition ed evaluation explore extraction for from global id identification "
-    "identify image imputation in ing label labeling label learning line listen matching modal multi object of off on "
-    "part phrase position predict predicting prediction properties property public "
-    "question recognition recommendation reduce redux research right score scoring screening search segmentation "
-    "series signal single system tagging text the to top translation understand visual with word".split()
+    "3d and answer audio bias categorization category challenge class classification classifying code collection "
+    "data dataset deep demo detect detecting detection edition evaluation example explore extraction for from "
+    "global group identification identify image images imputation label labeling learning line listen matching "
+    "modal multi new object part phrase position predict predicting prediction properties property public question "
+    "recognition recommendation reduce redux research right score scoring screening search segmentation series set "
+    "signal single system table tabular tagging test text the top train training translation try understand visual "
+    "with word".split()
 )
 _ALWAYS = ("kaggle", "medal", "leaderboard", "competition", "contest")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
@@ -56,8 +57,8 @@ def signs(text: str, facts: Facts, data: str) -> Iterator[Broken]:
 
 def telling(facts: Facts) -> list[str]:
     """Words that must not occur: those of id and title but for general ones, those of competition.toml, and a few."""
-    words = re.findall(r"[^\W_]{2,}", f"{facts.id} {facts.title} {facts.kaggle or ''}".lower())
-    own = [word for word in words if _stem(word) not in _STEMS and not re.fullmatch(r"[0-9]{1,2}", word)]
+    words = re.findall(r"[^\W_]{3,}", f"{facts.id} {facts.title} {facts.kaggle or ''}".lower())
+    own = [word for word in words if _stem(word) not in _STEMS and not word.isdigit()]
     return list(dict.fromkeys((*_ALWAYS, *own, *(word.lower() for word in facts.obfuscated.words))))
 
 

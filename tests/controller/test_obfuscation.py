@@ -1,0 +1,131 @@
+"""A run whose agent is not to know which competition it works on: what it is shown, and what is kept about that."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from attrs import evolve
+
+from mlecore.controller.job import make_job, make_task
+from mlecore.controller.shown import Shown, obfuscated
+from mlecore.errors import DataError, UsageError
+
+
+@pytest.fixture
+def hidden(lab):
+    """A run of a worker on `coins`, obfuscated."""
+    lab.make(("worker", {}), data={"obfuscate": "description"})
+    experiment = lab.experiment()
+    return experiment, experiment.agents["worker"], experiment.inputs["coins"]
+
+
+def test_a_task_names_neither_id_nor_title(hidden, tmp_path):
+    experiment, loaded_agent, inputs = hidden
+    task = make_task(experiment, loaded_agent, inputs, 0, "mle-u-1")
+    assert (task.competition[:5], task.title, task.metric) == ("task-", "A machine-learning task", "accuracy")
+    assert task.description == "Ten things were thrown. Which side is up? Hand in the columns id and side.\n"
+    job = make_job(experiment, loaded_agent, inputs, 0, "mle-u-1", "gu", tmp_path).job
+    known = [
+        job.dataset.competition,
+        job.dataset.public.relative_to(experiment.data.first),
+        job.env,
+        job.stdin,
+        job.argv,
+    ]
+    for word in ("coins", "competition", "leaderboard", "kaggle", "medal"):
+        assert word not in str(known).lower()
+        assert word not in task.instructions.lower() and word not in job.files["instructions.txt"].decode().lower()
+
+
+def test_the_data_are_those_of_the_competition_with_another_description(hidden):
+    _, _, inputs = hidden
+    inputs.shown.lay_out()
+    there, public = inputs.shown.dataset.public, inputs.data.public
+    assert {path.name for path in there.iterdir()} == {path.name for path in public.iterdir()}
+    for path in there.iterdir():
+        same = path.read_bytes() == (public / path.name).read_bytes()
+        assert same == (path.name != "description.md"), path
+    assert (there / "description.md").read_text() == inputs.shown.description
+    assert (public / "description.md").read_text() == inputs.facts.description
+    assert (there / "sample.csv").samefile(public / "sample.csv")  # a link: data of any size
+
+
+def test_a_folder_that_was_laid_out_is_used_again(hidden):
+    _, _, inputs = hidden
+    inputs.shown.lay_out()
+    mark = inputs.shown.dataset.public / "description.md"
+    before = mark.stat().st_ino
+    inputs.shown.lay_out()
+    assert mark.stat().st_ino == before
+
+
+def test_two_controllers_may_lay_it_out_at_once(hidden, data, tmp_path, monkeypatch):
+    import mlecore.controller.shown as module
+
+    experiment, _, inputs = hidden
+    both, link = threading.Barrier(2), module.link_tree
+
+    def link_together(source, target):
+        link(source, target)
+        both.wait(timeout=30)
+
+    monkeypatch.setattr(module, "link_tree", link_together)
+    shown = obfuscated(inputs.facts, inputs.data, evolve(experiment.data, dirs=(tmp_path / "fresh",)))
+    with ThreadPoolExecutor() as pool:
+        for done in [pool.submit(shown.lay_out) for _ in range(2)]:
+            done.result()
+    assert [path.name for path in shown.dataset.public.parent.iterdir()] == ["public"]
+
+
+def test_a_data_directory_that_cannot_be_written_to_is_named(hidden, tmp_path):
+    experiment, _, inputs = hidden
+    closed = tmp_path / "closed"
+    closed.write_text("a file")
+    shown: Shown = obfuscated(inputs.facts, inputs.data, evolve(experiment.data, dirs=(closed,)))
+    with pytest.raises(DataError, match=r"cannot be linked into .*closed"):
+        shown.lay_out()
+
+
+def test_another_description_or_other_data_get_another_folder(hidden, tmp_path):
+    experiment, _, inputs = hidden
+    folder = tmp_path / "coins"
+    shutil.copytree(inputs.facts.folder, folder)
+    (folder / "description_obfuscated.md").write_text("Throw.")
+    changed = obfuscated(evolve(inputs.facts, folder=folder), inputs.data, experiment.data)
+    assert changed.dataset.public != inputs.shown.dataset.public
+    assert changed.competition != inputs.shown.competition
+
+
+def test_a_record_says_what_was_hidden(lab, hidden):
+    assert lab.run().complete
+    (record,) = lab.records().values()
+    assert (record.competition, record.obfuscation) == ("coins", "description")
+    assert record.description_digest == hidden[2].shown.description_digest
+    assert json.loads((record.folder / "run.json").read_bytes())["obfuscation"] == "description"
+
+
+def test_a_run_that_hides_nothing_shows_everything(lab):
+    lab.make(("worker", {}))
+    inputs = lab.experiment().inputs["coins"]
+    assert (inputs.shown.competition, inputs.shown.title) == ("coins", "Coins")
+    assert inputs.shown.dataset.public == inputs.data.public
+    assert next(iter(lab.experiment().plan.runs())) and next(iter(lab.records().values())).obfuscation == "none"
+
+
+def test_a_competition_without_an_obfuscated_description_is_rejected(hidden, tmp_path):
+    experiment, _, inputs = hidden
+    folder = tmp_path / "bare"
+    folder.mkdir()
+    with pytest.raises(UsageError, match=r"coins has no description_obfuscated\.md"):
+        obfuscated(evolve(inputs.facts, folder=folder), inputs.data, experiment.data)
+
+
+def test_from_finished_files_nothing_can_be_hidden(lab, tmp_path):
+    lab.make(("finished", {"file": "x"}), data={"obfuscate": "description"})
+    experiment = lab.experiment()
+    with pytest.raises(UsageError, match="hands in finished files"):
+        make_job(experiment, experiment.agents["finished"], experiment.inputs["coins"], 0, "j", "g", tmp_path)
