@@ -69,10 +69,11 @@ SECTIONS = {  # of the help: title -> its first option
 @edition_option
 @click.option(
     "--obfuscate",
-    is_flag=True,
+    is_flag=False,
     flag_value="description",
-    default=None,
-    help="Hide from agents which competition they work on: no title, no id, another description.",
+    type=click.Choice(["description", "full"]),
+    help="Hide from agents which competition they work on: no title, no id, another description; `full` also renames"
+    " files, columns, categories and ids of tables. [without a value: description]",
 )
 @data_option
 @click.option("--plan", type=click.Path(path_type=Path), help="TOML file that describes the whole experiment.")

@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 
 from mlecore.agents import Agent, Network, Recipe
 from mlecore.backends import Backend
-from mlecore.controller.shown import Shown, as_it_is, obfuscated
+from mlecore.controller.shown import Shown, show
 from mlecore.data.layout import DataDirs
 from mlecore.data.prepared import Prepared
 from mlecore.errors import MlecoreError, NotPrepared, UsageError
@@ -271,7 +271,7 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
     from mlecore.data.sources import Synthetic, has_synthetic
 
     target = competition(id, plan.data.edition)
-    synthetic, plain = plan.data.synthetic and has_synthetic(target), plan.data.obfuscate == "none"
+    synthetic = plan.data.synthetic and has_synthetic(target)
     dirs = DataDirs.of(data)
     try:
         prepared = open_prepared(target, dirs, synthetic=synthetic)
@@ -283,12 +283,13 @@ def read_inputs(id: str, plan: Plan, data: Sequence[str | Path], say: Say) -> In
 
         say(f"preparing {'synthetic data of ' if synthetic else ''}{id}")
         prepared = prepare(target, dirs, Synthetic() if synthetic else None).prepared
+    shown = show(target.facts, prepared, dirs, plan.data.obfuscate)
     return Inputs(
         facts=target.facts,
         use=plugin_use(target.plugin),
         data=prepared,
         reopen=partial(open_prepared, target, dirs, synthetic=synthetic),
-        shown=as_it_is(target.facts, prepared) if plain else obfuscated(target.facts, prepared, dirs),
+        shown=shown,
         sample_bytes=sample_bytes(target.facts, prepared.public),
-        form=target.format.to_json(own_check=target.loaded.implements("check")),
+        form=shown.format.to_json(own_check=target.loaded.implements("check")),
     )

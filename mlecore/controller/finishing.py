@@ -15,13 +15,17 @@ from mlecore.controller.endpoint_failures import availability
 from mlecore.controller.experiment import Experiment
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.records import Records
+from mlecore.controller.shown import NAMES, names_folder
+from mlecore.data.sample import sample_place
 from mlecore.errors import BackendError
+from mlecore.obfuscation.names import Names
 from mlecore.runs import requests
 from mlecore.runs.journal import now
 from mlecore.runs.measured import difference, measure
 from mlecore.runs.outcome import read_outcome
 from mlecore.runs.record import Availability, RunRecord
 from mlecore.runs.refused import relay_refusals
+from mlecore.runs.snapshots import snapshots
 from mlecore.runs.store import require_group
 
 
@@ -61,6 +65,7 @@ class Finishing:
             record = self._after_infra_failure(record)
         else:
             record = evolve(self._with_usage(collect.lay_out(record)), state="collected")
+            self._restore_names(record)
             reasons = filter(None, (record.reason, collect.refused_candidates(record)))
             record = evolve(record, reason="; ".join(reasons))
         self._records.write(record, ended=record.ended, reason=record.reason)
@@ -71,6 +76,19 @@ class Finishing:
         if handle:
             self._remove(handle)
         return record
+
+    def _restore_names(self, record: RunRecord) -> None:
+        """What was handed in under other names gets the competition's: all that follows knows only these. Repeatable.
+
+        The file as the agent wrote it stays in the attempt's folder.
+        """
+        if record.obfuscation != "full":
+            return
+        inputs = self._experiment.inputs_of(record.competition)
+        names = Names.read(names_folder(inputs.facts, inputs.data, self._experiment.data) / NAMES)
+        sample, _ = sample_place(inputs.facts, inputs.data.public)
+        for path in filter(None, (record.submission, *(path for _, path in snapshots(record)))):
+            names.restore(path, sample)
 
     def _fetch(self, record: RunRecord, status: JobStatus) -> bool:
         """Fetch what the attempt left, unless that was done; False if its job is gone."""

@@ -215,6 +215,8 @@ def sample_file(inputs: Inputs, cache: Path) -> Path:
     """
     from mlecore.data.sample import open_sample, sample_place
 
+    if inputs.shown.sample is not None:
+        return inputs.shown.sample
     path, member = sample_place(inputs.facts, inputs.data.public)
     if member is None:
         return path

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,8 +16,13 @@ from mlecore.data.layout import DataDirs
 from mlecore.data.prepared import Prepared
 from mlecore.errors import DataError
 from mlecore.facts import Facts
+from mlecore.obfuscation.names import Names
+from mlecore.obfuscation.tables import rename_tables, require_tables
 from mlecore.prepare.files import link_tree
+from mlecore.runs.record import Obfuscation
+from mlecore.submissions.format import Format
 
+NAMES = "names.json"
 _FOLDER = "obfuscated"  # of a data directory
 _TITLE = "A machine-learning task"
 
@@ -30,11 +35,24 @@ class Shown:
     title: str
     description: str
     dataset: Dataset
+    format: Format  # of a submission, in the names that they see
     lay_out: Callable[[], None]
+    sample: Path | None = None  # if another than the competition's
 
     @property
     def description_digest(self) -> str:
         return hashlib.sha256(self.description.encode()).hexdigest()
+
+
+def show(facts: Facts, data: Prepared, dirs: DataDirs, obfuscation: Obfuscation) -> Shown:
+    """Raises UsageError for what cannot be obfuscated."""
+    match obfuscation:
+        case "none":
+            return as_it_is(facts, data)
+        case "description":
+            return obfuscated(facts, data, dirs)
+        case "full":
+            return renamed(facts, data, dirs)
 
 
 def as_it_is(facts: Facts, data: Prepared) -> Shown:
@@ -44,6 +62,7 @@ def as_it_is(facts: Facts, data: Prepared) -> Shown:
         title=facts.title,
         description=read_description(data.public, facts),
         dataset=Dataset(competition=data.competition, edition=data.edition, public=data.public, digest=data.digest),
+        format=facts.submission,
         lay_out=lambda: None,
     )
 
@@ -68,27 +87,77 @@ def obfuscated(facts: Facts, data: Prepared, dirs: DataDirs) -> Shown:
         title=_TITLE,
         description=description,
         dataset=Dataset(competition=name, edition=data.edition, public=public, digest=digest),
+        format=facts.submission,
         lay_out=lay_out,
     )
 
 
+def renamed(facts: Facts, data: Prepared, dirs: DataDirs) -> Shown:
+    """The task in other names. Raises UsageError if the competition has more than tables, or no such description.
+
+    The seed is the digest of the data, so that all runs on the same data see the same names.
+    """
+    require_tables(facts, data.public)
+    root = names_folder(facts, data, dirs)
+    if not root.is_dir():
+        _rename_public(facts, data.public, root)
+    names = Names.read(root / NAMES)
+    description = (root / "public" / "description.md").read_text(encoding="utf-8")
+    sample = root / "public" / names.files[Path(facts.sample).name]
+    digest = hashlib.sha256(f"{root.name}\0{description}".encode()).hexdigest()
+    return Shown(
+        competition=root.name,
+        title=_TITLE,
+        description=description,
+        dataset=Dataset(competition=root.name, edition=data.edition, public=root / "public", digest=digest),
+        format=names.format(facts.submission),
+        lay_out=lambda: None,
+        sample=sample,
+    )
+
+
+def names_folder(facts: Facts, data: Prepared, dirs: DataDirs) -> Path:
+    """Where renamed tables lie, in ``public``, beside the file with their names."""
+    digest = hashlib.sha256(f"full\0{data.digest}\0{facts.obfuscated_description}".encode()).hexdigest()
+    return dirs.first / _FOLDER / f"task-{digest[:12]}"
+
+
 def _link_public(source: Path, public: Path, description: str) -> None:
-    """Complete or absent: links, where the disk has them, under a temporary name. Two controllers may be at it."""
+    """Links, where the disk has them."""
     if not source.is_dir():
         raise FileNotFoundError(f"the public data are missing: {source}")
-    fresh = public.with_name(f".{uuid4().hex}.partial")
-    try:
+    with _fresh(public) as fresh:
         link_tree(source, fresh)
         text = fresh / "description.md"
         text.unlink(missing_ok=True)  # a link to the other description
         text.write_text(description, encoding="utf-8")
+
+
+def _rename_public(facts: Facts, source: Path, root: Path) -> None:
+    seed = int(hashlib.sha256(root.name.encode()).hexdigest()[:16], 16)
+    with _fresh(root) as fresh:
+        names = rename_tables(facts, source, fresh / "public", seed)
+        names.write(fresh / NAMES)
+        sample = fresh / "public" / names.files[Path(facts.sample).name]
+        text = names.description(facts.obfuscated_description, sample)
+        (fresh / "public" / "description.md").write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _fresh(target: Path) -> Iterator[Path]:
+    """A folder that becomes ``target`` when it is complete. Two controllers may be at it: one of them is first."""
+    fresh = target.with_name(f".{uuid4().hex}.partial")
+    try:
+        fresh.mkdir(parents=True)
+        yield fresh
         files.sync_tree(fresh)
-        files.rename(fresh, public)
+        files.rename(fresh, target)
     except OSError as error:
+        if not target.is_dir():
+            raise DataError(f"obfuscated data cannot be written to {target.parent}: {error}") from error
+    finally:
         with suppress(OSError):
             files.remove(fresh)
-        if not public.is_dir():
-            raise DataError(f"the public data cannot be linked into {public.parent}: {error}") from error
 
 
 def read_description(public: Path, facts: Facts) -> str:

@@ -95,7 +95,9 @@ class PlannedData:
 
     edition: str = "v1"  # of the competitions
     synthetic: bool = False  # use synthetic data: no account, no medals
-    obfuscate: Obfuscation = "none"  # "description" hides from agents which competition they work on
+    obfuscate: Obfuscation = (
+        "none"  # from agents, which competition they work on: "description", or "full": the names in its tables too
+    )
 
 
 @frozen(kw_only=True)

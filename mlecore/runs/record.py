@@ -27,9 +27,13 @@ if TYPE_CHECKING:
 
 State = Literal["planned", "starting", "waiting", "running", "collecting", "collected", "graded", "cancelled", "failed"]
 Ended = Literal["finished", "timed_out", "crashed", "oom", "stopped", "lost"]
-Obfuscation = Literal["none", "description"]
+Obfuscation = Literal["none", "description", "full"]
 
-OBFUSCATED: Mapping[Obfuscation, str] = {"none": "", "description": "obfuscated description"}
+OBFUSCATED: Mapping[Obfuscation, str] = {
+    "none": "",
+    "description": "obfuscated description",
+    "full": "obfuscated description and names",
+}
 """What was hidden, in words."""
 
 FORMAT = 1

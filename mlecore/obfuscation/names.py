@@ -1,0 +1,117 @@
+"""What was renamed in public tables: in a submission's form, in a description, and back again in a submission."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from attrs import evolve, field, frozen
+
+from mlecore import files
+from mlecore.errors import InvalidSubmission
+from mlecore.schema import parse_json, plain, structure
+from mlecore.submissions.format import Format
+from mlecore.submissions.guard import LONGEST_LINE, guard
+
+_CODE = re.compile(r"```\n(?P<block>.*?)```|`(?P<span>[^`\n]+)`", re.DOTALL)
+_NOTE = """
+## Names
+
+Files, columns, categories and ids have other names than when this task was first set, and rows are in random order. What is
+said above about the form of an id does not hold: ids tell nothing.
+"""
+_WIDE = 100  # characters of a line of the sample that a description shows
+_LIMIT = 1 << 31  # bytes of the file with the names
+
+
+@frozen(kw_only=True)
+class Names:
+    """Old name -> new name. ``ids`` are those of the sample submission; no new name is an old one."""
+
+    files: Mapping[str, str] = field(factory=dict)
+    columns: Mapping[str, str] = field(factory=dict)
+    labels: Mapping[str, Mapping[str, str]] = field(factory=dict)  # column (its old name) -> category -> new name
+    ids: Mapping[str, str] = field(factory=dict)
+    id: str = ""  # the column of the ids, by its old name
+
+    def format(self, old: Format) -> Format:
+        """The form of a submission, in new names."""
+        columns = {
+            self.columns.get(name, name): evolve(
+                column, choices=tuple(self.labels.get(name, {}).get(choice, choice) for choice in column.choices)
+            )
+            for name, column in old.columns.items()
+        }
+        return evolve(old, columns=columns, id=self.columns.get(old.id, old.id) if old.id else None)
+
+    def description(self, old: str, sample: Path) -> str:
+        """A description whose code says the new names; a block with rows of a submission shows those of the sample."""
+        categories = {value: new for labels in self.labels.values() for value, new in labels.items()}
+        known = {**categories, **self.columns, **self.files}
+        words = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
+        pattern = re.compile(rf"(?<![\w.])(?:{words})(?![\w])")
+
+        def renamed(code: re.Match[str]) -> str:
+            if (block := code["block"]) is None:
+                return f"`{pattern.sub(lambda name: known[name[0]], code['span'])}`"
+            if self.id in re.split(r"[,\n]", block)[: len(self.columns)]:
+                return f"```\n{_head(sample)}```"
+            return f"```\n{pattern.sub(lambda name: known[name[0]], block)}```"
+
+        return _CODE.sub(renamed, old) + _NOTE
+
+    def restore(self, submission: Path, sample: Path | None = None) -> None:
+        """Give a submission in new names the old ones, in place; every other cell keeps its text.
+
+        What is no table that is safe to read stays as it is, for grading to reject: so does a name that is unknown.
+        Doing it again changes nothing.
+        """
+        try:
+            guard(submission, sample)
+            rows = list(self._restored(submission))
+        except (InvalidSubmission, csv.Error, UnicodeError, OSError):
+            return
+        if not rows[0]:  # an empty file
+            return
+        out = io.StringIO(newline="")
+        # older versions of csv leave a bare carriage return unquoted, which would end the row
+        quoting = csv.QUOTE_ALL if any("\r" in cell for row in rows for cell in row) else csv.QUOTE_MINIMAL
+        csv.writer(out, lineterminator="\n", quoting=quoting).writerows(rows)
+        files.replace(submission, out.getvalue().encode())
+
+    def _restored(self, submission: Path) -> Iterator[list[str]]:
+        columns = {new: old for old, new in self.columns.items()}
+        before = csv.field_size_limit(LONGEST_LINE)
+        try:
+            with submission.open(encoding="utf-8-sig", newline="") as file:
+                reader = csv.reader(file, strict=True)
+                header = [columns.get(name, name) for name in next(reader, ())]
+                back = [self._back(name) for name in header]
+                yield header
+                for row in reader:
+                    cells = zip(row, back, strict=False)
+                    yield [old.get(cell, cell) for cell, old in cells] + row[len(back) :]
+        finally:
+            csv.field_size_limit(before)
+
+    def _back(self, column: str) -> Mapping[str, str]:
+        forth = self.ids if column == self.id else self.labels.get(column, {})
+        return {new: old for old, new in forth.items()}
+
+    def write(self, path: Path) -> None:
+        files.replace(path, (json.dumps(plain(self), ensure_ascii=False) + "\n").encode())
+
+    @classmethod
+    def read(cls, path: Path) -> Names:
+        """Raises OSError, SchemaError."""
+        return structure(cls, parse_json(files.read_regular(path, _LIMIT)))
+
+
+def _head(sample: Path) -> str:
+    with sample.open(encoding="utf-8", newline="") as file:
+        lines = [next(file, "").rstrip("\n") for _ in range(3)]
+    return "".join(f"{line if len(line) <= _WIDE else line[:_WIDE] + '...'}\n" for line in lines if line)
