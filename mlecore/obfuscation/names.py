@@ -21,8 +21,8 @@ _CODE = re.compile(r"```\n(?P<block>.*?)```|`(?P<span>[^`\n]+)`", re.DOTALL)
 _NOTE = """
 ## Names
 
-Files, columns, categories and ids have other names than when this task was first set, and rows are in random order. What
-is said above about the form of an id does not hold: ids tell nothing.
+Files, columns, categories and ids have other names than when this task was first set, and rows are in random order.
+What is said above about the form of an id does not hold: ids tell nothing.
 """
 _WIDE = 100  # characters of a line of the sample that a description shows
 _LIMIT = 1 << 31  # bytes of the file with the names

@@ -48,8 +48,8 @@ def rename_tables(facts: Facts, public: Path, into: Path, seed: int) -> Names:
 
     A text column is a column of categories if its values repeat (ten times in the mean, at most 1,000 of them) and none
     is a number. Equal categories get equal names in all columns, and that of the column if one has their name. Numbers,
-    dates and texts keep their characters. Rows are shuffled, but in tables as long as the sample where submissions are
-    paired by their place. Raises UsageError, see ``require_tables``, and DataError for what is no table.
+    dates and texts keep their characters. Rows are shuffled, but in tables as long as the sample where the place of a row
+    says which it is. Raises UsageError, see ``require_tables``, and DataError for what is no table.
     """
     import numpy as np
 
@@ -69,8 +69,9 @@ def rename_tables(facts: Facts, public: Path, into: Path, seed: int) -> Names:
         id=id,
     )
     into.mkdir(parents=True, exist_ok=True)
+    by_place = facts.submission.order == "sample" or tables[sample][id].is_duplicated().any()
     for file, table in tables.items():
-        placed = facts.submission.order == "sample" and table.height == tables[sample].height
+        placed = by_place and table.height == tables[sample].height
         order = None if placed else random.permutation(table.height)
         _write(_renamed(table, names, ids), order, into / names.files[file])
     return names

@@ -83,6 +83,13 @@ def test_the_same_seed_gives_the_same_and_another_one_others(public: Path, renam
     assert rename_tables(FACTS, public, tmp_path / "other", 2) != renamed
 
 
+def test_rows_of_an_id_that_repeats_keep_their_place(public: Path, tmp_path: Path) -> None:
+    (public / "sample.csv").write_text("id,kind\n" + "".join(f"t{n % 20},{KINDS[n // 20]}\n" for n in range(30)))
+    names = rename_tables(FACTS, public, tmp_path / "out", 1)
+    sample = table(tmp_path / "out" / names.files["sample.csv"])
+    assert [row[names.columns["kind"]] for row in sample] == [names.labels["kind"][KINDS[n // 20]] for n in range(30)]
+
+
 def test_rows_that_are_paired_by_their_place_keep_it(public: Path, tmp_path: Path) -> None:
     facts = evolve(FACTS, submission=evolve(FACTS.submission, order="sample"))
     names = rename_tables(facts, public, tmp_path / "out", 1)
