@@ -48,7 +48,7 @@ def rename_tables(facts: Facts, public: Path, into: Path, seed: int) -> Names:
 
     A text column is a column of categories if its values repeat (ten times in the mean, at most 1,000 of them) and none
     is a number. Equal categories get equal names in all columns, and that of the column if one has their name. Numbers,
-    dates and texts keep their characters. Rows are shuffled, but in tables as long as the sample where a row is known by
+    dates and texts keep their characters. Rows are shuffled, but in tables as long as the sample if a row is known by
     its place. Raises UsageError, see ``require_tables``, and DataError for what is no table.
     """
     import numpy as np
