@@ -79,8 +79,8 @@ class Names:
             return
         out = io.StringIO(newline="")
         # older versions of csv leave a bare carriage return unquoted, which would end the row
-        quoting = csv.QUOTE_ALL if any("\r" in cell for row in rows for cell in row) else csv.QUOTE_MINIMAL
-        csv.writer(out, lineterminator="\n", quoting=quoting).writerows(rows)
+        returns = any("\r" in cell for row in rows for cell in row)
+        csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL).writerows(rows)
         files.replace(submission, out.getvalue().encode())
 
     def _restored(self, submission: Path) -> Iterator[list[str]]:

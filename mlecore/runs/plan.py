@@ -95,9 +95,7 @@ class PlannedData:
 
     edition: str = "v1"  # of the competitions
     synthetic: bool = False  # use synthetic data: no account, no medals
-    obfuscate: Obfuscation = (
-        "none"  # from agents, which competition they work on: "description", or "full": the names in its tables too
-    )
+    obfuscate: Obfuscation = "none"  # hide from agents which competition it is; full: rename what is in its tables, too
 
 
 @frozen(kw_only=True)

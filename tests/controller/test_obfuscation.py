@@ -86,7 +86,7 @@ def test_a_data_directory_that_cannot_be_written_to_is_named(hidden, tmp_path):
     closed = tmp_path / "closed"
     closed.write_text("a file")
     shown: Shown = obfuscated(inputs.facts, inputs.data, evolve(experiment.data, dirs=(closed,)))
-    with pytest.raises(DataError, match=r"cannot be linked into .*closed"):
+    with pytest.raises(DataError, match=r"cannot be written to .*closed"):
         shown.lay_out()
 
 
