@@ -15,10 +15,9 @@ from mlecore.controller.endpoint_failures import availability
 from mlecore.controller.experiment import Experiment
 from mlecore.controller.extensions import Extensions
 from mlecore.controller.records import Records
-from mlecore.controller.shown import NAMES, names_folder
+from mlecore.controller.shown import names_of
 from mlecore.data.sample import sample_place
 from mlecore.errors import BackendError
-from mlecore.obfuscation.names import Names
 from mlecore.runs import requests
 from mlecore.runs.journal import now
 from mlecore.runs.measured import difference, measure
@@ -85,7 +84,7 @@ class Finishing:
         if record.obfuscation != "full":
             return
         inputs = self._experiment.inputs_of(record.competition)
-        names = Names.read(names_folder(inputs.facts, inputs.data, self._experiment.data) / NAMES)
+        names = names_of(inputs.facts, inputs.data, self._experiment.data)
         sample, _ = sample_place(inputs.facts, inputs.data.public)
         for path in filter(None, (record.submission, *(path for _, path in snapshots(record)))):
             names.restore(path, sample)

@@ -22,7 +22,7 @@ from mlecore.prepare.files import link_tree
 from mlecore.runs.record import Obfuscation
 from mlecore.submissions.format import Format
 
-NAMES = "names.json"
+_NAMES = "names.json"
 _FOLDER = "obfuscated"  # of a data directory
 _TITLE = "A machine-learning task"
 
@@ -93,17 +93,9 @@ def obfuscated(facts: Facts, data: Prepared, dirs: DataDirs) -> Shown:
 
 
 def renamed(facts: Facts, data: Prepared, dirs: DataDirs) -> Shown:
-    """The task in other names. Raises UsageError if the competition has more than tables, or no such description.
-
-    The seed is the digest of the data, so that all runs on the same data see the same names.
-    """
-    require_tables(facts, data.public)
-    root = names_folder(facts, data, dirs)
-    if not root.is_dir():
-        _rename_public(facts, data.public, root)
-    names = Names.read(root / NAMES)
+    """The task in other names. Raises UsageError if the competition has more than tables, or no such description."""
+    root, names = _renamed(facts, data, dirs)
     description = (root / "public" / "description.md").read_text(encoding="utf-8")
-    sample = root / "public" / names.files[Path(facts.sample).name]
     digest = hashlib.sha256(f"{root.name}\0{description}".encode()).hexdigest()
     return Shown(
         competition=root.name,
@@ -112,14 +104,26 @@ def renamed(facts: Facts, data: Prepared, dirs: DataDirs) -> Shown:
         dataset=Dataset(competition=root.name, edition=data.edition, public=root / "public", digest=digest),
         format=names.format(facts.submission),
         lay_out=lambda: None,
-        sample=sample,
+        sample=root / "public" / names.files[Path(facts.sample).name],
     )
 
 
-def names_folder(facts: Facts, data: Prepared, dirs: DataDirs) -> Path:
-    """Where renamed tables lie, in ``public``, beside the file with their names."""
+def names_of(facts: Facts, data: Prepared, dirs: DataDirs) -> Names:
+    """What ``renamed`` renamed."""
+    return _renamed(facts, data, dirs)[1]
+
+
+def _renamed(facts: Facts, data: Prepared, dirs: DataDirs) -> tuple[Path, Names]:
+    """The folder with renamed tables in ``public``, created if it is missing, and the names.
+
+    The seed follows from the digest of the data, so that all runs on the same data see the same names.
+    """
+    require_tables(facts, data.public)
     digest = hashlib.sha256(f"full\0{data.digest}\0{facts.obfuscated_description}".encode()).hexdigest()
-    return dirs.first / _FOLDER / f"task-{digest[:12]}"
+    root = dirs.first / _FOLDER / f"task-{digest[:12]}"
+    if not root.is_dir():
+        _rename_public(facts, data.public, root)
+    return root, Names.read(root / _NAMES)
 
 
 def _link_public(source: Path, public: Path, description: str) -> None:
@@ -137,7 +141,7 @@ def _rename_public(facts: Facts, source: Path, root: Path) -> None:
     seed = int(hashlib.sha256(root.name.encode()).hexdigest()[:16], 16)
     with _fresh(root) as fresh:
         names = rename_tables(facts, source, fresh / "public", seed)
-        names.write(fresh / NAMES)
+        names.write(fresh / _NAMES)
         sample = fresh / "public" / names.files[Path(facts.sample).name]
         text = names.description(facts.obfuscated_description, sample)
         (fresh / "public" / "description.md").write_text(text, encoding="utf-8")

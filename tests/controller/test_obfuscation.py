@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from attrs import evolve
 
+from mlecore.controller import collect
 from mlecore.controller.job import make_job, make_task
-from mlecore.controller.shown import Shown, obfuscated
+from mlecore.controller.shown import Shown, names_of, obfuscated
 from mlecore.errors import DataError, UsageError
 
 
@@ -129,3 +130,50 @@ def test_from_finished_files_nothing_can_be_hidden(lab, tmp_path):
     experiment = lab.experiment()
     with pytest.raises(UsageError, match="hands in finished files"):
         make_job(experiment, experiment.agents["finished"], experiment.inputs["coins"], 0, "j", "g", tmp_path)
+
+
+@pytest.fixture
+def fully(lab):
+    lab.make(("worker", {}), data={"obfuscate": "full"})
+    return lab
+
+
+def test_in_full_an_agent_gets_other_names(fully, tmp_path):
+    experiment = fully.experiment()
+    inputs = experiment.inputs["coins"]
+    names = names_of(inputs.facts, inputs.data, experiment.data)
+    job = make_job(experiment, experiment.agents["worker"], inputs, 0, "mle-u-1", "gu", tmp_path).job
+    header = f"{names.columns['id']},{names.columns['side']}\n"
+    assert job.tools["sample.csv"].read_text().startswith(header)
+    form = json.loads(job.tools["submission.json"])
+    assert (form["id"], list(form["columns"])) == (names.columns["id"], [names.columns["side"]])
+    assert sorted(path.name for path in job.dataset.public.iterdir()) == ["description.md", "table_1.csv"]
+    assert job.dataset.public.parent.name == job.dataset.competition != "coins"
+
+
+def test_names_that_were_removed_come_back_the_same(fully):
+    experiment = fully.experiment()
+    inputs = experiment.inputs["coins"]
+    before = names_of(inputs.facts, inputs.data, experiment.data)
+    shutil.rmtree(inputs.shown.dataset.public.parent)
+    assert names_of(inputs.facts, inputs.data, experiment.data) == before
+
+
+def test_a_submission_in_other_names_is_kept_in_those_of_the_competition(fully, monkeypatch):
+    experiment = fully.experiment()
+    inputs = experiment.inputs["coins"]
+    names = names_of(inputs.facts, inputs.data, experiment.data)
+    rows = "".join(f"{names.ids[str(n)]},{n % 2}\n" for n in range(10))
+    written = f"{names.columns['id']},{names.columns['side']}\n{rows}"
+    lay_out = collect.lay_out
+
+    def as_an_agent_wrote_it(record):
+        (collect.attempt_folder(record) / "result/submission/submission.csv").write_text(written)
+        return lay_out(record)
+
+    monkeypatch.setattr(collect, "lay_out", as_an_agent_wrote_it)
+    assert fully.run().complete
+    (record,) = fully.records().values()
+    assert record.submission.read_text() == "id,side\n" + "".join(f"{n},{n % 2}\n" for n in range(10))
+    assert (collect.attempt_folder(record) / "result/submission/submission.csv").read_text() == written
+    assert record.report.valid_submission and record.digests.submission
