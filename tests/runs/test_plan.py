@@ -154,6 +154,7 @@ def test_flags_arguments_and_a_file_spell_the_same_plan(tmp_path):
         "transcripts": True,
         "edition": "v2",
         "synthetic": True,
+        "obfuscate": "full",
         "max_parallel": 2,
         "retries": 1,
         "model_check": False,
