@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from mlecore_audit import names, outlines, sequences
 from mlecore_audit.columns_found import Columns
@@ -17,10 +17,7 @@ from mlecore_audit.keys import Keys
 from mlecore_audit.logs import Logs
 from mlecore_audit.orders import Nameless
 from mlecore_audit.subject import Subject
-from mlecore_audit.tables import guarded, read_tables
-
-if TYPE_CHECKING:
-    from mlecore_audit.tables import Batches
+from mlecore_audit.tables import readable_tables
 
 _ROWS = 50_000  # of the test part that are compared with a table, evenly chosen
 _ITEMS = 20_000  # test items whose metadata are read
@@ -46,7 +43,7 @@ def examine(subject: Subject) -> Iterator[Finding]:
         if not stream.seekable():
             continue
         stream.seek(0)
-        for part, batches in _tables(subject, item, stream):
+        for part, batches in readable_tables(item, stream, subject.failed):
             yield from columns.starts(f"{item.name}{part}", _DIGITS.sub("#", f"{item.name}{part}"))
             nameless = Nameless(subject)
             thing = logs.thing_of(item)
@@ -82,14 +79,6 @@ def _fields(subject: Subject, item: Item, stream: IO[bytes]) -> Fields:
     except Exception as error:  # libraries for odd formats raise whatever they like
         subject.failed(item.name, f"its metadata cannot be read: {error}")
         return {}
-
-
-def _tables(subject: Subject, item: Item, stream: IO[bytes]) -> Iterator[tuple[str, Batches]]:
-    try:
-        for part, batches in read_tables(stream, item.size):
-            yield part, guarded(batches, item.name, subject.failed)
-    except (*BROKEN, TypeError, AttributeError) as error:
-        subject.failed(item.name, str(error))
 
 
 def _copies(subject: Subject) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from mlecore.facts import Facts
 from mlecore_audit.files import Item, contents, listing
 from mlecore_audit.finding import Level, medal
 from mlecore_audit.matching import Matcher, part_of
-from mlecore_audit.tables import Batches, guarded, numbers_of, read_tables, tables
+from mlecore_audit.tables import Batches, numbers_of, readable_tables, tables
 from mlecore_audit.training import Role, TableRows, class_names, in_target_form, joined, role_of
 
 if TYPE_CHECKING:
@@ -314,9 +314,9 @@ class Subject:
         name, _, part = where.partition("#")
         item = next(item for item in self.names if item.name == name)
         with item.open() as stream:
-            for own, batches in read_tables(stream, item.size):
+            for own, batches in readable_tables(item, stream, self.failed):
                 if own == (f"#{part}" if part else ""):
-                    yield from guarded(batches, name, self.failed)
+                    yield from batches
                     return
 
 

@@ -1,7 +1,7 @@
 """Tables in any form, as batches of rows with every cell as text: CSV, JSON, Parquet, Arrow, NumPy, TFRecords, NMEA.
 
 What a file is, is seen by its content, not by its name. JSON documents, Arrow and NumPy files are read as a whole, up
-to 256 MiB, all others in parts, so that memory does not grow with the file.
+to 256 MiB, and larger ones rejected. All others are read in parts, so that memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
+from mlecore.errors import DataError
+from mlecore.units import show_size
 from mlecore_audit.files import HEAD, Failed, Item, contents, packing
 from mlecore_audit.nmea import is_nmea, positions
 from mlecore_audit.tfrecords import examples, is_tfrecord
@@ -27,6 +30,8 @@ BATCH = 100_000  # rows that are read at once
 WHOLE = 256 << 20  # bytes of a file that must be read as a whole
 _PICTURES = (b"\xff\xd8", b"\x89PNG", b"II*", b"MM\0*", b"RIFF", b"OggS", b"GIF8")
 
+_SHAPE = re.compile(rb"'shape': \(([\d, ]*)\)")  # in the head of a NumPy file
+
 Batches = Iterator["DataFrame"]
 
 
@@ -40,11 +45,21 @@ def tables(
     for item, stream in contents(root, failed):
         if item.name == "public/description.md" or not wanted(item):
             continue
+        for part, batches in readable_tables(item, stream, failed):
+            yield f"{item.name}{part}", batches
+
+
+def readable_tables(item: Item, stream: IO[bytes], failed: Failed | None) -> Iterator[tuple[str, Batches]]:
+    """``read_tables`` of one file up to what cannot be read, which is reported."""
+    try:
         for part, batches in read_tables(stream, item.size):
-            yield f"{item.name}{part}", guarded(batches, item.name, failed)
+            yield part, _guarded(batches, item.name, failed)
+    except _unreadable() as error:
+        if failed is not None:
+            failed(item.name, str(error) or type(error).__name__)
 
 
-def guarded(batches: Batches, name: str, failed: Failed | None) -> Batches:
+def _guarded(batches: Batches, name: str, failed: Failed | None) -> Batches:
     """The batches up to the first that cannot be read, which is reported."""
     try:
         yield from batches
@@ -54,15 +69,18 @@ def guarded(batches: Batches, name: str, failed: Failed | None) -> Batches:
 
 
 def read_tables(stream: IO[bytes], size: int) -> Iterator[tuple[str, Batches]]:
-    """The tables of one file, each with what is added to the file's name: ``#key`` for a part of a JSON document."""
+    """The tables of one file, each with what is added to the file's name: ``#key`` for a part of a JSON document.
+
+    Raises DataError for a file that is too large to be read as a whole, and what its reader raises for a damaged one.
+    """
     import pandas as pd
 
     head = stream.read(HEAD)
     kind = _kind(head)
-    if not kind or (kind in ("arrow", "numpy") and size > WHOLE):
+    if not kind or (kind == "numpy" and not _is_flat(head)):
         return
-    if kind == "json" and size > WHOLE and not _is_lines(head):
-        return
+    if size > WHOLE and (kind in ("arrow", "numpy") or (kind == "json" and not _is_lines(head))):
+        raise DataError(f"as a table of {show_size(size)} it is not read: its format is read as a whole, up to 256 MiB")
     rest = io.BufferedReader(_Joined(head, stream))
     if kind == "tfrecord":
         yield "", _batches(examples(rest))
@@ -84,7 +102,7 @@ def read_tables(stream: IO[bytes], size: int) -> Iterator[tuple[str, Batches]]:
         import numpy as np
 
         array = np.load(io.BytesIO(rest.read()), allow_pickle=False)
-        if array.ndim in (1, 2) and array.size and array.shape[-1] < 10_000:
+        if array.size and array.shape[-1] < 10_000:
             yield "", iter([pd.DataFrame(array).astype(str).rename(columns=str)])
     else:
         yield "", _columnar(kind, stream if kind == "parquet" else rest)
@@ -150,6 +168,12 @@ def _is_lines(head: bytes) -> bool:
         return bool(newline) and isinstance(json.loads(first), dict)
     except ValueError:
         return False
+
+
+def _is_flat(head: bytes) -> bool:
+    """Has a NumPy array one or two dimensions? Of more, such as a picture's, it is no table."""
+    shape = _SHAPE.search(head)
+    return shape is not None and 1 <= len(shape[1].replace(b",", b" ").split()) <= 2
 
 
 def _text(stream: Any, head: bytes) -> Batches:

@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from mlecore_audit.files import contents
@@ -88,3 +89,31 @@ def test_positions_of_a_receiver_are_degrees() -> None:
     lines = [b"$GPGGA,000000.00,3723.2475,N,12158.3416,W,1\r\n", b"$GPGSV,1,1\r\n", b"noise\r\n"]
     degrees = round(37 + 23.2475 / 60, 10), round(-(121 + 58.3416 / 60), 10)
     assert positions(lines) == [{"latitude": repr(degrees[0]), "longitude": repr(degrees[1])}]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("x.json", b'{"a": {"y": 1}, "b": {"y": 2}}'),
+        ("x.arrow", b"ARROW1\0\0 and a lot more"),
+        ("x.npy", b"\x93NUMPY\x01\0v\0{'descr': '<f8', 'fortran_order': False, 'shape': (9, 2), }"),
+    ],
+)
+def test_tables_that_are_too_large_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, data: bytes
+) -> None:
+    monkeypatch.setattr("mlecore_audit.tables.WHOLE", 20)
+    (tmp_path / "public").mkdir()
+    (tmp_path / "public" / name).write_bytes(data)
+    failed: dict[str, str] = {}
+    assert list(tables(tmp_path, failed.__setitem__)) == []
+    assert "256 MiB" in failed[f"public/{name}"]
+
+
+def test_arrays_of_pictures_are_no_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mlecore_audit.tables.WHOLE", 20)
+    (tmp_path / "public").mkdir()
+    np.save(tmp_path / "public" / "x.npy", np.zeros((2, 3, 4)))
+    failed: dict[str, str] = {}
+    assert list(tables(tmp_path, failed.__setitem__)) == []
+    assert failed == {}
