@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy as np
 from mlecore_audit.training import joined
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
 _FEWEST = 2  # rows that a column must name, to be taken for a key
 _SHARE = 0.5  # of a batch's rows, or of all test rows, that such a column must name
+_PROBE = 50  # cells that show whether a column holds paths
 _COLUMNS = 2000  # of a table that are looked at
 _SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,5}$")
 
@@ -37,19 +38,24 @@ class Keys:
         """For each column that names test rows: its name, and those rows with their key as index."""
         if len(self._names) > 1:
             if set(self._names) <= set(frame.columns):
-                yield self._names[0], self._found(frame, joined(frame, self._names).map(self._spelled))
+                yield self._names[0], _found(frame, self._keys(joined(frame, self._names)))
             return
         for column in list(frame.columns)[:_COLUMNS]:
-            keys = frame[column].map(self._spelled)
-            if not keys.notna().any() and frame[column].iloc[:50].str.contains(r"[./]").any():
-                keys = frame[column].map(_bare).map(self._spelled)
-            hits = int(keys.notna().sum())
+            cells = frame[column].tolist()  # lists, as documents of an item each are thousands of small tables
+            keys = self._keys(cells)
+            if not any(keys) and any("." in cell or "/" in cell for cell in cells[:_PROBE]):
+                keys = self._keys(map(_bare, cells))
+            hits = sum(key is not None for key in keys)
             if hits >= _FEWEST and (column in self._names or hits >= _SHARE * min(len(frame), len(self.chosen))):
-                yield column, self._found(frame, keys)
+                yield column, _found(frame, keys)
 
-    def _found(self, frame: DataFrame, keys: Series[str]) -> DataFrame:
-        known = keys.notna()
-        return frame[known].set_axis(keys[known].to_numpy(), axis=0)
+    def _keys(self, cells: Iterable[str]) -> list[str | None]:
+        return list(map(self._spelled.get, cells))
+
+
+def _found(frame: DataFrame, keys: Sequence[str | None]) -> DataFrame:
+    known = np.array([key is not None for key in keys])
+    return frame[known].set_axis([key for key in keys if key is not None], axis=0)
 
 
 def _bare(text: str) -> str:
