@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mle_comp_leaf_classification import SPECIES
 from mlecore.hookspecs import hookimpl
 from mlecore.prepare import ZipWriter, encode, write_csv
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.random import RandomState
+    from numpy.typing import NDArray
 
 
 @hookimpl
@@ -34,7 +40,16 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
             write_csv(rows_, member)
     with ZipWriter(raw / "images.zip") as archive:  # of both
         for leaf, kind in zip(ids, kinds, strict=True):
-            height, width = 40 + int(kind), 60 - int(kind)
-            y, x = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
-            blade = (x**2 + y**2 * (1 + 0.2 * kind)) < 0.8
-            archive.add(f"images/{leaf}.jpg", encode(np.where(blade, 255, 0).astype(np.uint8), "JPEG"))
+            archive.add(f"images/{leaf}.jpg", encode(_leaf(int(kind), rng), "JPEG"))
+
+
+def _leaf(kind: int, rng: RandomState) -> NDArray[np.uint8]:
+    """White on black: the species has a number of lobes and a breadth, each leaf of it an outline of its own."""
+    import numpy as np
+
+    y, x = np.mgrid[-1 : 1 : rng.randint(40, 60) * 1j, -1 : 1 : rng.randint(40, 60) * 1j]
+    angle, radius = np.arctan2(y, x), np.hypot(x, y * (1 + 0.1 * kind))
+    edge = 0.65 + 0.12 * np.cos((2 + kind) * angle + rng.uniform(0, 6.3))
+    for waves in range(1, 9):
+        edge += 0.06 * rng.normal() * np.cos(waves * angle + rng.uniform(0, 6.3))
+    return np.where(radius < edge, 255, 0).astype(np.uint8)

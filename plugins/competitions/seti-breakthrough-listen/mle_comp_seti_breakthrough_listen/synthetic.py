@@ -32,16 +32,25 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     _save(raw / "train", table, rng)
     old = pd.DataFrame({"id": hex_ids(4, 12, seed=seed + 1), "target": [0, 1, 1, 0]})
     _save(raw / "old_leaky_data" / "train_old", old, rng)
-    write_csv(old, raw / "old_leaky_data" / "train_labels_old.csv")
+    again = table.loc[tested[::2]]  # half of the test part was in the earlier version, under other names
+    names = hex_ids(len(again), 12, seed=seed + 2)
+    for id, name in zip(again["id"], names, strict=True):
+        path = _path(raw / "old_leaky_data" / "train_old", name)
+        path.write_bytes(_path(raw / "train", id).read_bytes())
+    write_csv(pd.concat([old, again.assign(id=names)]), raw / "old_leaky_data" / "train_labels_old.csv")
 
 
 def _save(folder: Path, table: DataFrame, rng: RandomState) -> None:
     import numpy as np
 
     for id, target in zip(table["id"], table["target"], strict=True):
-        path = folder / id[0] / f"{id}.npy"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.save(path, _cadence(rng, target))
+        np.save(_path(folder, id), _cadence(rng, target))
+
+
+def _path(folder: Path, id: str) -> Path:
+    path = folder / id[0] / f"{id}.npy"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def _cadence(rng: RandomState, target: int) -> NDArray[np.float16]:

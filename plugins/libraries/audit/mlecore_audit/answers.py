@@ -15,7 +15,7 @@ from mlecore_audit.files import BROKEN, HEAD, Item
 from mlecore_audit.finding import Finding
 from mlecore_audit.keys import Keys
 from mlecore_audit.logs import Logs
-from mlecore_audit.orders import Nameless
+from mlecore_audit.orders import Loose, Nameless
 from mlecore_audit.subject import Subject
 from mlecore_audit.tables import readable_tables
 
@@ -26,7 +26,7 @@ _DIGITS = re.compile(r"\d+")
 
 def examine(subject: Subject) -> Iterator[Finding]:
     yield from _copies(subject)
-    columns, logs = Columns(subject), Logs(subject)
+    columns, logs, loose = Columns(subject), Logs(subject), Loose(subject)
     keys = Keys(list(subject.answers.index), subject.keys, _ROWS)
     wanted = set(Keys(list(subject.answers.index), subject.keys, _ITEMS).chosen)
     metadata: dict[str, dict[str, Fields]] = {}
@@ -48,12 +48,16 @@ def examine(subject: Subject) -> Iterator[Finding]:
             nameless = Nameless(subject)
             thing = logs.thing_of(item)
             for frame in batches:
-                for key, rows in keys.rows(frame):
+                named = list(keys.rows(frame))
+                for key, rows in named:
                     columns.add(key, rows)
+                if not named:
+                    loose.add(frame)
                 nameless.add(frame)
                 if thing is not None:
                     logs.add(thing, item, frame)
             yield from nameless.findings(f"{item.name}{part}")
+            yield from loose.findings(f"{item.name}{part}")
     yield from columns.ends()
     yield from logs.findings()
     for kind, fields_by_key in metadata.items():

@@ -25,7 +25,7 @@ SHARE = 0.99  # of the rows that must agree: a few may have been altered
 LUCK = 20.0  # bits beyond the number of pairs that were tried: one in a million
 MODEL = -math.log2(1 - 0.99**2) / 2  # bits per row that a good input knows of an order: correlation 0.99
 _FEWEST = 5  # rows
-_LONG = 12  # characters of a text that two columns do not share by chance
+LONG = 12  # characters of a text that two columns do not share by chance
 _PURE = 0.995  # of the rows with a rare value that must have one label, for that value to be certain
 _COMMON = 0.2  # of the rows that must have the most frequent value, for "any other" to be a sign
 _CERTAIN = 20  # rows that the sign must have
@@ -71,7 +71,7 @@ def _equal(truth: Series[str], column: Series[str]) -> Match | None:
     agree = same(truth, column)
     if agree.mean() < SHARE or agree[_rare(truth)].mean() < SHARE:
         return None
-    long = {text for text in truth.unique() if len(text) >= _LONG and math.isnan(numbers_of([text])[0])}
+    long = {text for text in truth.unique() if len(text) >= LONG and math.isnan(numbers_of([text])[0])}
     return Match(
         relation="equal", rows=len(truth), bits=_bits(truth) + 64.0 * max(0, len(long) - 1), predictions=column
     )

@@ -1,14 +1,15 @@
-"""Tables without names of rows: do their columns hold the answers in an order that one can guess, or in any order?"""
+"""Tables without names of rows: do their columns hold the answers in an order that one can guess, in any, or some?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mlecore_audit.finding import Finding
-from mlecore_audit.match import match
+from mlecore_audit.match import LONG, match
 from mlecore_audit.subject import Subject
 from mlecore_audit.tables import numbers_of
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _COLUMNS = 200  # of a table that are compared
 _MOST = 2_000_000  # rows
 _FEWEST = 10  # rows
+_SOME = 0.1  # of the test rows whose texts a table holds among others
 
 
 class Nameless:
@@ -67,6 +69,39 @@ class Nameless:
         if subject.truths[target].nunique() > len(column) / 2:
             evidence = f"its column {name!r} holds the {len(column):,} values of {target!r} in another order"
             yield Finding(level="leak", kind="values", file=where, evidence=evidence)
+
+
+class Loose:
+    """Finds long texts to predict in a table that names no test rows: who has them only has to choose."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._held: dict[tuple[str, str], set[str]] = {}
+
+    def add(self, frame: DataFrame) -> None:
+        for target, wanted in self._wanted.items():
+            for column in list(frame.columns)[:_COLUMNS]:
+                if held := wanted.intersection(frame[column].tolist()):
+                    self._held.setdefault((str(column), target), set()).update(held)
+
+    @cached_property
+    def _wanted(self) -> dict[str, frozenset[str]]:
+        """By target the texts that no training row has, where most test rows have a text of their own."""
+        found = {}
+        for target in self._subject.truths.columns[:10]:
+            truth = self._subject.truths[target]
+            texts = {text for text in truth if len(text) >= LONG and np.isnan(numbers_of([text])[0])}
+            if len(texts) > len(truth) / 2:
+                train = self._subject.train
+                found[target] = frozenset(texts - set(() if train is None else train.get(target, ())))
+        return found
+
+    def findings(self, where: str) -> Iterator[Finding]:
+        for (column, target), held in self._held.items():
+            if len(held) >= max(_FEWEST, _SOME * len(self._subject.answers)):
+                evidence = f"its column {column!r} holds {len(held):,} texts of {target!r} that no training row has"
+                yield Finding(level="caution", kind="values", file=where, evidence=evidence)
+        self._held = {}
 
 
 def guessable(subject: Subject) -> dict[str, list[str]]:

@@ -16,7 +16,9 @@ import pandas as pd
 import pytest
 from mlecore_audit.finding import Finding
 from mlecore_audit.match import match
+from mlecore_audit.run import findings
 from mlecore_audit.sequences import _translation
+from mlecore_audit.subject import Subject
 
 from mlecore.prepare.media import dicom, encode, wav
 
@@ -190,3 +192,15 @@ def test_a_column_in_the_order_of_the_answers_is_found_and_one_that_only_splits_
 def test_few_rows_prove_nothing() -> None:
     truth = pd.Series(list("ababab"), [str(k) for k in range(6)])
     assert match(truth, truth.map({"a": "x", "b": "y"}), 1) is None
+
+
+def test_texts_of_the_answers_among_others_are_found(subject_of: Callable[..., Subject]) -> None:
+    rng = np.random.default_rng(5)
+    texts = ["".join(rng.choice(list("CHON123-"), 30)) for _ in range(500)]
+    table = pd.DataFrame({"id": [f"k{n}" for n in range(500)], "digit": texts})
+    held = [*texts[300:340], *texts[:50], *("".join(rng.choice(list("CHON"), 30)) for _ in range(60))]
+    lists = {name: "\n".join(["name", *lines]).encode() for name, lines in (("x", held), ("y", texts[:200]))}
+    subject = subject_of(table[:300], table[300:], {f"{name}.csv": data for name, data in lists.items()})
+    (found,) = findings(subject, "answers")
+    assert (found.level, found.kind, found.file) == ("caution", "values", "public/x.csv")
+    assert "'name' holds 40 texts of 'digit'" in found.evidence

@@ -221,3 +221,13 @@ def test_short_texts_and_other_texts_are_no_twins(rng: np.random.Generator) -> N
     half = [" ".join([*text.split()[:15], *rng.choice(WORDS, 15)]) for text in texts]
     short = ["too good to be true", "too good to be true"]
     assert list(near_texts(enumerate([*half, short[0]]), enumerate([*texts, short[1]]))) == []
+
+
+def test_a_likeness_that_tells_no_more_than_chance_is_a_note(subject_of: Any, rng: np.random.Generator) -> None:
+    """Where the sample's prediction is worse than any label, copying any is better than it."""
+    texts = [" ".join(rng.choice(WORDS, 40)) for _ in range(TRAIN)]
+    train, test = rows(rng, TRAIN, "a", text=texts), rows(rng, TEST, "b", text=texts[:TEST])
+    train["digit"] = np.where(rng.random(TRAIN) < 0.9, 7, 3)
+    test["digit"] = np.where(rng.random(TEST) < 0.9, 7, 3)
+    found = the(list(twins.examine(subject_of(train, test))))
+    assert found.level == "caution" and found.score is not None and found.score > 0.7

@@ -22,7 +22,7 @@ from mlecore_audit.twins.texts import near_texts
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_TENTH = 0.1  # of the test rows
+_TENTH = 0.1  # of the test rows; of the way from the sample's score to the perfect one
 _COMMON = 20  # training rows with the same file or picture, above which it is a blank, not a copy
 
 
@@ -55,6 +55,8 @@ def _finding(subject: Subject, twins: Twins) -> Finding:
     score = score_of_copies(subject, twins.pairs)
     share = len(twins.pairs) / len(subject.answers)
     level: Level = subject.level_of(score) if score is not None else "note"
+    if level != "note" and subject.gain(score) - subject.gain(_by_chance(subject, twins.pairs)) < _TENTH:
+        level = "note"
     if level == "note" and share >= _TENTH:
         level = "caution"
     test, train = twins.example
@@ -63,6 +65,12 @@ def _finding(subject: Subject, twins: Twins) -> Finding:
         f"{_agreement(subject, twins.pairs)}{twins.looked}"
     )
     return Finding(level=level, kind="twins", file=test.partition(":")[0], evidence=evidence, score=score)
+
+
+def _by_chance(subject: Subject, pairs: Mapping[str, str]) -> float | None:
+    """The score of labels dealt out among the twins: any label may be nearer to the truth than the sample's."""
+    dealt = np.random.default_rng(0).permutation(list(pairs.values())).tolist()
+    return score_of_copies(subject, dict(zip(pairs, dealt, strict=True)))
 
 
 def _agreement(subject: Subject, pairs: Mapping[str, str]) -> str:
