@@ -16,6 +16,7 @@ from mlecore_audit.finding import Finding
 from mlecore_audit.keys import Keys
 from mlecore_audit.logs import Logs
 from mlecore_audit.orders import Loose, Nameless
+from mlecore_audit.pixels import Pixels
 from mlecore_audit.subject import Subject
 from mlecore_audit.tables import readable_tables
 
@@ -26,7 +27,7 @@ _DIGITS = re.compile(r"\d+")
 
 def examine(subject: Subject) -> Iterator[Finding]:
     yield from _copies(subject)
-    columns, logs, loose = Columns(subject), Logs(subject), Loose(subject)
+    columns, logs, loose, pixels = Columns(subject), Logs(subject), Loose(subject), Pixels(subject)
     keys = Keys(list(subject.answers.index), subject.keys, _ROWS)
     wanted = set(Keys(list(subject.answers.index), subject.keys, _ITEMS).chosen)
     metadata: dict[str, dict[str, Fields]] = {}
@@ -42,6 +43,8 @@ def examine(subject: Subject) -> Iterator[Finding]:
                 metadata.setdefault(kind, {}).setdefault(owner[1], {}).update(fields)
         if not stream.seekable():
             continue
+        stream.seek(0)
+        pixels.add(item, stream)
         stream.seek(0)
         for part, batches in readable_tables(item, stream, subject.failed):
             yield from columns.starts(f"{item.name}{part}", _DIGITS.sub("#", f"{item.name}{part}"))
@@ -60,6 +63,7 @@ def examine(subject: Subject) -> Iterator[Finding]:
             yield from loose.findings(f"{item.name}{part}")
     yield from columns.ends()
     yield from logs.findings()
+    yield from pixels.findings()
     for kind, fields_by_key in metadata.items():
         yield from columns.of_metadata(examples[kind], fields_by_key)
         yield from sequences.findings(subject, examples[kind], fields_by_key)

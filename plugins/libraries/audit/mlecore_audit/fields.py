@@ -22,9 +22,14 @@ _XMP = re.compile(rb"<x:xmpmeta.{0,65536}?</x:xmpmeta>", re.DOTALL)
 _XMP_VALUE = re.compile(r"([\w:]+)=\"([^\"]*)\"|<([\w:]+)>([^<]+)</")
 
 
+def is_picture(head: bytes) -> bool:
+    """By the first bytes of a file."""
+    return head.startswith((b"\xff\xd8\xff", b"\x89PNG", b"II*\0", b"MM\0*", b"GIF8", b"BM")) or head[8:12] == b"WEBP"
+
+
 def reader_of(head: bytes) -> Callable[[IO[bytes], int], Fields] | None:
     """What reads files that begin so; None for those that have no metadata."""
-    if head.startswith((b"\xff\xd8\xff", b"\x89PNG", b"II*\0", b"MM\0*", b"GIF8", b"BM")) or head[8:12] == b"WEBP":
+    if is_picture(head):
         return _picture
     if head[128:132] == b"DICM":
         return _dicom

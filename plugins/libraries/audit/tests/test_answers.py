@@ -204,3 +204,18 @@ def test_texts_of_the_answers_among_others_are_found(subject_of: Callable[..., S
     (found,) = findings(subject, "answers")
     assert (found.level, found.kind, found.file) == ("caution", "values", "public/x.csv")
     assert "'name' holds 40 texts of 'digit'" in found.evidence
+
+
+def test_pictures_whose_pixels_are_the_answers_are_found(subject_of: Callable[..., Subject]) -> None:
+    rng = np.random.default_rng(3)
+    pages = rng.integers(0, 256, (6, 10, 12), dtype=np.uint8)
+
+    def rows(numbers: Iterable[int]) -> pd.DataFrame:
+        cells = [(f"{n}_{y}_{x}", pages[n, y, x] / 255) for n in numbers for y in range(10) for x in range(12)]
+        return pd.DataFrame(cells, columns=["id", "digit"])
+
+    files = {"clean/a.png": encode(pages[4], "PNG"), "clean/b.png": encode(pages[1], "PNG")}
+    subject = subject_of(rows(range(4)), rows((4, 5)), files)
+    (found,) = findings(subject, "answers")
+    assert (found.level, found.kind, found.file) == ("answer", "pixels", "public/clean/a.png")
+    assert "those of 1 of 2 test items" in found.evidence
