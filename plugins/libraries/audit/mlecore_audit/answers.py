@@ -37,7 +37,7 @@ def examine(subject: Subject) -> Iterator[Finding]:
             continue
         owner = subject.key_of(item)
         if owner is not None and owner[0] == "test" and owner[1] in wanted:
-            kind = _kind(item)
+            kind = _kind(item, owner[1])
             examples.setdefault(kind, item.name)
             if fields := _fields(subject, item, stream):
                 metadata.setdefault(kind, {}).setdefault(owner[1], {}).update(fields)
@@ -71,10 +71,11 @@ def examine(subject: Subject) -> Iterator[Finding]:
     yield from names.findings(subject)
 
 
-def _kind(item: Item) -> str:
-    """Files of one kind: in the same folder or archive at the top, of the same ending, alike but for digits."""
+def _kind(item: Item, key: str) -> str:
+    """Files of one kind: alike but for digits, in one folder or archive at the top, or in one that each item has."""
     path = PurePosixPath(item.name.replace("!", "/"))
-    return f"{'/'.join(path.parts[:3][: len(path.parts) - 1])}/*{path.suffix}"
+    folders = [_DIGITS.sub("#", part) for part in path.parts[:3][: len(path.parts) - 1] if key not in part]
+    return f"{'/'.join(folders)}/*{path.suffix}"
 
 
 def _fields(subject: Subject, item: Item, stream: IO[bytes]) -> Fields:

@@ -28,7 +28,8 @@ _MOST = 20_000  # items that are compared
 _BINS = 24
 _SHRINK = 2.0  # rows of the overall mean that each bin's mean counts besides its own
 _SHUFFLES = 60
-_ALPHA = 1e-5  # chance of any false finding, by the normal distribution of shuffled results
+_FEW, _MORE = 2000, 1000  # items, fewer of which are tried with so many more shuffles before they count
+_ALPHA = 1e-5  # chance of any false finding, by the distribution of shuffled results
 _CLASSES = 60  # a column of more different answers that are no numbers is not tried
 _TARGETS = 20
 _AS_GOOD = 0.8  # of the gain of a model of test items that one of training items must have, to be named instead
@@ -89,9 +90,21 @@ def _tell(feature: Feature, target: str, truth: Series[str]) -> _Tell | None:
     explained = _explained(bins, labels)
     rng = np.random.default_rng(0)
     shuffled = [_explained(bins, labels[rng.permutation(len(labels))]) for _ in range(_SHUFFLES)]
-    deviation = (explained - float(np.mean(shuffled))) / max(float(np.std(shuffled)), 1e-12)
-    chance = math.erfc(deviation / math.sqrt(2)) / 2
+    chance = _tail(explained, shuffled)
+    if chance <= _ALPHA and len(keys) < _FEW:  # the tail of few shuffles is too rough for few items
+        shuffled += [_explained(bins, labels[rng.permutation(len(labels))]) for _ in range(_MORE)]
+        chance = _tail(explained, shuffled)
     return _Tell(feature=feature, target=target, chance=chance, explained=explained)
+
+
+def _tail(value: float, shuffled: Sequence[float]) -> float:
+    """The chance of so high a value, by the three first moments of shuffled ones (Winkler et al. 2016, Pearson III)."""
+    from scipy.stats import pearson3
+
+    mean, deviation = float(np.mean(shuffled)), max(float(np.std(shuffled)), 1e-12)
+    skew = float(np.mean((np.asarray(shuffled) - mean) ** 3)) / deviation**3
+    normal = math.erfc((value - mean) / deviation / math.sqrt(2)) / 2
+    return max(normal, float(pearson3.sf(value, max(0.0, skew), mean, deviation)))
 
 
 def _numbers(truth: Series[str]) -> NDArray[np.float64] | None:

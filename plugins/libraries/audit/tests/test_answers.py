@@ -146,6 +146,20 @@ def test_metadata_of_members_of_archives_are_read(found_by: FoundBy) -> None:
     _assert_answer(found_by("answers", plant), "public/test.tar.gz!pictures.zip!k", "its field 'text note'")
 
 
+def test_metadata_of_an_archive_for_each_item_are_one_kind(found_by: FoundBy) -> None:
+    def plant(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
+        with tarfile.open(public / "test.tar.gz", "w:gz") as tar:
+            for name, data in _files(test, _png, ".png"):
+                inner = io.BytesIO()
+                with zipfile.ZipFile(inner, "w") as archive:
+                    archive.writestr(name, data)
+                member = tarfile.TarInfo(f"Sample_{Path(name).stem}.zip")
+                member.size = len(inner.getvalue())
+                tar.addfile(member, io.BytesIO(inner.getvalue()))
+
+    _assert_answer(found_by("answers", plant), "public/test.tar.gz!Sample_k", "its field 'text note'")
+
+
 def test_a_field_that_is_filled_in_afterwards_is_a_leak(found_by: FoundBy) -> None:
     def plant(public: Path, train: pd.DataFrame, test: pd.DataFrame) -> None:
         giver = ["somebody" + id if digit == 3 else "N/A" for id, digit in zip(test["id"], test["digit"], strict=True)]

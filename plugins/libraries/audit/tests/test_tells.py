@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from mlecore_audit.finding import Finding
+from mlecore_audit.tells import _tail
 
 from mlecore.prepare.media import encode
 
@@ -70,3 +72,9 @@ def test_random_names_sizes_and_orders_are_no_tell(found_by: FoundBy) -> None:
                 archive.writestr(f"{id}.txt", rng.bytes(int(rng.integers(10, 90))).hex())
 
     assert found_by("tells", plant) == []
+
+
+def test_the_tail_of_a_skewed_distribution_is_not_that_of_a_normal_one() -> None:
+    shuffled = np.random.default_rng(0).gamma(1.0, size=1060).tolist()
+    assert _tail(12.0, shuffled) == pytest.approx(np.exp(-12.0), rel=2)
+    assert _tail(0.0, [-1.0, 0.0, 1.0]) == pytest.approx(0.5)

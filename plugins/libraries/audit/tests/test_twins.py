@@ -161,6 +161,13 @@ def test_texts_with_a_changed_word(subject_of: Any, rng: np.random.Generator) ->
     assert "25 of 40 test rows share most of the phrases in 'text'" in found.evidence
 
 
+def test_short_titles_that_come_again(subject_of: Any, rng: np.random.Generator) -> None:
+    titles = [" ".join(rng.choice(WORDS, 4)) for _ in range(TRAIN + TEST)]
+    train, test = rows(rng, TRAIN, "a", title=titles[:TRAIN]), rows(rng, TEST, "b", title=titles[TRAIN:])
+    found = the(list(twins.examine(subject_of(train, copied(test, train, 25)))))
+    assert (found.level, found.score) == ("leak", 0.625)
+
+
 def test_rows_that_are_equal_once_rounded(subject_of: Any, rng: np.random.Generator) -> None:
     train = rows(rng, TRAIN, "a", **{name: rng.normal(size=TRAIN) for name in "uvw"}, kind=["k"] * TRAIN)
     test = rows(rng, TEST, "b", **{name: rng.normal(size=TEST) for name in "uvw"}, kind=["k"] * TEST)

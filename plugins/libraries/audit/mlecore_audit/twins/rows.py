@@ -6,6 +6,8 @@ differ in the other half. Two records of one thing that agree in any half of the
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -99,9 +101,18 @@ def _hashed(column: Series[Any], step: float) -> Hashes:
 
 
 def _chance(frame: DataFrame, steps: dict[str, float]) -> NDArray[np.float64]:
-    """Per row how probable it is that another row has the same values, if columns were independent."""
+    """Per row how probable it is that another row has the same values, if columns and words were independent."""
     chance = np.ones(len(frame))
     for name, step in steps.items():
         _, value, count = np.unique(_hashed(frame[name], step), return_inverse=True, return_counts=True)
-        chance *= count[value] / len(frame)
+        share = count[value] / len(frame)
+        chance *= np.minimum(share, _by_words(frame[name])) if frame[name].dtype == object else share
     return chance
+
+
+def _by_words(column: Series[str]) -> NDArray[np.float64]:
+    """Per text the product of how frequent its words are; 1 for a text of one word."""
+    texts = [text.split() for text in column.astype(str)]
+    counts = Counter(word for words in texts for word in words)
+    total = sum(counts.values())
+    return np.array([math.prod(counts[word] / total for word in words) if len(words) > 1 else 1.0 for words in texts])

@@ -46,7 +46,7 @@ def twins_in_tables(subject: Subject) -> Iterator[TableTwins]:
             continue
         texts = [column for column in best[0] if is_text(head[column])]
         features = [column for column in best[0] if column not in texts and not _is_id(head[column])]
-        if len(features) >= FEWEST_COLUMNS:
+        if len(features) >= FEWEST_COLUMNS or any(_is_phrase(head[column]) for column in features):
             yield from _rows(subject, test, best[1], features)
         for column in texts:
             yield from _texts(subject, test, best[1], column)
@@ -64,9 +64,15 @@ def is_text(column: Series[str]) -> bool:
     return bool(words.mean() >= FEWEST_WORDS - 1 and column.head(2000).nunique() > 0.5 * min(len(column), 2000))
 
 
+def _is_phrase(column: Series[str]) -> bool:
+    """Does it hold several words, which mostly differ? Too few for ``is_text``, enough to be equal by copying alone."""
+    words = column.head(2000).str.count(r"\s+")
+    return bool(words.mean() >= 2 and column.head(2000).nunique() > 0.5 * min(len(column), 2000))
+
+
 def _is_id(column: Series[str]) -> bool:
     fraction = column.str.contains(r"^-?\d+\.\d*[1-9]", regex=True).mean() > 0.5
-    return not fraction and column.nunique() >= _UNIQUE * len(column)
+    return not fraction and not _is_phrase(column) and column.nunique() >= _UNIQUE * len(column)
 
 
 def _rows(subject: Subject, test: TableRows, train: TableRows, features: list[str]) -> Iterator[TableTwins]:
