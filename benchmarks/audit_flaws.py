@@ -29,20 +29,20 @@ from mlecore.data.scatter import scatter_links
 
 CHECKS = ("answers", "tells", "twins", "groups", "labels")
 SERIOUS = ("answer", "leak")
-KNOWN = {  # competition -> the kinds of finding that name its flaw in v1
-    "bms-molecular-translation": ("values",),
-    "cassava-leaf-disease-classification": ("values",),
-    "denoising-dirty-documents": ("pixels",),
-    "facebook-recruiting-iii-keyword-extraction": ("twins",),
-    "google-quest-challenge": ("twins",),
-    "hubmap-kidney-segmentation": ("outlines",),
-    "movie-review-sentiment-analysis-kernels-only": ("groups", "twins"),
-    "multi-modal-gesture-recognition": ("values",),
-    "random-acts-of-pizza": ("values",),
-    "seti-breakthrough-listen": ("twins",),
-    "siim-isic-melanoma-classification": ("values",),
-    "smartphone-decimeter-2022": ("values",),
-    "spaceship-titanic": ("groups",),
+KNOWN = {  # competition -> the kind of finding that names its flaw in v1, and a word of its evidence
+    "bms-molecular-translation": ("values", "InChI"),
+    "cassava-leaf-disease-classification": ("values", "target"),
+    "denoising-dirty-documents": ("pixels", "pixels"),
+    "facebook-recruiting-iii-keyword-extraction": ("twins", "same values"),
+    "google-quest-challenge": ("twins", "question_body"),
+    "hubmap-kidney-segmentation": ("outlines", "masks"),
+    "movie-review-sentiment-analysis-kernels-only": ("groups", "'SentenceId'"),
+    "multi-modal-gesture-recognition": ("values", "Labels"),
+    "random-acts-of-pizza": ("values", "giver_username_if_known"),
+    "seti-breakthrough-listen": ("twins", "old_leaky_data"),
+    "siim-isic-melanoma-classification": ("values", "target"),
+    "smartphone-decimeter-2022": ("values", "of the answers"),
+    "spaceship-titanic": ("groups", "part 1 of ids"),
 }
 ELSEWHERE = ("optical-digits",)  # its labels are public, but not in its own files
 
@@ -61,8 +61,8 @@ class Audited:
 
     def naming(self) -> list[Finding]:
         """Findings that name the competition's known flaw."""
-        kinds = KNOWN.get(self.id, ())
-        return [finding for finding in self.findings if finding.kind in kinds]
+        kind, word = KNOWN.get(self.id, ("", ""))
+        return [finding for finding in self.findings if finding.kind == kind and word in finding.evidence]
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -9,6 +9,7 @@ from mlecore.hookspecs import hookimpl
 from mlecore.prepare import encode, picture
 
 SCENES = 40
+LONGEST = 1000  # bytes of a picture: a file's size would else tell the algorithm
 
 
 @hookimpl
@@ -20,11 +21,12 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
     scenes = [picture(rng, number, 16, 16) // 2 + 40 for number in range(SCENES)]
     count = TEST_IMAGES + max(300, round(600 * size))
     chosen = rng.randint(0, SCENES, count)
-    longest = 1000  # bytes: files of one size, as it would tell the algorithm
     for strength, folder in enumerate(["Cover", *ALGORITHMS]):
         noise = rng.randint(-1, 2, (16, 16, 3)) * strength * 12
-        files = [encode((scene + noise).clip(0, 255).astype(np.uint8), "JPEG") for scene in scenes]
+        files = [
+            encode((scene + noise).clip(0, 255).astype(np.uint8), "JPEG").ljust(LONGEST, b"\0") for scene in scenes
+        ]
         (raw / folder).mkdir()
         for number, scene in enumerate(chosen.tolist(), 1):
-            (raw / folder / f"{number:05}.jpg").write_bytes(files[scene].ljust(longest, b"\0") + number.to_bytes(4, "big"))
+            (raw / folder / f"{number:05}.jpg").write_bytes(files[scene] + number.to_bytes(4, "big"))
     (raw / "Cover" / "list.txt").write_text("no image")

@@ -53,12 +53,14 @@ def examine(subject: Subject) -> Iterator[Finding]:
             yield Finding(level="note", kind="groups", file=grouping.file, evidence=_apart(found))
         elif found.share > _NEVER and (told := _told(subject, found)) >= _TOLD:
             crossing.append((told, found))
-        elif found.share > _NEVER and grouping.is_id and found.expected >= _EXPECTED:
-            yield Finding(level="note", kind="groups", file=grouping.file, evidence=_shared(found))
+        elif found.share > _NEVER:
+            yield from _crossed(found)
     for _, found in sorted(crossing, key=lambda each: -each[0])[:_SCORED]:
         score = score_of_groups(subject, found)
         gain = subject.gain(score)
-        if gain > 0 and not _is_quantity(subject, found, gain):
+        if gain <= 0:
+            yield from _crossed(found)
+        elif not _is_quantity(subject, found, gain):
             level = subject.level_of(score)
             if level == "leak" and not found.grouping.is_id:
                 level = "caution"
@@ -69,6 +71,14 @@ def examine(subject: Subject) -> Iterator[Finding]:
                 evidence=f"{_shared(found)}; copied is the group's usual label",
                 score=score,
             )
+        elif not found.grouping.is_column:  # a number in an id is no quantity that a model may use
+            yield from _crossed(found)
+
+
+def _crossed(found: Crossing) -> Iterator[Finding]:
+    """A note on an id by which the split does not go, though its groups tell nothing of labels."""
+    if found.grouping.is_id and found.expected >= _EXPECTED:
+        yield Finding(level="note", kind="groups", file=found.grouping.file, evidence=_shared(found))
 
 
 def crossing_of(grouping: Grouping) -> Crossing | None:

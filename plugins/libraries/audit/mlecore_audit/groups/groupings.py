@@ -39,6 +39,11 @@ class Grouping:
     test: Series[float]  # index: test keys; numbers, or hashes of words
     train: Series[float]
 
+    @property
+    def is_column(self) -> bool:
+        """Of a table, and no part of a name."""
+        return self.name.startswith("column ")
+
 
 def groupings(subject: Subject) -> Iterator[Grouping]:
     for test in subject.tables("test"):
