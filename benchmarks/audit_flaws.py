@@ -26,6 +26,7 @@ from mlecore_audit.subject import Subject
 import mlecore
 from mlecore.data.prepared import Prepared
 from mlecore.data.scatter import scatter_links
+from mlecore.registry.discovery import plugins
 
 CHECKS = ("answers", "tells", "twins", "groups", "labels")
 SERIOUS = ("answer", "leak")
@@ -81,7 +82,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
     everything = []
-    for id in args.ids or [facts.id for facts in mlecore.competitions()]:
+    for id in args.ids or [plugin.name for plugin in plugins("competition")]:
         for one in audited(id, args.size, args.checks):
             everything.append(one)
             print(f"{one.id} {one.edition}: {len(one.findings)} findings, {one.seconds:.1f} s of CPU", flush=True)
