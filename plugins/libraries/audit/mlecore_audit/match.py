@@ -26,6 +26,7 @@ LUCK = 20.0  # bits beyond the number of pairs that were tried: one in a million
 MODEL = -math.log2(1 - 0.99**2) / 2  # bits per row that a good input knows of an order: correlation 0.99
 _FEWEST = 5  # rows
 LONG = 12  # characters of a text that two columns do not share by chance
+_CORRECTED = 50  # labels, more of which are mostly the input itself in tasks that correct it
 _PURE = 0.995  # of the rows with a rare value that must have one label, for that value to be certain
 _COMMON = 0.2  # of the rows that must have the most frequent value, for "any other" to be a sign
 _CERTAIN = 20  # rows that the sign must have
@@ -83,6 +84,8 @@ def _relabelled(truth: Series[str], column: Series[str]) -> Match | None:
 
     if len(truth) < _FEWEST or column.nunique() > len(truth) / 2 or truth.nunique() > len(truth) / 2:
         return None
+    if truth.nunique() > _CORRECTED and (truth == column).mean() > 0.5:
+        return None  # an input that is to be corrected, such as the words of a text
     pairs = pd.DataFrame({"value": column, "label": truth}).value_counts().reset_index()
     usual = pairs.drop_duplicates("value").set_index("value")["label"]
     predictions = column.map(usual)

@@ -233,3 +233,10 @@ def test_pictures_whose_pixels_are_the_answers_are_found(subject_of: Callable[..
     (found,) = findings(subject, "answers")
     assert (found.level, found.kind, found.file) == ("answer", "pixels", "public/clean/a.png")
     assert "those of 1 of 2 test items" in found.evidence
+
+
+def test_an_input_that_mostly_is_the_answer_is_none() -> None:
+    """As in text normalization: the written word is the spoken one, but for numbers."""
+    words = pd.Series([f"word{n % 300}" if n % 4 else str(n % 300) for n in range(2000)])
+    assert match(words.where(~words.str.isdecimal(), "number " + words), words, 1) is None
+    assert match("say " + words, words, 1) is not None
