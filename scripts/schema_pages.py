@@ -22,6 +22,7 @@ from mlecore.runs.plan import Plan
 from mlecore.runs.record import RunRecord
 from mlecore.runs.store import GroupInfo
 from mlecore.schema import keys, written
+from mlecore.sharing.statement import Statement
 
 FOLDER = Path(__file__).parent.parent / "docs" / "schemas"
 REFUSED = "An unknown key, a missing one or a value of a wrong type is an error that names the file and the key."
@@ -42,6 +43,12 @@ PAGES: Mapping[str, tuple[type, str, str]] = {
         "cancelled.json",
         "The runs of a group that were cancelled before they began; a run that has a run.json is what that says. "
         f"{KEPT}",
+    ),
+    "statement": (
+        Statement,
+        "signatures/<name>.json",
+        "What a signature on a bundle says, in its folder: an in-toto Statement of the predicate type "
+        f"`urn:mlecore:export:v1`. The file's bytes are signed; the signature is beside it (`.sig`). {KEPT}",
     ),
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,9 +38,13 @@ from mlecore.schema import LIMIT
 
 HEAD = "bundle.json"
 FILES = "bundle.files"
+SIGNATURES = "signatures"
+"""The folder of statements about the bundle with their signatures: not in its list, as they are about that list."""
+
 FORMAT = 1
 _ALWAYS = (RECORD, "grade.json", "grade_error.json", HISTORY, "submission/submission.csv")
 _LOGS = ("logs", "code")
+_SIGNATURE = re.compile(rf"{SIGNATURES}/[\w-]+\.json(\.sig)?")
 _HEAD_LIMIT = 64 * 2**20  # bytes of a list of files
 _CHUNK = 1 << 20
 
@@ -105,7 +110,7 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
         bundle = Bundle(
             group=group.info.name,
             created_at=now(),
-            mlecore=_version(),
+            mlecore=version(),
             runs=len(records),
             files=tuple(entries),
             not_started=not_started(group),
@@ -120,7 +125,8 @@ def export_group(folder: Path, to: Path, *, logs: bool = False) -> Bundle:
     return bundle
 
 
-def _version() -> str:
+def version() -> str:
+    """Of mlecore."""
     from importlib.metadata import version
 
     return version("mlecore")
@@ -377,7 +383,7 @@ def problems(source: OpenBundle, bundle: Bundle) -> list[str]:
     """What is missing, extra, or different from the list; empty for an intact bundle."""
     found = []
     listed = {entry.path for entry in bundle.files}
-    extra = sorted(set(source.names()) - listed - {HEAD, FILES})
+    extra = sorted(name for name in set(source.names()) - listed - {HEAD, FILES} if not _SIGNATURE.fullmatch(name))
     found += [f"{path}: is not in the list" for path in extra]
     for entry in bundle.files:
         digest, size = hashlib.sha256(), 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 
+from mlecore.child_environment import child_environment
 from mlecore.cli import main
 from mlecore.errors import DataError, UsageError
 from mlecore.registry.provenance import PluginUse
@@ -275,6 +277,13 @@ def test_grades_are_made_again(groups, tmp_path: Path) -> None:
     export_group(folder, tmp_path / "true.zip")
     result = verify(tmp_path / "true.zip", "--regrade", *data)
     assert result.exit_code == 0 and "graded again: 2 the same" in result.output, result.output
+    if shutil.which("ssh-keygen"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "key")]
+        subprocess.run(words, check=True, env=child_environment())
+        result = verify(tmp_path / "true.zip", "--regrade", "--countersign", str(tmp_path / "key"), *data)
+        assert result.exit_code == 0 and "I graded 2 submissions of the group g again" in result.output, result.output
+        result = verify(tmp_path / "true.zip", "--key", str(tmp_path / "key.pub"))
+        assert result.exit_code == 0 and "the same results" in result.output
     (first, _) = load_group(folder)
     grade = json.loads((first.folder / "grade.json").read_text())
     (first.folder / "grade.json").write_text(json.dumps({**grade, "score": 1.0, "score_text": "1.0"}))

@@ -15,18 +15,36 @@ from mlecore.cli.runs._names import group_folder
 @click.argument("name", type=GROUP, metavar="GROUP")
 @click.option("--to", type=click.Path(path_type=Path), required=True, help="New folder, or new .zip file, to write.")
 @click.option("--logs", is_flag=True, help="Include logs/ and code/ of each run.")
+@click.option(
+    "--sign",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="KEY",
+    help="Sign the bundle with your SSH key; its .pub file if the agent holds the key.",
+)
 @runs_option
-def command(name: str, to: Path, logs: bool, runs: Path) -> None:
+def command(name: str, to: Path, logs: bool, sign: Path | None, runs: Path) -> None:
     """Export a group as a bundle that others can verify.
 
     Writes records, submissions, grades and findings, with a hash of each file. Answers and keys are never included:
     only files with known names are copied, and a file that contains the value of a key in the environment is
     rejected.
     """
+    from mlecore import files
     from mlecore.sharing.bundle import export_group
+    from mlecore.sharing.signed import add_signature
     from mlecore.units import counted, show_size
 
-    bundle = export_group(group_folder(runs, name), to, logs=logs)
+    folder = group_folder(runs, name)
+    bundle = export_group(folder, to, logs=logs)
     size = show_size(sum(entry.size for entry in bundle.files))
+    said = None
+    if sign:
+        try:
+            said = add_signature(to, folder, sign)
+        except BaseException:
+            files.remove(to)  # the same command can be given again
+            raise
     click.echo(f"{to}: {counted(bundle.runs, 'run')} in {len(bundle.files)} files, {size}")
-    click.echo(f"To check it: mlecore runs verify {to}")
+    if said:
+        click.echo(f"Signed: {said}")
+    click.echo(f"To check it: mlecore runs verify {to}{' --key KEY.pub' if said else ''}")

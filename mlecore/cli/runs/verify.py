@@ -11,32 +11,57 @@ import click
 
 from mlecore.cli._names import GROUP
 from mlecore.cli._shared import data_option, echo, runs_option
+from mlecore.cli.runs._names import group_folder
 from mlecore.errors import UsageError
 
 if TYPE_CHECKING:
     from mlecore.runs.verifying import Exported
 
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
 
 @click.command("verify")
 @click.argument("name", type=GROUP, metavar="GROUP | BUNDLE")
 @click.option("--regrade", is_flag=True, help="Grade every submission again; needs the prepared data.")
+@click.option("--allowed-signers", type=_FILE, metavar="FILE", help="Demand a signature by one of these; as for git.")
+@click.option("--key", type=_FILE, metavar="FILE", help="Demand a signature by this public key.")
+@click.option("--countersign", type=_FILE, metavar="KEY", help="Sign what --regrade or --rerun found.")
+@click.option("--rerun", type=GROUP, metavar="GROUP", help="Your own group of the same runs, for --countersign.")
 @data_option
 @runs_option
-def command(name: str, regrade: bool, data: tuple[Path, ...], runs: Path) -> None:
-    """Verify a group or an exported bundle against its hashes.
+def command(
+    name: str,
+    regrade: bool,
+    allowed_signers: Path | None,
+    key: Path | None,
+    countersign: Path | None,
+    rerun: str | None,
+    data: tuple[Path, ...],
+    runs: Path,
+) -> None:
+    """Verify a group or an exported bundle against its hashes and signatures.
 
     Compares the runs with the plan, and records, submissions, grades, logs, code, snapshots and findings with their
-    hashes. Exit code 1 if something is missing or changed; 3 if that cannot be decided, e.g. without an export's
-    list of hashes, or if a run could not be graded again.
+    hashes. Of a signed bundle it prints who says what, and what that does not prove. With --countersign, a second
+    party adds a signature if everything was right. Exit code 1 if something is missing or changed; 3 if that cannot be
+    decided, e.g. without an export's list of hashes, or if a run could not be graded again.
     """
+    from mlecore.cli.runs import _signatures
     from mlecore.runs.store import is_group
     from mlecore.runs.verifying import verify_group
     from mlecore.sharing.bundle import HEAD
+
+    if bool(countersign) != (regrade or bool(rerun)) and (countersign or rerun):
+        raise UsageError("--countersign signs what --regrade or --rerun found", fix="Give both, or neither.")
+    if allowed_signers and key:
+        raise UsageError("--allowed-signers and --key exclude each other")
 
     path = runs / name if (runs / name).exists() else Path(name)
     if not path.exists():
         raise UsageError(f"there is no group {name!r} in {runs}, nor a bundle", fix="To see groups: mlecore runs list")
     is_bundle = (path / HEAD).is_file() or not is_group(path)
+    if not is_bundle and (allowed_signers or key or countersign):
+        raise UsageError(f"{path} is a group, and only exports are signed", fix="mlecore runs export GROUP --sign KEY")
     with _bundle(path) if is_bundle else _group(path) as (folder, exported, intact):
         verdict = verify_group(folder, exported)
         for line in (*verdict.wrong, *verdict.undecided):
@@ -45,8 +70,14 @@ def command(name: str, regrade: bool, data: tuple[Path, ...], runs: Path) -> Non
             raise click.exceptions.Exit(1)
         if not verdict.undecided:
             echo(f"{folder.name}: {verdict}, {intact}")
-        code = _regrade(folder, data) if regrade else 0
-    raise click.exceptions.Exit(code or (3 if verdict.undecided else 0))
+        if is_bundle and not _signatures.check_signatures(path, folder, allowed_signers, key):
+            raise click.exceptions.Exit(1)
+        same, code = _regrade(folder, data) if regrade else (0, 0)
+        code = code or (3 if verdict.undecided else 0)
+        if countersign and not code:
+            own = group_folder(runs, rerun) if rerun else None
+            _signatures.countersign(path, folder, countersign, same, own)
+    raise click.exceptions.Exit(code)
 
 
 @contextmanager
@@ -80,8 +111,8 @@ def _bundle(path: Path) -> Iterator[tuple[Path, Exported | None, str]]:
         yield folder, Exported(not_started=found.not_started), f"all {len(found.files)} files are as they were exported"
 
 
-def _regrade(group: Path, data: tuple[Path, ...]) -> int:
-    """The exit code."""
+def _regrade(group: Path, data: tuple[Path, ...]) -> tuple[int, int]:
+    """How many were graded as before, and the exit code."""
     from mlecore.data.layout import DataDirs
     from mlecore.sharing.regrade import regrade
 
@@ -95,4 +126,4 @@ def _regrade(group: Path, data: tuple[Path, ...]) -> int:
     different = sum(bool(result.different) for result in results)
     same = len(results) - undecided - different
     echo(f"graded again: {same} the same, {different} different, {undecided} undecided")
-    return 1 if different else 3 if undecided else 0
+    return same, 1 if different else 3 if undecided else 0

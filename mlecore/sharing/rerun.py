@@ -1,0 +1,40 @@
+"""A second party's own group compared with the one of a bundle: the same agent, competitions and seeds, run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlecore.errors import DataError, UsageError
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import load_group, open_group
+from mlecore.runs.verifying import verify_group
+from mlecore.sharing.statement import Comparison
+
+
+def compare(theirs: Path, own: Path) -> Comparison:
+    """Runs of the same agent, competition, edition, kind of data and seed. Raises UsageError if no two belong together,
+    or if both are the same group; DataError if the own one was changed."""
+    group = open_group(own)
+    if group.info.uid == open_group(theirs).info.uid:
+        raise UsageError(f"{own} is the group of the bundle itself", fix="Name the group in which you ran it again.")
+    if wrong := verify_group(own).wrong:
+        raise DataError(f"{own} is not as it was written: {wrong[0]}")
+    first, again = _graded(theirs), _graded(own)
+    pairs = [(first[key], again[key]) for key in first if key in again]
+    if not pairs:
+        raise UsageError(f"{own} has no graded run of the same agent, competition and seed as the bundle")
+    return Comparison(runs=len(pairs), group_uid=group.info.uid, same_medal=sum(a == b for a, b in pairs))
+
+
+def _graded(group: Path) -> dict[tuple[object, ...], bool]:
+    """Run -> whether it earned a medal."""
+    return {
+        _key(record): report.any_medal
+        for record in load_group(group)
+        if record.state == "graded" and (report := record.report)
+    }
+
+
+def _key(run: RunRecord) -> tuple[object, ...]:
+    options = tuple(sorted(run.agent.options.items()))
+    return run.agent.name, run.label, options, run.model, run.competition, run.edition, run.data_kind, run.seed

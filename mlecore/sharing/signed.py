@@ -1,0 +1,125 @@
+"""Signed bundles: statements and their signatures in the folder ``signatures/``, one pair per signer and role."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from attrs import field, frozen
+
+from mlecore import files
+from mlecore.errors import DataError, UsageError
+from mlecore.schema import LIMIT
+from mlecore.sharing import ssh_signatures
+from mlecore.sharing.bundle import SIGNATURES, OpenBundle
+from mlecore.sharing.ssh_signatures import Signer
+from mlecore.sharing.statement import Attestations, Comparison, Role, Statement, claim_of, state, subjects
+
+_MOST = 100  # statements of one bundle
+NOT_PROVED = (
+    "Not proved: that the runs happened as recorded. Who owns the machine can write any record and sign it. "
+    "Grading again (--regrade) shows that the submissions earn their scores; a second party that runs the agent again "
+    "shows that it reaches them."
+)
+
+
+@frozen(kw_only=True)
+class Signed:
+    """One statement and who signed it."""
+
+    signer: Signer
+    statement: Statement
+
+    def __str__(self) -> str:
+        said = self.statement.predicate
+        return f"{self.signer} said at {said.stated_at}: {self.statement}"
+
+
+@frozen(kw_only=True)
+class Signatures:
+    """What was found in a bundle; ``wrong`` in words."""
+
+    signed: list[Signed] = field(factory=list)
+    wrong: list[str] = field(factory=list)
+
+    def by(self, *roles: Role) -> list[Signed]:
+        return [each for each in self.signed if each.statement.predicate.role in roles]
+
+
+def add_signature(
+    path: Path, group: Path, key: Path, role: Role = "ran", compared: Comparison | None = None
+) -> Statement:
+    """Sign a bundle, whose records are in the folder ``group``. Raises UsageError, DataError."""
+    with OpenBundle(path) as bundle:
+        statement = state(bundle, group, role, compared)
+        taken = set(bundle.names())
+    content = statement.dumps()
+    signature = ssh_signatures.sign(content, key)
+    stem = f"{SIGNATURES}/{role.replace(' ', '-')}-{hashlib.sha256(signature).hexdigest()[:16]}.json"
+    if stem in taken:
+        raise UsageError(f"{path} has this signature already")
+    pair = {stem: content, f"{stem}.sig": signature}
+    if path.is_dir():
+        files.make_folder(path / SIGNATURES, below=path)
+        for name, text in pair.items():
+            files.replace(path / name, text)
+        return statement
+    partial = files.partial(path)
+    shutil.copyfile(path, partial)
+    with zipfile.ZipFile(partial, "a", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in pair.items():
+            archive.writestr(zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0)), text)
+    partial.replace(path)
+    return statement
+
+
+def read_signatures(bundle: OpenBundle, group: Path | None, allowed: Path | None) -> Signatures:
+    """Every statement of a bundle, compared with its lists and, if its records are in ``group``, with those."""
+    found = Signatures()
+    about = None
+    names = sorted(name for name in bundle.names() if re.fullmatch(rf"{SIGNATURES}/[\w-]+\.json", name))
+    if len(names) > _MOST:
+        found.wrong.append(f"{SIGNATURES}/ has {len(names)} statements; at most {_MOST} are read")
+    for name in names[:_MOST]:
+        try:
+            content = _whole(bundle, name, LIMIT)
+            signature = _whole(bundle, f"{name}.sig", ssh_signatures.LIMIT)
+            signer = ssh_signatures.signer_of(content, signature, allowed)
+            statement = Statement.loads(content)
+        except UsageError:
+            raise
+        except DataError as error:
+            found.wrong.append(f"{name}: {error.message}")
+            continue
+        about = about or (subjects(bundle), claim_of(group) if group else None)
+        problems = list(_problems(statement, *about))
+        found.wrong.extend(f"{name}: {problem}" for problem in problems)
+        if not problems:
+            found.signed.append(Signed(signer=signer, statement=statement))
+    return found
+
+
+def _problems(statement: Statement, about: object, claim: object) -> Iterator[str]:
+    if statement.subject != about:
+        yield "it was signed for another bundle: the hashes of bundle.json and bundle.files differ"
+    elif claim is not None and statement.predicate.claim != claim:
+        yield "what it claims is not what the records say"
+
+
+def _whole(bundle: OpenBundle, name: str, limit: int) -> bytes:
+    content = b"".join(bundle.read(name, limit))
+    if len(content) > limit:
+        raise DataError(f"it is longer than {limit} bytes")
+    return content
+
+
+def absent(attestations: Attestations) -> str:
+    """What others than the signer vouch for, in one sentence."""
+    images = ", ".join(attestations.images) or "absent"
+    given = {"service account token": attestations.service_account_token, "TPM quote": attestations.tpm_quote}
+    rest = [f"{name}: {'present; mlecore does not check it' if value else 'absent'}" for name, value in given.items()]
+    return "; ".join([f"image by digest: {images}", *rest])
