@@ -358,6 +358,8 @@ def read_bundle(source: OpenBundle) -> Bundle:
         if hashlib.sha256(listed).hexdigest() != head["files_sha256"]:
             raise DataError(f"{FILES} is not the list that {HEAD} was made with")
         entries = tuple(_entry(line) for line in listed.decode().splitlines())
+        if len({entry.path for entry in entries}) != len(entries):
+            raise ValueError("a file is listed twice")
         return Bundle(
             group=str(head["group"]),
             created_at=str(head["created_at"]),
@@ -402,10 +404,13 @@ def problems(source: OpenBundle, bundle: Bundle) -> list[str]:
 
 
 def unpack(source: OpenBundle, bundle: Bundle, into: Path) -> None:
-    """Copy a verified bundle's files into a folder."""
+    """Copy a verified bundle's files into a folder. Raises DataError if they do not fit into one."""
     for entry in bundle.files:
         target = into / entry.path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("xb") as file:
-            for chunk in source.read(entry.path, entry.size):
-                file.write(chunk)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as file:
+                for chunk in source.read(entry.path, entry.size):
+                    file.write(chunk)
+        except OSError as error:
+            raise DataError(f"{entry.path} cannot be unpacked: {error.strerror}") from None

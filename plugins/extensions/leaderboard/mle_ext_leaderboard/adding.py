@@ -1,0 +1,121 @@
+"""`mlecore leaderboard add`: an export becomes an entry, whose disclosures its authors fill in."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from mle_ext_leaderboard import results as results_file
+from mle_ext_leaderboard.board import Board
+from mle_ext_leaderboard.disclosures import HARDWARE
+from mle_ext_leaderboard.entry import FILE, is_https
+from mle_ext_leaderboard.opening import head_digest, open_export
+from mle_ext_leaderboard.results import Results, read_results, results_of
+from mlecore import files
+from mlecore.errors import UsageError
+
+QUESTIONS = {
+    "hidden_scores": "were scores on the hidden test set used, in development or to choose runs?",
+    "human_help": "did anybody help the agent during a run?",
+    "outside_data": "did it use data from elsewhere?",
+    "knowledge_base": "did it use a knowledge base, or solutions of competitions?",
+    "competition_prompts": "were prompts or options written for single competitions?",
+}
+
+
+def add_result(
+    board: Board, name: str, export: Path, *, corrects: str = "", reason: str = "", address: str = ""
+) -> Path:
+    """Add a result, or a correction of one; the entry's folder. Raises UsageError, WrongExport.
+
+    With ``address``, the export is not copied. If the entry is there already, only its results.json is written again.
+    """
+    if address and not is_https(address):
+        raise UsageError(f"{address!r} is not an https address")
+    if corrects:
+        board.entry(corrects)
+    folder = board.entry_folder(name)
+    sha256 = head_digest(export)
+    if (folder / FILE).exists():
+        entry = board.entry(name)
+        if entry.export is None or entry.export.sha256 != sha256:
+            fix = "Entries stay as they are: add a correction under another name, with --corrects."
+            raise UsageError(f"the entry {name} exists already, with another export", fix=fix)
+        with open_export(export, sha256) as opened:
+            files.replace(folder / results_file.FILE, results_of(opened.group, sha256).dumps())
+        return folder
+    with open_export(export, sha256) as opened:
+        results = results_of(opened.group, sha256)
+    folder.mkdir(parents=True, exist_ok=True)
+    place = {"address": address} if address else {"file": _copy(export, folder)}
+    about = {"corrects": corrects, "reason": reason} if corrects else {}
+    text = "".join(_entry(results, about, {**place, "sha256": sha256}))
+    (folder / results_file.FILE).write_bytes(results.dumps())
+    (folder / FILE).write_text(text, encoding="utf-8")
+    assert read_results(folder) == results
+    return folder
+
+
+def add_retraction(board: Board, name: str, retracts: str, reason: str) -> Path:
+    """Withdraw an entry by another one. Raises UsageError."""
+    old = board.entry(retracts)
+    folder = board.entry_folder(name)
+    if folder.exists():
+        raise UsageError(f"the entry {name} exists already", fix="Use another name.")
+    values = {"authors": list(old.authors), "date": _today(), "retracts": retracts, "reason": reason}
+    folder.mkdir(parents=True)
+    (folder / FILE).write_text(tomli_w.dumps(values), encoding="utf-8")
+    return folder
+
+
+def _copy(export: Path, folder: Path) -> str:
+    if export.is_dir():
+        shutil.copytree(export, folder / "export", symlinks=True)
+        return "export"
+    shutil.copyfile(export, folder / "export.zip")
+    return "export.zip"
+
+
+def _entry(results: Results, about: dict[str, str], export: dict[str, str]) -> Iterator[str]:
+    """entry.toml with what the records show; what only its authors know is commented out, and so missing."""
+    name, version = results.agent.split(",")[0].rsplit(" ", 1)
+    yield "# Complete the lines with '...', and answer the questions under [disclosures].\n"
+    yield _line(
+        agent=name, version=version or "...", authors=["..."], date=_today(), models=list(results.models), **about
+    )
+    yield '# links = { source = "https://...", paper = "https://..." }\n\n[export]\n'
+    yield _line(**export)
+    yield "\n[disclosures]\n"
+    for key, question in QUESTIONS.items():
+        yield f"# {key} = false  # {question}\n"
+    seen = results.recorded
+    limited = seen.hosts or seen.mcp or seen.server_tools
+    yield _line(
+        web="open" if "open" in seen.network else "limited" if limited else "none",
+        hardware=" / ".join(results.conditions.get(HARDWARE, ("...",))),
+        hours=max(run.limit_hours for run in results.runs),
+        seeds=list(results.seeds),
+    )
+
+
+def _line(**values: Any) -> str:
+    return "".join(
+        f"{key} = {tomli_w.dumps({'x': value}).removeprefix('x = ')}"
+        if not isinstance(value, list)
+        else _list(key, value)
+        for key, value in values.items()
+    )
+
+
+def _list(key: str, values: list[Any]) -> str:
+    parts = (tomli_w.dumps({"x": value}).removeprefix("x = ").strip() for value in values)
+    return f"{key} = [{', '.join(parts)}]\n"
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()

@@ -1,0 +1,168 @@
+"""Everything that is checked of one entry, as a list of remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from attrs import evolve, field, frozen
+
+from mle_ext_leaderboard.board import Board
+from mle_ext_leaderboard.disclosures import Line, compare
+from mle_ext_leaderboard.entry import Entry
+from mle_ext_leaderboard.opening import Opened, WrongExport, open_export
+from mle_ext_leaderboard.results import Results, read_results, results_of
+from mle_ext_leaderboard.rules import Remark, apply_rules
+from mlecore.data.layout import DataDirs
+from mlecore.errors import MlecoreError, UsageError
+from mlecore.schema import SchemaError
+from mlecore.sharing.bundle import OpenBundle
+from mlecore.sharing.signed import Signed, read_signatures
+from mlecore.units import counted
+
+_SHOWN = 5  # of similar remarks
+
+
+@frozen(kw_only=True)
+class Check:
+    """One entry and what was found. Without ``entry`` or ``results``, its file cannot be read."""
+
+    name: str
+    entry: Entry | None = None
+    results: Results | None = None
+    lines: tuple[Line, ...] = ()  # of the form of disclosures
+    signed: tuple[Signed, ...] = ()  # whose signatures are right
+    opened: bool = False  # was its export read?
+    remarks: list[Remark] = field(factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        levels = {remark.level for remark in self.remarks}
+        return 1 if "error" in levels else 3 if "undecided" in levels else 0
+
+
+def check_entry(board: Board, name: str, *, export: Path | None = None, regrade: DataDirs | None = None) -> Check:
+    """Check an entry against its export (``export``: a copy of one that is kept elsewhere) and the rules.
+
+    With ``regrade``, submissions whose data are prepared there are graded again.
+    """
+    quick = check_rules(board, name)
+    entry, results = quick.entry, quick.results
+    if entry is None or entry.export is None or results is None:
+        return quick
+    remarks = quick.remarks
+    path = export or (board.entry_folder(name) / entry.export.file if entry.export.file else None)
+    if path is None:
+        words = f"its export was not checked: download {entry.export.address}, then check with --export FILE"
+        remarks.append(Remark(level="undecided", check="hashes", words=words))
+        return quick
+    try:
+        with open_export(path, entry.export.sha256) as opened:
+            remarks += _hashes(opened)
+            signed, wrong = signatures(board, path, opened.group)
+            remarks += wrong
+            if results_of(opened.group, entry.export.sha256) != evolve(results, mlecore=_version()):
+                words = "results.json is not what the export shows; write it again: mlecore leaderboard add"
+                remarks.append(Remark(level="error", check="results", words=words))
+            if regrade is not None:
+                remarks += _regrade(opened.group, regrade)
+    except WrongExport as error:
+        remarks += [Remark(level="error", check="hashes", words=words) for words in error.found[:_SHOWN]]
+        if len(error.found) > _SHOWN:
+            words = f"and {len(error.found) - _SHOWN} more of this kind"
+            remarks.append(Remark(level="error", check="hashes", words=words))
+        return quick
+    except MlecoreError as error:
+        remarks.append(Remark(level="error", check="hashes", words=error.message))
+        return quick
+    return evolve(quick, signed=tuple(signed), opened=True)
+
+
+def check_rules(board: Board, name: str) -> Check:
+    """What can be said without the export: schema, disclosures, rules."""
+    remarks: list[Remark] = []
+    try:
+        entry = board.entry(name)
+    except (SchemaError, UsageError) as error:
+        return Check(name=name, remarks=[Remark(level="error", check="schema", words=error.message)])
+    remarks += _about(board, name, entry)
+    if entry.export is None or entry.disclosures is None:
+        return Check(name=name, entry=entry, remarks=remarks)
+    try:
+        results = read_results(board.entry_folder(name))
+    except SchemaError as error:
+        remarks.append(Remark(level="error", check="schema", words=error.message))
+        return Check(name=name, entry=entry, remarks=remarks)
+    if results.bundle != entry.export.sha256:
+        words = "results.json is of another export than entry.toml names"
+        remarks.append(Remark(level="error", check="results", words=words))
+    remarks += apply_rules(board.rules, board.sets, entry, results)
+    return Check(name=name, entry=entry, results=results, lines=tuple(compare(entry, results)), remarks=remarks)
+
+
+def signatures(board: Board, export: Path, group: Path | None) -> tuple[list[Signed], list[Remark]]:
+    """Good signatures by allowed signers, and what is wrong with the others. Raises UsageError, DataError."""
+    allowed = board.signers if board.signers.is_file() else None
+    with OpenBundle(export) as source:
+        found = read_signatures(source, group, allowed)
+    level = "error" if board.rules.signed else "warning"
+    remarks = [Remark(level=level, check="signature", words=words) for words in found.wrong]  # type: ignore[arg-type]
+    if not found.by("ran") and board.rules.signed:
+        words = "who ran it has not signed it: mlecore runs export GROUP --sign KEY"
+        remarks.append(Remark(level="error", check="signature", words=words))
+    if allowed is None and found.signed:
+        words = f"whose keys these are is unknown: {board.signers.name} is missing"
+        remarks.append(Remark(level=level, check="signature", words=words))  # type: ignore[arg-type]
+    return found.signed, remarks
+
+
+def _about(board: Board, name: str, entry: Entry) -> Iterator[Remark]:
+    """A correction or retraction names another entry."""
+    if not entry.about:
+        return
+    try:
+        if entry.about == name:
+            raise UsageError(f"{name} cannot be about itself")
+        old = board.entry(entry.about)
+    except (SchemaError, UsageError) as error:
+        yield Remark(level="error", check="schema", words=f"{entry.kind}: {error.message}")
+        return
+    if old.kind == "retraction":
+        yield Remark(level="error", check="schema", words=f"{entry.about} is a retraction, which stays")
+    elif not {*old.authors} & {*entry.authors}:
+        words = f"none of its authors is an author of {entry.about}: is the {entry.kind} theirs to make?"
+        yield Remark(level="warning", check="schema", words=words)
+
+
+def _hashes(opened: Opened) -> Iterator[Remark]:
+    from mlecore.runs.verifying import verify_group
+
+    verdict = verify_group(opened.group, opened.exported)
+    for level, found in (("error", verdict.wrong), ("undecided", verdict.undecided)):
+        for words in found[:_SHOWN]:
+            yield Remark(level=level, check="hashes", words=words)  # type: ignore[arg-type]
+        if len(found) > _SHOWN:
+            yield Remark(level=level, check="hashes", words=f"and {len(found) - _SHOWN} more")  # type: ignore[arg-type]
+
+
+def _regrade(group: Path, dirs: DataDirs) -> Iterator[Remark]:
+    from mlecore.sharing.regrade import regrade
+
+    again = list(regrade(group, dirs))
+    different = [each for each in again if each.different]
+    for each in different[:_SHOWN]:
+        yield Remark(level="error", check="regrading", words=f"{each.run}: {each.different[0]}")
+    if len(different) > _SHOWN:
+        yield Remark(level="error", check="regrading", words=f"and {len(different) - _SHOWN} more are graded otherwise")
+    undecided = [each for each in again if each.undecided]
+    same = len(again) - len(different) - len(undecided)
+    words = f"graded again: {counted(same, 'run')} with the same result"
+    if undecided:
+        words += f"; {len(undecided)} could not be graded here, the first one because: {undecided[0].undecided}"
+    yield Remark(level="note", check="regrading", words=words)
+
+
+def _version() -> str:
+    from mlecore.sharing.bundle import version
+
+    return version()

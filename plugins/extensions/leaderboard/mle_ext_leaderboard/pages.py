@@ -1,0 +1,156 @@
+"""The site's pages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mle_lib_pages import environment, inline
+from mle_lib_pages.charts import Line, line_chart
+from mle_lib_pages.marks import Square
+from mle_lib_pages.scale import Scale
+
+from mle_ext_leaderboard.board import Board
+from mle_ext_leaderboard.comment import ordered
+from mle_ext_leaderboard.results import Results, RunResult
+from mle_ext_leaderboard.tables import TAGS, Goal, Row, Standing, Table
+from mlecore.reports.published import SOURCE, SPLITS, published
+from mlecore.sharing.signed import NOT_PROVED, absent
+
+_HERE = Path(__file__).parent
+GOALS: Mapping[Goal, str] = {"any_medal": "any medal, %", "beats_sample": "better than the sample submission, %"}
+_VERDICTS = {
+    "recorded": "recorded",
+    "claim": "claim, not in any record",
+    "contradicted": "contradicted by the records",
+}
+
+
+class Pages:
+    """Renders pages of one board; templates are compiled once."""
+
+    def __init__(self, board: Board, found: Sequence[Standing], shown: Sequence[Table]) -> None:
+        self._board, self._found, self._shown = board, found, shown
+        self._templates = environment(_HERE / "templates")
+        self._templates.globals |= {"tags": TAGS, "goals": GOALS, "figure": figure, "span": span}
+        css, js = ((_HERE / "templates" / name).read_text(encoding="utf-8") for name in ("board.css", "board.js"))
+        self._head = inline(css=css, js=js)
+        self._rows: dict[str, list[tuple[Table, Row]]] = {}
+        for table in shown:
+            for row in table.rows:
+                self._rows.setdefault(row.standing.name, []).append((table, row))
+
+    def index(self) -> str:
+        """The tables, what is in none of them, and the published results."""
+        rows = [_published(entry) for entry in published()] if self._board.rules.published else []
+        return self._templates.get_template("index.html").render(
+            head=self._head,
+            title=self._board.rules.title,
+            rules=self._board.rules,
+            tables=self._shown,
+            others=[each for each in self._found if not each.ranked],
+            entries=len(self._found),
+            not_proved=NOT_PROVED,
+            published_header=("Agent", "Models", "Date", "Hours", "Low", "Medium", "High", "All", "Remarks"),
+            published=rows,
+            published_source=SOURCE,
+        )
+
+    def entry(self, standing: Standing) -> str:
+        """One entry's page."""
+        check = standing.check
+        entry, results = check.entry, check.results
+        title = f"{entry.agent} {entry.version}".strip() if entry and entry.agent else standing.name
+        return self._templates.get_template("entry.html").render(
+            head=self._head,
+            title=title or standing.name,
+            board=self._board.rules.title,
+            standing=standing,
+            entry=entry,
+            results=results,
+            rows=self._rows.get(standing.name, []),
+            remarks=[(remark.level, remark.check, remark.words) for remark in ordered(check.remarks)],
+            disclosures=[(line.name, line.claimed, _VERDICTS[line.verdict], line.records) for line in check.lines],
+            signed=[_signed(each) for each in check.signed],
+            not_proved=NOT_PROVED,
+            matrix=matrix(results) if results else [],
+            chart=_chart(results) if results else None,
+            costs=_costs(results) if results else [],
+            findings=_findings(results) if results else [],
+            conditions=[(name, " / ".join(values)) for name, values in results.conditions.items()] if results else [],
+        )
+
+
+def figure(value: float | None, digits: int = 1) -> str:
+    return "-" if value is None else f"{value:,.{digits}f}"
+
+
+def span(ranks: tuple[int, int]) -> str:
+    return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}-{ranks[1]}"
+
+
+def _published(entry: Any) -> tuple[str, ...]:
+    rates = [f"{mean:.1f} ± {error:.1f}" for mean, error in (entry.rates[split] for split in SPLITS)]
+    remarks = ["known leak"] if entry.known_leak else []
+    remarks += ["source available"] if entry.source_available else []
+    return entry.agent, entry.models, entry.date, f"{entry.hours:g}", *rates, ", ".join(remarks)
+
+
+def _signed(signed: Any) -> tuple[str, str, str, str]:
+    said = signed.statement.predicate
+    return str(signed.signer), said.stated_at, str(signed.statement), absent(said.attestations)
+
+
+def matrix(results: Results) -> list[tuple[str, list[Square]]]:
+    """Competition -> a square per seed."""
+    found: dict[str, list[Square]] = {}
+    for run in results.runs:
+        found.setdefault(run.competition, []).append(Square(kind=_kind(run), words=_words(run)))
+    return list(found.items())
+
+
+def _kind(run: RunResult) -> str:
+    if run.medal in ("gold", "silver", "bronze"):
+        return run.medal
+    if run.submission == "valid":
+        return "above" if run.above_median or (not run.ranked and run.beats_sample) else "valid"
+    return "failed" if run.submission in ("invalid", "none") else "open"
+
+
+def _words(run: RunResult) -> str:
+    result = f"{run.medal or run.submission or run.state} {run.score}".strip()
+    return f"seed {run.seed}: {result}" + (f"; {run.findings[0]}" if run.findings else "")
+
+
+def _chart(results: Results) -> Any:
+    """Rates over time; None if no snapshot was graded."""
+    if not results.progress:
+        return None
+    medals = any(medal is not None for _, medal, _ in results.progress)
+    name = "any medal" if medals else "better than the sample"
+    points = [(hours, (medal or 0.0) if medals else sample) for hours, medal, sample in results.progress]
+    label = f"{name}, % of runs"
+    return line_chart(
+        [Line(name=name, points=points, number=0)],
+        x=Scale(label="hours since the start", low=0.0),
+        y=Scale(label=label, low=0.0, high=100.0),
+    )
+
+
+def _costs(results: Results) -> list[tuple[str, str]]:
+    """Sums over runs; lower bounds where not every run knows."""
+    parts = []
+    for name, unit, digits in (("hours", "hours", 1), ("usd", "US dollars", 2), ("tokens", "tokens", 0)):
+        known = [value for run in results.runs if (value := getattr(run, name)) is not None]
+        if known:
+            more = f" ({len(known)} of {len(results.runs)} runs say)" if len(known) < len(results.runs) else ""
+            parts.append((unit, f"{sum(known):,.{digits}f}{more}"))
+    ends = Counter(run.submission or run.state for run in results.runs)
+    parts.append(("submissions", ", ".join(f"{count} {name}" for name, count in ends.most_common())))
+    return parts
+
+
+def _findings(results: Results) -> list[tuple[str, str, str]]:
+    return [(run.competition, str(run.seed), found) for run in results.runs for found in run.findings]

@@ -1,0 +1,214 @@
+"""What an export shows, in short: ``results.json`` beside an entry.
+
+``add`` writes it and ``check`` derives it again from the export, so that the site is built without reading exports.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from attrs import frozen
+
+from mlecore import files
+from mlecore.errors import DataError
+from mlecore.reports.cells import one_line
+from mlecore.reports.conditions import conditions
+from mlecore.reports.graded import Graded, read_graded
+from mlecore.reports.progress import progress
+from mlecore.runs.record import RunRecord
+from mlecore.runs.store import load_group
+from mlecore.schema import SchemaError
+
+FILE = "results.json"
+LIMIT = 64 * 2**20  # bytes of a results.json
+_FINDINGS = 20  # of one run
+_LONGEST = 300  # characters of a finding
+
+SINGLE = ("description of ", "data of ", "plugin ")
+"""Conditions that differ between competitions by their nature."""
+
+
+@frozen(kw_only=True)
+class RunResult:
+    """One planned run."""
+
+    competition: str
+    seed: int
+    state: str  # graded, failed, cancelled ...
+    submission: str  # valid, invalid, none; "" if it is not graded
+    score: str = ""  # every digit
+    medal: str = ""  # gold, silver, bronze; "" without one
+    ranked: bool  # could it have earned a medal?
+    above_median: bool = False
+    beats_sample: bool | None = None  # null if nobody knows
+    hours: float | None = None  # used
+    limit_hours: float  # time limit
+    usd: float | None = None  # of its models
+    tokens: int | None = None  # in and out
+    findings: tuple[str, ...] = ()  # "verdict: rule: summary", of detectors
+
+
+@frozen(kw_only=True)
+class Recorded:
+    """What the records say about a line of the form of disclosures."""
+
+    replaced: int  # results that were replaced by hand after they had been graded
+    network: tuple[str, ...]  # of the runs: none, llm, open
+    network_enforced: bool  # on every run
+    hosts: tuple[str, ...]  # that the relay let through beside the model's
+    mcp: tuple[str, ...]  # MCP servers
+    server_tools: bool  # could the model's provider run tools?
+    varying: tuple[str, ...]  # what differs between competitions: options, label, files of the agent
+
+
+@frozen(kw_only=True)
+class Results:
+    """results.json."""
+
+    format: int = 1  # of this file
+    bundle: str  # SHA-256 of the export's bundle.json
+    mlecore: str  # the version that wrote it
+    groups: tuple[str, ...]
+    agent: str  # the plugin's name, version and source
+    setups: tuple[str, ...]  # agent with options and model; an entry has one
+    models: tuple[str, ...]
+    edition: str
+    data: str  # published, synthetic ...
+    digests: Mapping[str, str]  # competition -> digests of its data and description, in short
+    conditions: Mapping[str, tuple[str, ...]]  # condition -> values; more than one: they differ between the runs
+    recorded: Recorded
+    detectors: Mapping[str, Mapping[str, int]]  # detector -> outcome -> runs
+    progress: tuple[tuple[float, float | None, float], ...]  # hours, any medal in %, better than the sample in %
+    runs: tuple[RunResult, ...]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        return tuple(sorted({run.seed for run in self.runs}))
+
+    @property
+    def competitions(self) -> tuple[str, ...]:
+        return tuple(sorted({run.competition for run in self.runs}))
+
+    def dumps(self) -> bytes:
+        return msgspec.json.format(msgspec.json.encode(self), indent=0) + b"\n"
+
+
+def read_results(folder: Path) -> Results:
+    """Raises SchemaError that says what is wrong."""
+    path = folder / FILE
+    try:
+        return msgspec.json.decode(files.read_regular(path, LIMIT, below=folder), type=Results)
+    except FileNotFoundError:
+        raise SchemaError(f"{path} is missing; `mlecore leaderboard add` writes it") from None
+    except (OSError, DataError, ValueError, RecursionError) as error:
+        raise SchemaError(f"{path} cannot be read: {error}") from None
+
+
+def results_of(group: Path, bundle: str) -> Results:
+    """What the runs in a group's folder show. Raises UsageError, DataError as ``load_group`` does."""
+    from mlecore.sharing.bundle import version
+
+    graded = [read_graded(record) for record in load_group(group)]
+    if not graded:
+        raise DataError(f"{group.name} has no runs")
+    records = [each.run for each in graded]
+    begun = [each.run for each in graded if each.counts] or records
+    return Results(
+        bundle=bundle,
+        mlecore=version(),
+        groups=tuple(sorted({run.group for run in records})),
+        agent=_most(f"{run.agent.name} {run.agent.version}, source {run.agent.source[:12] or '-'}" for run in begun),
+        setups=tuple(sorted({_setup(run) for run in begun})),
+        models=tuple(sorted({run.model for run in begun if run.model})),
+        edition=_most(run.edition for run in begun),
+        data=_most(run.data_kind or "unknown" for run in begun),
+        digests={run.competition: _digests(run) for run in sorted(begun, key=lambda run: run.competition)},
+        conditions=_conditions(begun),
+        recorded=_recorded(begun),
+        detectors=_detectors(graded),
+        progress=tuple((at.seconds / 3600, at.any_medal, at.beats_sample) for at in progress(graded)),
+        runs=tuple(sorted(map(_run, graded), key=lambda run: (run.competition, run.seed))),
+    )
+
+
+def _run(item: Graded) -> RunResult:
+    report, run = item.report, item.run
+    usage = run.usage
+    tokens = [count for count in (usage.input_tokens, usage.output_tokens) if count is not None] if usage else []
+    medal = (report.medal or "") if report and item.counts else ""
+    status = report.status if report and item.counts else ""
+    return RunResult(
+        competition=run.competition,
+        seed=run.seed,
+        state=run.state,
+        submission="valid" if status == "graded" else status,
+        score=(report.score_text or "") if report and item.counts else "",
+        medal=medal,
+        ranked=item.ranked,
+        above_median=item.outcome.above_median,
+        beats_sample=item.outcome.beats_sample,
+        hours=None if run.seconds is None else run.seconds / 3600,
+        limit_hours=run.limits.time / 3600,
+        usd=usage.cost_usd if usage else None,
+        tokens=sum(tokens) if tokens else None,
+        findings=tuple(
+            one_line(f"{found.verdict}: {found.rule}: {found.summary}")[:_LONGEST]
+            for found in (*item.suspicions, *item.remarks)[:_FINDINGS]
+        ),
+    )
+
+
+def _setup(run: RunRecord) -> str:
+    options = [f"{name}={value}" for name, value in sorted(run.agent.options.items())]
+    return " ".join([run.label or run.agent.name, *options, *([run.model] if run.model else [])])
+
+
+def _most(values: Any) -> str:
+    """The most frequent one; the others show as a condition that differs."""
+    return str(Counter(values).most_common(1)[0][0])
+
+
+def _digests(run: RunRecord) -> str:
+    return f"{(run.data_digest or 'unknown')[:16]} {(run.description_digest or 'unknown')[:16]}"
+
+
+def _conditions(runs: Sequence[RunRecord]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for name, value in conditions(run).items():
+            found.setdefault(name, {})[value] = None
+    return {name: tuple(values) for name, values in found.items() if not name.startswith("plugin ")}
+
+
+def _recorded(runs: Sequence[RunRecord]) -> Recorded:
+    return Recorded(
+        replaced=sum(bool(replaced.status) for run in runs for replaced in run.forced),
+        network=tuple(sorted({run.limits.network for run in runs})),
+        network_enforced=all(run.sandbox is not None and run.sandbox.network.level == "enforced" for run in runs),
+        hosts=tuple(sorted({host for run in runs for host in run.limits.allow})),
+        mcp=tuple(sorted({server.url for run in runs for server in run.limits.mcp.values()})),
+        server_tools=any(run.access is not None and run.access.server_tools for run in runs),
+        varying=tuple(_varying(runs)),
+    )
+
+
+def _varying(runs: Sequence[RunRecord]) -> list[str]:
+    """What an agent was given for one competition and not for another."""
+    given = {
+        "options": {str(sorted(run.agent.options.items())) for run in runs},
+        "label": {run.label for run in runs},
+        "files of the agent": {run.launch_digest for run in runs if run.launch_digest},
+    }
+    return [name for name, values in given.items() if len(values) > 1]
+
+
+def _detectors(graded: Sequence[Graded]) -> dict[str, dict[str, int]]:
+    found: dict[str, Counter[str]] = {}
+    for item in graded:
+        for judgement in item.judgements:
+            found.setdefault(judgement.detector, Counter())[judgement.outcome] += 1
+    return {name: dict(sorted(counts.items())) for name, counts in sorted(found.items())}

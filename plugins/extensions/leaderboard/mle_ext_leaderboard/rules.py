@@ -1,0 +1,147 @@
+"""The rules of a leaderboard, applied to an entry's results: conditions, competitions, seeds, budgets, findings."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from attrs import frozen
+
+from mle_ext_leaderboard.board import Rules
+from mle_ext_leaderboard.disclosures import HARDWARE, compare
+from mle_ext_leaderboard.entry import Entry
+from mle_ext_leaderboard.results import SINGLE, Results, RunResult
+from mlecore.units import counted
+
+Level = Literal["error", "undecided", "warning", "note"]
+MAY_DIFFER = ("gateway",)  # the address of the same model
+TABLE = ("edition", "data", "time limit", HARDWARE, "network")
+"""Conditions of a table; of entries that differ in them, none is better."""
+
+_OVER = 1.05  # a run may take a little longer than its limit: it is given time to end
+_NAMED = 3
+
+
+@frozen(kw_only=True)
+class Remark:
+    """One thing that a check found."""
+
+    level: Level
+    check: str  # schema, signature, hashes, results, regrading, disclosures, conditions, complete, budget, findings
+    words: str
+
+
+def apply_rules(rules: Rules, sets: Mapping[str, Sequence[str]], entry: Entry, results: Results) -> Iterator[Remark]:
+    """Everything that can be said without the export."""
+    impossible = list(_impossible(results))
+    yield from impossible
+    if impossible:
+        return
+    for line in compare(entry, results):
+        if line.verdict == "contradicted":
+            words = f"{line.name}: the entry says {line.claimed}, the records say {line.records}"
+            yield Remark(level="error", check="disclosures", words=words)
+    yield from _conditions(rules, results)
+    yield from _complete(rules, sets, results)
+    yield from _budget(rules, results)
+    yield from _findings(results)
+
+
+def _impossible(results: Results) -> Iterator[Remark]:
+    """Numbers that no run has; they would break sums and axes."""
+    for run in results.runs:
+        numbers = [value for value in (run.hours, run.limit_hours, run.usd, run.tokens) if value is not None]
+        if not all(math.isfinite(value) and 0 <= value < 1e15 for value in numbers) or abs(run.seed) >= 2**63:
+            yield _error("results", f"{_name(run)} has a number that cannot be true: {max(numbers, key=abs):g}")
+            return
+    twice = [pair for pair, count in Counter((run.competition, run.seed) for run in results.runs).items() if count > 1]
+    if twice:
+        yield _error("results", f"{twice[0][0]}, seed {twice[0][1]} is there more than once")
+    if not results.runs:
+        yield _error("results", "there are no runs")
+
+
+def _conditions(rules: Rules, results: Results) -> Iterator[Remark]:
+    if len(results.setups) > 1:
+        yield _error(
+            "conditions", f"the export has {len(results.setups)} setups; an entry is one agent with its options"
+        )
+    for name, values in results.conditions.items():
+        if len(values) > 1 and not name.startswith(SINGLE) and name not in MAY_DIFFER:
+            yield _error("conditions", f"{name} differs between the runs: {', '.join(values[:_NAMED])}")
+    for name, values in results.conditions.items():
+        if len(values) > 1 and name.startswith(("data of ", "description of ")):
+            yield _error("conditions", f"the {name} differs between its runs")
+    if rules.data == "published" and results.data != "published":
+        yield _error("conditions", f"the runs worked on {results.data} data; this leaderboard takes published data")
+
+
+def _complete(rules: Rules, sets: Mapping[str, Sequence[str]], results: Results) -> Iterator[Remark]:
+    if not (covered := covered_sets(sets, results)):
+        nearest = min(sets, key=lambda name: len({*sets[name]} - {*results.competitions}))
+        missing = sorted({*sets[nearest]} - {*results.competitions})
+        words = f"no set of competitions is complete; {nearest} lacks {_list(missing)}"
+        yield _error("complete", words)
+        return
+    wanted = sorted({id for name in covered for id in sets[name]})
+    if len(results.seeds) < rules.seeds:
+        yield _error("complete", f"{counted(len(results.seeds), 'seed')}; at least {rules.seeds} are needed")
+    graded = {(run.competition, run.seed) for run in results.runs if run.state == "graded"}
+    for seed in results.seeds:
+        missing = [id for id in wanted if (id, seed) not in graded]
+        if missing:
+            yield _error("complete", f"seed {seed} has no graded run of {_list(missing)}")
+
+
+def covered_sets(sets: Mapping[str, Sequence[str]], results: Results) -> list[str]:
+    """Names of the sets of which every competition was run."""
+    return [name for name, ids in sets.items() if {*ids} <= {*results.competitions}]
+
+
+def _budget(rules: Rules, results: Results) -> Iterator[Remark]:
+    longest = max(run.limit_hours for run in results.runs)
+    if longest > rules.max_hours:
+        yield _error("budget", f"the time limit was {longest:g} h; at most {rules.max_hours:g} h are allowed")
+    over = [run for run in results.runs if run.hours is not None and run.hours > _OVER * run.limit_hours + 0.1]
+    if over:
+        yield _error(
+            "budget", f"{counted(len(over), 'run')} took longer than the time limit: {_list(map(_name, over))}"
+        )
+    costs = [run.usd for run in results.runs if run.usd is not None]
+    if rules.max_usd is not None and costs and sum(costs) > rules.max_usd:
+        yield _error("budget", f"the models cost {sum(costs):.2f} USD; at most {rules.max_usd:g} USD are allowed")
+
+
+def _findings(results: Results) -> Iterator[Remark]:
+    for level, verdict in (("error", "violation"), ("warning", "suspicious")):
+        flagged = [run for run in results.runs if any(found.startswith(f"{verdict}:") for found in run.findings)]
+        if flagged:
+            first = next(found for found in flagged[0].findings if found.startswith(f"{verdict}:"))
+            words = f"{counted(len(flagged), 'run')} ({_list(map(_name, flagged))}): {first}"
+            yield Remark(level="error" if level == "error" else "warning", check="findings", words=words)
+    if not results.detectors:
+        yield Remark(level="warning", check="findings", words="no detector judged the runs: mlecore detect GROUP")
+
+
+def table_key(name: str, ids: Sequence[str], results: Results) -> tuple[tuple[str, str], ...]:
+    """The conditions that entries of one table share; with the very data, in short."""
+    data = hashlib.sha256("\n".join(f"{id} {results.digests.get(id, '')}" for id in sorted(ids)).encode())
+    shared = {each: " / ".join(results.conditions.get(each, ("unknown",))) for each in TABLE}
+    return ("competitions", f"{name} ({len(ids)})"), *shared.items(), ("data digest", data.hexdigest()[:12])
+
+
+def _name(run: RunResult) -> str:
+    return f"{run.competition} seed {run.seed}"
+
+
+def _list(values: object) -> str:
+    found = list(values)  # type: ignore[call-overload]
+    more = len(found) - _NAMED
+    return ", ".join(map(str, found[:_NAMED])) + (f" and {more} more" if more > 0 else "")
+
+
+def _error(check: str, words: str) -> Remark:
+    return Remark(level="error", check=check, words=words)

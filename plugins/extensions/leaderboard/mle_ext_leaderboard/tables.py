@@ -1,0 +1,215 @@
+"""What the site shows, as values: a table for each set of comparable conditions, and every entry's standing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from attrs import evolve, field, frozen
+
+from mle_ext_leaderboard.board import Board
+from mle_ext_leaderboard.checking import Check, check_rules, signatures
+from mle_ext_leaderboard.opening import WrongExport, head_digest
+from mle_ext_leaderboard.ranking import Ranked, rank_entries
+from mle_ext_leaderboard.results import Results, RunResult
+from mle_ext_leaderboard.rules import Remark, covered_sets, table_key
+from mlecore.errors import MlecoreError
+from mlecore.reports.statistics import Counts
+
+Goal = Literal["any_medal", "beats_sample"]
+
+TAGS: Mapping[str, str] = {
+    "signed": "signed by who ran it",
+    "regraded": "graded again by a second party",
+    "reran": "run again by a second party",
+    "source": "source available",
+    "no-hidden-scores": "claims not to have used hidden scores",
+    "no-human": "claims no human help",
+    "no-outside-data": "claims no outside data",
+    "no-knowledge": "claims no knowledge base",
+    "no-prompts": "claims no competition-specific prompts",
+    "no-web": "no web, by the records",
+    "judged": "judged by detectors",
+    "unflagged": "judged, and no run is flagged",
+}
+"""Columns of transparency."""
+
+
+@frozen(kw_only=True)
+class Standing:
+    """An entry, what was found, and what became of it."""
+
+    check: Check
+    corrected_by: str = ""  # name of a newer entry
+    retracted_by: str = ""  # name of the retraction
+
+    @property
+    def name(self) -> str:
+        return self.check.name
+
+    @property
+    def ranked(self) -> bool:
+        """Is it in a table?"""
+        return bool(self.check.results) and not (self.check.exit_code or self.corrected_by or self.retracted_by)
+
+    @property
+    def why(self) -> str:
+        """Why it is in no table."""
+        if self.retracted_by:
+            return f"retracted by {self.retracted_by}"
+        if self.corrected_by:
+            return f"corrected by {self.corrected_by}"
+        errors = [remark for remark in self.check.remarks if remark.level in ("error", "undecided")]
+        return "; ".join(f"{remark.check}: {remark.words}" for remark in errors[:3])
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return tuple(tag for tag in TAGS if _has(tag, self.check))
+
+
+def _has(tag: str, check: Check) -> bool:
+    entry, results = check.entry, check.results
+    if entry is None or results is None or entry.disclosures is None:
+        return False
+    said, roles = entry.disclosures, {signed.statement.predicate.role for signed in check.signed}
+    flagged = any(found.startswith(("violation:", "suspicious:")) for run in results.runs for found in run.findings)
+    judged = bool(results.detectors)
+    web = next((line for line in check.lines if line.name == "web"), None)
+    return {
+        "signed": "ran" in roles,
+        "regraded": "graded again" in roles,
+        "reran": "ran again" in roles,
+        "source": "source" in entry.links,
+        "no-hidden-scores": not said.hidden_scores,
+        "no-human": not said.human_help,
+        "no-outside-data": not said.outside_data,
+        "no-knowledge": not said.knowledge_base,
+        "no-prompts": not said.competition_prompts,
+        "no-web": said.web == "none" and web is not None and web.verdict == "recorded",
+        "judged": judged,
+        "unflagged": judged and not flagged,
+    }[tag]
+
+
+@frozen(kw_only=True)
+class Row:
+    """An entry in a table."""
+
+    standing: Standing
+    ranked: Ranked
+    like: tuple[str, ...]  # names of the entries that it cannot be told apart from
+    seeds: int
+    runs: int
+    valid: float  # % of runs
+    hours: float | None  # used per run, where known
+    usd: float | None  # of all runs, where known
+    known_usd: int  # runs that know their cost
+
+
+@frozen(kw_only=True)
+class Table:
+    """Entries of the same conditions, the best first."""
+
+    conditions: tuple[tuple[str, str], ...]
+    ids: tuple[str, ...]  # of the competitions
+    goal: Goal
+    rows: tuple[Row, ...] = field(factory=tuple)
+
+    @property
+    def title(self) -> str:
+        return ", ".join(value for name, value in self.conditions if name != "data digest")
+
+
+def standings(board: Board) -> list[Standing]:
+    """Every entry, by name, with its signatures but without opening its export."""
+    checks = [_signed(board, check_rules(board, name)) for name in board.names()]
+    corrected: dict[str, str] = {}
+    retracted: dict[str, str] = {}
+    for check in checks:
+        if check.entry and check.entry.about and not check.exit_code:
+            place = corrected if check.entry.kind == "correction" else retracted
+            place.setdefault(check.entry.about, check.name)
+    return [
+        Standing(check=check, corrected_by=corrected.get(check.name, ""), retracted_by=retracted.get(check.name, ""))
+        for check in checks
+    ]
+
+
+def _signed(board: Board, check: Check) -> Check:
+    """With the signatures of its export, where that is in the leaderboard."""
+    entry = check.entry
+    if entry is None or entry.export is None or check.results is None or not entry.export.file:
+        return check
+    path = board.entry_folder(check.name) / entry.export.file
+    try:
+        if path.is_symlink() or head_digest(path) != entry.export.sha256:
+            raise WrongExport("the export is not the one that the entry names")
+        signed, wrong = signatures(board, path, None)
+    except MlecoreError as error:
+        wrong = [Remark(level="error", check="hashes", words=error.message)]
+        signed = []
+    return evolve(check, signed=tuple(signed), remarks=[*check.remarks, *wrong])
+
+
+def tables(board: Board, found: Sequence[Standing]) -> list[Table]:
+    """In the order of the board's sets, the fullest first."""
+    by_key: dict[tuple[tuple[str, str], ...], list[Standing]] = {}
+    ids: dict[tuple[tuple[str, str], ...], tuple[str, ...]] = {}
+    for standing in found:
+        results = standing.check.results
+        if standing.ranked and results:
+            for name in covered_sets(board.sets, results):
+                key = table_key(name, board.sets[name], results)
+                by_key.setdefault(key, []).append(standing)
+                ids[key] = board.sets[name]
+    order = [f"{name} ({len(wanted)})" for name, wanted in board.sets.items()]
+    keys = sorted(by_key, key=lambda key: (order.index(key[0][1]), -len(by_key[key]), key))
+    return [_table(key, ids[key], by_key[key]) for key in keys]
+
+
+def _table(key: tuple[tuple[str, str], ...], ids: Sequence[str], members: Sequence[Standing]) -> Table:
+    runs = {each.name: runs_of(each.check.results, ids) for each in members if each.check.results}
+    medals = any(run.ranked for of in runs.values() for run in of)
+    goal: Goal = "any_medal" if medals else "beats_sample"
+    ranked = rank_entries([counts(runs[each.name], goal) for each in members])
+    rows = [
+        _row(each, place, tuple(members[other].name for other in place.like), runs[each.name])
+        for each, place in zip(members, ranked, strict=True)
+    ]
+    rows.sort(key=lambda row: (row.ranked.rank, row.standing.name))
+    return Table(conditions=key, ids=tuple(ids), goal=goal, rows=tuple(rows))
+
+
+def runs_of(results: Results, ids: Sequence[str]) -> list[RunResult]:
+    """Runs on these competitions."""
+    wanted = {*ids}
+    return [run for run in results.runs if run.competition in wanted]
+
+
+def counts(runs: Sequence[RunResult], goal: Goal) -> Counts:
+    """Competition -> (runs that reached the goal, runs); one without a result has failed."""
+    found: dict[str, tuple[int, int]] = {}
+    for run in runs:
+        wins, of = found.get(run.competition, (0, 0))
+        found[run.competition] = wins + reaches(run, goal), of + 1
+    return found
+
+
+def reaches(run: RunResult, goal: Goal) -> bool:
+    return bool(run.medal) if goal == "any_medal" else bool(run.beats_sample)
+
+
+def _row(standing: Standing, ranked: Ranked, like: tuple[str, ...], runs: Sequence[RunResult]) -> Row:
+    hours = [run.hours for run in runs if run.hours is not None]
+    costs = [run.usd for run in runs if run.usd is not None]
+    return Row(
+        standing=standing,
+        ranked=ranked,
+        like=like,
+        seeds=len({run.seed for run in runs}),
+        runs=len(runs),
+        valid=100 * sum(run.submission == "valid" for run in runs) / len(runs),
+        hours=sum(hours) / len(hours) if hours else None,
+        usd=sum(costs) if costs else None,
+        known_usd=len(costs),
+    )

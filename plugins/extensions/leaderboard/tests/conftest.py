@@ -1,0 +1,123 @@
+"""Groups of drawn runs, exported and signed, and a leaderboard to put them into."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from attrs import evolve
+from click.testing import CliRunner, Result
+
+from mlecore.child_environment import child_environment
+from mlecore.cli import main
+from mlecore.runs.store import read_record, write_record
+from mlecore.sharing.bundle import export_group
+from mlecore.sharing.signed import add_signature
+
+ROOT = Path(__file__).parents[4]
+COMPETITIONS = ("leaf-classification", "spaceship-titanic", "aerial-cactus-identification")
+
+Make = Callable[..., Path]
+
+
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"leaderboard_tests_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def groups() -> ModuleType:
+    return _load(ROOT / "tests" / "reports" / "groups.py")
+
+
+@pytest.fixture(scope="session")
+def browser_module() -> ModuleType:
+    return _load(ROOT / "tests" / "reports" / "browser.py")
+
+
+@pytest.fixture(scope="session")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not shutil.which("ssh-keygen"):
+        pytest.skip("needs ssh-keygen (OpenSSH)")
+    path = tmp_path_factory.mktemp("keys") / "alice"
+    words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "alice@example.org", "-f", str(path)]
+    subprocess.run(words, check=True, env=child_environment())
+    return path
+
+
+def call(*words: object) -> Result:
+    return CliRunner().invoke(main, ["leaderboard", *map(str, words)])
+
+
+@pytest.fixture
+def board(tmp_path: Path, key: Path) -> Path:
+    """A leaderboard of three competitions, two seeds, signed by alice."""
+    folder = tmp_path / "board"
+    done = call("new", folder, "--title", "Test & <b>board</b>")
+    assert done.exit_code == 0, done.output
+    rules = (folder / "leaderboard.toml").read_text()
+    rules = rules.replace("seeds = 3", "seeds = 2").replace(
+        'low = ["low"]\nall = ["all"]', f"three = {[*COMPETITIONS]}"
+    )
+    (folder / "leaderboard.toml").write_text(rules)
+    (folder / "allowed_signers").write_text(f"alice@example.org {key.with_suffix('.pub').read_text()}")
+    return folder
+
+
+@pytest.fixture
+def make_export(groups: ModuleType, tmp_path: Path, key: Path) -> Make:
+    """A signed export of drawn runs; ``change`` edits each record first."""
+
+    def make(name: str, *, skill: float = 0.5, seeds: int = 2, sign: bool = True, change=None, **more) -> Path:
+        more.setdefault("competitions", COMPETITIONS)
+        folder = groups.write_group(tmp_path / "runs", name, skill=skill, seeds=seeds, **more)
+        for run in sorted(folder.glob("*--*")):
+            record = read_record(run)
+            record = evolve(record, data_kind="published" if more.get("medals", True) else "synthetic")
+            write_record(evolve(change(record) if change else record, digests=None))
+        path = tmp_path / f"{name}.zip"
+        export_group(folder, path)
+        if sign:
+            add_signature(path, folder, key)
+        return path
+
+    return make
+
+
+@pytest.fixture
+def add(board: Path) -> Callable[..., Path]:
+    """Add an export as an entry and answer its questions; ``edits`` are replacements in entry.toml."""
+
+    def add_entry(name: str, export: Path, *words: object, **edits: str) -> Path:
+        done = call("add", name, export, "--board", board, *words)
+        assert done.exit_code == 0, done.output
+        path = board / "entries" / name / "entry.toml"
+        _answer(path, **edits)
+        return path
+
+    return add_entry
+
+
+@pytest.fixture
+def answer() -> Callable[..., None]:
+    return _answer
+
+
+def _answer(path: Path, **edits: str) -> None:
+    """Complete an entry: all questions with no, but for ``edits`` (key -> TOML)."""
+    lines = []
+    for line in path.read_text().splitlines():
+        if line.startswith("# ") and " = false" in line:
+            line = line.removeprefix("# ").partition("  #")[0]
+        name = line.partition(" = ")[0]
+        lines.append(f"{name} = {edits.pop(name)}" if name in edits else line.replace('["..."]', '["Alice"]'))
+    assert not edits
+    path.write_text("\n".join(lines).replace('"..."', '"1"') + "\n")

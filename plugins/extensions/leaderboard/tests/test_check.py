@@ -1,0 +1,354 @@
+"""What `check` says of entries: good, tampered, false, incomplete, hostile."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from click.testing import CliRunner, Result
+
+from mlecore.child_environment import child_environment
+from mlecore.cli import main
+from mlecore.runs.record import Replaced
+from mlecore.sharing.bundle import OpenBundle
+
+COMPETITIONS = ("leaf-classification", "spaceship-titanic", "aerial-cactus-identification")
+
+
+def call(*words: object) -> Result:
+    return CliRunner().invoke(main, ["leaderboard", *map(str, words)])
+
+
+def check(board: Path, *words: object) -> tuple[int, str]:
+    done = call("check", *words, "--board", board)
+    assert "Traceback" not in done.output
+    return done.exit_code, done.output
+
+
+def test_a_good_entry(board: Path, make_export, add) -> None:
+    add("alpha", make_export("a"))
+    code, said = check(board)
+    assert code == 0 and "alpha: accepted" in said and "alice@example.org (ED25519" in said, said
+
+
+def test_questions_must_be_answered(board: Path, make_export) -> None:
+    assert call("add", "alpha", make_export("a"), "--board", board).exit_code == 0
+    code, said = check(board)
+    assert code == 1 and "disclosures.hidden_scores is missing" in said, said
+
+
+def test_a_tampered_export(board: Path, make_export, add) -> None:
+    """Its grades were improved; hashes, results and statement are of the old ones."""
+    path = add("alpha", make_export("a"))
+    export = path.parent / "export.zip"
+    rewritten = path.parent / "new.zip"
+    with zipfile.ZipFile(export) as old, zipfile.ZipFile(rewritten, "w") as new:
+        for info in old.infolist():
+            content = old.read(info)
+            if info.filename.endswith("grade.json"):
+                content = content.replace(b'"any_medal": false', b'"any_medal": true ')
+            new.writestr(info, content)
+    rewritten.replace(export)
+    code, said = check(board)
+    assert code == 1 and "error, hashes:" in said and "grade.json: has other content than was exported" in said, said
+
+
+def test_results_that_the_export_does_not_show(board: Path, make_export, add) -> None:
+    path = add("alpha", make_export("a")).parent / "results.json"
+    path.write_text(path.read_text().replace('"medal": ""', '"medal": "gold"', 1))
+    code, said = check(board)
+    assert code == 1 and "results.json is not what the export shows" in said
+
+
+def test_a_signature_is_needed(board: Path, make_export, add) -> None:
+    add("alpha", make_export("a", sign=False))
+    code, said = check(board)
+    assert code == 1 and "who ran it has not signed it" in said
+    rules = board / "leaderboard.toml"
+    rules.write_text(rules.read_text().replace("signed = true", "signed = false"))
+    assert check(board)[0] == 0
+
+
+def test_an_unknown_signer(board: Path, make_export, add) -> None:
+    add("alpha", make_export("a"))
+    (board / "allowed_signers").write_text("# nobody\n")
+    code, said = check(board)
+    assert code == 1 and "not one of the allowed signers" in said
+
+
+@pytest.mark.parametrize(
+    ("edits", "said"),
+    [
+        ({"hours": "12.0"}, "hours: the entry says 12, the records say 24"),
+        ({"seeds": "[0, 1, 2]"}, "seeds: the entry says 0, 1, 2, the records say 0, 1"),
+        ({"hardware": '"1 x H100"'}, "hardware: the entry says 1 x H100, the records say 8 CPUs, 1 x NVIDIA A10"),
+        ({"models": '["other"]'}, "models: the entry says other, the records say gpt"),
+        ({"web": '"none"'}, "web: the entry says none, the records say open"),
+        ({"hidden_scores": "false"}, "hidden scores as a signal: the entry says no, the records say 1 graded results"),
+    ],
+)
+def test_a_false_disclosure(board: Path, make_export, add, answer, edits: dict[str, str], said: str) -> None:
+    def change(record):
+        limits = evolve(record.limits, network="open")
+        forced = ()
+        if (record.competition, record.seed) == (COMPETITIONS[0], 0):
+            forced = (Replaced(attempt=1, at="2026-01-01T00:00:00+00:00", status="graded", score="0.1"),)
+        return evolve(record, limits=limits, model="gpt", forced=forced)
+
+    path = add("alpha", make_export("a", change=change), hidden_scores="true")
+    assert check(board)[0] == 0, check(board)[1]
+    answer(path, **edits)
+    code, words = check(board)
+    assert code == 1 and f"error, disclosures: {said}" in words, words
+
+
+def test_claims_without_a_record_are_claims(board: Path, make_export, add, tmp_path: Path) -> None:
+    add("alpha", make_export("a"))
+    assert check(board, "--comment", tmp_path / "c.md")[0] == 0
+    text = (tmp_path / "c.md").read_text()
+    assert "| human help | no | a claim: no record can tell |" in text
+    assert "| hours | 24 | the records say the same |" in text
+
+
+def test_missing_runs(board: Path, make_export, add) -> None:
+    add("few-seeds", make_export("a", seeds=1))
+    code, said = check(board)
+    assert code == 1 and "1 seed; at least 2 are needed" in said
+    add("few-runs", make_export("b", change=lambda run: evolve(run, state="failed") if run.seed else run))
+    code, said = check(board, "few-runs")
+    assert code == 1 and "seed 1 has no graded run of" in said, said
+    add("few-competitions", make_export("c", competitions=COMPETITIONS[:2]))
+    code, said = check(board, "few-competitions")
+    assert code == 1 and "no set of competitions is complete; three lacks aerial-cactus-identification" in said
+
+
+def test_other_rules(board: Path, make_export, add) -> None:
+    rules = board / "leaderboard.toml"
+    rules.write_text(rules.read_text().replace("max_hours = 24", "max_hours = 12\nmax_usd = 0.5"))
+    add("alpha", make_export("a", medals=False))
+    code, said = check(board)
+    assert code == 1
+    for words in ("the time limit was 24 h; at most 12 h", "USD; at most 0.5 USD", "worked on synthetic data"):
+        assert words in said, said
+
+    def other_limits(run):
+        return evolve(run, limits=evolve(run.limits, time=3600.0 * (1 + run.seed)), seconds=60.0)
+
+    add("mixed", make_export("b", change=other_limits))
+    code, said = check(board, "mixed")
+    assert code == 1 and "time limit differs between the runs: 1h, 2h" in said, said
+
+
+def test_an_export_that_is_kept_elsewhere(board: Path, make_export, add) -> None:
+    export = make_export("a")
+    add("alpha", export, "--address", "https://lab.example.org/a.zip")
+    assert not (board / "entries" / "alpha" / "export.zip").exists()
+    code, said = check(board)
+    assert code == 3 and "download https://lab.example.org/a.zip" in said
+    code, said = check(board, "alpha", "--export", export)
+    assert code == 0, said
+    code, said = check(board, "alpha", "--export", make_export("b"))
+    assert code == 1 and "the SHA-256 of its bundle.json is" in said
+
+
+def test_corrections_and_retractions(board: Path, make_export, add) -> None:
+    add("alpha", make_export("a"))
+    assert call("add", "x", make_export("b"), "--corrects", "alpha", "--board", board).exit_code == 2  # no reason
+    add("alpha-2", make_export("c"), "--corrects", "alpha", "--reason", "a wrong option")
+    done = call("add", "away", "--retracts", "alpha-2", "--reason", "it read the answers", "--board", board)
+    assert done.exit_code == 0, done.output
+    code, said = check(board)
+    assert code == 0, said
+    missing = board / "entries" / "away" / "entry.toml"
+    missing.write_text(missing.read_text().replace('"alpha-2"', '"nosuch"'))
+    code, said = check(board)
+    assert code == 1 and "there is no entry 'nosuch'" in said
+
+
+# hostile entries
+
+
+def test_an_entry_cannot_be_added_twice(board: Path, make_export, add) -> None:
+    export = make_export("a")
+    path = add("alpha", export)
+    before = path.read_text()
+    (path.parent / "results.json").unlink()
+    assert call("add", "alpha", export, "--board", board).exit_code == 0  # writes the results again
+    assert path.read_text() == before and check(board)[0] == 0
+    assert call("add", "alpha", make_export("b"), "--board", board).exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["..", "../x", "/etc", "A", "a/b", "", "-x", "a\n", "x" * 200])
+def test_names_that_lead_elsewhere(board: Path, make_export, name: str) -> None:
+    assert call("add", "--board", board, "--", name, make_export("a")).exit_code == 2
+    assert not (board / "entries" / name / "entry.toml").exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'file = "../../../etc/passwd"',
+        'file = "/etc/passwd"',
+        'file = ""',
+        'address = "http://a.example/x.zip"',
+        'address = "https://user:pass@a.example/x.zip"',
+        'address = "javascript:alert(1)"',
+        'address = "file:///etc/passwd"',
+    ],
+)
+def test_exports_that_lead_elsewhere(board: Path, make_export, add, line: str) -> None:
+    path = add("alpha", make_export("a"))
+    path.write_text(path.read_text().replace('file = "export.zip"', line))
+    code, said = check(board)
+    assert code == 1 and "error, schema:" in said and "root:" not in said, said
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('agent = "baseline"', "agent = [1]"),
+        ('agent = "baseline"', f'agent = "{"x" * 600}"'),
+        ('agent = "baseline"', 'agent = "a\\u001b[31m"'),
+        ("hours = 24.0", "hours = inf"),
+        ("hours = 24.0", "hours = nan"),
+        ("hours = 24.0", f"hours = {'9' * 400}"),
+        ("seeds = [0, 1]", f"seeds = [{'9' * 5000}]"),
+        ("# links", 'links = { source = "javascript:alert(1)" } #'),
+        ("# links", 'links = { "<b>" = "https://a.example" } #'),
+        ("[disclosures]", "[disclosures]\nunknown = 1"),
+    ],
+)
+def test_hostile_forms(board: Path, make_export, add, old: str, new: str) -> None:
+    path = add("alpha", make_export("a"))
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    code, said = check(board)
+    assert code == 1 and "error, schema:" in said and "\x1b" not in said, said
+    assert call("build", "--board", board, "--to", board.parent / "site").exit_code == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"[" * 10**6, b'{"format": 1}', b"\xff", b'{"hours": 1e999}'])
+def test_hostile_results(board: Path, make_export, add, content: bytes) -> None:
+    (add("alpha", make_export("a")).parent / "results.json").write_bytes(content)
+    code, said = check(board)
+    assert code == 1 and "results.json cannot be read" in said, said
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("hours", 1e300), ("usd", -1.0), ("tokens", 10**18), ("seed", 10**30), ("limit_hours", 1e16)]
+)
+def test_huge_numbers(board: Path, make_export, add, name: str, value: float) -> None:
+    path = add("alpha", make_export("a")).parent / "results.json"
+    values = json.loads(path.read_text())
+    values["runs"][0][name] = value
+    path.write_text(json.dumps(values))
+    code, said = check(board)
+    assert code == 1 and ("a number that cannot be true" in said or "cannot be read" in said), said
+    assert call("build", "--board", board, "--to", board.parent / "site").exit_code == 0
+
+
+def test_archive_bombs(board: Path, make_export, add) -> None:
+    """Members that are longer than the list says, and a list that says that it is long."""
+    path = add("alpha", make_export("a"))
+    export = path.parent / "export.zip"
+    with OpenBundle(export) as source:
+        contents = {name: b"".join(source.read(name, 10**7)) for name in source.names()}
+    with zipfile.ZipFile(export, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents.items():
+            archive.writestr(name, b"\0" * 10**8 if name.endswith("submission.csv") else content)
+    code, said = check(board)
+    assert code == 1 and "has more than its" in said
+    import hashlib
+
+    listed = f"{'0' * 64} {10**13} {json.dumps('a.bin')}\n".encode()
+    head = json.loads(contents["bundle.json"]) | {"files_sha256": hashlib.sha256(listed).hexdigest()}
+    with zipfile.ZipFile(export, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bundle.files", listed)
+        archive.writestr("bundle.json", json.dumps(head))
+    old = next(line for line in path.read_text().splitlines() if line.startswith("sha256"))
+    new = f'sha256 = "{hashlib.sha256(json.dumps(head).encode()).hexdigest()}"'
+    path.write_text(path.read_text().replace(old, new))
+    code, said = check(board)
+    assert code == 1 and "more than are opened" in said, said
+
+
+def test_lists_that_no_folder_can_hold(board: Path, make_export, add, tmp_path: Path) -> None:
+    """One name twice, and a file that is a folder, too."""
+    import hashlib
+
+    for number, names in enumerate((("a", "a"), ("a", "a/b"))):
+        empty = hashlib.sha256(b"").hexdigest()
+        listed = "".join(f"{empty} 0 {json.dumps(name)}\n" for name in names).encode()
+        head = {"format": 1, "group": "g", "created_at": "", "mlecore": "", "runs": 0, "not_started": None}
+        head["files_sha256"] = hashlib.sha256(listed).hexdigest()
+        path = tmp_path / f"{number}.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("bundle.json", json.dumps(head))
+            archive.writestr("bundle.files", listed)
+            for name in set(names):
+                archive.writestr(name, b"")
+        done = call("add", f"x{number}", path, "--board", board)
+        assert done.exit_code == 3 and not (board / "entries" / f"x{number}").exists(), done.output
+
+
+def test_links_are_not_followed(board: Path, make_export, add, tmp_path: Path) -> None:
+    path = add("alpha", make_export("a"))
+    export = path.parent / "export.zip"
+    shutil.move(export, tmp_path / "elsewhere.zip")
+    export.symlink_to(tmp_path / "elsewhere.zip")
+    code, said = check(board)
+    assert code == 1 and "is missing, or a link" in said
+    shutil.move(path, tmp_path / "entry.toml")
+    path.symlink_to(tmp_path / "entry.toml")
+    assert check(board)[0] == 1
+    (board / "entries" / "beta").symlink_to(path.parent)
+    code, said = check(board, "beta")
+    assert code == 1 and "is a link" in said, said
+
+
+def test_a_comment_is_not_markup(board: Path, make_export, add, tmp_path: Path) -> None:
+    add("alpha", make_export("a"), agent='"<img src=x onerror=alert(1)> | [x](javascript:y)"', hardware='"<b>|`x`"')
+    code, _ = check(board, "--comment", tmp_path / "c.md")
+    text = (tmp_path / "c.md").read_text()
+    assert code == 1 and "<b>" not in text.replace("\\<b\\>", "") and "\\<b\\>\\|\\`x\\`" in text, text
+
+
+# pull requests
+
+
+def git(folder: Path, *words: str) -> str:
+    options = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(
+        ["git", "-C", folder, *options, *words], check=True, capture_output=True, text=True, env=child_environment()
+    )
+    return done.stdout
+
+
+def test_a_pull_request(board: Path, make_export, add) -> None:
+    add("alpha", make_export("a"))
+    git(board, "init", "-q", "-b", "main")
+    git(board, "add", "-A")
+    git(board, "commit", "-qm", "alpha")
+    git(board, "switch", "-qc", "more")
+    add("beta", make_export("b"))
+    code, said = check(board, "--base", "main")
+    assert code == 0 and "beta: accepted" in said and "alpha" not in said, said
+    git(board, "add", "-A")
+    git(board, "commit", "-qm", "beta")
+    assert "beta: accepted" in check(board, "--base", "main")[1]
+    (board / "allowed_signers").open("a").write("# x\n")
+    code, said = check(board, "--base", "main")
+    assert code == 0 and "it also changes allowed_signers" in said
+    (board / "entries" / "alpha" / "entry.toml").open("a").write("# better\n")
+    code, said = check(board, "--base", "main")
+    assert code == 1 and "it changes entries/alpha/entry.toml: entries stay as they are" in said
+    shutil.rmtree(board / "entries" / "alpha")
+    code, said = check(board, "--base", "main")
+    assert code == 1 and "it removes entries/alpha/export.zip" in said
+    assert check(board, "--base", "--help")[0] == 2 and check(board, "--base", "nosuch")[0] == 2
