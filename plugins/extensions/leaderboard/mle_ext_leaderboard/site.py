@@ -41,9 +41,7 @@ def build_site(board: Board, to: Path) -> str:
     (partial / "feed.xml").write_bytes(atom(board, found))
     files.swap(partial, to.absolute())
     ranked = sum(standing.ranked for standing in found)
-    return (
-        f"{counted(len(found), 'folder')} in entries, {ranked} ranked, in {counted(len(shown), 'table')}"
-    )
+    return f"{counted(len(found), 'folder')} in entries, {ranked} ranked, in {counted(len(shown), 'table')}"
 
 
 def is_named(standing: Standing) -> bool:

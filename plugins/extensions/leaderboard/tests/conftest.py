@@ -6,8 +6,10 @@ import importlib.util
 import shutil
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -15,6 +17,7 @@ from click.testing import CliRunner, Result
 
 from mlecore.child_environment import child_environment
 from mlecore.cli import main
+from mlecore.runs.record import RunRecord
 from mlecore.runs.store import read_record, write_record
 from mlecore.sharing.bundle import export_group
 from mlecore.sharing.signed import add_signature
@@ -59,51 +62,88 @@ def call(*words: object) -> Result:
 
 @pytest.fixture
 def board(tmp_path: Path, key: Path) -> Path:
-    """A leaderboard of three competitions, two seeds, signed by alice."""
-    folder = tmp_path / "board"
-    done = call("new", folder, "--title", "Test & <b>board</b>")
-    assert done.exit_code == 0, done.output
-    rules = (folder / "leaderboard.toml").read_text()
-    rules = rules.replace("seeds = 3", "seeds = 2").replace(
-        'low = ["low"]\nall = ["all"]', f"three = {[*COMPETITIONS]}"
-    )
-    (folder / "leaderboard.toml").write_text(rules)
-    (folder / "allowed_signers").write_text(f"alice@example.org {key.with_suffix('.pub').read_text()}")
-    return folder
+    return new_board(tmp_path, key)
 
 
 @pytest.fixture
 def make_export(groups: ModuleType, tmp_path: Path, key: Path) -> Make:
-    """A signed export of drawn runs; ``change`` edits each record first."""
-
-    def make(name: str, *, skill: float = 0.5, seeds: int = 2, sign: bool = True, change=None, **more) -> Path:
-        more.setdefault("competitions", COMPETITIONS)
-        folder = groups.write_group(tmp_path / "runs", name, skill=skill, seeds=seeds, **more)
-        for run in sorted(folder.glob("*--*")):
-            record = read_record(run)
-            record = evolve(record, data_kind="published" if more.get("medals", True) else "synthetic")
-            write_record(evolve(change(record) if change else record, digests=None))
-        path = tmp_path / f"{name}.zip"
-        export_group(folder, path)
-        if sign:
-            add_signature(path, folder, key)
-        return path
-
-    return make
+    return partial(new_export, groups, tmp_path, key)
 
 
 @pytest.fixture
-def add(board: Path) -> Callable[..., Path]:
+def add(board: Path) -> Make:
+    return partial(new_entry, board)
+
+
+@pytest.fixture(scope="session")
+def full_board(groups: ModuleType, tmp_path_factory: pytest.TempPathFactory, key: Path) -> Path:
+    """Entries alpha, beta, and gamma-2, which corrects gamma; one of other conditions; one retracted; one rejected."""
+    folder = tmp_path_factory.mktemp("full")
+    board = new_board(folder, key)
+    export, add = partial(new_export, groups, folder, key), partial(new_entry, board)
+    add("alpha", export("a", skill=0.1))
+    add("beta", export("b", skill=0.9, agent="other"), links='{ source = "https://example.org/x" }')
+    add("gamma", export("c", skill=0.6, agent="third", seeds=3))
+    add("gamma-2", export("d", skill=0.6, agent="third"), "--corrects", "gamma", "--reason", "fewer seeds")
+    add("longer", export("e", change=lambda run: evolve(run, limits=evolve(run.limits, time=12 * 3600.0), seconds=9.0)))
+    add("bad", export("f", seeds=1))
+    add("gone", export("g", agent="fourth"))
+    done = call("add", "gone-away", "--retracts", "gone", "--reason", "it read the answers", "--board", board)
+    assert done.exit_code == 0, done.output
+    return board
+
+
+@pytest.fixture
+def full(full_board: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(full_board, tmp_path / "board"))
+
+
+def new_board(parent: Path, key: Path) -> Path:
+    """A leaderboard of three competitions, two seeds, signed by alice."""
+    folder = parent / "board"
+    done = call("new", folder, "--title", "Test & <b>board</b>")
+    assert done.exit_code == 0, done.output
+    path = folder / "leaderboard.toml"
+    sets = f"three = {[*COMPETITIONS]}"
+    rules = path.read_text().replace("seeds = 3", "seeds = 2").replace('low = ["low"]\nall = ["all"]', sets)
+    path.write_text(rules)
+    (folder / "allowed_signers").write_text(f"alice@example.org {key.with_suffix('.pub').read_text()}")
+    return folder
+
+
+def new_export(
+    groups: ModuleType,
+    parent: Path,
+    key: Path,
+    name: str,
+    *,
+    seeds: int = 2,
+    sign: bool = True,
+    change: Callable[[RunRecord], RunRecord] | None = None,
+    **more: Any,
+) -> Path:
+    """A signed export of drawn runs; ``change`` edits each record first."""
+    more.setdefault("competitions", COMPETITIONS)
+    folder = groups.write_group(parent / "runs", name, seeds=seeds, **more)
+    for run in sorted(folder.glob("*--*")):
+        record = read_record(run)
+        record = evolve(record, data_kind="published" if more.get("medals", True) else "synthetic")
+        write_record(evolve(change(record) if change else record, digests=None))
+    path = parent / f"{name}.zip"
+    export_group(folder, path)
+    if sign:
+        add_signature(path, folder, key)
+    return path
+
+
+def new_entry(board: Path, name: str, export: Path, *words: object, **edits: str) -> Path:
     """Add an export as an entry and answer its questions; ``edits`` are replacements in entry.toml."""
-
-    def add_entry(name: str, export: Path, *words: object, **edits: str) -> Path:
-        done = call("add", name, export, "--board", board, *words)
-        assert done.exit_code == 0, done.output
-        path = board / "entries" / name / "entry.toml"
-        _answer(path, **edits)
-        return path
-
-    return add_entry
+    done = call("add", name, export, "--board", board, *words)
+    assert done.exit_code == 0, done.output
+    path = board / "entries" / name / "entry.toml"
+    _answer(path, **edits)
+    return path
 
 
 @pytest.fixture
@@ -115,9 +155,11 @@ def _answer(path: Path, **edits: str) -> None:
     """Complete an entry: all questions with no, but for ``edits`` (key -> TOML)."""
     lines = []
     for line in path.read_text().splitlines():
-        if line.startswith("# ") and " = false" in line:
+        if line.startswith("# ") and (" = false" in line or "links" in edits):
             line = line.removeprefix("# ").partition("  #")[0]
         name = line.partition(" = ")[0]
+        if line.startswith("Complete"):
+            continue
         lines.append(f"{name} = {edits.pop(name)}" if name in edits else line.replace('["..."]', '["Alice"]'))
     assert not edits
     path.write_text("\n".join(lines).replace('"..."', '"1"') + "\n")
