@@ -16,6 +16,7 @@ SMALLEST = {
     "gateway.py": ["--calls", "5", "--streams", "4", "--seconds", "1"],
     "grading.py": ["1000"],
     "hostile_submissions.py": ["--mb", "1", "spaceship-titanic"],
+    "leaderboard.py": ["--entries", "3", "--split", "high"],
     "listing.py": [],
     "many_runs.py": ["--runs", "4", "--planned", "10"],
     "prepare.py": ["spaceship-titanic", "--size", "0.1", "--rounds", "1"],

@@ -16,7 +16,7 @@ from mlecore.errors import UsageError
 
 @frozen(kw_only=True)
 class Changes:
-    """``entries``: names of new ones."""
+    """``entries``: names of those that are new or changed."""
 
     entries: tuple[str, ...]
     remarks: tuple[Remark, ...]
@@ -33,8 +33,8 @@ def changes(folder: Path, base: str) -> Changes:
     parts = _git(folder, *words).split("\0")
     untracked = _git(folder, "ls-files", "-z", "--others", "--exclude-standard").split("\0")
     changed = [*zip(parts[::2], parts[1::2], strict=False), *(("A", path) for path in untracked if path)]
-    new = {path.split("/")[1] for _, path in changed if path.startswith(f"{ENTRIES}/") and path.count("/") > 1}
-    return Changes(entries=tuple(sorted(new - before)), remarks=tuple(_remarks(changed, before)))
+    touched = {path.split("/")[1] for _, path in changed if path.startswith(f"{ENTRIES}/") and path.count("/") > 1}
+    return Changes(entries=tuple(sorted(touched)), remarks=tuple(_remarks(changed, before)))
 
 
 def _remarks(changed: list[tuple[str, str]], before: set[str]) -> Iterator[Remark]:
@@ -42,6 +42,9 @@ def _remarks(changed: list[tuple[str, str]], before: set[str]) -> Iterator[Remar
         parts = path.split("/")
         if parts[0] != ENTRIES or len(parts) < 3:
             yield Remark(level="warning", check="changes", words=f"it also changes {path}: review that by hand")
+        elif parts[1] in before and how != "D" and parts[2].startswith("export"):
+            words = f"it changes {path}, as a countersignature does: the check shows whether the runs are the same"
+            yield Remark(level="note", check="changes", words=words)
         elif parts[1] in before:
             word = "removes" if how == "D" else "changes"
             words = f"it {word} {path}: entries stay as they are; add a correction or retraction"

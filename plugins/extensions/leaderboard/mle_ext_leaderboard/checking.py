@@ -9,6 +9,7 @@ from attrs import evolve, field, frozen
 
 from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.disclosures import Line, compare
+from mle_ext_leaderboard.duplicates import duplicates, groups
 from mle_ext_leaderboard.entry import Entry
 from mle_ext_leaderboard.opening import Opened, WrongExport, open_export
 from mle_ext_leaderboard.results import Results, read_results, results_of
@@ -46,7 +47,7 @@ def check_entry(board: Board, name: str, *, export: Path | None = None, regrade:
 
     With ``regrade``, submissions whose data are prepared there are graded again.
     """
-    quick = check_rules(board, name)
+    quick = check_rules(board, name, groups(board))
     entry, results = quick.entry, quick.results
     if entry is None or entry.export is None or results is None:
         return quick
@@ -59,7 +60,7 @@ def check_entry(board: Board, name: str, *, export: Path | None = None, regrade:
     try:
         with open_export(path, entry.export.sha256) as opened:
             remarks += _hashes(opened)
-            signed, wrong = signatures(board, path, opened.group)
+            signed, wrong = signatures(board, opened.source, opened.group)
             remarks += wrong
             if results_of(opened.group, entry.export.sha256) != evolve(results, mlecore=_version()):
                 words = "results.json is not what the export shows; write it again: mlecore leaderboard add"
@@ -78,8 +79,8 @@ def check_entry(board: Board, name: str, *, export: Path | None = None, regrade:
     return evolve(quick, signed=tuple(signed), opened=True)
 
 
-def check_rules(board: Board, name: str) -> Check:
-    """What can be said without the export: schema, disclosures, rules."""
+def check_rules(board: Board, name: str, known: dict[str, str]) -> Check:
+    """What can be said without the export: schema, disclosures, rules. ``known``: the groups of all entries."""
     remarks: list[Remark] = []
     try:
         entry = board.entry(name)
@@ -96,15 +97,15 @@ def check_rules(board: Board, name: str) -> Check:
     if results.bundle != entry.export.sha256:
         words = "results.json is of another export than entry.toml names"
         remarks.append(Remark(level="error", check="results", words=words))
+    remarks += duplicates(board, name, entry, known)
     remarks += apply_rules(board.rules, board.sets, entry, results)
     return Check(name=name, entry=entry, results=results, lines=tuple(compare(entry, results)), remarks=remarks)
 
 
-def signatures(board: Board, export: Path, group: Path | None) -> tuple[list[Signed], list[Remark]]:
+def signatures(board: Board, export: OpenBundle, group: Path | None) -> tuple[list[Signed], list[Remark]]:
     """Good signatures by allowed signers, and what is wrong with the others. Raises UsageError, DataError."""
     allowed = board.signers if board.signers.is_file() else None
-    with OpenBundle(export) as source:
-        found = read_signatures(source, group, allowed)
+    found = read_signatures(export, group, allowed)
     level = "error" if board.rules.signed else "warning"
     remarks = [Remark(level=level, check="signature", words=words) for words in found.wrong]  # type: ignore[arg-type]
     if not found.by("ran") and board.rules.signed:

@@ -13,7 +13,7 @@ from attrs import frozen
 from mlecore.data import disk_space
 from mlecore.errors import DataError, MlecoreError
 from mlecore.runs.verifying import Exported
-from mlecore.sharing.bundle import HEAD, Bundle, OpenBundle, problems, read_bundle, unpack
+from mlecore.sharing.bundle import HEAD, OpenBundle, problems, read_bundle, unpack
 from mlecore.units import show_size
 
 MOST_FILES = 200_000
@@ -34,14 +34,24 @@ class Opened:
     """An export whose files are as its list says, in a folder that is a group."""
 
     group: Path
-    bundle: Bundle
+    source: OpenBundle
     exported: Exported
 
 
 def head_digest(path: Path) -> str:
     """SHA-256 of an export's bundle.json. Raises UsageError, DataError if it has none."""
     with OpenBundle(path) as source:
-        return hashlib.sha256(b"".join(source.read(HEAD, _HEAD_LIMIT))).hexdigest()
+        return _head_digest(source)
+
+
+def require_head(source: OpenBundle, sha256: str) -> None:
+    """Raises WrongExport unless its bundle.json has this SHA-256."""
+    if (found := _head_digest(source)) != sha256:
+        raise WrongExport(f"the SHA-256 of its bundle.json is {found}, the entry says {sha256}")
+
+
+def _head_digest(source: OpenBundle) -> str:
+    return hashlib.sha256(b"".join(source.read(HEAD, _HEAD_LIMIT))).hexdigest()
 
 
 @contextmanager
@@ -50,9 +60,9 @@ def open_export(path: Path, sha256: str | None = None) -> Iterator[Opened]:
     if path.is_symlink() or not path.exists():
         raise WrongExport(f"{path.name} is missing, or a link")
     try:
-        if sha256 is not None and (found := head_digest(path)) != sha256:
-            raise WrongExport(f"the SHA-256 of its bundle.json is {found}, the entry says {sha256}")
         with OpenBundle(path) as source, tempfile.TemporaryDirectory(prefix="mlecore-export-") as folder:
+            if sha256 is not None:
+                require_head(source, sha256)
             bundle = read_bundle(source)
             size = sum(entry.size for entry in bundle.files)
             if len(bundle.files) > MOST_FILES or size > MOST_BYTES or any(entry.size < 0 for entry in bundle.files):
@@ -62,7 +72,8 @@ def open_export(path: Path, sha256: str | None = None) -> Iterator[Opened]:
                 raise WrongExport(*wrong)
             group = Path(folder, "export")
             unpack(source, bundle, group)
-            yield Opened(group=group, bundle=bundle, exported=Exported(not_started=bundle.not_started))
+            exported = Exported(not_started=bundle.not_started)
+            yield Opened(group=group, source=source, exported=exported)
     except WrongExport:
         raise
     except MlecoreError as error:

@@ -21,6 +21,7 @@ from mlecore.sharing.signed import NOT_PROVED, absent
 
 _HERE = Path(__file__).parent
 GOALS: Mapping[Goal, str] = {"any_medal": "any medal, %", "beats_sample": "better than the sample submission, %"}
+SHORT: Mapping[Goal, str] = {"any_medal": "Any medal, %", "beats_sample": "Beats sample, %"}
 _VERDICTS = {
     "recorded": "recorded",
     "claim": "claim, not in any record",
@@ -34,7 +35,7 @@ class Pages:
     def __init__(self, board: Board, found: Sequence[Standing], shown: Sequence[Table]) -> None:
         self._board, self._found, self._shown = board, found, shown
         self._templates = environment(_HERE / "templates")
-        self._templates.globals |= {"tags": TAGS, "goals": GOALS, "figure": figure, "span": span}
+        self._templates.globals |= {"tags": TAGS, "goals": GOALS, "figure": figure, "span": span, "short": SHORT}
         css, js = ((_HERE / "templates" / name).read_text(encoding="utf-8") for name in ("board.css", "board.js"))
         self._head = inline(css=css, js=js)
         self._rows: dict[str, list[tuple[Table, Row]]] = {}
@@ -142,7 +143,7 @@ def _chart(results: Results) -> Any:
 def _costs(results: Results) -> list[tuple[str, str]]:
     """Sums over runs; lower bounds where not every run knows."""
     parts = []
-    for name, unit, digits in (("hours", "hours", 1), ("usd", "US dollars", 2), ("tokens", "tokens", 0)):
+    for name, unit, digits in (("hours", "hours", 2), ("usd", "US dollars", 2), ("tokens", "tokens", 0)):
         known = [value for run in results.runs if (value := getattr(run, name)) is not None]
         if known:
             more = f" ({len(known)} of {len(results.runs)} runs say)" if len(known) < len(results.runs) else ""

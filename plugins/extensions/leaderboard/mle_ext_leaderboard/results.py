@@ -20,7 +20,7 @@ from mlecore.reports.conditions import conditions
 from mlecore.reports.graded import Graded, read_graded
 from mlecore.reports.progress import progress
 from mlecore.runs.record import RunRecord
-from mlecore.runs.store import load_group
+from mlecore.runs.store import load_group, open_group
 from mlecore.schema import SchemaError
 
 FILE = "results.json"
@@ -73,6 +73,7 @@ class Results:
     bundle: str  # SHA-256 of the export's bundle.json
     mlecore: str  # the version that wrote it
     groups: tuple[str, ...]
+    group_uid: str  # random; the same runs cannot be two entries
     agent: str  # the plugin's name, version and source
     setups: tuple[str, ...]  # agent with options and model; an entry has one
     models: tuple[str, ...]
@@ -121,6 +122,7 @@ def results_of(group: Path, bundle: str) -> Results:
         bundle=bundle,
         mlecore=version(),
         groups=tuple(sorted({run.group for run in records})),
+        group_uid=open_group(group).info.uid,
         agent=_most(f"{run.agent.name} {run.agent.version}, source {run.agent.source[:12] or '-'}" for run in begun),
         setups=tuple(sorted({_setup(run) for run in begun})),
         models=tuple(sorted({run.model for run in begun if run.model})),

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
 from attrs import evolve, field, frozen
 
 from mle_ext_leaderboard.board import Board
 from mle_ext_leaderboard.checking import Check, check_rules, signatures
-from mle_ext_leaderboard.opening import WrongExport, head_digest
+from mle_ext_leaderboard.duplicates import groups
+from mle_ext_leaderboard.opening import WrongExport, require_head
 from mle_ext_leaderboard.ranking import Ranked, rank_entries
 from mle_ext_leaderboard.results import Results, RunResult
 from mle_ext_leaderboard.rules import Remark, covered_sets, table_key
 from mlecore.errors import MlecoreError
 from mlecore.reports.statistics import Counts
+from mlecore.sharing.bundle import OpenBundle
 
 Goal = Literal["any_medal", "beats_sample"]
 
@@ -122,7 +125,9 @@ class Table:
 
 def standings(board: Board) -> list[Standing]:
     """Every entry, by name, with its signatures but without opening its export."""
-    checks = [_signed(board, check_rules(board, name)) for name in board.names()]
+    known = groups(board)
+    with ThreadPoolExecutor() as threads:  # they wait for ssh-keygen
+        checks = list(threads.map(lambda name: _signed(board, check_rules(board, name, known)), board.names()))
     corrected: dict[str, str] = {}
     retracted: dict[str, str] = {}
     for check in checks:
@@ -142,9 +147,11 @@ def _signed(board: Board, check: Check) -> Check:
         return check
     path = board.entry_folder(check.name) / entry.export.file
     try:
-        if path.is_symlink() or head_digest(path) != entry.export.sha256:
-            raise WrongExport("the export is not the one that the entry names")
-        signed, wrong = signatures(board, path, None)
+        if path.is_symlink():
+            raise WrongExport(f"{path.name} is a link")
+        with OpenBundle(path) as export:
+            require_head(export, entry.export.sha256)
+            signed, wrong = signatures(board, export, None)
     except MlecoreError as error:
         wrong = [Remark(level="error", check="hashes", words=error.message)]
         signed = []

@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner, Result
+from mle_ext_leaderboard.opening import open_export
 
 from mlecore.child_environment import child_environment
 from mlecore.cli import main
 from mlecore.runs.record import Replaced
 from mlecore.sharing.bundle import OpenBundle
+from mlecore.sharing.signed import add_signature
+from mlecore.sharing.statement import Comparison
 
 COMPETITIONS = ("leaf-classification", "spaceship-titanic", "aerial-cactus-identification")
 
@@ -170,6 +173,19 @@ def test_corrections_and_retractions(board: Path, make_export, add) -> None:
     assert code == 1 and "there is no entry 'nosuch'" in said
 
 
+def test_the_runs_of_another_entry(board: Path, make_export, add) -> None:
+    """Copied, or exported once more."""
+    export = make_export("a")
+    add("alpha", export)
+    add("copy", export)
+    code, said = check(board, "copy")
+    assert code == 1 and "its runs are those of the entry alpha" in said
+    assert check(board, "alpha")[0] == 0
+    add("corrected", export, "--corrects", "alpha", "--reason", "wrong authors")
+    shutil.rmtree(board / "entries" / "copy")
+    assert check(board)[0] == 0
+
+
 # hostile entries
 
 
@@ -261,7 +277,7 @@ def test_archive_bombs(board: Path, make_export, add) -> None:
         contents = {name: b"".join(source.read(name, 10**7)) for name in source.names()}
     with zipfile.ZipFile(export, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in contents.items():
-            archive.writestr(name, b"\0" * 10**8 if name.endswith("submission.csv") else content)
+            archive.writestr(name, b"\0" * 10**7 if name.endswith("submission.csv") else content)
     code, said = check(board)
     assert code == 1 and "has more than its" in said
     import hashlib
@@ -330,7 +346,7 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-def test_a_pull_request(board: Path, make_export, add) -> None:
+def test_a_pull_request(board: Path, make_export, add, key: Path) -> None:
     add("alpha", make_export("a"))
     git(board, "init", "-q", "-b", "main")
     git(board, "add", "-A")
@@ -348,6 +364,12 @@ def test_a_pull_request(board: Path, make_export, add) -> None:
     (board / "entries" / "alpha" / "entry.toml").open("a").write("# better\n")
     code, said = check(board, "--base", "main")
     assert code == 1 and "it changes entries/alpha/entry.toml: entries stay as they are" in said
+    git(board, "checkout", "-q", ".")
+    export = board / "entries" / "alpha" / "export.zip"
+    with open_export(export) as opened:
+        add_signature(export, opened.group, key, "ran again", Comparison(runs=1, group_uid="x", same_medal=1))
+    code, said = check(board, "--base", "main")
+    assert code == 0 and "as a countersignature does" in said and "alpha: accepted" in said, said
     shutil.rmtree(board / "entries" / "alpha")
     code, said = check(board, "--base", "main")
     assert code == 1 and "it removes entries/alpha/export.zip" in said

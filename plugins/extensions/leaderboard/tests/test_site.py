@@ -95,7 +95,7 @@ def test_an_export_that_was_replaced_is_not_ranked(full: Path) -> None:
     shutil.copy(full / "entries" / "beta" / "export.zip", full / "entries" / "alpha" / "export.zip")
     entries = json.loads((build(full) / "leaderboard.json").read_text())["entries"]
     (alpha,) = [each for each in entries if each["name"] == "alpha"]
-    assert not alpha["ranked"] and "not the one that the entry names" in alpha["why"]
+    assert not alpha["ranked"] and "the SHA-256 of its bundle.json is" in alpha["why"]
 
 
 def test_the_feed(full: Path) -> None:
