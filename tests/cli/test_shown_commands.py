@@ -43,6 +43,8 @@ NEEDS = {
     r"run .*--(model|backend|plan|network)": "a model, an image or a cluster",
     r"run .*(baseline|pip=)": "packages of a registry",
     r"run .*-B gpus": "GPUs",
+    r"runs (export .*--sign|verify .*--countersign)": "an SSH key",
+    r"leaderboard (add|check)": "a signed export",
     r"runs logs": "a run that printed something",
     r"runs trace": "a run that called a model",
     r"detect .*(--detector NAME|-D )": "a model, or a detector of the reader's",
