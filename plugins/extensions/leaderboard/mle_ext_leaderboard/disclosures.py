@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isclose
 from typing import Literal
 
 from attrs import frozen
@@ -57,7 +58,7 @@ def _lines(form: Disclosures, results: Results) -> Iterator[Line]:
     yield _hardware(form, results)
     limits = sorted({run.limit_hours for run in results.runs})
     words = ", ".join(f"{limit:g}" for limit in limits)
-    yield _same("hours", f"{form.hours:g}", words, limits == [form.hours])
+    yield _same("hours", f"{form.hours:g}", words, all(isclose(limit, form.hours, rel_tol=1e-3) for limit in limits))
     recorded = ", ".join(map(str, results.seeds))
     claimed = tuple(sorted(form.seeds))
     yield _same("seeds", ", ".join(map(str, claimed)), recorded, claimed == results.seeds)
