@@ -14,7 +14,7 @@ from attrs import frozen
 
 from mlecore.reports.statistics import Counts, Interval, rate_interval
 
-DRAWS = 4000
+DRAWS = 2000
 SEED = 20260426
 _TAIL = 0.025  # of a 95 % interval
 _SAME = 1e-12  # two rates that differ by rounding only
