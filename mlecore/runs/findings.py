@@ -16,7 +16,7 @@ from mlecore.errors import DataError
 from mlecore.registry.provenance import PluginUse
 from mlecore.runs.contents import check_run
 from mlecore.runs.digests import is_own, with_digest
-from mlecore.runs.record import RunRecord
+from mlecore.runs.record import RunRecord, RunSummary
 from mlecore.schema import LIMIT, NOT_IN_FILE, SchemaError, parse_json, plain, structure_newer
 
 FOLDER = "findings"
@@ -112,7 +112,7 @@ def findings_file(found: Findings) -> bytes:
     return with_digest(plain(found))
 
 
-def read_findings(run: RunRecord) -> tuple[dict[str, Findings], dict[str, str]]:
+def read_findings(run: RunSummary) -> tuple[dict[str, Findings], dict[str, str]]:
     """By detector: what it found, and which file cannot be read, with the reason."""
     folder, found, damaged = run.folder / FOLDER, dict[str, Findings](), dict[str, str]()
     try:
