@@ -67,15 +67,14 @@ def inline(css: str = "", js: str = "") -> Head:
 
 
 def linked(base: str, connect: bool = False) -> Head:
-    """For pages of a server that serves ASSETS under the address ``base``; ``connect`` allows requests to itself."""
-    more = "; connect-src 'self'" if connect else ""
+    """For pages of a server that serves ASSETS under the address ``base``; ``connect`` allows requests and forms to it."""
     link = Markup('<link rel="stylesheet" href="{0}pages.css"><script defer src="{0}pages.js"></script>')
-    return Head(top=_meta(_policy(style="'self'", script="'self'") + more) + link.format(base), bottom=Markup(""))
+    return Head(top=_meta(_policy(style="'self'", script="'self'", requests="'self'" if connect else "'none'")) + link.format(base), bottom=Markup(""))
 
 
-def _policy(style: str, script: str) -> str:
+def _policy(style: str, script: str, requests: str = "'none'") -> str:
     sources = f"default-src 'none'; style-src {style}; script-src {script}; img-src data:"
-    return f"{sources}; base-uri 'none'; form-action 'none'"
+    return f"{sources}; connect-src {requests}; base-uri 'none'; form-action {requests}"
 
 
 def _meta(policy: str) -> Markup:
