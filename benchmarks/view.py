@@ -1,6 +1,6 @@
 """How fast `mlecore view` opens many runs: the first look, a refresh, and a refresh after some runs changed.
 
-    python benchmarks/view.py [--runs 10000] [--groups 4]
+python benchmarks/view.py [--runs 10000] [--groups 4]
 """
 
 from __future__ import annotations

@@ -50,9 +50,9 @@ class Runs:
         return self.folder.name
 
     def look(self, patience: float = PATIENCE) -> Runs:
-        """Read what has changed since the last look, for ``patience`` seconds at most."""
+        """Read what has changed since the last look, and for ``patience`` seconds runs that no look has reached."""
         with self._lock:
-            self._look(time.monotonic() + patience)
+            self._look(patience)
         return self
 
     def row(self, name: str) -> Row:
@@ -70,7 +70,7 @@ class Runs:
                 raise Missing(f"there is no run {name[:200]!r} in {self.name}")
             return evolve(row, record=with_reason(row.record, read_reasons(self.folder)))
 
-    def _look(self, until: float) -> None:
+    def _look(self, patience: float) -> None:
         self._open()
         with os.scandir(self.folder) as entries:
             folders = {entry.name: entry.path for entry in entries if _is_run(entry)}
@@ -79,12 +79,15 @@ class Runs:
             del self._stamps[gone]
             self.rows.pop(gone, None)
             self._damaged.pop(gone, None)
-        self._unread = set()
-        for name, path in folders.items():
-            if name in self._stamps or time.monotonic() < until:
-                self._read(name, path)
-            else:
-                self._unread.add(name)
+        self._unread = folders.keys() - self._stamps.keys()
+        for name in self._stamps:
+            self._read(name, folders[name])
+        until = time.monotonic() + patience
+        for name in sorted(self._unread):
+            if time.monotonic() > until:
+                break
+            self._unread.discard(name)
+            self._read(name, folders[name])
         self._plan()
         reasons, controlled = read_reasons(self.folder), bool(holder(self.folder))
         if (reasons, controlled) != (self._reasons, self.controlled):
@@ -224,6 +227,14 @@ class Catalogue:
             raise Missing(f"{name} is not a group: it has no {GROUP}")
         with self._lock:
             return self._groups.setdefault(name, Runs(folder))
+
+    def look(self) -> list[Runs]:
+        """All groups, after a look at each that reads for ``PATIENCE`` seconds, twice that at most."""
+        groups = self.groups()
+        until = time.monotonic() + PATIENCE
+        for runs in groups:
+            runs.look(max(PATIENCE / len(groups), until - time.monotonic()))
+        return groups
 
     def groups(self) -> list[Runs]:
         """Those of the folder, the newest first."""

@@ -17,6 +17,7 @@ from mlecore.runs.code import CODE, paths, script
 from .places import OUTPUT, Missing, output_file, read_start
 
 LISTED = 2000  # files of a run
+IN_FOLDER = 100  # of a run, in a static folder, where each is a page
 SHOWN = 512 << 10  # bytes of a file
 _HIGHLIGHTED = 128 << 10  # bytes: Pygments needs a second for a megabyte
 _COMPARED = 3000  # lines of each of two files
@@ -63,7 +64,7 @@ class Shown:
     is_text: bool
 
 
-def listed(run: Path, folders: tuple[str, ...] = OUTPUT) -> tuple[list[Listed], bool]:
+def listed(run: Path, folders: tuple[str, ...] = OUTPUT, most: int = LISTED) -> tuple[list[Listed], bool]:
     """Files of a run by their paths, no links among them; and whether there are more."""
     found: list[Listed] = []
     for path in paths(run, folders):
@@ -73,7 +74,7 @@ def listed(run: Path, folders: tuple[str, ...] = OUTPUT) -> tuple[list[Listed], 
             size = path.stat().st_size
         except OSError:
             continue
-        if len(found) == LISTED:
+        if len(found) == most:
             return found, True
         found.append(Listed(path=path.relative_to(run).as_posix(), size=size, is_code=path.suffix.lower() in CODE))
     return found, False

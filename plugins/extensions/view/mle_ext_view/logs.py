@@ -46,22 +46,22 @@ class Found:
     size: int
 
 
-def piece_from(file: BinaryIO, start: int) -> Piece:
+def piece_from(file: BinaryIO, start: int, most: int = PIECE) -> Piece:
     """The lines from a byte on; from the beginning of the line that it lies in."""
-    size = _size(file)
+    size = size_of(file)
     start = _line_start(file, min(max(0, start), size))
     file.seek(start)
-    content = file.read(PIECE)
+    content = file.read(most)
     if start + len(content) < size and (cut := content.rfind(b"\n")) >= 0:
         content = content[: cut + 1]
     return _piece(content, start, size)
 
 
-def piece_before(file: BinaryIO, end: int) -> Piece:
+def piece_before(file: BinaryIO, end: int, most: int = PIECE) -> Piece:
     """The lines before a byte."""
-    size = _size(file)
+    size = size_of(file)
     end = min(max(0, end), size)
-    start = max(0, end - PIECE)
+    start = max(0, end - most)
     file.seek(start)
     content = file.read(end - start)
     if start > 0 and (cut := content.find(b"\n")) >= 0 and cut + 1 < len(content):
@@ -69,13 +69,9 @@ def piece_before(file: BinaryIO, end: int) -> Piece:
     return _piece(content, end - len(content), size)
 
 
-def last_piece(file: BinaryIO) -> Piece:
-    return piece_before(file, _size(file))
-
-
 def search(file: BinaryIO, word: str, start: int = 0) -> Found:
     """Lines with a word, from a byte on; capitals matter if the word has any."""
-    size, wanted, fold = _size(file), word.encode("utf-8", "replace"), word == word.lower()
+    size, wanted, fold = size_of(file), word.encode("utf-8", "replace"), word == word.lower()
     found, at, until = list[Match](), min(max(0, start), size), time.monotonic() + _PATIENCE
     while wanted and at < size and len(found) < MATCHES and time.monotonic() < until:
         file.seek(at)
@@ -116,5 +112,5 @@ def _piece(content: bytes, start: int, size: int) -> Piece:
     return Piece(start=start, end=start + len(content), size=size, lines=shown)
 
 
-def _size(file: BinaryIO) -> int:
+def size_of(file: BinaryIO) -> int:
     return os.fstat(file.fileno()).st_size

@@ -91,7 +91,7 @@ class Row:
 
 
 def stamp(folder: str) -> Stamp:
-    """Another one as soon as the run's row may be another one: a grade is written before the record that tells of it."""
+    """Another one as soon as the run's row may be: a grade is written before the record that tells of it."""
     return file_stamp(f"{folder}/{RECORD}"), file_stamp(f"{folder}/{FOLDER}")
 
 

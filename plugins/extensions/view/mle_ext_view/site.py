@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from markupsafe import Markup
 from mle_lib_pages import environment, inline, linked
 
 from mlecore.printable import printable
@@ -22,6 +21,7 @@ from mlecore.units import show_duration, show_size
 
 from .catalogue import Catalogue
 from .code import colours
+from .places import Missing
 
 HERE = Path(__file__).parent
 
@@ -46,14 +46,24 @@ class Links:
     def file(self, group: str, run: str, path: str, line: int | None = None) -> str:
         anchor = "" if line is None else f"#L-{line}"
         if self.static:
-            return self.run(group, run, file_page(path)) + anchor
+            return self.run(group, run, file_name(path)) + anchor
         return self.run(group, run, "file", path=path) + anchor
+
+    def calls(self, group: str, run: str, page: int) -> str:
+        """A page of a conversation, from 1."""
+        if self.static and page > 1:
+            return self.run(group, run, f"calls-{page}")
+        return self.run(group, run, "calls", page=page if page > 1 else None)
 
     def compare(self, *runs: str) -> str:
         """Two runs, each as GROUP/RUN."""
         if self.static:
-            return f"{self.base}{compare_page(*runs)}"
+            return f"{self.base}{compare_name(*runs)}"
         return self._to("compare.html", dict(zip("ab", runs, strict=False)))
+
+    def events(self, group: str = "", run: str = "") -> str:
+        """The stream that tells when a group or a run has changed; of no use in a folder."""
+        return self._to("events", {"group": group, "run": run})
 
     def _to(self, path: str, query: Mapping[str, object]) -> str:
         given = {name: value for name, value in query.items() if value not in (None, "", 0)}
@@ -64,13 +74,14 @@ def _part(name: str) -> str:
     return quote(os.fsencode(name), safe="")
 
 
-def file_page(path: str) -> str:
+def file_name(path: str) -> str:
     """The page of a file in a static folder: a path may be longer than a name may be."""
     return f"file-{hashlib.sha256(os.fsencode(path)).hexdigest()[:20]}"
 
 
-def compare_page(*runs: str) -> str:
-    return f"compare-{hashlib.sha256(chr(0).join(runs).encode()).hexdigest()[:20]}.html"
+def compare_name(*runs: str) -> str:
+    """The page of two runs in a static folder."""
+    return f"compare-{hashlib.sha256(chr(0).join(sorted(runs)).encode()).hexdigest()[:20]}.html"
 
 
 class Site:
@@ -88,26 +99,20 @@ class Site:
             "size": lambda count: "" if count is None else show_size(count),
             "short": lambda text, most: text if len(text) <= most else f"{text[:most]} ...",
         }
-        self._css = (HERE / "static" / "view.css").read_text(encoding="utf-8") + colours()
-        self._js = (HERE / "static" / "view.js").read_text(encoding="utf-8")
+        self.css = (HERE / "static" / "view.css").read_text(encoding="utf-8") + colours()
+        self.js = (HERE / "static" / "view.js").read_text(encoding="utf-8")
+
+    def or_missing(self, depth: int, make: Callable[[], str]) -> tuple[str, bool]:
+        """A page, or one that says why there is none; and whether there is one."""
+        try:
+            return make(), True
+        except Missing as error:
+            return self.render("missing.html", depth, title="Not found", why=str(error)), False
 
     def render(self, template: str, depth: int, *, title: str, live: str = "", **values: Any) -> str:
-        """A page ``depth`` folders below the first one. ``live``: what its event stream tells about."""
+        """A page ``depth`` folders below the first one. ``live``: the address of its event stream, if it has one."""
         links = Links(depth, self.static)
-        head = inline(css=self._css, js=self._js) if self.static else linked(links.base, connect=True)
+        head = inline(css=self.css, js=self.js) if self.static else linked(links.base, connect=True)
         return self._templates.get_template(template).render(
             head=head, title=one_line(title), links=links, static=self.static, live=live, **values
         )
-
-    @property
-    def css(self) -> str:
-        return self._css
-
-    @property
-    def js(self) -> str:
-        return self._js
-
-
-def html(text: str) -> Markup:
-    """What was escaped where it was made."""
-    return Markup(text)

@@ -6,6 +6,6 @@ in it is from agents and endpoints, so it is read in bounded memory and without 
 https://github.com/harbor-framework/harbor/blob/main/rfcs/0001-trajectory-format.md
 """
 
-from .document import write_trace
+from .document import read_steps, write_trace
 
-__all__ = ["write_trace"]
+__all__ = ["read_steps", "write_trace"]

@@ -30,7 +30,7 @@ def write_trace(
     yield msgspec.json.encode({"schema_version": VERSION, **head})[:-1] + b',"steps":['
     sums: dict[str, float] = {}
     number = size = 0
-    for step in _steps(transcripts, log, base, notes):
+    for step in read_steps(transcripts, log, base, notes):
         number += 1
         piece = msgspec.json.encode({"step_id": number, **step})
         size += len(piece)
@@ -46,7 +46,8 @@ def write_trace(
     yield b"\n]," + msgspec.json.encode({"final_metrics": {**sums, "total_steps": number}, **told})[1:] + b"\n"
 
 
-def _steps(transcripts: BinaryIO, log: Path, base: str, notes: list[str]) -> Iterator[Json]:
+def read_steps(transcripts: BinaryIO, log: Path, base: str, notes: list[str]) -> Iterator[Json]:
+    """The steps alone, as a trajectory has them but for their numbers, each as soon as it is complete."""
     calls = {call.number: _facts(call) for call in read_calls(log)}
     steps = Steps(base)
     counted = {number for number, (metrics, _) in calls.items() if metrics}

@@ -1,0 +1,93 @@
+"""Two runs side by side: what differs, scores over time, code."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+from mlecore.reports.graded import read_graded
+from mlecore.runs.record import RunRecord
+
+from . import code
+from .places import Missing
+from .rows import Row
+from .run_page import full_record, score_over_time
+from .site import Site
+
+_FILES = 40  # of two runs
+_PAIRS = 200  # of a group, in a folder
+
+
+def compare_page(site: Site, first: str, second: str) -> str:
+    """Two runs, each as GROUP/RUN."""
+    records = [full_record(site, *_names(name)) for name in (first, second)]
+    graded = [read_graded(record) for record in records]
+    facts = [_facts(record) for record in records]
+    return site.render(
+        "compare.html",
+        0,
+        title=f"{first} and {second}",
+        runs=list(zip((first, second), records, graded, strict=True)),
+        facts=[(name, facts[0][name], facts[1][name]) for name in facts[0]],
+        history=score_over_time([(each.run.label, each) for each in graded]),
+        files=list(_file_changes(site, *records)),
+    )
+
+
+def _names(name: str) -> tuple[str, str]:
+    group, slash, run = name.partition("/")
+    if not slash:
+        raise Missing(f"{name[:200]!r} names no run: write GROUP/RUN")
+    return group, run
+
+
+def _facts(record: RunRecord) -> dict[str, str]:
+    usage, report = record.usage, record.report
+    return {
+        "agent": f"{record.label} {record.agent.version}".strip(),
+        "options": ", ".join(f"{name}={value}" for name, value in record.agent.options.items()),
+        "model": record.model or "",
+        "competition": f"{record.competition} {record.edition}",
+        "seed": str(record.seed),
+        "state": record.state,
+        "ended": f"{record.ended or ''} {record.reason}".strip(),
+        "score": (report.score_text or report.status) if report else "",
+        "medal": (report.medal or "none") if report and report.gold_threshold is not None else "",
+        "seconds": "" if record.seconds is None else f"{record.seconds:.0f}",
+        "attempts": str(len(record.attempts)),
+        "model calls": str(record.calls.calls) if record.calls else "",
+        "input tokens": str(usage.input_tokens) if usage and usage.input_tokens is not None else "",
+        "output tokens": str(usage.output_tokens) if usage and usage.output_tokens is not None else "",
+        "US dollars": f"{usage.cost_usd:.4f}" if usage and usage.cost_usd is not None else "",
+        "CPUs": str(record.hardware.cpus or ""),
+        "network": record.network,
+        "backend": record.backend.name,
+    }
+
+
+def _file_changes(
+    site: Site, first: RunRecord, second: RunRecord
+) -> Iterator[tuple[str, str, Sequence[code.Change], bool]]:
+    """Code files that both runs have or one has: path, in which run, changes."""
+    sides = [
+        {file.path for file in code.listed(record.folder, ("code",))[0] if file.is_code} for record in (first, second)
+    ]
+    for path in sorted(sides[0] | sides[1])[:_FILES]:
+        texts = []
+        for record, side in zip((first, second), sides, strict=True):
+            try:
+                texts.append(code.text_of(record.folder, path, site.runs)[0] if path in side else "")
+            except Missing:
+                texts.append("")
+        lines, cut = code.changes(*texts)
+        where = "both" if path in sides[0] & sides[1] else "the first" if path in sides[0] else "the second"
+        yield path, where, lines, cut
+
+
+def pairs(rows: Iterable[Row]) -> list[tuple[str, str]]:
+    """Names of runs on the same competition with the same seed, the first ones."""
+    found: dict[tuple[str, int], list[str]] = {}
+    for row in rows:
+        found.setdefault((row.record.competition, row.record.seed), []).append(row.record.name)
+    each = (pair for names in found.values() for pair in itertools.combinations(names, 2))
+    return list(itertools.islice(each, _PAIRS))

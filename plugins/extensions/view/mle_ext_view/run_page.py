@@ -1,0 +1,211 @@
+"""The page of one run: what happened when, its score, its submission, its files, and what detectors found."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from attrs import frozen
+from markupsafe import Markup
+from mle_lib_pages.charts import Line, line_chart
+from mle_lib_pages.scale import Scale
+from mle_lib_pages.strips import Axis, Dot, score_strip, strip_scale
+
+from mlecore.detectors import Evidence
+from mlecore.errors import MlecoreError
+from mlecore.grading.report import Report
+from mlecore.printable import printable
+from mlecore.reports.graded import Graded, read_graded
+from mlecore.runs.findings import place, read_findings
+from mlecore.runs.journal import Journal
+from mlecore.runs.record import RunRecord, RunSummary
+from mlecore.runs.snapshots import snapshots
+from mlecore.runs.store import RECORD, recover_record
+from mlecore.runs.waiting import read_reasons, with_reason
+
+from .code import IN_FOLDER, listed
+from .conversation import has_conversation
+from .places import Missing, child, read_start
+from .site import Links, Site
+
+_EVENTS = 500  # that are shown
+_FIRST_ROWS = 8
+_START = 64 << 10  # bytes in which a file's first rows are
+_MARKS = ("sample", "median", "bronze", "silver", "gold")
+
+
+@frozen(kw_only=True)
+class FirstRows:
+    """The beginning of a table."""
+
+    rows: list[list[str]]
+    size: int  # bytes of the whole file
+    missing: str = ""  # why there is none
+
+
+def full_record(site: Site, group: str, run: str) -> RunRecord:
+    """Raises Missing."""
+    runs = site.catalogue.group(group)
+    row = runs.row(run)
+    try:
+        record = recover_record(child(runs.folder, run))[0]
+    except (Missing, FileNotFoundError):
+        if not isinstance(row.record, RunRecord):
+            raise Missing(f"there is no run {run} in {group}") from None
+        record = row.record
+    except (MlecoreError, OSError) as error:
+        raise Missing(f"the record of {run} cannot be read: {error}") from None
+    return with_reason(record, read_reasons(runs.folder))
+
+
+def run_page(site: Site, group: str, name: str) -> str:
+    """Raises Missing."""
+    record = full_record(site, group, name)
+    graded = read_graded(record)
+    links = Links(3, site.static)
+    linked = {file.path for file in listed(record.folder, most=IN_FOLDER)[0]} if site.static else None
+    found, damaged = read_findings(record)
+    return site.render(
+        "run.html",
+        3,
+        title=name,
+        live="" if record.settled else links.events(group, name),
+        group=group,
+        record=record,
+        report=graded.report,
+        graded=graded,
+        strip=_strip(graded.report, record),
+        scale=strip_scale(medals=graded.report is not None and graded.report.gold_threshold is not None),
+        history=score_over_time([(record.label, graded)]),
+        thresholds=_thresholds(graded.report),
+        events=_events(record),
+        submission=_first_rows(site, record),
+        sample=_sample(record),
+        findings=found,
+        damaged=damaged,
+        evidence=lambda evidence: _evidence(links, group, name, evidence, linked),
+        place=place,
+        snapshots=[(seconds, path.relative_to(record.folder).as_posix()) for seconds, path in snapshots(record)],
+        has_conversation=has_conversation(record),
+        others=[] if site.static else _others(site, group, record),
+    )
+
+
+def _thresholds(report: Report | None) -> dict[str, float]:
+    """Name -> score, the known ones."""
+    if report is None:
+        return {}
+    values = {"sample": report.sample_score} | {name: getattr(report, f"{name}_threshold") for name in _MARKS[1:]}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _strip(report: Report | None, record: RunSummary) -> Markup:
+    if report is None or report.exact is None or not _thresholds(report):
+        return Markup("")
+    axis = Axis(**{name: _thresholds(report).get(name) for name in _MARKS}, lower_is_better=report.is_lower_better)
+    return score_strip(axis, [Dot(score=report.exact, words=f"{record.name}: {report.score_text}", number=0)])
+
+
+def score_over_time(runs: Sequence[tuple[str, Graded]]) -> Markup:
+    """From graded snapshots; empty without any."""
+    lines = [
+        Line(
+            name=printable(name[:14]),
+            points=[(moment.seconds / 3600, moment.score) for moment in graded.history if moment.score is not None],
+            number=number,
+            step=True,
+        )
+        for number, (name, graded) in enumerate(runs)
+    ]
+    lines = [line for line in lines if line.points]
+    report = next((graded.report for _, graded in runs if graded.report), None)
+    if not lines:
+        return Markup("")
+    return line_chart(lines, Scale(label="hours", low=0.0), Scale(label="score", marks=_thresholds(report)))
+
+
+def _events(record: RunRecord) -> list[dict[str, Any]]:
+    """The run's events, the last ones; each with its details in words."""
+    shown: list[dict[str, Any]] = []
+    for event in Journal(record.folder.parent).read(run=record.name):
+        details = {key: value for key, value in event.items() if key not in ("at", "run", "event")}
+        words = ", ".join(f"{key}: {value}" for key, value in details.items())
+        shown.append({"at": str(event.get("at")), "event": str(event.get("event")), "details": words})
+    return shown[-_EVENTS:]
+
+
+def _first_rows(site: Site, record: RunRecord) -> FirstRows:
+    path = record.submission
+    if path is None:
+        return FirstRows(rows=[], size=0, missing="there is no submission")
+    try:
+        content, size = read_start(path, site.runs, _START)
+    except Missing as error:
+        return FirstRows(rows=[], size=0, missing=str(error))
+    return FirstRows(rows=_rows(content), size=size)
+
+
+def _sample(record: RunRecord) -> FirstRows:
+    """Of the sample submission, where the competition and its data are on this machine."""
+    from mlecore.competitions import competition
+    from mlecore.data.layout import DataDirs
+    from mlecore.data.opening import open_prepared
+    from mlecore.data.sample import open_sample
+
+    try:
+        target = competition(record.competition, record.edition)
+        data = open_prepared(target, DataDirs.of(_data(record)), synthetic=record.synthetic, verified=False)
+        with open_sample(target.facts, data.public) as path, path.open("rb") as file:
+            return FirstRows(rows=_rows(file.read(_START)), size=path.stat().st_size)
+    except (MlecoreError, OSError) as error:
+        return FirstRows(rows=[], size=0, missing=str(error).splitlines()[0])
+
+
+def _data(record: RunRecord) -> Sequence[str]:
+    from mlecore.runs.store import open_group
+
+    try:
+        return open_group(record.folder.parent).info.data
+    except MlecoreError:
+        return ()
+
+
+def _rows(content: bytes) -> list[list[str]]:
+    lines = islice(io.StringIO(content.decode("utf-8", "replace"), newline=""), _FIRST_ROWS + 1)
+    try:
+        return [[cell[:60] for cell in row[:12]] for row in csv.reader(lines)]
+    except csv.Error:
+        return []
+
+
+def _evidence(links: Links, group: str, run: str, evidence: Evidence, linked: set[str] | None) -> str | None:
+    """A link to where a finding shows, if that is in the run and, in a folder, one of its pages."""
+    if evidence.of or "/" not in evidence.file or (linked is not None and evidence.file not in linked):
+        return None
+    if evidence.file == "logs/output.log" and evidence.offset is not None and not links.static:
+        return links.run(group, run, "log", **{"from": evidence.offset})
+    return links.file(group, run, evidence.file, evidence.line)
+
+
+def _others(site: Site, group: str, record: RunRecord) -> list[str]:
+    """Runs of the group on the same competition, to compare with."""
+    rows = site.catalogue.group(group).rows.values()
+    return [
+        row.record.name
+        for row in rows
+        if row.record.competition == record.competition and row.record.name != record.name
+    ][:20]
+
+
+def record_files(site: Site, record: RunRecord) -> Iterator[tuple[str, bytes]]:
+    """The JSON files of a run: its record, its grade, what detectors found."""
+    names = [RECORD, "grade.json", "grade_error.json", "snapshots.json"]
+    names += [f"findings/{name}.json" for name in sorted(read_findings(record)[0])]
+    for name in names:
+        try:
+            yield name, read_start(record.folder / name, site.runs, 256 << 10)[0]
+        except Missing:
+            continue
