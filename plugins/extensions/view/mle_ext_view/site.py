@@ -36,10 +36,10 @@ class Links:
     def groups(self) -> str:
         return f"{self.base}index.html"
 
-    def group(self, group: str, **query: object) -> str:
+    def group(self, group: str, /, **query: object) -> str:
         return self._to(f"g/{_part(group)}/index.html", query)
 
-    def run(self, group: str, run: str, page: str = "index", **query: object) -> str:
+    def run(self, group: str, run: str, page: str = "index", /, **query: object) -> str:
         """``page``: index, log, code, calls, record."""
         return self._to(f"g/{_part(group)}/{_part(run)}/{page}.html", query)
 

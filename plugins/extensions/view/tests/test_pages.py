@@ -1,0 +1,91 @@
+"""The pages say what the records say."""
+
+from __future__ import annotations
+
+from starlette.testclient import TestClient
+
+RUN = "g/finished/alpha--optical-digits--0"
+
+
+def text(client: TestClient, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def test_groups(client: TestClient) -> None:
+    page = text(client, "index.html")
+    assert "2 gold, 1 silver, 2 bronze" in page
+    assert "8 graded" in page
+    assert "6 planned, 1 waiting, 1 failed" in page
+
+
+def test_a_group_has_its_agents_its_matrix_and_its_runs(client: TestClient) -> None:
+    page = text(client, "g/finished/index.html")
+    assert page.count('class="q gold"') == 2 + 1  # and the legend
+    assert "alpha, optical-digits, seed 0: gold, 0.92, flagged" in page
+    assert "8 runs." in page
+    assert "$1.68" in page  # four runs at 0.42
+
+
+def test_runs_can_be_chosen_and_ordered_by_the_address(client: TestClient) -> None:
+    page = text(client, "g/finished/index.html?agent=beta&competition=spaceship-titanic&sort=score")
+    assert "2 runs." in page
+    rows = page[page.index('<h2 id="runs">') :]
+    assert rows.index(">beta--spaceship-titanic--1<") < rows.index(">beta--spaceship-titanic--0<")
+    assert "alpha--" not in rows
+    assert "0 runs." in text(client, "g/finished/index.html?text=nothing-has-this")
+    text(client, "g/finished/index.html?page=-1&sort=x&self=1&group=2")
+
+
+def test_a_waiting_run_says_why(client: TestClient) -> None:
+    assert "2 of 2 GPUs are in use" in text(client, "g/working/index.html")
+    assert "2 of 2 GPUs are in use" in text(client, "g/working/alpha--optical-digits--0/index.html")
+    assert "the engine was killed" in text(client, "g/working/alpha--optical-digits--1/index.html")
+    assert "Nothing has happened yet" in text(client, "g/working/beta--optical-digits--0/index.html")
+
+
+def test_a_run(client: TestClient) -> None:
+    page = text(client, f"{RUN}/index.html")
+    for words in ("0.92", "gold medal", "rank 17 of 1000", "it submitted its work", "5 events", "id</th>", "0.7</td>"):
+        assert words in page, words
+    assert "Score over time" in page and "score by hours" in page
+    assert 'href="../../../g/finished/alpha--optical-digits--0/file.html?path=code%2Ftrain.py#L-3"' in page
+    assert "changes since" in page
+
+
+def test_code_and_changes(client: TestClient) -> None:
+    page = text(client, f"{RUN}/file.html?path=code/train.py")
+    assert '<span class="kn">import</span>' in page and 'id="L-3"' in page
+    changes = text(client, f"{RUN}/changes.html?a=snapshots/60.csv&b=snapshots/1800.csv")
+    assert '<span class="removed">-1,0.1</span><span class="added">+1,0.5</span>' in changes
+
+
+def test_the_conversation(client: TestClient) -> None:
+    page = text(client, f"{RUN}/calls.html")
+    for words in (
+        "You are good.",
+        "I look at the data. 2",
+        "Calls shell",
+        "command: ls",
+        "result 1",
+        "100 in, 20 out",
+        "$0.0100",
+        "1.5 s",
+    ):
+        assert words in page, words
+    assert client.get("g/finished/beta--optical-digits--0/calls.html").status_code == 404
+
+
+def test_the_record(client: TestClient) -> None:
+    page = text(client, f"{RUN}/record.html")
+    for name in ("run.json", "grade.json", "findings/rules.json"):
+        assert name in page
+
+
+def test_two_runs_side_by_side(client: TestClient) -> None:
+    page = text(client, "compare.html?a=finished/alpha--optical-digits--0&b=finished/alpha--optical-digits--1")
+    assert '<span class="removed">-model = 0</span><span class="added">+model = 1</span>' in page
+    assert "differs" in page and "score by hours" in page
+    assert client.get("compare.html?a=finished&b=finished/x").status_code == 404
+    assert client.get("compare.html").status_code == 404
