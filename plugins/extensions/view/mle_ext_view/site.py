@@ -17,7 +17,7 @@ from mle_lib_pages import environment, inline, linked
 
 from mlecore.printable import printable
 from mlecore.reports.cells import one_line
-from mlecore.units import show_duration, show_size
+from mlecore.units import counted, show_duration, show_size
 
 from .catalogue import Catalogue
 from .code import colours
@@ -95,6 +95,7 @@ class Site:
         self._templates.filters |= {
             "plain": one_line,
             "printable": lambda text: printable(str(text), lines=True),
+            "counted": counted,
             "duration": lambda seconds: "" if seconds is None else show_duration(seconds),
             "size": lambda count: "" if count is None else show_size(count),
             "short": lambda text, most: text if len(text) <= most else f"{text[:most]} ...",
