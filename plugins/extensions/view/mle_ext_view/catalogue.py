@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import time
@@ -24,6 +25,7 @@ from .places import Missing, child
 from .rows import Row, Stamp, file_stamp, read_row, stamp
 
 PATIENCE = 0.4  # seconds that a page waits for runs to be read; the next look goes on
+_PAIRS = 200  # of runs of a group
 
 
 class Runs:
@@ -84,10 +86,10 @@ class Runs:
             self._read(name, folders[name])
         until = time.monotonic() + patience
         for name in sorted(self._unread):
-            if time.monotonic() > until:
-                break
             self._unread.discard(name)
             self._read(name, folders[name])
+            if time.monotonic() > until:
+                break
         self._plan()
         reasons, controlled = read_reasons(self.folder), bool(holder(self.folder))
         if (reasons, controlled) != (self._reasons, self.controlled):
@@ -155,6 +157,14 @@ class Runs:
             evolve(row, record=with_reason(row.record, self._reasons)) if self._reasons else row
             for row in self.rows.values()
         ]
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names of runs on the same competition with the same seed, the first ones."""
+        found: dict[tuple[str, int], list[str]] = {}
+        for row in self.rows.values():
+            found.setdefault((row.record.competition, row.record.seed), []).append(row.record.name)
+        each = (pair for names in found.values() for pair in itertools.combinations(names, 2))
+        return list(itertools.islice(each, _PAIRS))
 
     @property
     def unread(self) -> int:

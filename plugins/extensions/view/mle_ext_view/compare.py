@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from mlecore.reports.graded import read_graded
 from mlecore.runs.record import RunRecord
 
 from . import code
 from .places import Missing
-from .rows import Row
 from .run_page import full_record, score_over_time
 from .site import Site
 
 _FILES = 40  # of two runs
-_PAIRS = 200  # of a group, in a folder
 
 
 def compare_page(site: Site, first: str, second: str) -> str:
@@ -29,7 +26,7 @@ def compare_page(site: Site, first: str, second: str) -> str:
         title=f"{first} and {second}",
         runs=list(zip((first, second), records, graded, strict=True)),
         facts=[(name, facts[0][name], facts[1][name]) for name in facts[0]],
-        history=score_over_time([(each.run.label, each) for each in graded]),
+        history=score_over_time([(f"{each.run.label} {each.run.seed}", each) for each in graded]),
         files=list(_file_changes(site, *records)),
     )
 
@@ -82,12 +79,3 @@ def _file_changes(
         lines, cut = code.changes(*texts)
         where = "both" if path in sides[0] & sides[1] else "the first" if path in sides[0] else "the second"
         yield path, where, lines, cut
-
-
-def pairs(rows: Iterable[Row]) -> list[tuple[str, str]]:
-    """Names of runs on the same competition with the same seed, the first ones."""
-    found: dict[tuple[str, int], list[str]] = {}
-    for row in rows:
-        found.setdefault((row.record.competition, row.record.seed), []).append(row.record.name)
-    each = (pair for names in found.values() for pair in itertools.combinations(names, 2))
-    return list(itertools.islice(each, _PAIRS))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from mlecore.runs.record import SETTLED
+
 from . import code, logs
 from .conversation import Conversations
 from .output import Outputs
+from .places import Missing
 from .run_page import full_record, record_files
 from .site import Site
 
@@ -38,14 +41,18 @@ def log_page(
 def log_part(site: Site, outputs: Outputs, group: str, run: str, query: Mapping[str, str]) -> dict[str, Any]:
     """What was printed after a byte, as HTML, for a page that is open."""
     record = full_record(site, group, run)
-    file, _ = outputs.open(record)
+    start, ended = number(query, "from"), record.state in ("collected", *SETTLED)
+    try:
+        file, _ = outputs.open(record)
+    except Missing:
+        if ended:
+            raise
+        return {"html": "", "end": start, "ended": False}  # it is being collected
     with file:
-        file_end = logs.size_of(file)
-        start = number(query, "from")
-        if start >= file_end:
-            return {"html": "", "end": file_end, "ended": record.state != "running"}
+        if start >= logs.size_of(file):
+            return {"html": "", "end": start, "ended": ended}
         piece = logs.piece_from(file, start)
-    return {"html": "\n".join(piece.lines), "end": piece.end, "ended": record.state != "running"}
+    return {"html": "\n".join(piece.lines), "end": piece.end, "ended": False}
 
 
 def _piece(file: BinaryIO, query: Mapping[str, str], most: int) -> logs.Piece:

@@ -33,6 +33,7 @@ from .site import Links, Site
 
 _EVENTS = 500  # that are shown
 _FIRST_ROWS = 8
+_OTHERS = 20  # runs to compare with
 _START = 64 << 10  # bytes in which a file's first rows are
 _MARKS = ("sample", "median", "bronze", "silver", "gold")
 
@@ -90,7 +91,7 @@ def run_page(site: Site, group: str, name: str) -> str:
         place=place,
         snapshots=[(seconds, path.relative_to(record.folder).as_posix()) for seconds, path in snapshots(record)],
         has_conversation=has_conversation(record),
-        others=[] if site.static else _others(site, group, record),
+        others=_others(site, group, record),
     )
 
 
@@ -191,13 +192,12 @@ def _evidence(links: Links, group: str, run: str, evidence: Evidence, linked: se
 
 
 def _others(site: Site, group: str, record: RunRecord) -> list[str]:
-    """Runs of the group on the same competition, to compare with."""
-    rows = site.catalogue.group(group).rows.values()
-    return [
-        row.record.name
-        for row in rows
-        if row.record.competition == record.competition and row.record.name != record.name
-    ][:20]
+    """Runs of the group on the same competition, to compare with; in a folder, those of pairs that have a page."""
+    runs = site.catalogue.group(group)
+    if site.static:
+        return [name for pair in runs.pairs() if record.name in pair for name in pair if name != record.name]
+    same = (row.record.name for row in runs.rows.values() if row.record.competition == record.competition)
+    return [name for name in same if name != record.name][:_OTHERS]
 
 
 def record_files(site: Site, record: RunRecord) -> Iterator[tuple[str, bytes]]:

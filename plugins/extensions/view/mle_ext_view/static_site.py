@@ -43,7 +43,7 @@ def _pages(site: Site) -> Iterator[tuple[str, Callable[[], str]]]:
         for row in rows:
             for name, make in _run_pages(site, group.name, row.record.name):
                 yield f"g/{group.name}/{row.record.name}/{name}.html", make
-        for pair in compare.pairs(rows):
+        for pair in group.pairs():
             names = [f"{group.name}/{name}" for name in pair]
             yield compare_name(*names), partial(compare.compare_page, site, *names)
     yield "index.html", partial(group_page.groups_page, site)
