@@ -21,6 +21,7 @@ def serve(runs: Path, port: int, say: Callable[[str], None]) -> None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", port))
+            listener.listen(128)  # before the address is printed: whoever opens it at once waits, and is not rejected
         except OSError as error:
             raise UsageError(
                 f"port {port} cannot be used: {error.strerror}", fix="Name another one, or leave out --port."
