@@ -98,7 +98,8 @@ class Conversations:
 
         runs = record.folder.parent
         path, log = record.folder / TRANSCRIPTS, record.folder / GATEWAY_LOG
-        open_file(log, runs).close()
+        if not has_conversation(record):
+            raise Missing(f"{record.name} has no transcripts: it needs a model and --transcripts, and must have ended")
         with open_file(path, runs) as probe:
             size = probe.seek(0, 2)
         key = (record.uid, str(record.folder), size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -86,7 +87,7 @@ def test_markup_is_text(client: TestClient, page: str) -> None:
 def test_every_page_that_is_linked_exists(client: TestClient) -> None:
     """From the first page on, all of the hostile group."""
     seen, waiting = set(), ["index.html"]
-    reasons = re.compile(r"there is no output yet|does not exist|cannot be shown|is no text|no file of a run|no run ")
+    reasons = re.compile(r"there is no output yet|does not exist|cannot be shown|is no text|no file of a run|no run |no transcripts")
     while waiting:
         address = waiting.pop()
         if address in seen:
@@ -152,3 +153,19 @@ def test_damaged_files_are_named_and_the_rest_is_shown(client: TestClient) -> No
     assert "beta--optical-digits--0" in page.text
     assert "broken" in client.get("index.html").text
     assert client.get("g/broken/index.html").status_code == 200
+
+
+def test_nothing_is_changed(runs: Path, client: TestClient) -> None:
+    def tree() -> dict[str, tuple[int, int, int]]:
+        found = {}
+        for path in runs.rglob("*"):
+            stat = path.lstat()
+            found[str(path)] = stat.st_ino, stat.st_size, stat.st_mtime_ns
+        return found
+
+    before = tree()
+    for group in ("finished", "working", "hostile"):
+        for page in ("index", "log", "code", "calls", "record"):
+            client.get(f"g/{group}/alpha--optical-digits--0/{page}.html")
+        client.get(f"g/{group}/index.html")
+    assert tree() == before
