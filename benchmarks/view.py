@@ -1,4 +1,4 @@
-"""How fast `mlecore view` opens many runs: the first look, a refresh, and a refresh after some runs changed.
+"""How fast `mlecore view` opens many runs (at once, again, after some changed) and a log of 500 MiB.
 
 python benchmarks/view.py [--runs 10000] [--groups 4]
 """
@@ -44,19 +44,23 @@ def measure(runs: Path) -> None:
     client = TestClient(make_app(runs, "token"), base_url="http://127.0.0.1")
 
     def get(name: str, address: str) -> str:
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.process_time()
         answer = client.get(f"/token/{address}")
-        seconds = time.perf_counter() - began
+        seconds, cpu = time.perf_counter() - began, time.process_time() - used
         assert answer.status_code == 200, answer.text
-        print(f"{name:40} {1000 * seconds:6.0f} ms {len(answer.content) / 1000:8.0f} kB", flush=True)
+        print(
+            f"{name:40} {1000 * seconds:6.0f} ms, {1000 * cpu:5.0f} ms of CPU {len(answer.content) / 1000:8.0f} kB",
+            flush=True,
+        )
         return answer.text
 
     total = sum(1 for _ in runs.glob("*/*/run.json"))
     print(f"{total} runs in {len(list(runs.iterdir()))} groups")
-    get("the groups, at once", "index.html")
-    looks = 1
-    while "not read yet" in get(f"the groups, look {looks + 1}", "index.html"):
-        looks += 1
+    began, looks = time.perf_counter(), 1
+    page = get("the groups, at once", "index.html")
+    while "not read yet" in page:
+        page, looks = client.get("/token/index.html").text, looks + 1
+    print(f"{'until every run was read':40} {1000 * (time.perf_counter() - began):6.0f} ms in {looks} looks")
     get("the groups again", "index.html")
     get("one group", "g/group-0/index.html")
     get("one group again", "g/group-0/index.html")
@@ -65,6 +69,14 @@ def measure(runs: Path) -> None:
     get("one group, after 100 runs changed", "g/group-0/index.html")
     run = min(path.parent.name for path in runs.glob("group-0/*/run.json"))
     get("one run", f"g/group-0/{run}/index.html")
+    log = runs / "group-0" / run / "logs" / "output.log"
+    log.parent.mkdir()
+    with log.open("wb") as file:
+        for _ in range(500):
+            file.write((b"a line of output that says nothing\n" * 30_000)[: 1 << 20])
+    get("a log of 500 MiB, its end", f"g/group-0/{run}/log.html")
+    get("its middle", f"g/group-0/{run}/log.html?from={250 << 20}")
+    get("a search that finds nothing in it", f"g/group-0/{run}/log.html?q=needle")
 
 
 if __name__ == "__main__":

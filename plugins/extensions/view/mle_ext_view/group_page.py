@@ -22,7 +22,7 @@ from .rows import Row
 from .site import Links, Site
 
 SHOWN = 200  # runs on one page of the table
-_SQUARES = 2500  # of the matrix
+_SQUARES = 1500  # of the matrix
 _POINTS = 500  # of a chart
 _KINDS = {
     **dict.fromkeys(("gold", "silver", "bronze", "above", "valid", "running"), ""),

@@ -87,7 +87,9 @@ def test_markup_is_text(client: TestClient, page: str) -> None:
 def test_every_page_that_is_linked_exists(client: TestClient) -> None:
     """From the first page on, all of the hostile group."""
     seen, waiting = set(), ["index.html"]
-    reasons = re.compile(r"there is no output yet|does not exist|cannot be shown|is no text|no file of a run|no run |no transcripts")
+    reasons = re.compile(
+        r"there is no output yet|does not exist|cannot be shown|is no text|no file of a run|no run |no transcripts"
+    )
     while waiting:
         address = waiting.pop()
         if address in seen:

@@ -67,9 +67,13 @@ def inline(css: str = "", js: str = "") -> Head:
 
 
 def linked(base: str, connect: bool = False) -> Head:
-    """For pages of a server that serves ASSETS under the address ``base``; ``connect`` allows requests and forms to it."""
+    """For pages of a server that serves ASSETS below ``base``; ``connect`` allows requests and forms to it."""
     link = Markup('<link rel="stylesheet" href="{0}pages.css"><script defer src="{0}pages.js"></script>')
-    return Head(top=_meta(_policy(style="'self'", script="'self'", requests="'self'" if connect else "'none'")) + link.format(base), bottom=Markup(""))
+    return Head(
+        top=_meta(_policy(style="'self'", script="'self'", requests="'self'" if connect else "'none'"))
+        + link.format(base),
+        bottom=Markup(""),
+    )
 
 
 def _policy(style: str, script: str, requests: str = "'none'") -> str:
