@@ -15,15 +15,18 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from mlecore.runs.waiting import FILE as WAITING
+
 from . import compare, group_page, part_pages, run_page
 from .access import Guard
 from .conversation import Conversations
 from .output import Outputs
-from .places import Missing
+from .places import Missing, child
 from .rows import file_stamp, stamp
 from .site import Site
 
 INTERVAL = 1.0  # seconds between two looks at what a page shows
+_REST = 9  # times as long as a look took: a page that is open takes a tenth of a CPU at most
 _LASTS = 3600.0  # seconds of an event stream; browsers open a new one
 _BEAT = 15.0  # seconds after which a stream without news says so, which shows whether the page is still open
 
@@ -94,6 +97,7 @@ async def _changes(request: Request, site: Site, group: str, run: str) -> AsyncI
     ends, beats = time.monotonic() + _LASTS, time.monotonic() + _BEAT
     yield "retry: 2000\n\n"
     while time.monotonic() < ends and not await request.is_disconnected():
+        began = time.monotonic()
         try:
             now = await run_in_threadpool(_version, site, group, run)
         except (Missing, OSError):
@@ -105,14 +109,14 @@ async def _changes(request: Request, site: Site, group: str, run: str) -> AsyncI
         if now != known or time.monotonic() > beats:
             beats = time.monotonic() + _BEAT
         known = now
-        await asyncio.sleep(INTERVAL)
+        await asyncio.sleep(max(INTERVAL, _REST * (time.monotonic() - began)))
 
 
 def _version(site: Site, group: str, run: str) -> object:
     """Another value when the page of all groups, of a group, or of a run would show something else."""
     if group and run:
         folder = site.catalogue.group(group).folder
-        return stamp(f"{folder}/{run}"), file_stamp(f"{folder}/waiting.json")
+        return stamp(str(child(folder, run))), file_stamp(f"{folder}/{WAITING}")
     if group:
         runs = site.catalogue.group(group).look()
         return runs.version, runs.unread

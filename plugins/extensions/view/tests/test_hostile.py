@@ -9,6 +9,9 @@ from urllib.parse import quote
 
 import pytest
 from groups_on_disk import EVIL, SECRET
+from mle_ext_view.app import _version
+from mle_ext_view.places import Missing
+from mle_ext_view.site import Site
 from starlette.testclient import TestClient
 
 RUN = "g/hostile/alpha--optical-digits--0"
@@ -171,3 +174,16 @@ def test_nothing_is_changed(runs: Path, client: TestClient) -> None:
             client.get(f"g/{group}/alpha--optical-digits--0/{page}.html")
         client.get(f"g/{group}/index.html")
     assert tree() == before
+
+
+def test_an_event_stream_tells_nothing_about_other_folders(runs: Path) -> None:
+    site = Site(runs)
+    assert _version(site, "finished", "alpha--optical-digits--0")
+    for group, run in (
+        ("finished", ".."),
+        ("finished", "../working/alpha--optical-digits--0"),
+        ("..", ""),
+        ("linked-group", ""),
+    ):
+        with pytest.raises(Missing):
+            _version(site, group, run)
