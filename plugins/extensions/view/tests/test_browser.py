@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import shutil
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,6 +97,38 @@ def test_every_page_is_quiet(browser: Browser, address: str) -> None:
             assert browser.problems == [], page
         style = browser.ask("getComputedStyle(document.body).backgroundColor")
         assert style == "rgb(20, 24, 28)", page  # the style sheet was not blocked
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The source of axe-core, from the npm registry."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    folder = tmp_path_factory.mktemp("axe")
+    done = subprocess.run(["npm", "pack", "--silent", "axe-core@4.11.0"], cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"npm cannot fetch axe-core: {done.stderr.strip()[-200:]}")
+    with tarfile.open(next(folder.glob("*.tgz"))) as archive:
+        source = archive.extractfile("package/axe.min.js")
+        assert source is not None
+        return source.read().decode()
+
+
+@pytest.mark.network
+def test_a_screen_reader_finds_its_way(browser: Browser, address: str, axe: str) -> None:
+    def flaws() -> list[str]:
+        run = "axe.run().then((found) => JSON.stringify(found.violations.map((each) => each.id)))"
+        answer = browser.call("Runtime.evaluate", expression=run, awaitPromise=True, returnByValue=True)
+        return json.loads(answer["result"]["value"])
+
+    for page in PAGES:
+        for dark in (False, True):
+            browser.visit(address + page, dark=dark)
+            browser.ask("document.querySelectorAll('details').forEach((each) => { each.open = true; }); 0")
+            browser.ask(axe + "; 0")
+            assert flaws() == [], page
+    browser.ask("document.documentElement.removeAttribute('lang'); 0")
+    assert flaws() == ["html-has-lang"]  # it does look
 
 
 def test_a_page_shows_changes_by_itself(browser: Browser, address: str, runs: Path) -> None:
