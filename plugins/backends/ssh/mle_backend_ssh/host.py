@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from attrs import evolve
+from mle_backend_vm import packing
 
 from mle_backend_ssh import bundle, sending
 from mle_backend_ssh.fetching import fetch
@@ -84,7 +85,7 @@ class Host:
         state = {"MLECORE_VM_STATE": self.settings.state} if self.settings.state else {}
         head = {
             "method": method,
-            "arguments": wire.pack(arguments),
+            "arguments": packing.pack(arguments),
             "options": self._options,
             "gateway_python": gateway_python,
             "environment": {**state, **(secrets or {})},
@@ -117,7 +118,7 @@ class Host:
             if "error" in head:
                 raise wire.unpack_error(head, self.name)
             if "result" in head:
-                return {"result": wire.unpack(head["result"])}, b""
+                return {"result": packing.unpack(head["result"])}, b""
             if not kinds or head.get("kind") in kinds:
                 return head, content
 

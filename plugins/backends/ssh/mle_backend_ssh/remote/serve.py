@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 import attrs
-from mle_backend_vm import collect, folders
+from mle_backend_vm import collect, folders, packing
 from mle_backend_vm.vm_backend import Vm
 
 from mle_backend_ssh.remote import survey, wire
@@ -67,7 +67,7 @@ def answer(request: Mapping[str, Any], given: IO[bytes], out: IO[bytes]) -> None
     """Answer one request whose first line was read; files of it follow in ``given``."""
     vm = Vm(request["options"], gateway_python=request["gateway_python"])
     method = request["method"]
-    arguments = wire.unpack(request["arguments"])
+    arguments = packing.unpack(request["arguments"])
     result: object = None
     if method in _PLAIN:
         result = getattr(vm, method)(*arguments)
@@ -89,7 +89,7 @@ def answer(request: Mapping[str, Any], given: IO[bytes], out: IO[bytes]) -> None
         result = survey.load(folders.state_root())
     else:
         raise BackendError(f"this program knows no {method!r}")
-    wire.write(out, {"result": wire.pack(result)})
+    wire.write(out, {"result": packing.pack(result)})
 
 
 def _start(vm: Vm, job: Job, given: IO[bytes]) -> Handle:

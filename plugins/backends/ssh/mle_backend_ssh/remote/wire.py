@@ -1,4 +1,4 @@
-"""The language that controller and host speak: values as JSON, one object a line, each with bytes after it or not.
+"""The language that controller and host speak: JSON objects, one a line, each with bytes after it or not.
 
 A request is one line, its answer any number of lines; ``result`` or ``error`` ends it. Lines before ``GREETING`` are
 what the user's shell prints.
@@ -6,40 +6,17 @@ what the user's shell prints.
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-import attrs
-
-from mlecore import agents, backends, errors, model_access
+from mlecore import errors
 
 GREETING = b"mlecore-host-1\n"
 LONGEST = 64 * 2**20  # bytes of a line; the longest holds the paths of a job's fetched files
 _NOISE = 1 << 20  # bytes that a shell may print before the greeting
 CHUNK = 256 * 1024
 
-_CLASSES = {
-    kind.__name__: kind
-    for kind in (
-        agents.Recipe,
-        backends.Capacity,
-        backends.Dataset,
-        backends.Resources,
-        backends.Enforcement,
-        backends.Fetched,
-        backends.Handle,
-        backends.Hardware,
-        backends.Image,
-        backends.Job,
-        backends.JobStatus,
-        backends.Problem,
-        backends.Sandbox,
-        model_access.ModelAccess,
-    )
-}
 _ERRORS = {
     kind.__name__: kind
     for kind in (
@@ -59,41 +36,6 @@ class ConnectionBroken(Exception):
 
 class NotStarted(ConnectionBroken):
     """mlecore's program did not start, and a reason was printed."""
-
-
-def pack(value: object) -> Any:
-    """A value of the contract of backends as JSON. Raises TypeError for any other."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, bytes):
-        return {"bytes": base64.b64encode(value).decode()}
-    if isinstance(value, PurePosixPath):
-        return {"path": str(value), "here": isinstance(value, Path)}
-    if isinstance(value, (list, tuple)):
-        return {"tuple" if isinstance(value, tuple) else "list": [pack(item) for item in value]}
-    if isinstance(value, Mapping):
-        return {"map": [[pack(key), pack(item)] for key, item in value.items()]}
-    name = type(value).__name__
-    if _CLASSES.get(name) is type(value):
-        return {"is": name, "has": {each.name: pack(getattr(value, each.name)) for each in attrs.fields(type(value))}}
-    raise TypeError(f"{name} is no value of a backend's contract")
-
-
-def unpack(value: Any) -> Any:
-    """The inverse of ``pack``. Raises ValueError, TypeError, KeyError for what it did not make."""
-    if not isinstance(value, dict):
-        return value
-    if "is" in value:
-        return _CLASSES[value["is"]](**{name: unpack(item) for name, item in value["has"].items()})
-    if "map" in value:
-        return {unpack(key): unpack(item) for key, item in value["map"]}
-    if "tuple" in value:
-        return tuple(unpack(item) for item in value["tuple"])
-    if "list" in value:
-        return [unpack(item) for item in value["list"]]
-    if "path" in value:
-        return (Path if value["here"] else PurePosixPath)(value["path"])
-    return base64.b64decode(value["bytes"])
 
 
 def line(value: Mapping[str, Any], content: bytes = b"") -> bytes:

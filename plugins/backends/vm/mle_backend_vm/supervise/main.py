@@ -7,6 +7,8 @@ import fcntl
 import json
 import os
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from . import keyring, processes
 from .files import LOCK, STATE
@@ -19,6 +21,23 @@ def main(folder: str, claims_folder: str) -> None:
     given = json.load(sys.stdin)
     if os.fork():
         os._exit(0)  # the controller waits for this one only
+    take(folder, claims_folder, given, _say_taken)
+
+
+def _say_taken() -> None:
+    with contextlib.suppress(BrokenPipeError):  # the controller may have been killed meanwhile
+        os.write(1, b".")
+    null = os.open("/dev/null", os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+
+
+def take(folder: str, claims_folder: str, given: dict[str, Any], taken: Callable[[], object]) -> None:
+    """Supervise the job in this process, to its end; at once back if it has a supervisor, or had one.
+
+    ``taken`` is called when the job is this one's. Raises what keeps the supervisor from working, which the job's
+    state then says, too.
+    """
     os.chdir("/")
     keyring.leave()
     lock = os.open(f"{folder}/{LOCK}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -31,11 +50,7 @@ def main(folder: str, claims_folder: str) -> None:
         return
     supervisor = Supervisor(folder, claims_folder, given, spec)
     supervisor.save()
-    with contextlib.suppress(BrokenPipeError):  # the controller may have been killed meanwhile
-        os.write(1, b".")
-    null = os.open("/dev/null", os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(null, 1)
+    taken()
     try:
         supervisor.run()
     except BaseException as error:

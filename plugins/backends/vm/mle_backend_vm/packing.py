@@ -1,0 +1,67 @@
+"""Values of the backends' contract as JSON, for backends whose jobs start on another machine than the controller's."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import attrs
+
+from mlecore import agents, backends, model_access
+
+_CLASSES = {
+    kind.__name__: kind
+    for kind in (
+        agents.Recipe,
+        backends.Capacity,
+        backends.Dataset,
+        backends.Resources,
+        backends.Enforcement,
+        backends.Fetched,
+        backends.Handle,
+        backends.Hardware,
+        backends.Image,
+        backends.Job,
+        backends.JobStatus,
+        backends.Problem,
+        backends.Sandbox,
+        model_access.ModelAccess,
+    )
+}
+
+
+def pack(value: object) -> Any:
+    """A value of the contract of backends as JSON. Raises TypeError for any other."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode()}
+    if isinstance(value, PurePosixPath):
+        return {"path": str(value), "here": isinstance(value, Path)}
+    if isinstance(value, (list, tuple)):
+        return {"tuple" if isinstance(value, tuple) else "list": [pack(item) for item in value]}
+    if isinstance(value, Mapping):
+        return {"map": [[pack(key), pack(item)] for key, item in value.items()]}
+    name = type(value).__name__
+    if _CLASSES.get(name) is type(value):
+        return {"is": name, "has": {each.name: pack(getattr(value, each.name)) for each in attrs.fields(type(value))}}
+    raise TypeError(f"{name} is no value of a backend's contract")
+
+
+def unpack(value: Any) -> Any:
+    """The inverse of ``pack``. Raises ValueError, TypeError, KeyError for what it did not make."""
+    if not isinstance(value, dict):
+        return value
+    if "is" in value:
+        return _CLASSES[value["is"]](**{name: unpack(item) for name, item in value["has"].items()})
+    if "map" in value:
+        return {unpack(key): unpack(item) for key, item in value["map"]}
+    if "tuple" in value:
+        return tuple(unpack(item) for item in value["tuple"])
+    if "list" in value:
+        return [unpack(item) for item in value["list"]]
+    if "path" in value:
+        return (Path if value["here"] else PurePosixPath)(value["path"])
+    return base64.b64decode(value["bytes"])
