@@ -312,6 +312,7 @@ class JobStatus:
     reason: str = ""  # why it is pending, or ended so; for people
     seconds: float | None = None  # that an exited one ran, by the backend's clock; None: it kept no time
     hardware: Hardware | None = None  # of an exited one; None: it was not measured
+    sandbox: Sandbox | None = None  # of an exited one, where only its machine knew it; None: as describe() said
 
 
 @frozen(kw_only=True)

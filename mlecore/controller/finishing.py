@@ -126,6 +126,7 @@ class Finishing:
         hardware = status.hardware or Hardware()
         checks = collect.read_checks(record) if fetched else record.checks
         record = evolve(record, ended=end.ended, reason=reason, seconds=used, hardware=hardware, checks=checks)
+        record = evolve(record, sandbox=status.sandbox or record.sandbox)
         return record, end
 
     def _availability(self, record: RunRecord, used: float | None) -> Availability | None:

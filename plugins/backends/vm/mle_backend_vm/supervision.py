@@ -113,7 +113,7 @@ def status(folder: Path, boot: str) -> JobStatus:
             in_doubt=bool(state.get("in_doubt")),
             reason=str(state.get("reason", "")),
             seconds=state.get("seconds"),
-            hardware=_hardware(state.get("hardware")),
+            hardware=hardware(state.get("hardware")),
         )
     if state["boot"] != boot:
         return _lost("the machine was restarted while it ran")
@@ -124,7 +124,7 @@ def status(folder: Path, boot: str) -> JobStatus:
     return JobStatus(phase=state["phase"], reason=str(state.get("reason", "")))
 
 
-def _hardware(measured: dict[str, Any] | None) -> Hardware | None:
+def hardware(measured: dict[str, Any] | None) -> Hardware | None:
     return Hardware(**{**measured, "gpus": tuple(measured["gpus"])}) if measured else None
 
 

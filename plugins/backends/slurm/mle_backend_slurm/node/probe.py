@@ -1,0 +1,34 @@
+"""Say what this node has, for `mlecore doctor`."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from pathlib import Path
+
+from mle_backend_vm import bubblewrap, gpus
+from mle_backend_vm.preflight import held_by_cgroup
+from mle_backend_vm.supervise import slirp
+from mle_backend_vm.supervise.files import write_json
+
+from mle_backend_slurm.node.run import node_name
+
+
+def probe(root: Path, folder: Path) -> None:
+    problem = bubblewrap.problem()
+    result = {
+        "node": node_name(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "python": platform.python_version(),
+        "sandbox": "" if problem is None else problem.description,
+        "fix": "" if problem is None else problem.fix,
+        "bubblewrap": bubblewrap.version() if shutil.which("bwrap") else "",
+        "slirp4netns": slirp.is_there(),
+        "cgroup": ", ".join(held_by_cgroup()),
+        "cpus": len(os.sched_getaffinity(0)),
+        "gpus": [gpu.model for gpu in gpus.found().values()],
+        "scratch": os.environ.get("TMPDIR", ""),
+        "free": shutil.disk_usage(root).free,
+    }
+    write_json(str(folder / "result.json"), result)

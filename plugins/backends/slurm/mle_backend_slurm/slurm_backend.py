@@ -1,0 +1,341 @@
+"""The backend slurm: jobs of a Slurm cluster, each with backend vm's sandbox and supervisor on its node."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar
+
+from mle_backend_vm import collect, environments, folders
+from mle_backend_vm.supervise import relaying
+from mle_backend_vm.supervise.files import OUTPUT, read_json
+
+from mle_backend_slurm import doctor, entries, outcome, sharing
+from mle_backend_slurm.batches import Gatherer, Submitter
+from mle_backend_slurm.building import Builder
+from mle_backend_slurm.commands import Slurm
+from mle_backend_slurm.entries import Entry
+from mle_backend_slurm.node.run import SANDBOX
+from mle_backend_slurm.settings import OPTIONS, Settings, sbatch_options
+from mle_backend_slurm.watch import Watch
+from mlecore.agents import HOME, Recipe
+from mlecore.backends import (
+    Backend,
+    CachedImage,
+    Dataset,
+    Enforcement,
+    Fetched,
+    Handle,
+    Image,
+    Job,
+    JobStatus,
+    Problem,
+    Progress,
+    Resources,
+    Sandbox,
+    secret_values,
+)
+from mlecore.errors import BackendError
+from mlecore.fetching import Receiver
+from mlecore.globs import Glob
+from mlecore.model_access import Process, gateway
+from mlecore.options import Option
+
+_CHUNK = 1 << 20
+_LOG = 600  # characters of what a node's program printed last
+_ENDED = 30.0  # seconds that a supervisor may take beyond the grace to end its job, before Slurm is asked to
+_KILLED = 120.0  # seconds that Slurm may take
+_SUBMITTED = 10.0  # seconds that sbatch may take to answer before a run is cancelled that it takes meanwhile
+_RETRY = 10  # intervals until a run that sbatch rejected is submitted again
+
+
+class SlurmBackend(Backend):
+    """Creating one contacts nothing."""
+
+    summary: ClassVar[str] = "A Slurm cluster: a job per run, in a bubblewrap sandbox on its node"
+    options: ClassVar[tuple[Option, ...]] = OPTIONS
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._root = settings.state
+        quiet = min(1.0, settings.poll / 10)
+        self.slurm = Slurm()
+        self._watch = Watch(self.slurm, settings.poll)
+        self._submitter = Submitter(self._root, self.slurm, quiet)
+        self._canceller = Gatherer(quiet, self._cancel_all)
+        self._builder = Builder(settings, self.slurm)
+        self._over: dict[str, int] = {}  # runs that Slurm says are over and that wrote no end: the look that said so
+        self._judging = threading.Lock()
+
+    # Before jobs
+
+    def describe(self) -> Sandbox:
+        """What every node must have; a node that enforces more says so, in ``JobStatus.sandbox``."""
+        isolated = self._settings.isolated
+        polled = Enforcement(level="watched", how="looked at four times a second; Slurm's limit beyond it")
+        network = Enforcement(level="enforced", how="network namespace") if isolated else Enforcement(level="absent")
+        user = "a separate one for each job" if os.geteuid() == 0 else "the controller's, in a user namespace"
+        return Sandbox(
+            isolation="bubblewrap" if isolated else None,
+            user=user if isolated else "the controller's own",
+            time=Enforcement(level="enforced" if isolated else "watched", how="init, and a supervisor outside"),
+            cpus=Enforcement(level="watched", how="CPU affinity, which a job can undo unless Slurm confines it"),
+            memory=polled,
+            processes=Enforcement(level="enforced", how="rlimit") if isolated else polled,
+            disk=Enforcement(level="watched", how="counted every few seconds; one file by rlimit"),
+            network=network,
+        )
+
+    def preflight(self, requested: Sequence[Resources] = ()) -> list[Problem]:
+        return doctor.problems(self._settings, self.slurm, requested)
+
+    def inventory(self) -> Sequence[str]:
+        return doctor.inventory(self._settings, self.slurm)
+
+    def stage_data(self, dataset: Dataset, progress: Progress) -> str:
+        return str(sharing.shared_data(dataset, self._root, progress))
+
+    def build(self, recipe: Recipe, log: Path) -> Image:
+        folders.make_private(self._root)
+        return self._builder.build(recipe, log)
+
+    def cached_images(self) -> Sequence[CachedImage]:
+        return environments.built(self._root)
+
+    def prune(self, chosen: Sequence[CachedImage]) -> tuple[list[CachedImage], int]:
+        queued = {entry.about().get("image") for entry in entries.entries(self._root)}
+        return environments.prune(self._root, [each for each in chosen if each.ref not in queued])
+
+    # Jobs
+
+    def start(self, job: Job) -> Handle:
+        """Queues it on the shared disk; it is submitted within a moment, with others that start now."""
+        entry = Entry(self._root, job.name)
+        if not entry.exists:
+            model = self._gateway(job)
+            given = {"secrets": secret_values(job), "gateway": model.settings.decode() if model else None}
+            about = {
+                "options": list(sbatch_options(self._settings, job.resources)),
+                "scratch": self._settings.scratch,
+                "isolated": self._settings.isolated,
+            }
+            with environments.kept(job.image.ref):
+                entries.write_entry(entry, job, about, model.argv if model else (), given)
+        if entry.batch() is None:
+            self._submitter.add(entry)
+            self._watch.hurry()
+        return entry.handle
+
+    def _gateway(self, job: Job) -> Process | None:
+        """It runs in the job's folder on its node, whose path may be too long for a socket's name."""
+        if job.resources.model is None:
+            return None
+        return gateway(
+            job.resources.model,
+            job.name,
+            listen=f"unix:{relaying.GATEWAY}",
+            folder=".",
+            slots=str(folders.make_private(self._root / "calls")),
+            python=sys.executable,
+        )
+
+    def list_jobs(self, group: str) -> dict[str, Handle]:
+        found = ((entry, entry.about()) for entry in entries.entries(self._root))
+        return {entry.name: entry.handle for entry, about in found if about.get("group") == group}
+
+    def status(self, handles: Sequence[Handle]) -> dict[Handle, JobStatus]:
+        """Mostly from the shared disk; Slurm is asked once for all runs, and only when it is time."""
+        out: dict[Handle, JobStatus] = {}
+        open_entries: dict[Handle, Entry] = {}
+        for handle in handles:
+            try:
+                entry = entries.entry_of(handle, self._root)
+            except BackendError as error:  # a wrong handle must not hide the other runs
+                out[handle] = JobStatus(phase="pending", reason=str(error))
+                continue
+            state = entry.state()
+            if not entry.exists:
+                out[handle] = JobStatus(phase="gone", reason=f"there is no such run in {self._root}")
+            elif outcome.is_settled(state):
+                assert state is not None
+                out[handle] = outcome.of_exited(state, None, self._sandbox(entry))
+            else:
+                open_entries[handle] = entry
+        if open_entries:
+            tasks = {entry.name: entry.task() for entry in open_entries.values()}
+            self._watch.look([task for task in tasks.values() if task])
+            for handle, entry in open_entries.items():
+                out[handle] = self._status_of(entry, tasks[entry.name])
+        return {handle: out[handle] for handle in handles}
+
+    def _status_of(self, entry: Entry, task: str | None) -> JobStatus:
+        if task is None:
+            state = entry.state()
+            return outcome.of_exited(state, None, None) if state else self._unsubmitted(entry)
+        watch = self._watch
+        seen, looks = watch.tasks.get(task), watch.looks
+        claimed, state = entry.claimed, entry.state()  # read after Slurm was asked: the end may have been written since
+        exited = state is not None and state["phase"] == "exited"
+        if (
+            exited
+            and (seen is None or seen.state in (*outcome.WAITING, *outcome.AT_WORK))
+            and not self._given_up(entry)
+        ):
+            return JobStatus(phase="running", reason="has ended; Slurm is asked why")
+        if exited:
+            assert state is not None
+            return outcome.of_exited(state, seen, self._sandbox(entry))
+        if seen is not None and seen.state in outcome.WAITING:
+            if claimed and self._given_up(entry):
+                return outcome.of_requeued(seen)
+            return JobStatus(phase="running") if claimed else outcome.of_waiting(seen)
+        if (seen is None and not watch.knows_all()) or (seen is not None and seen.state in outcome.AT_WORK):
+            self._over.pop(entry.name, None)
+        elif self._given_up(entry) and (looks > 0 or watch.error is None):
+            return outcome.of_lost(seen, entry.stop_requested() is not None, self._log(entry))
+        return self._at_work(entry, state, claimed)
+
+    def _at_work(self, entry: Entry, state: Mapping[str, Any] | None, claimed: bool) -> JobStatus:
+        error = self._watch.error
+        if state is not None:
+            reason = str(state.get("reason", ""))
+            return JobStatus(phase=state["phase"], reason=f"{error.message}; it runs on" if error else reason)
+        if claimed:
+            return JobStatus(phase="pending", reason="its node prepares it")
+        return JobStatus(phase="pending", reason=error.message if error else "is in Slurm's queue")
+
+    def _unsubmitted(self, entry: Entry) -> JobStatus:
+        placed, rejected = entry.batch(), entry.rejected()
+        if placed is not None:  # sbatch runs now, or its answer was lost
+            self._watch.hurry()
+            if self._given_up(entry) and self._watch.error is None:
+                self._over.pop(entry.name, None)
+                self._submitter.recover(placed[0], self._watch.names)
+            return JobStatus(phase="pending", reason="is being submitted")
+        self._submitter.add(entry)
+        if rejected is None:
+            return JobStatus(phase="pending", reason="is being submitted")
+        self._submitter.retry_later(entry, _RETRY * self._settings.poll)
+        fix = f" ({rejected['fix']})" if rejected.get("fix") else ""
+        return JobStatus(phase="pending", reason=f"{rejected['message']}{fix}", stuck=not rejected.get("limited"))
+
+    def _given_up(self, entry: Entry) -> bool:
+        """Did Slurm say so in two looks? The shared disk may show a node's last words a little later."""
+        with self._judging:
+            first = self._over.setdefault(entry.name, self._watch.looks)
+        self._watch.hurry()
+        return self._watch.looks >= first + 2
+
+    def _sandbox(self, entry: Entry) -> dict[str, Any] | None:
+        return read_json(str(entry.job / SANDBOX))
+
+    def _log(self, entry: Entry) -> str:
+        placed = entry.batch()
+        if placed is None:
+            return ""
+        with contextlib.suppress(OSError):
+            text = (self._root / "batches" / placed[0] / f"{placed[1]}.log").read_text(errors="replace")
+            return text[-_LOG:].strip()
+        return ""
+
+    def logs(self, handle: Handle, offset: int = 0, follow: bool = False) -> Iterator[bytes]:
+        entry = entries.entry_of(handle, self._root)
+        while True:
+            over = not entry.exists or (entry.state() or {}).get("phase") == "exited"
+            over = over or (follow and self.status([handle])[handle].phase in ("exited", "gone"))
+            with contextlib.suppress(FileNotFoundError), (entry.job / OUTPUT).open("rb") as source:
+                source.seek(offset)
+                while chunk := source.read(_CHUNK):
+                    offset += len(chunk)
+                    yield chunk
+            if over or not follow:
+                return
+            time.sleep(0.5)
+
+    def fetch(self, handle: Handle, globs: Sequence[str], into: Path, max_bytes: int, max_files: int) -> Fetched:
+        entry = entries.entry_of(handle, self._root)
+        if not entry.exists:
+            raise BackendError(f"{handle.name} was removed")
+        if not entry.job.is_dir():  # it never began
+            for text in globs:
+                Glob(text)  # raises its ValueError
+            return Receiver(into, max_bytes, max_files).fetched()
+        return collect.collect(entry.job / "home", globs, into, max_bytes, max_files, entry.job)
+
+    # Ending jobs
+
+    def stop(self, handle: Handle, grace: float) -> None:
+        entry = entries.entry_of(handle, self._root)
+        if not entry.exists or (entry.state() or {}).get("phase") == "exited":
+            return
+        entry.request_stop(grace)
+        if entry.claim_to_cancel():
+            self._cancel(entry)
+            entry.end_without_supervisor("stopped before it began", infra_failure=False)
+            return
+        if self._ends_within(entry, grace + _ENDED):
+            return
+        self._cancel(entry)
+        if not self._ends_within(entry, _KILLED):
+            raise BackendError(f"{handle.name} does not end", fix=f"See `squeue --job {entry.task()}`.")
+
+    def _ends_within(self, entry: Entry, seconds: float) -> bool:
+        """Also if Slurm says that it is over."""
+        limit = time.monotonic() + seconds
+        while time.monotonic() < limit:
+            if self.status([entry.handle])[entry.handle].phase in ("exited", "gone"):
+                return True
+            if (entry.state() or {}).get("phase") == "exited":
+                return True
+            time.sleep(0.2)
+        return False
+
+    def _cancel(self, entry: Entry) -> None:
+        """Returns when Slurm knows it; one call for all that are cancelled now. Raises BackendError."""
+        limit = time.monotonic() + _SUBMITTED
+        while (task := entry.task()) is None:
+            if entry.batch() is None or time.monotonic() > limit:
+                return
+            time.sleep(0.1)
+        called: Future[None] = Future()
+        self._canceller.add(f"{task} {id(called)}", called)
+        called.result()
+
+    def _cancel_all(self, tasks: Mapping[str, object]) -> None:
+        error: BaseException | None = None
+        try:
+            self.slurm.cancel(sorted({task.partition(" ")[0] for task in tasks}))
+        except BaseException as raised:
+            error = raised
+        for called in tasks.values():
+            assert isinstance(called, Future)
+            if error is None:
+                called.set_result(None)
+            else:
+                called.set_exception(error)
+
+    def remove(self, handle: Handle) -> None:
+        entry = entries.entry_of(handle, self._root)
+        if not entry.exists:
+            return
+        self.stop(handle, 0.0)
+        if self._may_be_queued(entry):
+            self._cancel(entry)
+        entries.erase(entry)
+        self._over.pop(entry.name, None)
+
+    def _may_be_queued(self, entry: Entry) -> bool:
+        """Could Slurm still start it, or does it hold its resources? Not if its supervisor ended by itself."""
+        return not outcome.is_settled(entry.state())
+
+    def home(self, job_name: str) -> PurePosixPath:
+        return HOME if self._settings.isolated else PurePosixPath(folders.job_folder(self._root, job_name) / "home")
+
+    def gateway_url(self, job_name: str) -> str:
+        return relaying.GATEWAY_URL
