@@ -119,7 +119,11 @@ class SlurmBackend(Backend):
         entry = Entry(self._root, job.name)
         if not entry.exists:
             model = self._gateway(job)
-            given = {"secrets": secret_values(job), "gateway": model.settings.decode() if model else None}
+            given = {
+                "secrets": secret_values(job),
+                "gateway": model.settings.decode() if model else None,
+                "key": _model_key(job),
+            }
             about = {
                 "options": list(sbatch_options(self._settings, job.resources)),
                 "scratch": self._settings.scratch,
@@ -339,3 +343,9 @@ class SlurmBackend(Backend):
 
     def gateway_url(self, job_name: str) -> str:
         return relaying.GATEWAY_URL
+
+
+def _model_key(job: Job) -> dict[str, str]:
+    """The model's real key, of which the node derives the token that the job gets instead."""
+    name = job.resources.model.key if job.resources.model else None
+    return {name: os.environ[name]} if name else {}

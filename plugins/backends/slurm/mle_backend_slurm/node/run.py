@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import evolve
@@ -37,7 +39,8 @@ def run(root: Path, batch: str, index: int) -> None:
         job, gateway, given = read_request(entry)
         about = entry.about()
         with staging.data(job, about["scratch"]) as data:
-            _lay_out(entry, evolve(job, data=str(data)), about["isolated"], gateway)
+            with _variables(given.pop("key")):
+                _lay_out(entry, evolve(job, data=str(data)), about["isolated"], gateway)
             if (grace := entry.stop_requested()) is not None:
                 entry.request_stop(float(grace or "0"))
             take(str(entry.job), str(root / "claims" / node_name()), given, lambda: None)
@@ -47,6 +50,17 @@ def run(root: Path, batch: str, index: int) -> None:
     finally:
         if not (entry.job / STATE).exists() and entry.exists and not (entry.folder / STATE).exists():
             entry.end_without_supervisor(f"{node_name()}: its job was ended before it began", infra_failure=True)
+
+
+@contextmanager
+def _variables(values: Mapping[str, str]) -> Iterator[None]:
+    """In this process only, and no longer than needed."""
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name in values:
+            os.environ.pop(name, None)
 
 
 def _lay_out(entry: Entry, job: Job, isolated: bool, gateway: list[str]) -> None:
