@@ -23,8 +23,13 @@ from mlecore.errors import BackendError, BackendUnreachable
 from mlecore.mirrors import mirrors_elsewhere
 
 _OPTIONS = ("--ntasks=1", "--cpus-per-task=2", "--mem=4G", "--time=120", "--no-requeue", "--export=ALL", "--chdir=/")
+_TRIES = 3
 _LOOK = 0.5  # seconds between two looks at the shared disk
 _FOREVER = 3 * 24 * 3600.0  # seconds that a build may wait in the queue
+
+
+class EndedWithoutResult(BackendError):
+    """A job of our own that Slurm ended, or whose program failed."""
 
 
 class JobResult:
@@ -46,7 +51,7 @@ class JobResult:
         self.id = self._slurm.submit((*self._options, *words), str(script))
 
     def wait(self, seconds: float) -> dict[str, object] | None:
-        """What it wrote; None if it has not within so many seconds. Raises BackendError if it ended without."""
+        """What it wrote; None if it has not within so many seconds. Raises EndedWithoutResult."""
         limit, ask = time.monotonic() + seconds, time.monotonic() + self._settings.poll
         over = 0
         while True:
@@ -59,7 +64,7 @@ class JobResult:
                 ask = time.monotonic() + self._settings.poll
                 over = over + 1 if self._is_over() else 0
                 if over > 1:
-                    raise BackendError(f"job {self.id} of Slurm ended without a result: {self._output()}")
+                    raise EndedWithoutResult(f"job {self.id} of Slurm ended without a result: {self._output()}")
             time.sleep(_LOOK)
 
     def reason(self) -> str:
@@ -109,9 +114,16 @@ class Builder:
             image: Image = packing.unpack(found)
             if not image.ref or environments.is_complete(Path(image.ref)):
                 return image
-        image = self._build_in_job(recipe, log)
+        image = self._build_persistently(recipe, log)
         write_json(str(known), packing.pack(image))
         return image
+
+    def _build_persistently(self, recipe: Recipe, log: Path) -> Image:
+        """Nodes fail, and jobs are preempted."""
+        for _ in range(_TRIES - 1):
+            with contextlib.suppress(EndedWithoutResult):
+                return self._build_in_job(recipe, log)
+        return self._build_in_job(recipe, log)
 
     def _build_in_job(self, recipe: Recipe, log: Path) -> Image:
         job = JobResult(self._settings, self._slurm, "builds", _OPTIONS)

@@ -24,10 +24,14 @@ def shared_data(dataset: Dataset, root: Path, progress: Progress) -> Path:
     if not public.is_dir():
         raise BackendError(f"the public data of {dataset.competition} are not at {public}")
     folders.make_private(root)
-    if public.stat().st_dev == root.stat().st_dev or file_system(public) in _SHARED:
+    if on_same_disk(public, root) or file_system(public) in _SHARED:
         progress(1, 1, dataset.competition)
         return public
     return _copied(dataset, public, root, progress)
+
+
+def on_same_disk(one: Path, other: Path) -> bool:
+    return one.stat().st_dev == other.stat().st_dev
 
 
 def _copied(dataset: Dataset, public: Path, root: Path, progress: Progress) -> Path:

@@ -50,6 +50,7 @@ from mlecore.options import Option
 _CHUNK = 1 << 20
 _LOG = 600  # characters of what a node's program printed last
 _ENDED = 30.0  # seconds that a supervisor may take beyond the grace to end its job, before Slurm is asked to
+_COMPLETED = 90.0  # seconds that Slurm may take to say how a job ended, once its supervisor has ended
 _KILLED = 120.0  # seconds that Slurm may take
 _SUBMITTED = 10.0  # seconds that sbatch may take to answer before a run is cancelled that it takes meanwhile
 _RETRY = 10  # intervals until a run that sbatch rejected is submitted again
@@ -70,7 +71,7 @@ class SlurmBackend(Backend):
         self._submitter = Submitter(self._root, self.slurm, quiet)
         self._canceller = Gatherer(quiet, self._cancel_all)
         self._builder = Builder(settings, self.slurm)
-        self._over: dict[str, int] = {}  # runs that Slurm says are over and that wrote no end: the look that said so
+        self._over: dict[str, tuple[int, float]] = {}  # runs that seem over: the look that said so first, and when
         self._judging = threading.Lock()
 
     # Before jobs
@@ -183,25 +184,20 @@ class SlurmBackend(Backend):
             state = entry.state()
             return outcome.of_exited(state, None, None) if state else self._unsubmitted(entry)
         watch = self._watch
-        seen, looks = watch.tasks.get(task), watch.looks
+        seen = watch.tasks.get(task)
         claimed, state = entry.claimed, entry.state()  # read after Slurm was asked: the end may have been written since
-        exited = state is not None and state["phase"] == "exited"
-        if (
-            exited
-            and (seen is None or seen.state in (*outcome.WAITING, *outcome.AT_WORK))
-            and not self._given_up(entry)
-        ):
-            return JobStatus(phase="running", reason="has ended; Slurm is asked why")
-        if exited:
-            assert state is not None
+        at_work = seen is not None and seen.state in outcome.AT_WORK
+        if state is not None and state["phase"] == "exited":
+            if (at_work or seen is None) and not self._lasts(entry, _COMPLETED if at_work else 0.0):
+                return JobStatus(phase="running", reason="has ended; Slurm is asked why")
             return outcome.of_exited(state, seen, self._sandbox(entry))
         if seen is not None and seen.state in outcome.WAITING:
-            if claimed and self._given_up(entry):
-                return outcome.of_requeued(seen)
-            return JobStatus(phase="running") if claimed else outcome.of_waiting(seen)
-        if (seen is None and not watch.knows_all()) or (seen is not None and seen.state in outcome.AT_WORK):
+            if not claimed:
+                return outcome.of_waiting(seen)
+            return outcome.of_requeued(seen) if self._lasts(entry) else JobStatus(phase="running")
+        if at_work or (seen is None and not watch.knows_all()):
             self._over.pop(entry.name, None)
-        elif self._given_up(entry) and (looks > 0 or watch.error is None):
+        elif self._lasts(entry):
             return outcome.of_lost(seen, entry.stop_requested() is not None, self._log(entry))
         return self._at_work(entry, state, claimed)
 
@@ -218,7 +214,7 @@ class SlurmBackend(Backend):
         placed, rejected = entry.batch(), entry.rejected()
         if placed is not None:  # sbatch runs now, or its answer was lost
             self._watch.hurry()
-            if self._given_up(entry) and self._watch.error is None:
+            if self._lasts(entry) and self._watch.error is None:
                 self._over.pop(entry.name, None)
                 self._submitter.recover(placed[0], self._watch.names)
             return JobStatus(phase="pending", reason="is being submitted")
@@ -229,12 +225,12 @@ class SlurmBackend(Backend):
         fix = f" ({rejected['fix']})" if rejected.get("fix") else ""
         return JobStatus(phase="pending", reason=f"{rejected['message']}{fix}", stuck=not rejected.get("limited"))
 
-    def _given_up(self, entry: Entry) -> bool:
-        """Did Slurm say so in two looks? The shared disk may show a node's last words a little later."""
+    def _lasts(self, entry: Entry, seconds: float = 0.0) -> bool:
+        """Did Slurm say the same in two more looks? The shared disk may show a node's last words a little later."""
         with self._judging:
-            first = self._over.setdefault(entry.name, self._watch.looks)
+            look, since = self._over.setdefault(entry.name, (self._watch.looks, time.monotonic()))
         self._watch.hurry()
-        return self._watch.looks >= first + 2
+        return self._watch.looks >= look + 2 and time.monotonic() - since >= seconds
 
     def _sandbox(self, entry: Entry) -> dict[str, Any] | None:
         return read_json(str(entry.job / SANDBOX))

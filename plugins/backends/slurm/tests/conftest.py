@@ -1,0 +1,130 @@
+"""A lab on whatever Slurm cluster answers here: one backend, its runs, and a check that nothing of them is left."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from mle_backend_slurm.entries import Entry
+from mle_backend_slurm.settings import read_settings
+from mle_backend_slurm.slurm_backend import SlurmBackend
+from mlecore_testing.backends.harness import shell_job
+
+from mlecore.agents import Recipe
+from mlecore.backends import Dataset, Handle, Job, JobStatus
+
+T = TypeVar("T")
+
+
+def slurm(*argv: str) -> str:
+    """The output of one of Slurm's commands."""
+    return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def why_not() -> str | None:
+    if shutil.which("sbatch") is None:
+        return "Slurm's commands are not installed"
+    try:
+        nodes = slurm("sinfo", "--noheader", "--format=%T").split()
+    except subprocess.SubprocessError:
+        return "no Slurm cluster answers"
+    return None if {"idle", "mixed", "allocated"} & set(nodes) else "no node of the Slurm cluster is up"
+
+
+class Lab:
+    """One backend with a group of its own."""
+
+    def __init__(self, folder: Path, **options: str) -> None:
+        self.options = {"state": str(folder / "state"), "poll": "0.5", **options}
+        self.folder = folder
+        self.backend = SlurmBackend(read_settings(self.options))
+        self.group = uuid.uuid4().hex[:12]
+        public = folder / "public"
+        public.mkdir(exist_ok=True)
+        public.chmod(0o755)
+        (public / "train.csv").write_text("id,target\n1,0\n")
+        self.dataset = Dataset(competition="toy", edition="v1", public=public, digest="d")
+        self.image = self.backend.build(Recipe(), folder / "build.log")
+
+    slurm = staticmethod(slurm)
+
+    def another(self, **options: str) -> SlurmBackend:
+        """The same backend, as another process would see it."""
+        return SlurmBackend(read_settings({**self.options, **options}))
+
+    def job(self, script: str = "true", **changes: Any) -> Job:
+        usual = {"group": self.group, "dataset": self.dataset, "time_limit": 120.0, "grace": 1.0, "image": self.image}
+        data = self.backend.stage_data(self.dataset, lambda done, total, what: None)
+        return shell_job(script, **{**usual, "data": data, **changes})
+
+    def start(self, script: str = "true", **changes: Any) -> Handle:
+        return self.backend.start(self.job(script, **changes))
+
+    def entry(self, handle: Handle) -> Entry:
+        return Entry(self.folder / "state", handle.name)
+
+    def status(self, handle: Handle) -> JobStatus:
+        return self.backend.status([handle])[handle]
+
+    def until(self, ready: Callable[[], T | None], why: Callable[[], object] = lambda: "", seconds: float = 90.0) -> T:
+        """The first true value of ``ready``."""
+        deadline = time.monotonic() + seconds
+        while not (found := ready()):
+            assert time.monotonic() < deadline, why()
+            time.sleep(0.1)
+        return found
+
+    def wait(self, handle: Handle, *phases: str) -> JobStatus:
+        def reached() -> JobStatus | None:
+            status = self.status(handle)
+            return status if status.phase in (phases or ("exited",)) else None
+
+        return self.until(reached, lambda: self.status(handle))
+
+    def said(self, handle: Handle, word: str) -> None:
+        self.until(lambda: word.encode() in self.output(handle), lambda: self.status(handle))
+
+    def output(self, handle: Handle) -> bytes:
+        return b"".join(self.backend.logs(handle))
+
+    def task(self, handle: Handle) -> str:
+        return self.until(self.entry(handle).task)
+
+    def clear(self) -> None:
+        for handle in self.backend.list_jobs(self.group).values():
+            self.backend.remove(handle)
+
+    def left(self) -> list[str]:
+        """Files of runs and batches that are still there, and tasks that Slurm still has."""
+        state = self.folder / "state"
+        kinds = ("queue", "jobs", "batches", "new", "trash")
+        return [str(path) for kind in kinds for path in (state / kind).glob("*")]
+
+
+@pytest.fixture
+def make_lab(tmp_path: Path) -> Iterator[Callable[..., Lab]]:
+    if (why := why_not()) is not None:
+        pytest.skip(why)
+    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+        folder.chmod(0o755)  # agents have another user where the tests are root's
+    labs: list[Lab] = []
+
+    def make(**options: str) -> Lab:
+        labs.append(Lab(tmp_path, **options))
+        return labs[-1]
+
+    yield make
+    for lab in labs:
+        lab.clear()
+        assert lab.left() == []
+
+
+@pytest.fixture
+def lab(make_lab: Callable[..., Lab]) -> Lab:
+    return make_lab()

@@ -1,0 +1,188 @@
+"""Runs that start together become one array, and are submitted once whatever happens meanwhile. Slurm is imitated."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from mle_backend_slurm import entries
+from mle_backend_slurm.batches import Submitter
+from mle_backend_slurm.commands import Slurm, explained
+from mle_backend_slurm.entries import Entry
+from mle_backend_slurm.watch import Watch
+from mlecore_testing.backends.harness import shell_job
+
+from mlecore.agents import Recipe
+from mlecore.backends import Dataset, Image
+from mlecore.errors import BackendError, BackendUnreachable
+
+ABOUT = {"options": ["--time=10"], "scratch": "", "isolated": True}
+
+
+class FakeSlurm(Slurm):
+    """sbatch accepts arrays of up to ``most`` tasks; ``lost``: it accepts, and its answer is lost."""
+
+    def __init__(self, most: int = 1000, lost: bool = False) -> None:
+        super().__init__()
+        self.most, self.lost = most, lost
+        self.arrays: dict[str, int] = {}  # job name -> tasks
+
+    def submit(self, options: Sequence[str], script: str) -> str:
+        given = dict(option.lstrip("-").partition("=")[::2] for option in options)
+        tasks = int(given["array"].partition("-")[2]) + 1
+        if tasks > self.most:
+            raise explained("sbatch", "sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission "
+                            "failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time "
+                            "limits)")  # fmt: skip
+        self.arrays[given["job-name"]] = tasks
+        if self.lost:
+            raise BackendUnreachable("sbatch: Socket timed out on send/recv operation")
+        return str(len(self.arrays))
+
+    def named(self, name: str) -> str | None:
+        return "77" if name in self.arrays else None
+
+
+def queued(root: Path, name: str, **words: object) -> Entry:
+    entry = Entry(root, name)
+    dataset = Dataset(competition="c", edition="v1", public=root, digest="d")
+    job = shell_job("true", name=name, group="g", image=Image(ref="", digest="d"), dataset=dataset, data=str(root))
+    entries.write_entry(entry, job, ABOUT, (), {"secrets": {"TOKEN": "value-4711"}, **words})
+    return entry
+
+
+def until(ready: object) -> None:
+    deadline = time.monotonic() + 10
+    while not ready():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_runs_that_start_together_are_one_array(tmp_path: Path) -> None:
+    slurm = FakeSlurm()
+    submitter = Submitter(tmp_path, slurm, 0.05)
+    found = [queued(tmp_path, f"mle-{number}-1") for number in range(30)]
+    for entry in [*found, *found]:  # added twice: submitted once
+        submitter.add(entry)
+    until(lambda: all(entry.task() for entry in found))
+    assert list(slurm.arrays.values()) == [30]
+    assert sorted(int(entry.task().partition("_")[2]) for entry in found) == list(range(30))  # type: ignore[union-attr]
+
+
+def test_a_limit_of_submitted_jobs_makes_arrays_smaller(tmp_path: Path) -> None:
+    slurm = FakeSlurm(most=3)
+    submitter = Submitter(tmp_path, slurm, 0.05)
+    found = [queued(tmp_path, f"mle-{number}-1") for number in range(8)]
+    for entry in found:
+        submitter.add(entry)
+    until(lambda: all(entry.task() for entry in found))
+    assert sorted(slurm.arrays.values()) == [2, 2, 2, 2]
+
+
+def test_an_answer_that_was_lost_is_found_again_and_nothing_is_submitted_twice(tmp_path: Path) -> None:
+    slurm = FakeSlurm(lost=True)
+    Submitter(tmp_path, slurm, 0.01).add(entry := queued(tmp_path, "mle-a-1"))
+    until(lambda: slurm.arrays)
+    until(lambda: entry.batch() is not None)
+    assert entry.task() is None
+    placed = entry.batch()
+    assert placed is not None
+    another = Submitter(tmp_path, FakeSlurm(), 0.01)
+    another.add(entry)  # it has a batch
+    time.sleep(0.1)
+    Submitter(tmp_path, slurm, 0.01).recover(placed[0], {})
+    assert entry.task() == "77_0"
+    assert len(slurm.arrays) == 1
+
+
+def test_a_batch_that_slurm_never_got_is_submitted_again(tmp_path: Path) -> None:
+    slurm = FakeSlurm(lost=True)
+    Submitter(tmp_path, slurm, 0.01).add(entry := queued(tmp_path, "mle-a-1"))
+    until(lambda: slurm.arrays)
+    placed = entry.batch()
+    assert placed is not None
+    fresh = FakeSlurm()
+    submitter = Submitter(tmp_path, fresh, 0.01)
+    submitter.recover(placed[0], {})
+    assert entry.batch() is None
+    submitter.add(entry)
+    until(entry.task)
+    assert len(fresh.arrays) == 1
+
+
+def test_a_run_is_begun_or_cancelled_and_never_both(tmp_path: Path) -> None:
+    begun, cancelled = queued(tmp_path, "mle-a-1"), queued(tmp_path, "mle-b-1")
+    assert begun.claim("12 on box1") and not begun.claim("13 on box2") and not begun.claim_to_cancel()
+    assert cancelled.claim_to_cancel() and cancelled.claim_to_cancel() and not cancelled.claim("12 on box1")
+
+
+def test_secrets_are_private_and_gone_once_a_node_has_them(tmp_path: Path) -> None:
+    entry = queued(tmp_path, "mle-a-1")
+    file = entry.folder / "given.json"
+    assert file.stat().st_mode & 0o777 == 0o600
+    others = [path for path in entry.folder.rglob("*") if path.is_file() and path != file]
+    assert not any(b"value-4711" in path.read_bytes() for path in others)
+    _, _, given = entries.read_request(entry)
+    assert given["secrets"] == {"TOKEN": "value-4711"} and not file.exists()
+    with pytest.raises(BackendError, match="damaged"):
+        entries.read_request(entry)
+
+
+def test_slurm_is_asked_rarely_and_more_rarely_while_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("mle_backend_slurm.watch.time.monotonic", lambda: now[0])
+    times: list[float] = []
+
+    class Idle(Slurm):
+        def queue(self) -> tuple[dict[str, object], dict[str, str]]:  # type: ignore[override]
+            times.append(now[0])
+            return {}, {}
+
+    watch = Watch(Idle(), 30.0)
+    while now[0] < 2000:
+        watch.look(())
+        now[0] += 1
+    gaps = [later - before for before, later in zip(times, times[1:], strict=False)]
+    assert min(gaps) >= 30 and gaps[-1] >= 120 and gaps == sorted(gaps)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "fix"),
+    [
+        ("sbatch: error: invalid partition specified: x", BackendError, "sinfo"),
+        ("sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified",
+         BackendError, "account=NAME"),
+        ("sbatch: error: Batch job submission failed: Requested node configuration is not available",
+         BackendError, "request less"),
+        ("slurm_load_jobs error: Unable to contact slurm controller (connect failure)", BackendUnreachable, "again"),
+        ("sacct: error: slurm_persist_conn_open_without_init: failed to open persistent connection",
+         BackendUnreachable, "again"),
+    ],
+)  # fmt: skip
+def test_errors_have_slurms_words_and_a_fix(said: str, kind: type, fix: str) -> None:
+    error = explained("sbatch", said)
+    assert type(error) is kind
+    assert fix in (error.fix or "")
+    assert said.partition("error: ")[2].partition(" (")[0] in error.message
+
+
+def test_a_recipe_is_never_built_here(tmp_path: Path) -> None:
+    from mle_backend_slurm.building import Builder
+    from mle_backend_slurm.settings import read_settings
+
+    settings = read_settings({"state": str(tmp_path), "poll": "0.1"})
+    slurm = FakeSlurm()
+    monkey: list[str] = []
+
+    def submit(options: Sequence[str], script: str) -> str:
+        monkey.append(Path(script).read_text())
+        (Path(script).parent / "result.json").write_text('{"message": "no pip here", "fix": "Install it."}')
+        return "5"
+
+    slurm.submit = submit  # type: ignore[method-assign]
+    with pytest.raises(BackendError, match="no pip here"):
+        Builder(settings, slurm).build(Recipe(pip=("numpy",)), tmp_path / "build.log")
+    assert "mle_backend_slurm.node build" in monkey[0]
+    assert list((tmp_path / "builds").iterdir()) == []

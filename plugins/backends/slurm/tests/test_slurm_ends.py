@@ -1,0 +1,154 @@
+"""Runs whose job is ended by Slurm, its administrators or its failures: whose doing that is, and that none runs twice."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mlecore.backends import Handle
+from mlecore.errors import BackendError
+
+if TYPE_CHECKING:
+    from conftest import Lab
+
+pytestmark = [pytest.mark.slurm, pytest.mark.slow, pytest.mark.sandbox]
+
+LONG = "echo ready; sleep 600"
+
+
+def _running(lab: Lab, **changes: object) -> tuple[Handle, str]:
+    handle = lab.start(LONG, **changes)
+    lab.said(handle, "ready")
+    return handle, lab.task(handle)
+
+
+def test_a_job_that_somebody_cancels_is_retried(lab: Lab) -> None:
+    handle, task = _running(lab)
+    lab.slurm("scancel", task)
+    status = lab.wait(handle)
+    assert status.infra_failure and not status.preempted and "cancelled, not by mlecore" in status.reason, status
+
+
+def test_a_job_that_is_preempted_counts_for_nobody(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab(partition="low")
+    handle, task = _running(lab)
+    node = lab.slurm("squeue", "--noheader", "--job", task, "--format=%N").strip()
+    lab.slurm("sbatch", "--partition=main", f"--nodelist={node}", "--exclusive", "--time=1", "--output=/dev/null",
+           "--wrap", "true")  # fmt: skip
+    status = lab.wait(handle)
+    assert status.infra_failure and status.preempted and node in status.reason, status
+
+
+def test_a_job_that_is_requeued_does_not_run_twice(lab: Lab) -> None:
+    handle, task = _running(lab)
+    lab.slurm("scontrol", "update", f"jobid={task}", "requeue=1")
+    lab.slurm("scontrol", "requeue", task)
+    status = lab.wait(handle)
+    assert status.infra_failure, status
+    assert lab.output(handle).count(b"ready") == 1
+    lab.backend.remove(handle)
+    lab.until(lambda: task not in lab.slurm("squeue", "--noheader", "--array", "--format=%F_%K"))
+
+
+def test_a_job_requeued_in_the_queue_runs(lab: Lab) -> None:
+    handle = lab.start("echo ready", cpus=1)
+    task = lab.task(handle)
+    with contextlib.suppress(subprocess.CalledProcessError):  # it runs already
+        lab.slurm("scontrol", "hold", task)
+        lab.slurm("scontrol", "release", task)
+    assert lab.wait(handle).exit_code == 0
+
+
+def test_slurms_own_time_limit_is_no_fault_of_the_agents(lab: Lab) -> None:
+    handle, task = _running(lab)
+    lab.slurm("scontrol", "update", f"jobid={task}", "timelimit=1")
+    status = lab.wait(handle)
+    assert status.infra_failure and not status.timed_out and "time limit" in status.reason, status
+
+
+def test_a_supervisor_that_is_killed_is_noticed(lab: Lab) -> None:
+    handle, _ = _running(lab)
+    state = lab.entry(handle).state()
+    assert state is not None
+    os.kill(int(state["pid"]), signal.SIGKILL)
+    status = lab.wait(handle)
+    assert status.infra_failure and "FAILED" in status.reason, status
+
+
+def test_a_drained_node_lets_its_runs_end(lab: Lab) -> None:
+    handle = lab.start("echo ready; sleep 3; echo done")
+    lab.said(handle, "ready")
+    node = lab.slurm("squeue", "--noheader", "--job", lab.task(handle), "--format=%N").strip()
+    try:
+        lab.slurm("scontrol", "update", f"nodename={node}", "state=drain", "reason=test")
+        assert lab.wait(handle).exit_code == 0
+        assert b"done" in lab.output(handle)
+    finally:
+        with contextlib.suppress(subprocess.CalledProcessError):  # it has come back by itself
+            lab.slurm("scontrol", "update", f"nodename={node}", "state=resume")
+
+
+def test_a_node_that_fails_is_no_fault_of_the_agents(lab: Lab) -> None:
+    handle, task = _running(lab)
+    node = lab.slurm("squeue", "--noheader", "--job", task, "--format=%N").strip()
+    try:
+        lab.slurm("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+        status = lab.wait(handle)
+        assert status.infra_failure and "node failed" in status.reason, status
+    finally:
+        with contextlib.suppress(subprocess.CalledProcessError):  # it has come back by itself
+            lab.slurm("scontrol", "update", f"nodename={node}", "state=resume")
+
+
+def test_the_controller_of_slurm_may_be_away(lab: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As seen from here: its commands find no controller. What ends meanwhile is known from the shared disk."""
+    long, short = lab.start(LONG), lab.start("echo ready; sleep 2; exit 4")
+    lab.said(long, "ready")
+    lab.said(short, "ready")
+    conf = tmp_path / "slurm.conf"
+    conf.write_text("ClusterName=none\nSlurmctldHost=localhost\nSlurmctldPort=9\nMessageTimeout=1\nSlurmctldTimeout=1\n")
+    monkeypatch.setenv("SLURM_CONF", str(conf))
+    away = lab.another()
+    assert lab.wait(short).exit_code == 4
+    deadline = time.monotonic() + 6
+    while time.monotonic() < deadline:
+        assert away.status([long])[long].phase == "running"
+    waiting = away.start(lab.job("echo late"))
+    assert away.status([waiting])[waiting].phase == "pending"
+    monkeypatch.delenv("SLURM_CONF")
+    assert lab.wait(waiting).exit_code == 0
+    assert lab.status(long).phase == "running"
+
+
+def test_what_sbatch_rejects_waits_with_its_words(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab(partition="nowhere")
+    handle = lab.start()
+    status = lab.until(lambda: next((s for s in [lab.status(handle)] if s.stuck), None))
+    assert status.phase == "pending" and "nvalid partition" in status.reason and "sinfo" in status.reason
+    (problem,) = lab.backend.preflight()
+    assert problem.fatal and "nvalid partition" in problem.description
+
+
+def test_a_pending_run_is_cancelled_and_never_begins(lab: Lab) -> None:
+    handle = lab.start("echo ran", gpus=1)
+    task = lab.task(handle)
+    lab.slurm("scontrol", "hold", task)
+    lab.wait(handle, "pending")
+    lab.backend.stop(handle, 1.0)
+    status = lab.wait(handle)
+    assert status.reason == "stopped before it began" and not status.infra_failure
+    assert task not in lab.slurm("squeue", "--noheader", "--array", "--states=all", "--format=%F_%K %T").replace(
+        f"{task} CANCELLED", ""
+    )
+    lab.backend.remove(handle)
+    assert lab.left() == []
+
+
