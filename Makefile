@@ -8,7 +8,7 @@ MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/*/pyproject.toml))
 SHARED_WORK := $(CURDIR)/plugins/libraries/agents/mle_lib_agents/work
 
 # What the short lane leaves out: it needs an engine, a cluster, the network or a browser, or takes long.
-LONG := docker or kubernetes or network or browser or slow
+LONG := docker or kubernetes or slurm or network or browser or slow
 PYTEST := .venv/bin/pytest --dist loadgroup
 SEEDS ?= 1
 KITS ?= 1/1

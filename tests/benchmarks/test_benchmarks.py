@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ SMALLEST = {
     "many_runs.py": ["--runs", "4", "--planned", "10"],
     "prepare.py": ["spaceship-titanic", "--size", "0.1", "--rounds", "1"],
     "probes.py": ["--backend", "vm", "--only", "processes"],
+    "slurm_array.py": ["--jobs", "3", "-B", "poll=1"],
 }
 
 
@@ -31,6 +33,8 @@ def test_all_are_tried() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMALLEST)
 def test_it_runs(name: str, tmp_path: Path) -> None:
+    if name == "slurm_array.py" and shutil.which("sbatch") is None:
+        pytest.skip("no Slurm cluster here")
     command = [sys.executable, str(FOLDER / name), *SMALLEST[name]]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
