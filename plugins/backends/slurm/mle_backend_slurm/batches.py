@@ -57,14 +57,21 @@ class Gatherer:
                 if not taken:
                     self._busy = False
                     return
-            self._work(taken)
+            try:
+                self._work(taken)
+            except BaseException:
+                with self._changed:
+                    self._busy = False  # the next call starts another thread
+                raise
 
 
 class Submitter:
     """Hands runs to sbatch. Thread-safe; several controllers may share a state folder."""
 
-    def __init__(self, root: Path, slurm: Slurm, quiet: float) -> None:
+    def __init__(self, root: Path, slurm: Slurm, quiet: float, retry: float = 0.0) -> None:
+        """``retry``: seconds until a run that sbatch rejected may be submitted again."""
         self._root = root
+        self._retry = retry
         self._slurm = slurm
         self._gathered = Gatherer(quiet, self._submit_all)
         self._again: dict[str, float] = {}  # of runs that were rejected: not before
@@ -72,9 +79,6 @@ class Submitter:
     def add(self, entry: Entry) -> None:
         if time.monotonic() >= self._again.get(entry.name, 0.0):
             self._gathered.add(entry.name)
-
-    def retry_later(self, entry: Entry, seconds: float) -> None:
-        self._again[entry.name] = time.monotonic() + seconds
 
     def _submit_all(self, names: Mapping[str, object]) -> None:
         with contextlib.suppress(OSError), _locked(self._root):  # a disk that is away: status() adds them again
@@ -104,6 +108,7 @@ class Submitter:
         except BackendError as error:
             files.remove(batch)
             for entry in found:
+                self._again[entry.name] = time.monotonic() + self._retry
                 limited = bool(LIMITED.search(error.message))
                 entry.unassign({"message": error.message, "fix": error.fix, "limited": limited})
             if len(found) > 1 and LIMITED.search(error.message):

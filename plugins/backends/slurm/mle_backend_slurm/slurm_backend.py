@@ -53,7 +53,7 @@ _ENDED = 30.0  # seconds that a supervisor may take beyond the grace to end its 
 _COMPLETED = 90.0  # seconds that Slurm may take to say how a job ended, once its supervisor has ended
 _KILLED = 120.0  # seconds that Slurm may take
 _SUBMITTED = 10.0  # seconds that sbatch may take to answer before a run is cancelled that it takes meanwhile
-_RETRY = 10  # intervals until a run that sbatch rejected is submitted again
+_RETRY = 4  # intervals of -B poll until a run that sbatch rejected is submitted again
 
 
 class SlurmBackend(Backend):
@@ -68,7 +68,7 @@ class SlurmBackend(Backend):
         quiet = min(1.0, settings.poll / 10)
         self.slurm = Slurm()
         self._watch = Watch(self.slurm, settings.poll)
-        self._submitter = Submitter(self._root, self.slurm, quiet)
+        self._submitter = Submitter(self._root, self.slurm, quiet, _RETRY * settings.poll)
         self._canceller = Gatherer(quiet, self._cancel_all)
         self._builder = Builder(settings, self.slurm)
         self._over: dict[str, tuple[int, float]] = {}  # runs that seem over: the look that said so first, and when
@@ -221,7 +221,6 @@ class SlurmBackend(Backend):
         self._submitter.add(entry)
         if rejected is None:
             return JobStatus(phase="pending", reason="is being submitted")
-        self._submitter.retry_later(entry, _RETRY * self._settings.poll)
         fix = f" ({rejected['fix']})" if rejected.get("fix") else ""
         return JobStatus(phase="pending", reason=f"{rejected['message']}{fix}", stuck=not rejected.get("limited"))
 

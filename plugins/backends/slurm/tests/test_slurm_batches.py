@@ -81,6 +81,18 @@ def test_a_limit_of_submitted_jobs_makes_arrays_smaller(tmp_path: Path) -> None:
     assert sorted(slurm.arrays.values()) == [2, 2, 2, 2]
 
 
+def test_a_run_that_was_rejected_is_submitted_again_after_a_while(tmp_path: Path) -> None:
+    slurm = FakeSlurm(most=0)
+    submitter = Submitter(tmp_path, slurm, 0.01, retry=0.3)
+    entry = queued(tmp_path, "mle-a-1")
+    submitter.add(entry)
+    until(entry.rejected)
+    slurm.most = 1
+    rejected = time.monotonic()
+    until(lambda: submitter.add(entry) or entry.task())
+    assert time.monotonic() - rejected > 0.2
+
+
 def test_an_answer_that_was_lost_is_found_again_and_nothing_is_submitted_twice(tmp_path: Path) -> None:
     slurm = FakeSlurm(lost=True)
     Submitter(tmp_path, slurm, 0.01).add(entry := queued(tmp_path, "mle-a-1"))
