@@ -1,6 +1,6 @@
 """Short jobs on a Slurm cluster, started together: CPU seconds of the controller per job, and calls of Slurm's commands.
 
-    python benchmarks/slurm_array.py --jobs 200 -B partition=main -B state=/shared/folder
+python benchmarks/slurm_array.py --jobs 200 -B partition=main -B state=/shared/folder
 """
 
 from __future__ import annotations

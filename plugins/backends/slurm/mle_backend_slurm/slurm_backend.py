@@ -188,7 +188,8 @@ class SlurmBackend(Backend):
         claimed, state = entry.claimed, entry.state()  # read after Slurm was asked: the end may have been written since
         at_work = seen is not None and seen.state in outcome.AT_WORK
         if state is not None and state["phase"] == "exited":
-            if (at_work or seen is None) and not self._lasts(entry, _COMPLETED if at_work else 0.0):
+            unexplained = not outcome.is_settled(state) and (at_work or seen is None)
+            if unexplained and not self._lasts(entry, _COMPLETED if at_work else 0.0):
                 return JobStatus(phase="running", reason="has ended; Slurm is asked why")
             return outcome.of_exited(state, seen, self._sandbox(entry))
         if seen is not None and seen.state in outcome.WAITING:

@@ -25,14 +25,23 @@ def job(tmp_path: Path) -> Job:
     (root / "public" / "train.csv").write_text("id,y\n1,2\n")
     (root / "public" / "deeper" / "picture.bin").write_bytes(bytes(range(256)) * 64)
     (root / "private" / "answers.csv").write_text("id,y\n2,planted-answer-4711\n")
-    head = {"competition": "c", "edition": "v1", "plugin_version": "1", "source": "raw", "verified": True, "created_at": ""}
+    head = {
+        "competition": "c",
+        "edition": "v1",
+        "plugin_version": "1",
+        "source": "raw",
+        "verified": True,
+        "created_at": "",
+    }
     manifest.write(root, manifest.entries(root), **head)
     dataset = Dataset(competition="c", edition="v1", public=root / "public", digest="d")
     image = Image(ref="", digest="d")
     return shell_job("true", group="g", image=image, dataset=dataset, data=str(root / "public"))
 
 
-def test_data_are_copied_and_the_copy_goes_with_the_job(job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_are_copied_and_the_copy_goes_with_the_job(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NODE_DISK", str(tmp_path / "disk"))
     (tmp_path / "disk").mkdir()
     with staging.data(job, "$NODE_DISK") as copy:

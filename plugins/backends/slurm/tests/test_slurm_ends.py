@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mlecore.backends import Handle
-from mlecore.errors import BackendError
 
 if TYPE_CHECKING:
     from conftest import Lab
@@ -114,7 +113,9 @@ def test_the_controller_of_slurm_may_be_away(lab: Lab, monkeypatch: pytest.Monke
     lab.said(long, "ready")
     lab.said(short, "ready")
     conf = tmp_path / "slurm.conf"
-    conf.write_text("ClusterName=none\nSlurmctldHost=localhost\nSlurmctldPort=9\nMessageTimeout=1\nSlurmctldTimeout=1\n")
+    conf.write_text(
+        "ClusterName=none\nSlurmctldHost=localhost\nSlurmctldPort=9\nMessageTimeout=1\nSlurmctldTimeout=1\n"
+    )
     monkeypatch.setenv("SLURM_CONF", str(conf))
     away = lab.another()
     assert lab.wait(short).exit_code == 4
@@ -150,5 +151,3 @@ def test_a_pending_run_is_cancelled_and_never_begins(lab: Lab) -> None:
     )
     lab.backend.remove(handle)
     assert lab.left() == []
-
-

@@ -10,7 +10,9 @@ from mlecore.errors import UsageError
 
 
 def test_a_runs_resources() -> None:
-    settings = read_settings({"partition": "gpu", "account": "lab", "gpu-type": "a100", "sbatch": "--nice=5 --exclusive"})
+    settings = read_settings(
+        {"partition": "gpu", "account": "lab", "gpu-type": "a100", "sbatch": "--nice=5 --exclusive"}
+    )
     resources = Resources(cpus=1.5, memory=1 << 30, gpus=2, time_limit=3600.0, grace=60.0)
     options = sbatch_options(settings, resources)
     assert {"--cpus-per-task=2", "--mem=1280M", "--gres=gpu:a100:2", "--time=71", "--no-requeue"} <= set(options)
