@@ -1,4 +1,4 @@
-"""Short jobs on a Slurm cluster, started together: CPU seconds of the controller per job, and calls of Slurm's commands.
+"""Short jobs on a Slurm cluster, started together: controller CPU per job, and calls of Slurm's commands.
 
 python benchmarks/slurm_array.py --jobs 200 -B partition=main -B state=/shared/folder
 """

@@ -174,7 +174,7 @@ def _copied(content: Mapping[str, bytes | Path], fresh: Path, kind: str) -> dict
 
 
 def read_request(entry: Entry) -> tuple[Job, list[str], dict[str, Any]]:
-    """What ``write_entry`` wrote: job, command line of its gateway, secrets. These are gone from the disk afterwards."""
+    """What ``write_entry`` wrote: job, command line of its gateway, secrets, which leave the disk."""
     request = read_json(str(entry.folder / "request.json"))
     given = read_json(str(entry.folder / "given.json"))
     (entry.folder / "given.json").unlink(missing_ok=True)

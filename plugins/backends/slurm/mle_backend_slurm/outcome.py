@@ -27,7 +27,7 @@ _STUCK = (
 
 
 def is_settled(state: dict[str, Any] | None) -> bool:
-    """Is it known how the run ended, without asking Slurm? A failure of the infrastructure may have been a preemption."""
+    """Is it known how the run ended, without asking Slurm? An infrastructure failure may have been a preemption."""
     return state is not None and state["phase"] == "exited" and not state.get("infra_failure")
 
 

@@ -14,8 +14,10 @@ from mlecore.backends import Dataset, Progress
 from mlecore.data import manifest
 from mlecore.errors import BackendError, DiskError
 
-_SHARED = ("nfs", "nfs4", "lustre", "gpfs", "beegfs", "beegfs_nodev", "ceph", "cifs", "afs", "panfs", "pvfs2", "orangefs",
-           "wekafs", "glusterfs", "virtiofs", "9p")  # fmt: skip
+_SHARED = (  # types of file systems that several machines mount
+    *("nfs", "nfs4", "lustre", "gpfs", "beegfs", "beegfs_nodev", "ceph", "cifs", "afs"),
+    *("panfs", "pvfs2", "orangefs", "wekafs", "glusterfs"),
+)
 
 
 def shared_data(dataset: Dataset, root: Path, progress: Progress) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -156,7 +157,7 @@ def test_slurm_is_asked_rarely_and_more_rarely_while_nothing_changes(monkeypatch
     while now[0] < 2000:
         watch.look(())
         now[0] += 1
-    gaps = [later - before for before, later in zip(times, times[1:], strict=False)]
+    gaps = [later - before for before, later in pairwise(times)]
     assert min(gaps) >= 30 and gaps[-1] >= 120 and gaps == sorted(gaps)
 
 

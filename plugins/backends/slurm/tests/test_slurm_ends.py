@@ -1,4 +1,4 @@
-"""Runs whose job is ended by Slurm, its administrators or its failures: whose doing that is, and that none runs twice."""
+"""Runs whose job is ended by Slurm, administrators or failures: whose doing that is, and that none runs twice."""
 
 from __future__ import annotations
 
