@@ -31,7 +31,13 @@ def test_all_are_tried() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMALLEST)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slurm, pytest.mark.xdist_group("slurm")] if "slurm" in name else [])
+        for name in SMALLEST
+    ],
+)
 def test_it_runs(name: str, tmp_path: Path) -> None:
     if name == "slurm_array.py" and shutil.which("sbatch") is None:
         pytest.skip("no Slurm cluster here")

@@ -18,7 +18,12 @@ from mlecore.backends import Handle
 if TYPE_CHECKING:
     from conftest import Lab
 
-pytestmark = [pytest.mark.slurm, pytest.mark.slow, pytest.mark.sandbox]
+pytestmark = [
+    pytest.mark.slurm,
+    pytest.mark.slow,
+    pytest.mark.sandbox,
+    pytest.mark.xdist_group("slurm"),  # some take nodes away from all
+]
 
 LONG = "echo ready; sleep 600"
 
