@@ -66,7 +66,7 @@ def _write_task(folder: Path, inputs: Inputs, settings: Settings) -> None:
     _text(folder / "task.toml", tomli_w.dumps(_config(inputs, settings)))
     hardware = hardware_words(settings.cpus, settings.memory, settings.gpus, None)
     text = instructions(time_limit=settings.time_limit, hardware=hardware, network=settings.reaches).text
-    _text(folder / "instruction.md", f"{text}\nTHE COMPETITION: {inputs.facts.title}\n\n{inputs.description}")
+    _text(folder / "instruction.md", f"{text}\nTHE TASK: {inputs.shown.title}\n\n{inputs.shown.description}")
     _write_environment(folder / "environment", inputs, settings, text)
     _write_verifier(folder / "tests", inputs.data, settings, inputs.use.distribution)
 
