@@ -9,7 +9,7 @@ from mlecore.reports.document import SetupSummary
 from mlecore.reports.rates import RATES
 from mlecore.reports.sections.section import FLAGGED, Section, said_once, section
 from mlecore.reports.statistics import LEVEL
-from mlecore.units import counted
+from mlecore.units import counted, show_duration
 
 _MEDALS = ("gold", "silver", "bronze")
 
@@ -17,7 +17,7 @@ _MEDALS = ("gold", "silver", "bronze")
 def overview(setups: Sequence[SetupSummary]) -> Section:
     """A row per setup, the best first: rates over the planned competitions, time and cost of the graded runs."""
     header = ["SETUP", "AGENT", "MODEL", "RUNS", f"{goals(setups)} %", f"{LEVEL} % INTERVAL"]
-    header += [*(f"{medal.upper()} %" for medal in _MEDALS), "VALID %", "HOURS", "US DOLLARS", "TOKENS", "FLAGGED"]
+    header += [*(f"{medal.upper()} %" for medal in _MEDALS), "VALID %", "TIME", "US DOLLARS", "TOKENS", "FLAGGED"]
     notes = []
     rows = [row for setup in setups for row in setup.rates]
     if any(found is not None and found.sem is not None for row in rows for found in row.rates.rates.values()):
@@ -41,6 +41,7 @@ def ranked(setups: Sequence[SetupSummary]) -> list[SetupSummary]:
 def _row(setup: SetupSummary) -> tuple[str, ...]:
     found = setup.planned_rates
     rates = found.rates.rates if found else {}
+    hours = setup.cost("hours")
     return (
         setup.key,
         ", ".join(filter(None, (setup.agent, setup.variant))),
@@ -50,7 +51,9 @@ def _row(setup: SetupSummary) -> tuple[str, ...]:
         interval(found.intervals[setup.goal]) if found else NONE,
         *(rate(rates.get(medal)) for medal in _MEDALS),
         rate(rates.get("valid")),
-        *(quantity(cost) for cost in (setup.cost("hours"), setup.cost("US dollars"), setup.tokens)),
+        NONE if hours is None else show_duration(3600 * hours),
+        quantity(setup.cost("US dollars")),
+        quantity(setup.tokens),
         str(setup.flagged) if setup.detectors or setup.flagged else NONE,
     )
 
