@@ -26,9 +26,9 @@ from mlecore.detecting.ready import ready
 from mlecore.detecting.view import unavailable
 from mlecore.errors import UsageError
 from mlecore.reports.graded import read_graded
+from mlecore.reports.sections import sections
 from mlecore.reports.sources import read_sources
 from mlecore.reports.summary import summarise
-from mlecore.reports.text import lines
 from mlecore.runs.findings import Findings, read_findings
 from mlecore.runs.planning import make_plan
 from mlecore.runs.store import load_group
@@ -275,8 +275,7 @@ def test_what_is_neither_clean_nor_flagged(
         assert (remark.verdict, remark.rule, line.suspicions) == (verdict, rule, ()) and words in remark.summary
     page = " ".join(
         cell
-        for _, section in lines(summarise(read_sources(["g"], [], lab.runs)))
-        if section
+        for section in sections(summarise(read_sources(["g"], [], lab.runs)))
         for row in (*section.rows, section.notes)
         for cell in row
     )

@@ -12,15 +12,17 @@ from mle_backend_vm.supervise.namespaces import Entrance
 
 
 @pytest.mark.parametrize(
-    ("script", "why"),
+    ("script", "seconds", "why"),
     [
-        ("echo no such place >&2; exit 1", "network: no such place"),
-        ("exec sleep 60", "not ready after 0.2 s: "),
+        ("echo no such place >&2; exit 1", 60.0, "network: no such place"),
+        ("exec sleep 60", 0.2, "not ready after 0.2 s: "),
     ],
     ids=["failed", "slow"],
 )
-def test_one_that_does_not_get_ready_is_reported_with_the_reason(tmp_path, monkeypatch, script, why) -> None:  # type: ignore[no-untyped-def]
+def test_one_that_does_not_get_ready_is_reported_with_the_reason(  # type: ignore[no-untyped-def]
+    tmp_path, monkeypatch, script, seconds, why
+) -> None:
     here = Entrance(os.getpid(), "net")  # no sandbox
-    monkeypatch.setattr(helpers, "_READY", 0.2)
+    monkeypatch.setattr(helpers, "_READY", seconds)
     with pytest.raises(RuntimeError, match=re.escape(why)):
         Helpers(str(tmp_path), [Program(["sh", "-c", script], b"ready")], here).start()

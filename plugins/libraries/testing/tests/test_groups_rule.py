@@ -7,7 +7,7 @@ from collections.abc import Callable
 Edits = dict[str, tuple[str, str]]
 Judge = Callable[..., list[str]]
 
-DECLARED = ("[submission]", 'group = "square"\n\n[submission]')
+DECLARED = ("[obfuscated]", 'group = "square"\n\n[obfuscated]')
 SPLIT = 'split(read_csv(raw / "points.csv"), test_size=0.2)'
 BY_GROUP = 'split_groups(read_csv(raw / "points.csv"), "square", test_size=0.2)'
 WITH_GROUPS: Edits = {  # each point is in one of 100 squares
