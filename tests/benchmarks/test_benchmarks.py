@@ -23,6 +23,7 @@ SMALLEST = {
     "prepare.py": ["spaceship-titanic", "--size", "0.1", "--rounds", "1"],
     "probes.py": ["--backend", "vm", "--only", "processes"],
     "slurm_array.py": ["--jobs", "3", "-B", "poll=1"],
+    "view.py": ["--runs", "20", "--groups", "2"],
 }
 
 
