@@ -59,6 +59,7 @@ def test_every_box_is_checked(trial: Trial, trial_v1: Trial, answers: pd.DataFra
     trial.refuses(odd, reason)
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial) -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):

@@ -41,6 +41,7 @@ def test_each_id_counts_once(trial: Trial, trial_v1: Trial, answers: pd.DataFram
     trial.refuses(twice, "row")
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):

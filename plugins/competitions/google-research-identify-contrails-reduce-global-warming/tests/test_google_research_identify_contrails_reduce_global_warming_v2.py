@@ -41,6 +41,7 @@ def test_the_sample_has_the_columns_of_a_submission(trial: Trial, trial_v1: Tria
     assert list(pd.read_csv(trial.public / "sample_submission.csv")) == ["record_id", PIXELS]
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     true = [pixels(cell) for cell in answers[PIXELS]]

@@ -37,6 +37,7 @@ def test_whole_numbers_are_clipped(trial: Trial, perfect: pd.DataFrame) -> None:
     assert math.isfinite(trial.grade(whole))
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):

@@ -28,6 +28,7 @@ def test_each_row_may_have_one_attribute(trial: Trial, trial_v1: Trial, answers:
     assert 0 < trial.grade(single) < 1
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     attributes = pd.read_csv(trial.public / "labels.csv")["attribute_id"].astype(str).tolist()

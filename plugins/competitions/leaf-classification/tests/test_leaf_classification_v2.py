@@ -20,6 +20,7 @@ def test_rows_are_rescaled(trial: Trial, trial_v1: Trial, answers: pd.DataFrame)
     trial.refuses(answers.assign(**dict.fromkeys(species, 0)), "sum above 0")
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     species = list(answers.columns[1:])

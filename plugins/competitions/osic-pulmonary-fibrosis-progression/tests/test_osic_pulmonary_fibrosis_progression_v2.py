@@ -36,6 +36,7 @@ def test_the_shown_visit_is_not_graded(trial: Trial, trial_v1: Trial) -> None:
     assert trial.grade(given, truth) == pytest.approx(best)
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):

@@ -29,6 +29,7 @@ def test_eleven_labels_are_asked_for(trial: Trial, trial_v1: Trial, answers: pd.
     trial.refuses(answers[[ID, *GRADED]], "CVC - Normal")
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):

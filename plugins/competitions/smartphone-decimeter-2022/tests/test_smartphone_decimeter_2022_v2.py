@@ -45,6 +45,7 @@ def test_coordinates_are_numbers_in_range(trial: Trial, answers: pd.DataFrame, c
     trial.refuses(answers.assign(**{column: [value, *answers[column][1:]]}), column)
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):

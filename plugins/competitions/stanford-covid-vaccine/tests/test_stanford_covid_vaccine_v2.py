@@ -64,6 +64,7 @@ def test_every_value_must_be_a_number(trial: Trial, trial_v1: Trial, answers: pd
     trial.refuses(answers.assign(**gap), "deg_50C")
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     scored = answers[answers["keep"]]

@@ -50,6 +50,7 @@ def test_mixing_organs_up_costs_distance(trial: Trial, trial_v1: Trial, sent: pd
     assert trial.grade(mixed) < trial_v1.grade(mixed) - 0.05
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_definition(trial: Trial, answers: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     first = answers["id"].str.split("_slice_").str[0]
