@@ -40,8 +40,8 @@ BROKEN = {
         "facts",
         {
             FACTS: (
-                "[submission]",
-                "thresholds = { gold = 0.5, silver = 0.8, bronze = 0.7, median = 0.6 }\n[submission]",
+                "[obfuscated]",
+                "thresholds = { gold = 0.5, silver = 0.8, bronze = 0.7, median = 0.6 }\n[obfuscated]",
             )
         },
         "gold = 0.5 is worse than silver = 0.8",
@@ -131,7 +131,7 @@ BROKEN = {
     ),
     "a check that is better than it says": (
         "complete",
-        {FACTS: ("[submission]", 'check_incomplete = "words hang on the answers"\n[submission]')},
+        {FACTS: ("[obfuscated]", 'check_incomplete = "words hang on the answers"\n[obfuscated]')},
         "so check is complete",
     ),
     "grade crashes": (
