@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mlecore import files
 from mlecore.errors import DataError
@@ -93,6 +93,14 @@ class Results:
     @property
     def competitions(self) -> tuple[str, ...]:
         return tuple(sorted({run.competition for run in self.runs}))
+
+    def shown_by(self, export: Results) -> bool:
+        """Are these the results of an export? An older version of mlecore knows fewer conditions: one that
+        it lacks must be "none" in all runs, as where a later option was not used."""
+        old = {
+            name: values for name, values in export.conditions.items() if name in self.conditions or values != ("none",)
+        }
+        return evolve(export, mlecore=self.mlecore, conditions=old) == self
 
     def dumps(self) -> bytes:
         return msgspec.json.format(msgspec.json.encode(self), indent=0) + b"\n"
