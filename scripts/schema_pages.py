@@ -1,12 +1,14 @@
 """Writes docs/schemas/ from the classes that the files are read into.
 
-A key's type and default are its field's, its meaning is the comment beside or above the field.
+A key's type and default are its field's, its meaning is the comment beside or above the field. What others than mlecore
+read, the statement of a signature, also gets a JSON Schema.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -62,6 +64,34 @@ def page(name: str) -> str:
             parts.append(f"## {', '.join(f'`{path}`' for path in paths)}\n\n{inspect.getdoc(table)}")
         parts.append(_table(table))
     return "\n\n".join(parts) + "\n"
+
+
+def json_schema(name: str) -> str:
+    """One file's JSON Schema (2020-12). Unknown keys are allowed, as a newer mlecore may write some."""
+    cls, file, words = PAGES[name]
+    values = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": file, "description": words}
+    return json.dumps(values | _schema(cls), indent=2) + "\n"
+
+
+def _schema(kind: Any) -> dict[str, Any]:
+    origin, parts = get_origin(kind), get_args(kind)
+    if attrs.has(kind):
+        meanings = comments(kind)
+        found = {key.name: {"description": meanings[key.name], **_schema(key.type)} for key in keys(kind)}
+        required = [key.name for key in keys(kind) if key.default is attrs.NOTHING]
+        return {"type": "object", "properties": found, "required": required}
+    if origin is Literal:
+        return {"enum": list(parts)}
+    if origin is tuple:
+        return {"type": "array", "items": _schema(parts[0])}
+    if origin is get_origin(Mapping[str, str]):
+        return {"type": "object", "additionalProperties": _schema(parts[1])}
+    if type(None) in parts:
+        return {"anyOf": [_schema(part) for part in parts]}
+    return {"type": _JSON_NAMES[kind]}
+
+
+_JSON_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
 
 def _table(cls: type) -> str:
@@ -154,3 +184,4 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name in PAGES:
         (FOLDER / f"{name}.md").write_text(page(name), encoding="utf-8")
+    (FOLDER / "statement.json").write_text(json_schema("statement"), encoding="utf-8")

@@ -20,6 +20,11 @@ def test_the_page_is_current(name: str) -> None:
     assert page == script.page(name), "run .venv/bin/python scripts/schema_pages.py"
 
 
+def test_the_json_schema_is_current() -> None:
+    found = (ROOT / "docs" / "schemas" / "statement.json").read_text(encoding="utf-8")
+    assert found == script.json_schema("statement"), "run .venv/bin/python scripts/schema_pages.py"
+
+
 @pytest.mark.parametrize("name", script.PAGES)
 def test_every_key_has_a_meaning(name: str) -> None:
     for table in script.tables(script.PAGES[name][0]):

@@ -98,6 +98,12 @@ def test_the_signed_bytes_are_the_statement_of_the_lists(group: Path, keys: dict
         there = subprocess.run(["sha256sum", tmp_path / "b" / subject["name"]], capture_output=True, text=True)
         assert there.stdout.split()[0] == subject["digest"]["sha256"]
     assert Statement.loads(path.read_bytes()).dumps() == path.read_bytes()
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "statement.json").read_text())
+    jsonschema.validate(values, schema)
+    values["predicate"]["claim"]["runs"] = "many"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(values, schema)
 
 
 @pytest.fixture
