@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mle_backend_vm import folders
+from mle_backend_vm.preflight import unmet_by_sandbox
 
 from mle_backend_slurm.building import JobResult
 from mle_backend_slurm.commands import Slurm, installed
@@ -14,7 +15,6 @@ from mle_backend_slurm.settings import Settings, sbatch_options
 from mle_backend_slurm.sharing import file_system
 from mlecore.backends import Problem, Resources
 from mlecore.errors import BackendError, BackendUnreachable
-from mlecore.relay import Pattern
 from mlecore.units import show_size
 
 _PROBE = ("--ntasks=1", "--mem=256M", "--time=1", "--no-requeue", "--export=ALL", "--chdir=/")
@@ -48,36 +48,13 @@ def _problems(settings: Settings, slurm: Slurm, requested: Sequence[Resources]) 
         text = "isolation=none: agents run as you, and can read and change all that you can, answers included"
         yield Problem(description=text, fix="Leave it out where bubblewrap works.", fatal=False)
     for resources in requested or (Resources(time_limit=60.0),):
-        yield from _unmet(settings, resources)
+        yield from unmet_by_sandbox(resources, settings.isolated)
         try:
             slurm.run("sbatch", "--test-only", *sbatch_options(settings, resources), "--wrap=true")
         except BackendUnreachable:
             raise
         except BackendError as error:
             yield Problem(description=error.message, fix=error.fix or "See `man sbatch`.")
-
-
-def _unmet(settings: Settings, resources: Resources) -> Iterator[Problem]:
-    if resources.writable_root:
-        text = "the agent installs things outside its home, which this backend keeps read-only"
-        yield Problem(description=text, fix="Use the backend docker.")
-    if not settings.isolated:
-        if resources.network != "open":
-            text = f"network={resources.network} cannot be enforced without a sandbox"
-            yield Problem(description=text, fix="Leave out -B isolation=none.", fatal=False)
-        if resources.model is not None:
-            text = "an agent without a sandbox reaches no model: its gateway is a part of the sandbox"
-            yield Problem(description=text, fix="Leave out -B isolation=none.")
-    elif resources.network == "llm":
-        if not resources.allow and resources.model is None:
-            yield Problem(description="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
-        for text in resources.allow:
-            try:
-                Pattern(text)
-            except ValueError as error:
-                yield Problem(
-                    description=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain."
-                )
 
 
 def inventory(settings: Settings, slurm: Slurm) -> list[str]:

@@ -50,6 +50,18 @@ def _unmet(resources: Resources, here: Capacity, isolated: bool, root: Path) -> 
     if resources.disk and resources.disk > (total := shutil.disk_usage(root).total):
         text = f"{show_size(resources.disk)} of disk requested, the whole disk of {root} has {show_size(total)}"
         yield Problem(description=text, fix="Request less with --disk, or name another disk: -B state=DIR.", usage=True)
+    yield from unmet_by_sandbox(resources, isolated)
+    if isolated and resources.network == "open" and not slirp.is_there():
+        text = "network=open is this machine's own network: jobs can reach its services on 127.0.0.1 and its Unix "
+        text += "sockets without a file"
+        fix = "Install slirp4netns (apt-get install slirp4netns): each job then gets a network of its own."
+        yield Problem(description=text, fix=fix, fatal=False)
+    if isolated and resources.network == "llm" and shutil.which("setpriv") is None:
+        yield Problem(description="setpriv is not installed", fix="Install it (apt-get install util-linux).")
+
+
+def unmet_by_sandbox(resources: Resources, isolated: bool) -> Iterator[Problem]:
+    """What the sandbox cannot provide on any machine."""
     if resources.writable_root:
         text = "the agent installs things outside its home, which this backend keeps read-only"
         yield Problem(description=text, fix="Use the backend docker.")
@@ -60,13 +72,16 @@ def _unmet(resources: Resources, here: Capacity, isolated: bool, root: Path) -> 
         if resources.model is not None:
             text = "an agent without a sandbox reaches no model: its gateway is a part of the sandbox"
             yield Problem(description=text, fix="Leave out -B isolation=none.")
-    elif resources.network == "open" and not slirp.is_there():
-        text = "network=open is this machine's own network: jobs can reach its services on 127.0.0.1 and its Unix "
-        text += "sockets without a file"
-        fix = "Install slirp4netns (apt-get install slirp4netns): each job then gets a network of its own."
-        yield Problem(description=text, fix=fix, fatal=False)
     elif resources.network == "llm":
-        yield from _relay_problems(resources)
+        if not resources.allow and resources.model is None:
+            yield Problem(description="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
+        for text in resources.allow:
+            try:
+                Pattern(text)
+            except ValueError as error:
+                yield Problem(
+                    description=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain."
+                )
 
 
 def held_by_cgroup() -> tuple[str, ...]:
@@ -86,15 +101,3 @@ def _watched(requested: Sequence[Resources]) -> Iterator[Problem]:
     if loose:
         text = f"the limit of {' and '.join(loose)} is only watched: a job that works against it can go beyond it"
         yield Problem(description=text, fix=cgroups.advice(), fatal=False)
-
-
-def _relay_problems(resources: Resources) -> Iterator[Problem]:
-    if not resources.allow and resources.model is None:
-        yield Problem(description="network llm, but neither a model nor an allowed host", fix="--endpoint URL")
-    for text in resources.allow:
-        try:
-            Pattern(text)
-        except ValueError as error:
-            yield Problem(description=f"the relay cannot allow it: {error}", fix="Write host, host:port or *.domain.")
-    if shutil.which("setpriv") is None:
-        yield Problem(description="setpriv is not installed", fix="Install it (apt-get install util-linux).")
