@@ -71,7 +71,7 @@ class SlurmBackend(Backend):
         self._submitter = Submitter(self._root, self.slurm, quiet, _RETRY * settings.poll)
         self._canceller = Gatherer(quiet, self._cancel_all)
         self._builder = Builder(settings, self.slurm)
-        self._over: dict[str, tuple[int, float]] = {}  # runs that seem over: the look that said so first, and when
+        self._doubts: dict[str, tuple[str, int, float]] = {}  # by run: what is in doubt, since which look, since when
         self._judging = threading.Lock()
 
     # Before jobs
@@ -189,16 +189,16 @@ class SlurmBackend(Backend):
         at_work = seen is not None and seen.state in outcome.AT_WORK
         if state is not None and state["phase"] == "exited":
             unexplained = not outcome.is_settled(state) and (at_work or seen is None)
-            if unexplained and not self._lasts(entry, _COMPLETED if at_work else 0.0):
+            if unexplained and not self._lasts(entry, "ended", _COMPLETED if at_work else 0.0):
                 return JobStatus(phase="running", reason="has ended; Slurm is asked why")
             return outcome.of_exited(state, seen, self._sandbox(entry))
         if seen is not None and seen.state in outcome.WAITING:
             if not claimed:
                 return outcome.of_waiting(seen)
-            return outcome.of_requeued(seen) if self._lasts(entry) else JobStatus(phase="running")
+            return outcome.of_requeued(seen) if self._lasts(entry, "requeued") else JobStatus(phase="running")
         if at_work or (seen is None and not watch.knows_all()):
-            self._over.pop(entry.name, None)
-        elif self._lasts(entry):
+            self._doubts.pop(entry.name, None)
+        elif self._lasts(entry, "lost"):
             return outcome.of_lost(seen, entry.stop_requested() is not None, self._log(entry))
         return self._at_work(entry, state, claimed)
 
@@ -215,8 +215,8 @@ class SlurmBackend(Backend):
         placed, rejected = entry.batch(), entry.rejected()
         if placed is not None:  # sbatch runs now, or its answer was lost
             self._watch.hurry()
-            if self._lasts(entry) and self._watch.error is None:
-                self._over.pop(entry.name, None)
+            if self._lasts(entry, "submitted") and self._watch.error is None:
+                self._doubts.pop(entry.name, None)
                 self._submitter.recover(placed[0], self._watch.names)
             return JobStatus(phase="pending", reason="is being submitted")
         self._submitter.add(entry)
@@ -225,10 +225,13 @@ class SlurmBackend(Backend):
         fix = f" ({rejected['fix']})" if rejected.get("fix") else ""
         return JobStatus(phase="pending", reason=f"{rejected['message']}{fix}", stuck=not rejected.get("limited"))
 
-    def _lasts(self, entry: Entry, seconds: float = 0.0) -> bool:
-        """Did Slurm say the same in two more looks? The shared disk may show a node's last words a little later."""
+    def _lasts(self, entry: Entry, doubt: str, seconds: float = 0.0) -> bool:
+        """Has this doubt, and no other, outlived two looks? The shared disk may be behind Slurm, or ahead of it."""
         with self._judging:
-            look, since = self._over.setdefault(entry.name, (self._watch.looks, time.monotonic()))
+            before, look, since = self._doubts.get(entry.name, ("", 0, 0.0))
+            if before != doubt:
+                look, since = self._watch.looks, time.monotonic()
+                self._doubts[entry.name] = (doubt, look, since)
         self._watch.hurry()
         return self._watch.looks >= look + 2 and time.monotonic() - since >= seconds
 
@@ -328,7 +331,7 @@ class SlurmBackend(Backend):
         if self._may_be_queued(entry):
             self._cancel(entry)
         entries.erase(entry)
-        self._over.pop(entry.name, None)
+        self._doubts.pop(entry.name, None)
 
     def _may_be_queued(self, entry: Entry) -> bool:
         """Could Slurm still start it, or does it hold its resources? Not if its supervisor ended by itself."""

@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 from mle_backend_slurm import entries
 from mle_backend_slurm.batches import Submitter
-from mle_backend_slurm.commands import Slurm, explained
+from mle_backend_slurm.commands import Seen, Slurm, explained
 from mle_backend_slurm.entries import Entry
+from mle_backend_slurm.settings import read_settings
+from mle_backend_slurm.slurm_backend import SlurmBackend
 from mle_backend_slurm.watch import Watch
 from mlecore_testing.backends.harness import shell_job
 
 from mlecore.agents import Recipe
-from mlecore.backends import Dataset, Image
+from mlecore.backends import Dataset, Image, JobStatus
 from mlecore.errors import BackendError, BackendUnreachable
 
 ABOUT = {"options": ["--time=10"], "scratch": "", "isolated": True}
@@ -131,6 +133,31 @@ def test_a_run_is_begun_or_cancelled_and_never_both(tmp_path: Path) -> None:
     assert cancelled.claim_to_cancel() and cancelled.claim_to_cancel() and not cancelled.claim("12 on box1")
 
 
+def test_a_run_that_begins_between_two_looks_at_the_queue_is_no_requeued_one(tmp_path: Path) -> None:
+    """Even if it was in doubt before: it had been asked about while sbatch ran."""
+    backend = SlurmBackend(read_settings({"state": str(tmp_path), "poll": "0.01"}))
+    task = {"5_0": Seen(state="PENDING", reason="Resources")}
+
+    def look() -> JobStatus:
+        time.sleep(0.05)  # it is time to ask Slurm again
+        return backend.status([entry.handle])[entry.handle]
+
+    entry = queued(tmp_path, "mle-a-1")
+    entry.assign("batch", 0)
+    (tmp_path / "batches" / "batch").mkdir()
+    backend.slurm.queue = lambda: (task, {"batch": "5"})  # type: ignore[method-assign]
+    assert "submitted" in look().reason
+    (tmp_path / "batches" / "batch" / "job").write_text("5")
+    assert [look().reason for _ in range(4)] == ["waits in the queue: Resources"] * 4
+    assert entry.claim("5 on box0")
+    assert look().phase == "running"  # what Slurm said is older than the claim
+    task["5_0"] = Seen(state="RUNNING", node="box0")
+    assert [look().phase for _ in range(4)] == ["pending"] * 4  # its node prepares it
+    task["5_0"] = Seen(state="PENDING", reason="BeginTime")
+    ends = [look() for _ in range(4)][-1]
+    assert ends.phase == "exited" and ends.preempted and "requeued" in ends.reason
+
+
 def test_secrets_are_private_and_gone_once_a_node_has_them(tmp_path: Path) -> None:
     entry = queued(tmp_path, "mle-a-1")
     file = entry.folder / "given.json"
@@ -183,7 +210,6 @@ def test_errors_have_slurms_words_and_a_fix(said: str, kind: type, fix: str) -> 
 
 def test_a_recipe_is_never_built_here(tmp_path: Path) -> None:
     from mle_backend_slurm.building import Builder
-    from mle_backend_slurm.settings import read_settings
 
     settings = read_settings({"state": str(tmp_path), "poll": "0.1"})
     slurm = FakeSlurm()
