@@ -33,7 +33,7 @@ def _light(harness: Harness) -> Iterator[Broken]:
 
 RULES: tuple[Rule[Harness], ...] = (
     Rule(name="facts", says="competition.toml is complete and makes sense", test=facts),
-    Rule(name="light", says="importing the plugin imports nothing heavy", test=_light),
+    Rule(name="light", says="importing the plugin imports nothing heavy", test=_light, long=True),
     Rule(
         name="description",
         says="description.md names the metric, and no folder of this machine",
@@ -106,8 +106,8 @@ def check_competition(
 ) -> list[Skipped]:
     """Check an installed competition against all rules, on its synthetic data (or real data that need no account).
 
-    ``short`` takes seconds: data of a tenth of the size (unless ``size`` says otherwise), 60 mutated submissions
-    instead of hundreds, no model, nothing prepared a second time, and waivers are not checked for being needed.
+    ``short`` takes seconds: data of a tenth of the size (unless ``size`` says otherwise), 30 mutated submissions
+    instead of hundreds, no model, no further process, and waivers are not checked for being needed.
     ``shared`` has the data of other tests of this run.
 
     Raises ConformanceError, an AssertionError, with every rule that is broken and where. Returns the rules that could

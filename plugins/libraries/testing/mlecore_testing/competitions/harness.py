@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FEWEST = 150  # mutants that are always tried
 MOST = 500
-SHORT = 60  # mutants of the short form
+SHORT = 30  # mutants of the short form
 PATIENCE = 2.0  # seconds after which no more mutants than the fewest are tried
 _SMALL = 100_000  # bytes of a sample submission; for larger ones fewer mutants are tried, as each takes long
 _LEAST = 20  # three of each kind
