@@ -24,7 +24,7 @@ test: env  ## the short lane, in minutes: style, types, all tests that need no e
 	@$(MAKE) --no-print-directory -j2 types test-short
 
 test-short: env
-	$(PYTEST) -n 4 --kit short --seeds $(SEEDS) -m "not ($(LONG))"  # more workers than CPUs, as many tests wait
+	$(PYTEST) -n 3 --kit short --seeds $(SEEDS) -m "not ($(LONG))"  # more than CPUs, as many tests wait; each imports all tests
 
 test-all: test test-rest test-kubernetes  ## everything; SEEDS=3 tries each oracle on synthetic data of three seeds
 

@@ -38,7 +38,7 @@ from mlecore.submissions.guard import guard
 HERE = Path(__file__).parent
 ORACLES = sorted(path for path in HERE.glob("*.py") if not path.name.startswith("test_"))
 INSTALLED = {plugin.name.lower().replace("-", "_"): plugin.name for plugin in plugins("competition")}
-MUTANTS = 60
+MUTANTS = 30  # of a stream that has every kind in turn
 SIZE = 0.1
 LARGE = {"ai4code", "alaska2_image_steganalysis"}  # their sheets ask for 20,000 files
 ARCHIVES = (".zip", ".7z", ".gz")

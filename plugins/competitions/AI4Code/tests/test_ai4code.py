@@ -10,6 +10,8 @@ import pytest
 from mle_comp_ai4code import _inversions
 from mlecore_testing import Trial
 
+pytestmark = pytest.mark.slow  # 20,000 notebooks
+
 
 def test_the_sample_has_the_cells_as_they_are_shown(trial: Trial, answers: pd.DataFrame) -> None:
     sample = pd.read_csv(trial.public / "sample_submission.csv")

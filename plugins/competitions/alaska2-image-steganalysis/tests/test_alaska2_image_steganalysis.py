@@ -11,7 +11,7 @@ from mlecore_testing import Trial
 from pandas import DataFrame
 from sklearn.metrics import roc_curve
 
-pytestmark = pytest.mark.trial(size=0.01)
+pytestmark = pytest.mark.slow  # 20,000 pictures
 
 
 def test_test_pictures_are_copies_which_tell_nothing_of_their_folder(trial: Trial) -> None:
