@@ -1,7 +1,7 @@
 """Is a column the answers: as they are, under other names, or transformed by a constant?
 
 Agreement is judged by its bits of evidence: -log2 of the chance that a column which knows nothing agrees as well. It
-must hold ``LUCK`` bits beyond the number of pairs that were tried, so that small tables and few classes prove nothing.
+must exceed ``columns.luck`` of the number of pairs that were tried, so that small tables and few classes prove nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from mlecore_audit.columns import copy_of
+from mlecore_audit.columns import SHARE, arrangement_bits, copy_of, luck
 from mlecore_audit.tables import numbers_of
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 Relation = Literal["equal", "linear", "relabelled", "monotonic", "certain"]
 
-SHARE = 0.99  # of the rows that must agree: a few may have been altered
-LUCK = 20.0  # bits beyond the number of pairs that were tried: one in a million
-MODEL = -math.log2(1 - 0.99**2) / 2  # bits per row that a good input knows of an order: correlation 0.99
 _FEWEST = 5  # rows
 LONG = 12  # characters of a text that two columns do not share by chance
 _CORRECTED = 50  # labels, more of which are mostly the input itself in tasks that correct it
@@ -46,7 +43,7 @@ def match(truth: Series[str], column: Series[str], tried: int) -> Match | None:
     """Does ``column`` tell ``truth``, row by row (same index)? ``tried``: pairs of columns compared so far."""
     if len(truth) < 2 or truth.nunique() < 2 or column.nunique() < 2:
         return None
-    needed = LUCK + math.log2(max(1, tried))
+    needed = luck(tried)
     rising = None
     for look in (_equal, _function, _relabelled, _certain):
         found = look(truth, column)
@@ -104,7 +101,7 @@ def _function(truth: Series[str], column: Series[str]) -> Match | None:
         return None
     predictions = truth.copy()
     if found.relation == "monotonic":
-        if column.nunique() < truth.nunique() / 2 or found.bits < MODEL * found.rows:
+        if column.nunique() < truth.nunique() / 2 or found.evidence < 0:
             return None
         falling = np.corrcoef(_ranks(other), _ranks(values))[0, 1] < 0
         ordered = np.sort(values)[::-1] if falling else np.sort(values)
@@ -141,10 +138,10 @@ def _rare(truth: Series[str]) -> NDArray[np.bool_]:
 
 
 def _bits(truth: Series[str]) -> float:
-    """Of evidence in equal labels: log2 of the number of orders that they could have."""
-    counts = truth.value_counts().to_numpy()
-    orders = math.lgamma(len(truth) + 1) - sum(math.lgamma(n + 1) for n in counts.tolist())
-    return orders / math.log(2)
+    """Of evidence in equal labels."""
+    import pandas as pd
+
+    return arrangement_bits(pd.factorize(truth.to_numpy())[0])
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
