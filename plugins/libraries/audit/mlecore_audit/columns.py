@@ -23,7 +23,7 @@ _LUCK = 20.0  # bits beyond the number of pairs that were tried: one in a millio
 _MODEL = -math.log2(1 - 0.99**2) / 2  # bits per row that a good input knows of an order: correlation 0.99
 _STEP = 1e-6  # of a column's range: smaller differences are rounding or noise
 _ROWS = 50_000  # that are compared, evenly chosen
-_PROBE = 500  # rows by which pairs of columns are chosen that are worth a closer look
+PROBE = 500  # rows by which pairs of columns are chosen that are worth a closer look
 _ALIKE = 0.7  # rank correlation of such a pair
 
 
@@ -82,7 +82,7 @@ def alike(columns: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[
 
     A quick look at some rows, for tables with thousands of pairs.
     """
-    rows = np.linspace(0, len(columns) - 1, min(len(columns), _PROBE)).astype(int)
+    rows = np.linspace(0, len(columns) - 1, min(len(columns), PROBE)).astype(int)
     first, second = (_standard_ranks(table[rows]) for table in (columns, others))
     found: NDArray[np.bool_] = np.abs(first.T @ second) >= _ALIKE * len(rows)
     return found

@@ -13,7 +13,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from mlecore_audit.columns import SHARE, arrangement_bits, copy_of, luck
+from mlecore_audit.columns import PROBE, SHARE, alike, arrangement_bits, copy_of, luck
 from mlecore_audit.tables import numbers_of
 
 if TYPE_CHECKING:
@@ -41,11 +41,12 @@ class Match:
 
 def match(truth: Series[str], column: Series[str], tried: int) -> Match | None:
     """Does ``column`` tell ``truth``, row by row (same index)? ``tried``: pairs of columns compared so far."""
-    if len(truth) < 2 or truth.nunique() < 2 or column.nunique() < 2:
+    if len(truth) < 2 or truth.nunique() < 2 or (distinct := column.nunique()) < 2:
         return None
     needed = luck(tried)
     rising = None
-    for look in (_equal, _function, _relabelled, _certain):
+    repeated = distinct <= (1 - _COMMON) * len(column) + 1  # else no value can stand for a label
+    for look in (_equal, _function, _relabelled, _certain) if repeated else (_equal, _function):
         found = look(truth, column)
         if found is not None and found.bits >= needed:
             if found.relation != "monotonic":
@@ -95,9 +96,11 @@ def _relabelled(truth: Series[str], column: Series[str]) -> Match | None:
 
 def _function(truth: Series[str], column: Series[str]) -> Match | None:
     """A rising or falling function of the answers, such as a scale."""
+    if len(truth) < _FEWEST or not _worth_a_look(truth, column):
+        return None
     values, other = numbers_of(truth), numbers_of(column)
     known = np.isfinite(values) & np.isfinite(other)
-    if len(truth) < _FEWEST or known.mean() < SHARE or (found := copy_of(values, other)) is None:
+    if known.mean() < SHARE or (found := copy_of(values, other)) is None:
         return None
     predictions = truth.copy()
     if found.relation == "monotonic":
@@ -112,6 +115,14 @@ def _function(truth: Series[str], column: Series[str]) -> Match | None:
         fitted = slope * other + start
         predictions[:] = [str(round(v)) if whole else repr(v) for v in np.where(known, fitted, 0.0).tolist()]
     return Match(relation=found.relation, rows=found.rows, bits=found.bits, predictions=predictions)
+
+
+def _worth_a_look(truth: Series[str], column: Series[str]) -> bool:
+    """Do some rows follow each other, before all are turned into numbers and sorted?"""
+    rows = np.linspace(0, len(truth) - 1, min(len(truth), PROBE)).astype(int)
+    values, other = numbers_of(truth.iloc[rows]), numbers_of(column.iloc[rows])
+    known = np.isfinite(values) & np.isfinite(other)
+    return bool(known.mean() > 0.9 and alike(values[known, None], other[known, None])[0, 0])
 
 
 def _certain(truth: Series[str], column: Series[str]) -> Match | None:

@@ -37,7 +37,7 @@ ORDERS = {  # what prepare does besides, and what tells the labels then
         "(public / 'images').mkdir()\n"
         "for name in names:\n"
         "    (public / 'images' / name).touch()",
-        "public/images: place by name",
+        "public/images: ",
     ),
     "files with times label by label": (
         "import os, time\n"
