@@ -60,7 +60,9 @@ def main() -> None:
 
             size = sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) / 1e6
             print(f"{count:,} {name}, {size:.1f} MB")
-            print(table(rounds({check or "start-up": partial(step, check) for check in ("", *CHECKS)}, args.rounds)))
+            measured = rounds({check or "start-up": partial(step, check) for check in ("", *CHECKS)}, args.rounds)
+            print(table(measured))
+            print("seconds of CPU:", ", ".join(f"{check} {one.cpu:.1f}" for check, one in measured.items()), flush=True)
             print(f"findings above a caution, all false: {len(serious)}", *serious, sep="\n  ")
 
 

@@ -37,12 +37,16 @@ def make_raw(raw: Path, seed: int, size: float) -> None:
 
 
 def _clip(rng: RandomState, call: int) -> bytes:
-    """Half a second of noise as AIFF (mono, 16 bit); a call is a tone that rises."""
+    """Half a second of noise as AIFF (mono, 16 bit); a call is a tone that rises.
+
+    Clips are loud or quiet whatever is in them, so that how well they compress does not tell calls.
+    """
     import numpy as np
 
     time = np.arange(RATE // 2) / RATE
-    sound = rng.normal(scale=800, size=len(time)) + call * 3000 * np.sin(2 * np.pi * (100 + 100 * time) * time)
-    data: bytes = sound.clip(-32768, 32767).astype(">i2").tobytes()
+    sound = rng.normal(size=len(time)) + call * 3 * np.sin(2 * np.pi * (100 + 100 * time) * time)
+    loudness = 800 * 4 ** rng.uniform(-1, 1) / sound.std()
+    data: bytes = (loudness * sound).clip(-32768, 32767).astype(">i2").tobytes()
     rate = bytes.fromhex("4009fa00000000000000")  # 2000 as an 80-bit float
     common = b"COMM" + (18).to_bytes(4, "big") + (1).to_bytes(2, "big") + len(time).to_bytes(4, "big")
     common += (16).to_bytes(2, "big") + rate

@@ -9,7 +9,6 @@ there, or there is no other column, or the predictions take a few values only. T
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -17,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import frozen
-from mlecore_audit.columns import Copy, alike, copy_of, order_bits, rank_correlation
-from mlecore_audit.match import LUCK, MODEL
+from mlecore_audit.columns import Copy, alike, arrangement_bits, copy_of, luck, rank_correlation
 
 from mle_detector_leaks.predictions import read_text
 from mlecore.competitions import Competition
@@ -68,7 +66,7 @@ def public_copy(run: RunRecord, competition: Competition, public: Path, not_read
         if theirs is None:
             continue
         pairs += max(1, own.width * theirs.width)
-        for match in _matches(own.drop(id), theirs, luck=LUCK + math.log2(pairs)):
+        for match in _matches(own.drop(id), theirs, needed=luck(pairs)):
             excuse = _excuse(match, name, tables, headers, competition)
             finding = _finding(match, name, competition, excuse)
             if not excuse:
@@ -153,7 +151,7 @@ def _as_numbers(column: Series) -> Series:
     return column.str.strip_chars().cast(pl.Float64, strict=False)
 
 
-def _matches(own: DataFrame, theirs: DataFrame, luck: float) -> Iterator[_Match]:
+def _matches(own: DataFrame, theirs: DataFrame, needed: float) -> Iterator[_Match]:
     """Pairs of a predicted column and a public one that agree too well for luck or a model."""
     numbers, theirs_in_numbers = _numbers(own), _numbers(theirs)
     if numbers and theirs_in_numbers:
@@ -161,12 +159,12 @@ def _matches(own: DataFrame, theirs: DataFrame, luck: float) -> Iterator[_Match]
         look = alike(np.stack(list(numbers.values()), axis=1), np.stack(list(theirs_in_numbers.values()), axis=1))
         for row, column in np.argwhere(look)[:_PAIRS]:
             copy = copy_of(numbers[names[row]], theirs_in_numbers[others[column]])
-            if copy is not None and copy.bits - (MODEL * copy.rows if copy.relation == "monotonic" else 0) >= luck:
+            if copy is not None and copy.evidence >= needed:
                 yield _Match(predicted=names[row], column=others[column], copy=copy)
     for name in own.columns:
         for other in theirs.columns if name not in numbers else ():
             bits = _text_bits(own[name], theirs[other].fill_null(""))
-            if bits >= luck:
+            if bits >= needed:
                 distinct = own[name].n_unique()
                 copy = Copy(relation="equal", rows=own.height, distinct=distinct, bits=bits)
                 yield _Match(predicted=name, column=other, copy=copy)
@@ -187,8 +185,7 @@ def _text_bits(own: Series, theirs: Series) -> float:
     """What it tells that two columns hold the same texts; 0 if they do not."""
     if own.n_unique() < 2 or not own.equals(theirs.alias(own.name)):
         return 0.0
-    codes = np.unique(own.to_numpy(), return_inverse=True)[1]
-    return order_bits(codes, np.arange(len(codes)))
+    return arrangement_bits(own.to_numpy())
 
 
 def _excuse(

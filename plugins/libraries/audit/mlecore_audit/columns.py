@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 Relation = Literal["equal", "linear", "monotonic"]
 Numbers = NDArray[np.float64]
 
-_SHARE = 0.99  # of the rows that must agree: a few may have been altered
+SHARE = 0.99  # of the rows that must agree: a few may have been altered
+_LUCK = 20.0  # bits beyond the number of pairs that were tried: one in a million
+_MODEL = -math.log2(1 - 0.99**2) / 2  # bits per row that a good input knows of an order: correlation 0.99
 _STEP = 1e-6  # of a column's range: smaller differences are rounding or noise
 _ROWS = 50_000  # that are compared, evenly chosen
-_PROBE = 500  # rows by which pairs of columns are chosen that are worth a closer look
+PROBE = 500  # rows by which pairs of columns are chosen that are worth a closer look
 _ALIKE = 0.7  # rank correlation of such a pair
 
 
@@ -33,6 +35,16 @@ class Copy:
     rows: int  # compared
     distinct: int  # different values of the first column, apart from rounding and noise
     bits: float  # -log2 of the chance that rows in random order agree as well as these
+
+    @property
+    def evidence(self) -> float:
+        """Bits beyond those of a good model's predictions, which follow an order, too."""
+        return self.bits - (_MODEL * self.rows if self.relation == "monotonic" else 0.0)
+
+
+def luck(tried: int) -> float:
+    """Bits of evidence that the best of so many pairs of columns has by chance in one of a million audits."""
+    return _LUCK + math.log2(max(1, tried))
 
 
 def copy_of(values: Numbers, other: Numbers) -> Copy | None:
@@ -53,7 +65,7 @@ def copy_of(values: Numbers, other: Numbers) -> Copy | None:
         return None
     rows = len(values)
     sorted_rows = max(_sorted_rows(steps, other_steps), _sorted_rows(-steps, other_steps))
-    if sorted_rows < _SHARE * rows:
+    if sorted_rows < SHARE * rows:
         return None
     relation = _relation(values, other)
     altered = 2 * (rows - sorted_rows) * math.log2(rows)  # which rows, and where they went
@@ -70,7 +82,7 @@ def alike(columns: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[
 
     A quick look at some rows, for tables with thousands of pairs.
     """
-    rows = np.linspace(0, len(columns) - 1, min(len(columns), _PROBE)).astype(int)
+    rows = np.linspace(0, len(columns) - 1, min(len(columns), PROBE)).astype(int)
     first, second = (_standard_ranks(table[rows]) for table in (columns, others))
     found: NDArray[np.bool_] = np.abs(first.T @ second) >= _ALIKE * len(rows)
     return found
@@ -90,7 +102,7 @@ def order_bits(values: NDArray[Any], other: NDArray[Any]) -> float:
     """
     order = np.lexsort((values, other))
     groups = np.split(values[order], np.flatnonzero(np.diff(other[order])) + 1)
-    return _orders(values) - sum(_orders(group) for group in groups if len(group) > 1)
+    return arrangement_bits(values) - sum(arrangement_bits(group) for group in groups if len(group) > 1)
 
 
 def in_steps(values: Numbers) -> NDArray[np.int64]:
@@ -103,8 +115,8 @@ def in_steps(values: Numbers) -> NDArray[np.int64]:
     return steps
 
 
-def _orders(values: NDArray[Any]) -> float:
-    """log2 of the number of different orders of these values."""
+def arrangement_bits(values: NDArray[Any]) -> float:
+    """log2 of the number of different orders of these values: the evidence in two equal columns of them."""
     counts = np.unique(values, return_counts=True)[1]
     return (math.lgamma(len(values) + 1) - sum(map(math.lgamma, (counts + 1).tolist()))) / math.log(2)
 
@@ -131,7 +143,7 @@ def _longest(sequence: Iterable[int]) -> int:
 def _relation(values: Numbers, other: Numbers) -> Relation:
     low, high = np.quantile(values, [0.05, 0.95])
     tolerance = 10 * _STEP * (high - low or values.max() - values.min())
-    if np.mean(np.abs(values - other) <= tolerance) >= _SHARE:
+    if np.mean(np.abs(values - other) <= tolerance) >= SHARE:
         return "equal"
     order = np.argsort(other, kind="stable")
     half = len(order) // 2
@@ -141,7 +153,7 @@ def _relation(values: Numbers, other: Numbers) -> Relation:
         return "monotonic"
     slope = np.median(rise[run > 0] / run[run > 0])
     rest = values - slope * other
-    return "linear" if np.mean(np.abs(rest - np.median(rest)) <= tolerance) >= _SHARE else "monotonic"
+    return "linear" if np.mean(np.abs(rest - np.median(rest)) <= tolerance) >= SHARE else "monotonic"
 
 
 def _standard_ranks(table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from mlecore_audit.fields import Fields
+from mlecore_audit.fields import Fields, table_of
 from mlecore_audit.finding import Finding, Level
 from mlecore_audit.match import Match, match
 from mlecore_audit.subject import CLASS, Subject
@@ -60,14 +60,8 @@ class Columns:
 
     def of_metadata(self, example: str, fields: Mapping[str, Fields]) -> Iterator[Finding]:
         """The same for the fields of items, by key."""
-        import pandas as pd
-
-        texts = {
-            key: with_words({n: v for n, v in own.items() if isinstance(v, str) and n[0] != "#"})
-            for key, own in fields.items()
-        }
-        frame = pd.DataFrame.from_dict(texts, orient="index").fillna("")
-        if len(frame):
+        frame = table_of({key: with_words(own) for key, own in fields.items()}, without="#")
+        if len(frame.columns):
             yield from self._compare([example], frame, "field")
 
     def _compare(self, files: list[str], rows: DataFrame, word: str = "column") -> Iterator[Finding]:
@@ -109,11 +103,11 @@ class Columns:
         return "caution" if relation == "certain" and self._subject.gain(score) < _WORTH else "leak"
 
 
-def with_words(texts: Mapping[str, str]) -> dict[str, str]:
+def with_words(fields: Fields) -> Fields:
     """Each text, and each word of a text with several: ``{"Note": "ring=1 7", "Note, word 2": "1", ...}``."""
-    found = dict(texts)
-    for name, text in texts.items():
-        words = _WORD.findall(text)
+    found = dict(fields)
+    for name, text in fields.items():
+        words = _WORD.findall(text) if isinstance(text, str) else []
         if 1 < len(words) <= _MOST_WORDS:
             found |= {f"{name}{_OF_TEXT}{place}": word for place, word in enumerate(words, 1)}
     return found

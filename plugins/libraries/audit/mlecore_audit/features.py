@@ -10,12 +10,12 @@ from typing import IO, TYPE_CHECKING, Literal
 import numpy as np
 from attrs import frozen
 
-from mlecore_audit.fields import Fields, reader_of
+from mlecore_audit.fields import Fields, reader_of, table_of
 from mlecore_audit.files import HEAD, Item
 from mlecore_audit.keys import Keys
 from mlecore_audit.subject import Subject
 from mlecore_audit.tables import numbers_of
-from mlecore_audit.training import Role, joined
+from mlecore_audit.training import Role, is_of_file_names, joined
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -28,7 +28,6 @@ _ITEMS = 4000  # of each part whose headers are read
 _ROWS = 200_000  # of a table by which its order is judged
 _DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[A-Za-z]{2,}")
-_FILE = re.compile(r".*[^/.]\.[A-Za-z]\w{1,4}")
 _GROUPS = 3  # times fewer runs of a value than rows, from which on a column groups rows
 
 
@@ -42,9 +41,12 @@ class Feature:
     values: Series[str] | Series[float]  # by key; text: categories
 
 
-def features(subject: Subject, part: Role) -> Iterator[Feature]:
-    """All features of the items and rows of one part; no order of rows that a table keeps together by a group."""
-    yield from _of_files(subject, part)
+def features(subject: Subject, part: Role, content: bool = True) -> Iterator[Feature]:
+    """All features of the items and rows of one part; no order of rows that a table keeps together by a group.
+
+    Without ``content``, those of origin "content" are left out.
+    """
+    yield from _of_files(subject, part, content)
     if len(subject.keys) > 1 or subject.things:  # rows of a thing stand together, in an order of their own
         return
     tables = list(_of_tables(subject, part))
@@ -61,15 +63,17 @@ def _of_order(name: str, file: str, keys: list[str], origin: Origin = "order") -
     yield Feature(file=file, name=name, origin=origin, values=pd.Series(np.arange(len(keys)) / len(keys), keys))
 
 
-def _of_files(subject: Subject, part: Role) -> Iterator[Feature]:
+def _of_files(subject: Subject, part: Role, content: bool) -> Iterator[Feature]:
     kinds: dict[str, dict[str, Item]] = {}
     for key, items in subject.items(part).items():
         for item in items:
             kinds.setdefault(_kind(item, key), {}).setdefault(key, item)
-    headers = _headers(subject, kinds)
+    headers = _headers(subject, kinds) if content else {}
     for file, members in kinds.items():
-        yield from _of_items(file, members)
-        yield from _of_headers(file, headers.get(file, {}))
+        yield from _of_names(file, members)
+        if content:
+            yield from _of_sizes(file, members)
+            yield from _of_headers(file, headers.get(file, {}))
 
 
 def _kind(item: Item, key: str) -> str:
@@ -81,7 +85,7 @@ def _kind(item: Item, key: str) -> str:
     return "/".join(path.parts[:3][: len(path.parts) - 1])
 
 
-def _of_items(file: str, items: dict[str, Item]) -> Iterator[Feature]:
+def _of_names(file: str, items: dict[str, Item]) -> Iterator[Feature]:
     import pandas as pd
 
     keys = list(items)
@@ -101,11 +105,16 @@ def _of_items(file: str, items: dict[str, Item]) -> Iterator[Feature]:
             yield Feature(file=file, name=name, origin="name", values=pd.Series(values))
     lengths = {key: float(len(PurePosixPath(names[key]).name)) for key in keys}
     yield Feature(file=file, name="length of the name", origin="name", values=pd.Series(lengths))
-    sizes = pd.Series({key: float(items[key].size) for key in keys})
+
+
+def _of_sizes(file: str, items: dict[str, Item]) -> Iterator[Feature]:
+    import pandas as pd
+
+    sizes = pd.Series({key: float(item.size) for key, item in items.items()})
     yield Feature(file=file, name="size in bytes", origin="content", values=sizes)
     yield Feature(file=file, name="size in bytes, last digit", origin="content", values=sizes % 10)
-    if all(items[key].packed is not None for key in keys):
-        packed = pd.Series({key: float(items[key].packed or 0) for key in keys})
+    if all(item.packed is not None for item in items.values()):
+        packed = pd.Series({key: float(item.packed or 0) for key, item in items.items()})
         yield Feature(file=file, name="compression", origin="content", values=packed / sizes.clip(lower=1))
 
 
@@ -137,17 +146,12 @@ def _fields(item: Item, stream: IO[bytes]) -> Fields:
 def _of_headers(file: str, fields: dict[str, Fields]) -> Iterator[Feature]:
     import pandas as pd
 
-    if not fields:
-        return
-    frame: DataFrame = pd.DataFrame.from_dict(
-        {key: {name: value for name, value in own.items() if isinstance(value, str)} for key, own in fields.items()},
-        orient="index",
-    ).fillna("")
+    frame = table_of(fields, without="JSON")
     for name in frame.columns:
         column = frame[name]
         numbers = pd.Series(numbers_of(column), column.index)
         words = str(name).removeprefix("#")
-        if column.nunique() < 2 or words.startswith("JSON"):
+        if column.nunique() < 2:
             continue
         if numbers.notna().mean() > 0.9:
             yield Feature(file=file, name=words, origin="content", values=numbers.fillna(-1.0))
@@ -184,8 +188,3 @@ def groups_of(frame: DataFrame) -> str | None:
         if runs == values.nunique() and 2 < runs <= len(values) / _GROUPS:
             return str(column)
     return None
-
-
-def is_of_file_names(column: Series[str]) -> bool:
-    """Does it name a file for each row, as ``images/17.png``?"""
-    return bool(column.is_unique and column.str.fullmatch(_FILE.pattern).mean() > 0.9)

@@ -9,17 +9,40 @@ import io
 import json
 import re
 import struct
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, Any
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Fields = dict[str, str | list[str]]  # a list: a sequence of short texts, in the order of the file
 
 MOST = 32 << 20  # bytes of a file that is read whole
 _FIELDS = 300  # of one file
+_FEW = 20  # items, fewer of which prove nothing
 _LONGEST = 2000  # characters of a value
 _SEQUENCE = 500  # values in a list that is kept
 _XMP = re.compile(rb"<x:xmpmeta.{0,65536}?</x:xmpmeta>", re.DOTALL)
 _XMP_VALUE = re.compile(r"([\w:]+)=\"([^\"]*)\"|<([\w:]+)>([^<]+)</")
+
+
+def table_of(items: Mapping[str, Fields], without: str = "\0") -> DataFrame:
+    """A row for each item, by key, and a column for each field that is a text, and that more than a few items have.
+
+    Missing ones are empty. Documents that name their fields by what is in them have many that no other has. Fields
+    whose names begin with ``without`` are left out.
+    """
+    import pandas as pd
+
+    found = Counter(name for own in items.values() for name, value in own.items() if isinstance(value, str))
+    common = [
+        name for name, count in found.items() if count >= min(_FEW, len(items) / 2) and not name.startswith(without)
+    ]
+    rows = {key: [own.get(name, "") for name in common] for key, own in items.items()}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=common)
 
 
 def is_picture(head: bytes) -> bool:
@@ -49,12 +72,15 @@ def _picture(stream: IO[bytes], size: int) -> Fields:
 
     data = stream.read(MOST)
     found: Fields = {}
-    with Image.open(io.BytesIO(data)) as picture:
+    with _any_size(), Image.open(io.BytesIO(data)) as picture:  # whose pixels are not decoded
         found |= {"#width": str(picture.width), "#height": str(picture.height), "#mode": picture.mode}
-        exif = picture.getexif()
+        unread = (
+            picture.format == "PNG" and "exif" not in picture.info
+        )  # Pillow would decode it to look behind its pixels
+        exif = Image.Exif() if unread else picture.getexif()
         for tags in (exif, exif.get_ifd(ExifTags.IFD.Exif)):
             found |= {f"EXIF {ExifTags.TAGS.get(tag, tag)}": _text(value) for tag, value in tags.items()}
-        for name, value in [*picture.info.items(), *getattr(picture, "text", {}).items()]:
+        for name, value in picture.info.items():
             if isinstance(value, (str, int, float, tuple)) or name == "comment":
                 found[f"text {name}"] = _text(value)
         if picture.format in ("JPEG", "MPO"):
@@ -63,18 +89,37 @@ def _picture(stream: IO[bytes], size: int) -> Fields:
     if xmp := _XMP.search(data):
         for a, b, c, d in _XMP_VALUE.findall(xmp[0].decode("utf-8", "replace")):
             found[f"XMP {a or c}"] = b or d
-    if data.startswith(b"\x89PNG"):  # text after the picture, which Pillow has not read yet
+    if data.startswith(b"\x89PNG"):  # text after the picture, which Pillow would decode first
         found |= {f"text {name}": value for name, value in _png_texts(data)}
     return found
+
+
+@contextmanager
+def _any_size() -> Iterator[None]:
+    """Pillow opens pictures of any dimensions, which may be lies."""
+    from PIL import Image
+
+    most, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+    try:
+        yield
+    finally:
+        Image.MAX_IMAGE_PIXELS = most
 
 
 def _png_texts(data: bytes) -> Iterator[tuple[str, str]]:
     at = 8
     while at + 8 <= len(data):
         length, kind = struct.unpack(">I4s", data[at : at + 8])
-        if kind == b"tEXt":
+        if kind in (b"tEXt", b"zTXt", b"iTXt"):
             name, _, text = data[at + 8 : at + 8 + length].partition(b"\0")
-            yield name.decode("latin-1"), text.decode("latin-1")
+            packed = kind == b"zTXt"
+            if kind == b"iTXt":  # flags of compression, a language, and the name in it come first
+                packed, text = text[:1] == b"\1", text[2:].split(b"\0", 2)[-1]
+            elif packed:
+                text = text[1:]
+            if packed:
+                text = zlib.decompressobj().decompress(text, _LONGEST)
+            yield name.decode("latin-1"), text[:_LONGEST].decode("utf-8" if kind == b"iTXt" else "latin-1", "replace")
         at += 12 + length
 
 
@@ -124,7 +169,7 @@ def _mat(stream: IO[bytes], size: int) -> Fields:
 
     if size > MOST * 8:
         raise ValueError(f"a .mat file of {size} bytes is too large to read whole")
-    values = loadmat(io.BytesIO(stream.read()), simplify_cells=True)
+    values = loadmat(io.BytesIO(stream.read(8 * MOST)), simplify_cells=True)
     return dict(_flat({name: value for name, value in values.items() if not name.startswith("__")}, "mat"))
 
 
@@ -150,7 +195,7 @@ def _hdf5(stream: IO[bytes], size: int) -> Fields:
 def _json(stream: IO[bytes], size: int) -> Fields:
     if size > MOST:
         raise ValueError("a long document is read as a table, not as the metadata of an item")
-    return dict(_flat(json.loads(stream.read()), "JSON"))
+    return dict(_flat(json.loads(stream.read(MOST + 1)), "JSON"))
 
 
 def _flat(value: Any, name: str, depth: int = 6) -> Iterator[tuple[str, str | list[str]]]:

@@ -82,28 +82,35 @@ def packing(head: bytes) -> Packing:
 
 def listing(root: Path, failed: Failed | None = None) -> Iterator[Item]:
     """Every file below ``root``/public, and each archive's members after it (not those of archives in archives)."""
-    for path in _paths(root):
+    for path in _paths(root, failed):
         item = _item(root, path)
         yield item
         with path.open("rb") as file:
             try:
-                yield from (member for member, _ in _members(item, file, item.size))
+                if packing(file.read(HEAD)) == "zip":
+                    with zipfile.ZipFile(file) as archive:
+                        yield from (member for member, _ in _zipped(item, archive))
+                else:
+                    yield from (member for member, _ in _members(item, file, item.size))
             except BROKEN as error:
                 _say(failed, item.name, error)
 
 
-def contents(root: Path, failed: Failed | None = None) -> Iterator[tuple[Item, IO[bytes]]]:
+def contents(root: Path, failed: Failed | None = None, folder: str = "public") -> Iterator[tuple[Item, IO[bytes]]]:
     """Every file with its content, and after each archive its members with theirs. A stream is valid until the next."""
-    for path in _paths(root):
+    for path in _paths(root, failed, folder):
         item = _item(root, path)
         with path.open("rb") as file:
             yield item, file
             yield from _inside(item, file, failed, _DEPTH)
 
 
-def _paths(root: Path) -> Iterator[Path]:
-    for path in sorted((root / "public").rglob("*")):
-        if path.is_file() and not path.is_symlink():
+def _paths(root: Path, failed: Failed | None, folder: str = "public") -> Iterator[Path]:
+    """Regular files; a pipe would block, and a link may lead anywhere."""
+    for path in sorted((root / folder).rglob("*")):
+        if path.is_symlink():
+            _say(failed, path.relative_to(root).as_posix(), DataError("a symbolic link is not followed"))
+        elif path.is_file():
             yield path
 
 
@@ -141,23 +148,21 @@ def _members(item: Item, file: IO[bytes], size: int) -> Iterator[tuple[Item, IO[
     kind = packing(file.read(HEAD))
     file.seek(0)
 
-    def member(name: str, size: int, place: int, packed: int | None = None, time: float | None = None) -> Item:
-        return Item(name=f"{item.name}!{name}", path=item.path, size=size, packed=packed, time=time, place=place)
+    def member(name: str, size: int, place: int, time: float | None = None) -> Item:
+        return Item(name=f"{item.name}!{name}", path=item.path, size=size, time=time, place=place)
 
     if kind == "zip":
         with zipfile.ZipFile(file) as archive:
-            _refuse_bomb(item, archive.infolist())
-            for place, info in enumerate(entry for entry in archive.infolist() if not entry.is_dir()):
+            for zipped, info in _zipped(item, archive):
                 with archive.open(info) as stream:
-                    stamp = _zip_time(info)
-                    yield member(info.filename, info.file_size, place, info.compress_size, stamp), stream
+                    yield zipped, stream
     elif kind == "7z":
         with _unpacked_7z(file) as folder:
             for place, path in enumerate(sorted(path for path in folder.rglob("*") if path.is_file())):
                 with path.open("rb") as stream:
                     status = path.stat()
                     yield (
-                        member(path.relative_to(folder).as_posix(), status.st_size, place, None, status.st_mtime),
+                        member(path.relative_to(folder).as_posix(), status.st_size, place, status.st_mtime),
                         stream,
                     )
     elif kind and (kind == "tar" or _is_tar(kind, file)):
@@ -166,7 +171,7 @@ def _members(item: Item, file: IO[bytes], size: int) -> Iterator[tuple[Item, IO[
             place = 0
             for entry in tar:
                 if entry.isreg() and (content := tar.extractfile(entry)) is not None:
-                    yield member(entry.name, entry.size, place, None, entry.mtime), content
+                    yield member(entry.name, entry.size, place, entry.mtime), content
                     place += 1
                 tar.members = []  # type: ignore[attr-defined]  # else it remembers all
     elif kind:
@@ -174,6 +179,23 @@ def _members(item: Item, file: IO[bytes], size: int) -> Iterator[tuple[Item, IO[
         name = Path(item.name.rpartition("!")[2]).stem
         with _UNPACK[kind](file) as stream:
             yield member(name, size, 0), stream
+
+
+def _zipped(item: Item, archive: zipfile.ZipFile) -> Iterator[tuple[Item, zipfile.ZipInfo]]:
+    """The files of a zip by its directory, which may lie about them."""
+    _refuse_bomb(item, archive.infolist())
+    for place, info in enumerate(entry for entry in archive.infolist() if not entry.is_dir()):
+        yield (
+            Item(
+                name=f"{item.name}!{info.filename}",
+                path=item.path,
+                size=info.file_size,
+                packed=info.compress_size,
+                time=_zip_time(info),
+                place=place,
+            ),
+            info,
+        )
 
 
 def _refuse_bomb(item: Item, members: list[zipfile.ZipInfo]) -> None:

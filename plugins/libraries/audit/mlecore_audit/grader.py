@@ -44,6 +44,8 @@ def examine(subject: Subject) -> Iterator[Finding]:
     text = subject.perfect.to_csv(index=False, lineterminator="\n").encode()
     perfect, grid = grade(subject, text), Grid.parse(text)
     if perfect.score is None:
+        if perfect.crash is not None:
+            subject.failed("grade", f"it fails on the perfect submission: {perfect.crash}")
         yield _finding("perfect", f"the perfect submission gets no score: {perfect.rejection or perfect.crash}")
         return
     sample = subject.sample_score
@@ -136,6 +138,9 @@ def _agreement(subject: Subject, text: bytes, start: float) -> Iterator[Finding]
             break
         tried += 1
         checked, graded = (_verdict(subject, mutant.data, grade=grades) for grades in (False, True))
+        for hook, verdict in (("check", checked), ("grade", graded)):
+            if verdict.crash is not None:
+                subject.failed(hook, f"it fails on the perfect submission with {mutant.name!r}: {verdict.crash}")
         if checked.rejection is not None and graded.score is not None:
             unsound.append(mutant.name)
         if graded.rejection is not None and checked.rejection is None and checked.crash is None:

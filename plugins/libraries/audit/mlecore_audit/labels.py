@@ -96,10 +96,7 @@ def _is_quantity(labels: Series[str]) -> bool:
 
 def _features(subject: Subject, test: TableRows, train: TableRows) -> Iterator[Finding]:
     subject.progress(0, 0, f"comparing {test.where} with {train.where}")
-    heads = [next(iter(table.batches()), None) for table in (test, train)]
-    if heads[0] is None or heads[1] is None:
-        return
-    columns = common_columns(heads[0], test, heads[1], train)
+    columns = common_columns(test, train)
     if not columns:
         return
     parts = [_drawn(table, columns) for table in (test, train)]

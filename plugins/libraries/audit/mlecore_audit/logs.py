@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import define, field
 
+from mlecore_audit.columns import SHARE, luck
 from mlecore_audit.files import Item
 from mlecore_audit.finding import Finding
-from mlecore_audit.match import LUCK, SHARE
 from mlecore_audit.matching import Matcher, part_of
 from mlecore_audit.subject import Subject
 from mlecore_audit.tables import numbers_of
@@ -70,7 +70,7 @@ class Logs:
         """One finding for each name of files, whatever their columns hold."""
         held: dict[str, dict[str, tuple[str, _Agreement]]] = {}
         for (name, column, target), agreement in self._found.items():
-            sure = agreement.bits >= LUCK + math.log2(len(self._found))
+            sure = agreement.bits >= luck(len(self._found))
             if sure and len(agreement.values) >= SHARE * (len(agreement.values) + agreement.missed):
                 held.setdefault(name, {}).setdefault(target, (column, agreement))
         for columns in held.values():

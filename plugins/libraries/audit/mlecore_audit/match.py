@@ -1,7 +1,7 @@
 """Is a column the answers: as they are, under other names, or transformed by a constant?
 
 Agreement is judged by its bits of evidence: -log2 of the chance that a column which knows nothing agrees as well. It
-must hold ``LUCK`` bits beyond the number of pairs that were tried, so that small tables and few classes prove nothing.
+must exceed ``columns.luck`` of the number of pairs that were tried, so that small tables and few classes prove nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from mlecore_audit.columns import copy_of
+from mlecore_audit.columns import PROBE, SHARE, alike, arrangement_bits, copy_of, luck
 from mlecore_audit.tables import numbers_of
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 Relation = Literal["equal", "linear", "relabelled", "monotonic", "certain"]
 
-SHARE = 0.99  # of the rows that must agree: a few may have been altered
-LUCK = 20.0  # bits beyond the number of pairs that were tried: one in a million
-MODEL = -math.log2(1 - 0.99**2) / 2  # bits per row that a good input knows of an order: correlation 0.99
 _FEWEST = 5  # rows
 LONG = 12  # characters of a text that two columns do not share by chance
 _CORRECTED = 50  # labels, more of which are mostly the input itself in tasks that correct it
@@ -44,11 +41,12 @@ class Match:
 
 def match(truth: Series[str], column: Series[str], tried: int) -> Match | None:
     """Does ``column`` tell ``truth``, row by row (same index)? ``tried``: pairs of columns compared so far."""
-    if len(truth) < 2 or truth.nunique() < 2 or column.nunique() < 2:
+    if len(truth) < 2 or truth.nunique() < 2 or (distinct := column.nunique()) < 2:
         return None
-    needed = LUCK + math.log2(max(1, tried))
+    needed = luck(tried)
     rising = None
-    for look in (_equal, _function, _relabelled, _certain):
+    repeated = distinct <= (1 - _COMMON) * len(column) + 1  # else no value can stand for a label
+    for look in (_equal, _function, _relabelled, _certain) if repeated else (_equal, _function):
         found = look(truth, column)
         if found is not None and found.bits >= needed:
             if found.relation != "monotonic":
@@ -98,13 +96,15 @@ def _relabelled(truth: Series[str], column: Series[str]) -> Match | None:
 
 def _function(truth: Series[str], column: Series[str]) -> Match | None:
     """A rising or falling function of the answers, such as a scale."""
+    if len(truth) < _FEWEST or not _worth_a_look(truth, column):
+        return None
     values, other = numbers_of(truth), numbers_of(column)
     known = np.isfinite(values) & np.isfinite(other)
-    if len(truth) < _FEWEST or known.mean() < SHARE or (found := copy_of(values, other)) is None:
+    if known.mean() < SHARE or (found := copy_of(values, other)) is None:
         return None
     predictions = truth.copy()
     if found.relation == "monotonic":
-        if column.nunique() < truth.nunique() / 2 or found.bits < MODEL * found.rows:
+        if column.nunique() < truth.nunique() / 2 or found.evidence < 0:
             return None
         falling = np.corrcoef(_ranks(other), _ranks(values))[0, 1] < 0
         ordered = np.sort(values)[::-1] if falling else np.sort(values)
@@ -115,6 +115,14 @@ def _function(truth: Series[str], column: Series[str]) -> Match | None:
         fitted = slope * other + start
         predictions[:] = [str(round(v)) if whole else repr(v) for v in np.where(known, fitted, 0.0).tolist()]
     return Match(relation=found.relation, rows=found.rows, bits=found.bits, predictions=predictions)
+
+
+def _worth_a_look(truth: Series[str], column: Series[str]) -> bool:
+    """Do some rows follow each other, before all are turned into numbers and sorted?"""
+    rows = np.linspace(0, len(truth) - 1, min(len(truth), PROBE)).astype(int)
+    values, other = numbers_of(truth.iloc[rows]), numbers_of(column.iloc[rows])
+    known = np.isfinite(values) & np.isfinite(other)
+    return bool(known.mean() > 0.9 and alike(values[known, None], other[known, None])[0, 0])
 
 
 def _certain(truth: Series[str], column: Series[str]) -> Match | None:
@@ -141,10 +149,10 @@ def _rare(truth: Series[str]) -> NDArray[np.bool_]:
 
 
 def _bits(truth: Series[str]) -> float:
-    """Of evidence in equal labels: log2 of the number of orders that they could have."""
-    counts = truth.value_counts().to_numpy()
-    orders = math.lgamma(len(truth) + 1) - sum(math.lgamma(n + 1) for n in counts.tolist())
-    return orders / math.log(2)
+    """Of evidence in equal labels."""
+    import pandas as pd
+
+    return arrangement_bits(pd.factorize(truth.to_numpy())[0])
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 Part = Literal["train", "test"]
@@ -19,13 +19,16 @@ _TEST = re.compile(r"test", re.IGNORECASE)
 class Matcher:
     """From paths to keys, whatever is around the letters and digits of a key: ``7`` is Sample00007/7_data.mat."""
 
-    def __init__(self, keys: Iterable[str]) -> None:
+    def __init__(self, keys: Iterable[str], names: Mapping[str, str] | None = None) -> None:
+        """``names``: of files -> keys, as tables say."""
         self._keys: dict[str, str] = {}
         for key in keys:
             for text in (_plain(key), _plain(_SUFFIX.sub("", key))):
                 self._keys.setdefault(text, key)
                 if text.isdecimal():
                     self._keys.setdefault(f"{_NUMBER}{int(text)}", key)
+        for name, key in (names or {}).items():
+            self._keys.setdefault(_plain(_SUFFIX.sub("", name.rpartition("/")[2])), key)
         self._keys.pop("", None)
 
     def __call__(self, path: str) -> str | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from mlecore_audit.columns import SHARE
 from mlecore_audit.finding import Finding
-from mlecore_audit.match import SHARE
 from mlecore_audit.subject import Subject
 
 _FEWEST = 10  # files

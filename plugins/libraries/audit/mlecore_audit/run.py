@@ -46,6 +46,8 @@ def findings(subject: Subject, check: str) -> Iterator[Finding]:
     """What one check finds; if it fails, that is noted and the rest goes on."""
     try:
         yield from importlib.import_module(f"mlecore_audit.{check}").examine(subject)
+    except ModuleNotFoundError as error:
+        subject.failed(f"check {check}", f"{error.name} is not installed; to install it: pip install 'mlecore[audit]'")
     except Exception as error:  # of third parties' plugins and hostile files, anything
         subject.failed(f"check {check}", f"{type(error).__name__}: {error}")
 

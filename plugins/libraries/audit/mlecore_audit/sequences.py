@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import log2
 
+from mlecore_audit.columns import SHARE, luck
 from mlecore_audit.fields import Fields
 from mlecore_audit.finding import Finding
-from mlecore_audit.match import LUCK, SHARE
 from mlecore_audit.subject import Subject
 
 _FEWEST = 2  # items
@@ -19,7 +19,7 @@ def findings(subject: Subject, example: str, fields: Mapping[str, Fields]) -> It
     names = Counter(name for own in fields.values() for name, value in own.items() if isinstance(value, list))
     for target in subject.truths.columns:
         truths = {key: subject.truths.at[key, target].split() for key in fields}
-        for name in names:
+        for name in (name for name, count in names.items() if count >= _FEWEST):
             lists = {key: value for key, own in fields.items() if isinstance(value := own.get(name), list)}
             if len(lists) >= _FEWEST and (words := _translation(truths, lists)):
                 yield _finding(subject, example, name, target, lists, words)
@@ -39,7 +39,7 @@ def _translation(truths: Mapping[str, list[str]], lists: Mapping[str, list[str]]
     if not total or agree < SHARE * total or labels < 2:
         return None
     bits = (total - len(usual)) * log2(labels)  # a word's first use only names it
-    return usual if bits >= LUCK else None
+    return usual if bits >= luck(1) else None
 
 
 def _finding(

@@ -19,7 +19,16 @@ from mlecore_audit.files import Item, contents, listing
 from mlecore_audit.finding import Level, medal
 from mlecore_audit.matching import Matcher, part_of
 from mlecore_audit.tables import Batches, numbers_of, readable_tables, tables
-from mlecore_audit.training import Role, TableRows, class_names, in_target_form, joined, role_of
+from mlecore_audit.training import (
+    HEAD_ROWS,
+    Role,
+    TableRows,
+    class_names,
+    in_target_form,
+    is_of_file_names,
+    joined,
+    role_of,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -48,6 +57,7 @@ class Subject:
         self.prepared = prepared
         self.progress = progress or (lambda done, total, step: None)
         self.unexamined: dict[str, str] = {}  # file -> why it could not be read
+        self._owners: dict[str, tuple[Role, str] | None] = {}
 
     @property
     def facts(self) -> Facts:
@@ -225,6 +235,11 @@ class Subject:
 
     def key_of(self, item: Item) -> tuple[Role, str] | None:
         """The part and the key of an item; None if it belongs to no row. Its folders decide where both parts fit."""
+        if item.name not in self._owners:
+            self._owners[item.name] = self._owner(item)
+        return self._owners[item.name]
+
+    def _owner(self, item: Item) -> tuple[Role, str] | None:
         part = part_of(item.inner)
         if part != "train" and (key := self._test_keys(item.inner)) is not None:
             return "test", key
@@ -234,11 +249,24 @@ class Subject:
 
     @cached_property
     def _test_keys(self) -> Matcher:
-        return Matcher(self.answers.index)
+        return Matcher(self.answers.index, self._file_names("test"))
 
     @cached_property
     def _train_keys(self) -> Matcher:
-        return Matcher([] if self.train is None else map(str, self.train.index))
+        if self.train is None:
+            return Matcher([])
+        return Matcher(map(str, self.train.index), self._file_names("train"))
+
+    def _file_names(self, part: Role) -> dict[str, str]:
+        """Names of files in tables that name each row's -> the row's key."""
+        names: dict[str, str] = {}
+        for table in self.tables(part):
+            if not table.key or is_records(table.where):
+                continue
+            for column in [c for c in table.head if c not in table.key and is_of_file_names(table.head[c])]:
+                for frame in table.batches():
+                    names |= dict(zip(frame[column], joined(frame, table.key), strict=True))
+        return names
 
     @cached_property
     def _items(self) -> dict[Role, dict[str, list[Item]]]:
@@ -306,7 +334,7 @@ class Subject:
                 continue
             role = role_of(frame, self.keys, self.targets, ids, classes)
             if role is not None:
-                found.append(TableRows(where, *role, batches=_Reader(self, where)))
+                found.append(TableRows(where, *role, frame.head(HEAD_ROWS).copy(), _Reader(self, where)))
         return found
 
     def read_table(self, where: str) -> Batches:

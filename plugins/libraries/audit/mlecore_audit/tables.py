@@ -1,4 +1,6 @@
-"""Tables in any form, as batches of rows with every cell as text: CSV, JSON, Parquet, Arrow, NumPy, TFRecords, NMEA.
+"""Tables in any form, as batches of rows with every cell as text.
+
+CSV, JSON, Parquet, Arrow, NumPy, HDF5, TFRecords, NMEA.
 
 What a file is, is seen by its content, not by its name. JSON documents, Arrow and NumPy files are read as a whole, up
 to 256 MiB, and larger ones rejected. All others are read in parts, so that memory does not grow with the file.
@@ -15,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from mlecore.errors import DataError
 from mlecore.units import show_size
+from mlecore_audit import hdf5
 from mlecore_audit.files import HEAD, Failed, Item, contents, packing
 from mlecore_audit.nmea import is_nmea, positions
 from mlecore_audit.tfrecords import examples, is_tfrecord
@@ -27,7 +30,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 BATCH = 100_000  # rows that are read at once
+_CELLS = 20_000_000  # that are read at once, of tables with many columns
+_WIDEST = 100_000  # columns of a text
+_FIRST_LINE = 16 << 20  # bytes of it at most
 WHOLE = 256 << 20  # bytes of a file that must be read as a whole
+_TEXTS = (".csv", ".tsv", ".txt", ".json", ".jsonl")
 _PICTURES = (b"\xff\xd8", b"\x89PNG", b"II*", b"MM\0*", b"RIFF", b"OggS", b"GIF8")
 
 _SHAPE = re.compile(rb"'shape': \(([\d, ]*)\)")  # in the head of a NumPy file
@@ -36,13 +43,16 @@ Batches = Iterator["DataFrame"]
 
 
 def tables(
-    root: Path, failed: Failed | None = None, wanted: Callable[[Item], bool] = lambda item: True
+    root: Path,
+    failed: Failed | None = None,
+    wanted: Callable[[Item], bool] = lambda item: True,
+    folder: str = "public",
 ) -> Iterator[tuple[str, Batches]]:
-    """Every table below ``root``/public, with its path below ``root``. Its batches are valid until the next table.
+    """Every table of a folder, with its path below ``root``. Its batches are valid until the next table.
 
     Nothing is parsed of files that are not ``wanted``.
     """
-    for item, stream in contents(root, failed):
+    for item, stream in contents(root, failed, folder):
         if item.name == "public/description.md" or not wanted(item):
             continue
         for part, batches in readable_tables(item, stream, failed):
@@ -52,7 +62,7 @@ def tables(
 def readable_tables(item: Item, stream: IO[bytes], failed: Failed | None) -> Iterator[tuple[str, Batches]]:
     """``read_tables`` of one file up to what cannot be read, which is reported."""
     try:
-        for part, batches in read_tables(stream, item.size):
+        for part, batches in read_tables(stream, item.size, item.name):
             yield part, _guarded(batches, item.name, failed)
     except _unreadable() as error:
         if failed is not None:
@@ -68,32 +78,37 @@ def _guarded(batches: Batches, name: str, failed: Failed | None) -> Batches:
             failed(name, str(error) or type(error).__name__)
 
 
-def read_tables(stream: IO[bytes], size: int) -> Iterator[tuple[str, Batches]]:
+def read_tables(stream: IO[bytes], size: int, name: str = "") -> Iterator[tuple[str, Batches]]:
     """The tables of one file, each with what is added to the file's name: ``#key`` for a part of a JSON document.
 
-    Raises DataError for a file that is too large to be read as a whole, and what its reader raises for a damaged one.
+    Raises DataError for a file that is too large to be read as a whole or no text though its ``name`` says so, and what
+    its reader raises for a damaged one.
     """
     import pandas as pd
 
     head = stream.read(HEAD)
     kind = _kind(head)
+    if not kind and name.lower().endswith(_TEXTS) and b"\0" in head:
+        raise DataError("it holds NUL bytes, which are no text in UTF-8")
     if not kind or (kind == "numpy" and not _is_flat(head)):
         return
     if size > WHOLE and (kind in ("arrow", "numpy") or (kind == "json" and not _is_lines(head))):
-        raise DataError(f"as a table of {show_size(size)} it is not read: its format is read as a whole, up to 256 MiB")
+        raise _too_large(show_size(size))
     rest = io.BufferedReader(_Joined(head, stream))
     if kind == "tfrecord":
         yield "", _batches(examples(rest))
+    elif kind == "hdf5":
+        yield from ((part, iter([frame])) for part, frame in hdf5.datasets(stream))
     elif kind == "nmea":
         yield "", _batches(positions(rest))
     elif kind == "text":
-        yield "", _text(rest, head)
+        yield "", _text(rest)
     elif kind == "json" and _is_lines(head):
         reader = pd.read_json(io.TextIOWrapper(rest, "utf-8", "replace"), lines=True, chunksize=BATCH, dtype=False)
         yield "", (_as_text(frame) for frame in reader)
     elif kind == "json":
         try:
-            value = json.loads(rest.read())
+            value = json.loads(_whole(rest))
         except ValueError:
             return
         for part, frame in _of_json("", value):
@@ -101,11 +116,23 @@ def read_tables(stream: IO[bytes], size: int) -> Iterator[tuple[str, Batches]]:
     elif kind == "numpy":
         import numpy as np
 
-        array = np.load(io.BytesIO(rest.read()), allow_pickle=False)
+        array = np.load(io.BytesIO(_whole(rest)), allow_pickle=False)
         if array.size and array.shape[-1] < 10_000:
             yield "", iter([pd.DataFrame(array).astype(str).rename(columns=str)])
     else:
         yield "", _columnar(kind, stream if kind == "parquet" else rest)
+
+
+def _whole(stream: IO[bytes]) -> bytes:
+    """All of a file, whose size is not what its archive declares if that lies, or packs it alone."""
+    data = stream.read(WHOLE + 1)
+    if len(data) > WHOLE:
+        raise _too_large("more than 256 MiB")
+    return data
+
+
+def _too_large(size: str) -> DataError:
+    return DataError(f"as a table of {size} it is not read: its format is read as a whole, up to 256 MiB")
 
 
 def numbers_of(texts: Iterable[str]) -> NDArray[np.float64]:
@@ -147,7 +174,7 @@ def _kind(head: bytes) -> str:
     """Empty for what is no table."""
     if packing(head):
         return ""
-    for start, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\x93NUMPY", "numpy")):
+    for start, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\x93NUMPY", "numpy"), (hdf5.START, "hdf5")):
         if head.startswith(start):
             return kind
     if is_tfrecord(head):
@@ -176,13 +203,20 @@ def _is_flat(head: bytes) -> bool:
     return shape is not None and 1 <= len(shape[1].replace(b",", b" ").split()) <= 2
 
 
-def _text(stream: Any, head: bytes) -> Batches:
+def _text(stream: IO[bytes]) -> Batches:
     import pandas as pd
 
-    first = head.partition(b"\n")[0]
+    first = stream.readline(_FIRST_LINE)
     separator = max(",\t;|", key=lambda mark: first.count(mark.encode()))
+    columns = first.count(separator.encode()) + 1
+    if columns > _WIDEST or len(first) == _FIRST_LINE:
+        raise DataError(
+            f"its first line has {columns:,} cells or more: it is read as a table up to {_WIDEST:,} columns"
+        )
+    rows = min(BATCH, max(1, _CELLS // columns))
+    rest = io.BufferedReader(_Joined(first, stream))
     options: dict[str, Any] = {"sep": separator, "dtype": str, "keep_default_na": False, "encoding_errors": "replace"}
-    with pd.read_csv(stream, chunksize=BATCH, on_bad_lines="skip", **options) as reader:
+    with pd.read_csv(rest, chunksize=rows, on_bad_lines="skip", **options) as reader:
         for frame in reader:
             if isinstance(frame.index, pd.RangeIndex):
                 yield frame.reset_index(drop=True).fillna("")
@@ -206,7 +240,7 @@ def _columnar(kind: str, stream: Any) -> Batches:
         for frame in pl.scan_parquet(stream).collect_batches(chunk_size=BATCH):
             yield _of_polars(frame)
         return
-    frame = pl.read_ipc(io.BytesIO(stream.read()))
+    frame = pl.read_ipc(io.BytesIO(_whole(stream)))
     for start in range(0, frame.height, BATCH):
         yield _of_polars(frame[start : start + BATCH])
 
@@ -250,4 +284,4 @@ def _unreadable() -> tuple[type[Exception], ...]:
 
     from mlecore_audit.files import BROKEN
 
-    return (*BROKEN, TypeError, AttributeError, PolarsError)
+    return (*BROKEN, TypeError, AttributeError, KeyError, ImportError, PolarsError)

@@ -2,7 +2,8 @@
 
 Each feature is tried on the test part by a small model, the mean of a bin's other rows (a histogram, cross-validated by
 leaving one out), and compared with the same on shuffled labels. Holm's correction (1979) is for as many features as
-were tried. What is seen of content, such as a size, must also carry over from training to test items.
+were tried. What is seen of content, such as a size, must also carry over from training to test items, which are looked
+at only then.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ _MOST = 20_000  # items that are compared
 _BINS = 24
 _SHRINK = 2.0  # rows of the overall mean that each bin's mean counts besides its own
 _SHUFFLES = 60
+_FIRST = 20  # shuffles after which a feature that is within ``_CLEAR`` deviations of them is given up
+_CLEAR = 2.0
 _FEW, _MORE = 2000, 1000  # items, fewer of which are tried with so many more shuffles before they count
 _ALPHA = 1e-5  # chance of any false finding, by the distribution of shuffled results
 _CLASSES = 60  # a column of more different answers that are no numbers is not tried
@@ -45,14 +48,25 @@ class _Tell:
 
 
 def examine(subject: Subject) -> Iterator[Finding]:
-    training = {(f.file.replace("train", "test"), f.name): f for f in features(subject, "train")}
+    yield from _findings(subject, True)
+
+
+def orders(subject: Subject) -> Iterator[Finding]:
+    """What names and orders tell, for which no file is opened but archives and tables."""
+    yield from _findings(subject, False)
+
+
+def _findings(subject: Subject, content: bool) -> Iterator[Finding]:
     tried: list[_Tell] = []
-    for feature in features(subject, "test"):
+    for feature in features(subject, "test", content):
         for target in subject.truths.columns[:_TARGETS] if CLASS not in subject.truths else [CLASS]:
             if (tell := _tell(feature, target, subject.truths[target])) is not None:
                 tried.append(tell)
+    if not (told := _holm(tried)):
+        return
+    training = {(f.file.replace("train", "test"), f.name): f for f in features(subject, "train", content)}
     seen: set[tuple[str, str]] = set()
-    for tell in _holm(tried):
+    for tell in told:
         key = (tell.feature.file, "order" if tell.feature.origin in ("order", "rows") else tell.feature.name)
         if key not in seen:
             found = _finding(subject, tell, _counterpart(tell.feature, training))
@@ -89,7 +103,10 @@ def _tell(feature: Feature, target: str, truth: Series[str]) -> _Tell | None:
         return None
     explained = _explained(bins, labels)
     rng = np.random.default_rng(0)
-    shuffled = [_explained(bins, labels[rng.permutation(len(labels))]) for _ in range(_SHUFFLES)]
+    shuffled = [_explained(bins, labels[rng.permutation(len(labels))]) for _ in range(_FIRST)]
+    if explained <= np.mean(shuffled) + _CLEAR * np.std(shuffled):
+        return _Tell(feature=feature, target=target, chance=1.0, explained=explained)
+    shuffled += [_explained(bins, labels[rng.permutation(len(labels))]) for _ in range(_SHUFFLES - _FIRST)]
     chance = _tail(explained, shuffled)
     if chance <= _ALPHA and len(keys) < _FEW:  # the tail of few shuffles is too rough for few items
         shuffled += [_explained(bins, labels[rng.permutation(len(labels))]) for _ in range(_MORE)]
@@ -99,11 +116,13 @@ def _tell(feature: Feature, target: str, truth: Series[str]) -> _Tell | None:
 
 def _tail(value: float, shuffled: Sequence[float]) -> float:
     """The chance of so high a value, by the three first moments of shuffled ones (Winkler et al. 2016, Pearson III)."""
-    from scipy.stats import pearson3
-
     mean, deviation = float(np.mean(shuffled)), max(float(np.std(shuffled)), 1e-12)
     skew = float(np.mean((np.asarray(shuffled) - mean) ** 3)) / deviation**3
     normal = math.erfc((value - mean) / deviation / math.sqrt(2)) / 2
+    if normal > _ALPHA:  # too likely already: the import takes a second
+        return normal
+    from scipy.stats import pearson3
+
     return max(normal, float(pearson3.sf(value, max(0.0, skew), mean, deviation)))
 
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 _SEPARATORS = re.compile(r"[\s,;|]+")  # in a cell with several classes
+_FILE = re.compile(r".*[^/.]\.[A-Za-z]\w{1,4}")
 _PROBE = 2000  # rows by which a table is judged
+HEAD_ROWS = 500  # of a table that are kept
 _SHARE = 0.5  # of the probe's keys that must be test keys, for a table of test rows
 
 Role = Literal["train", "test"]
@@ -28,6 +30,7 @@ class TableRows:
     role: Role
     key: tuple[str, ...]  # its columns that name the row
     labels: tuple[str, ...]  # its columns that hold what is to be predicted
+    head: DataFrame  # its first rows, at least one
     batches: Callable[[], Batches]  # in file order, every cell as text; see ``tables.typed``
 
 
@@ -99,6 +102,11 @@ def joined(frame: DataFrame, columns: Sequence[str]) -> Series[str]:
     for column in others:
         key = key + "|" + frame[column].astype(str)
     return key
+
+
+def is_of_file_names(column: Series[str]) -> bool:
+    """Does it name a file for each row, as ``images/17.png``?"""
+    return bool(column.is_unique and column.str.fullmatch(_FILE.pattern).mean() > 0.9)
 
 
 def _among(column: Series[str], names: Collection[str]) -> bool:

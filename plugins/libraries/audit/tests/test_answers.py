@@ -13,12 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 from mlecore_audit.finding import Finding
 from mlecore_audit.match import match
 from mlecore_audit.run import findings
 from mlecore_audit.sequences import _translation
 from mlecore_audit.subject import Subject
+from mlecore_audit.tfrecords import _masked_crc
 
 from mlecore.prepare.media import dicom, encode, wav
 
@@ -41,6 +43,14 @@ def _jpeg(text: str) -> bytes:
     exif[0x010E] = text  # ImageDescription
     Image.fromarray(PIXELS).save(out, "JPEG", exif=exif)
     return out.getvalue()
+
+
+def _xmp(text: str) -> bytes:
+    """A JPEG with a segment of XMP behind its start."""
+    body = f'<x:xmpmeta xmlns:x="adobe:ns:meta/"><d photoshop:Category="{text}"/></x:xmpmeta>'.encode()
+    segment = b"http://ns.adobe.com/xap/1.0/\0" + body
+    plain = encode(PIXELS, "JPEG")
+    return plain[:2] + b"\xff\xe1" + struct.pack(">H", len(segment) + 2) + segment + plain[2:]
 
 
 def _wav(text: str) -> bytes:
@@ -109,8 +119,78 @@ def test_answers_in_a_table_are_found(found_by: FoundBy, how: str) -> None:
     assert any(words in f.evidence for f in found), found
 
 
+def _parquet(table: pd.DataFrame) -> bytes:
+    out = io.BytesIO()
+    polars.DataFrame({name: table[name].to_list() for name in table}).write_parquet(out)
+    return out.getvalue()
+
+
+def _hdf5_table(table: pd.DataFrame) -> bytes:
+    import h5py
+
+    out = io.BytesIO()
+    with h5py.File(out, "w") as file:
+        for name in table:
+            file[f"a/{name}"] = table[name].to_list()
+    return out.getvalue()
+
+
+def _tfrecords(table: pd.DataFrame) -> bytes:
+    """A record for each row: an Example whose features are lists of bytes."""
+
+    def field(data: bytes) -> bytes:
+        return b"\x0a" + bytes([len(data)]) + data
+
+    records = []
+    for row in table.astype(str).to_dict("records"):
+        values = {name: b"\x12" + field(field(field(text.encode())))[1:] for name, text in row.items()}
+        data = field(b"".join(field(field(name.encode()) + value) for name, value in values.items()))
+        length = struct.pack("<Q", len(data))
+        records.append(length + struct.pack("<I", _masked_crc(length)) + data + bytes(4))
+    return b"".join(records)
+
+
+@pytest.mark.parametrize("write", [_parquet, _hdf5_table, _tfrecords])
+def test_answers_in_tables_of_other_formats_are_found(
+    found_by: FoundBy, write: Callable[[pd.DataFrame], bytes]
+) -> None:
+    found = found_by(
+        "answers",
+        lambda public, train, test: (public / "x").write_bytes(
+            write(test[["id", "digit"]].sample(frac=1, random_state=1))
+        ),
+    )
+    assert [(f.level, f.file.partition("#")[0], f.score) for f in found] == [("answer", "public/x", 1.0)], found
+
+
+@pytest.mark.parametrize(("order", "level"), [("id", "answer"), ("other", "leak")])
+def test_answers_without_keys_are_found(subject_of: Callable[..., Subject], order: str, level: str) -> None:
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"id": rng.permutation(500), "digit": rng.normal(size=500), "other": rng.normal(size=500)})
+    column = table[300:].sort_values(order)["digit"].to_csv(index=False).encode()
+    found = list(findings(subject_of(table[:300], table[300:], {"x.csv": column}), "answers"))
+    assert [(f.level, f.file) for f in found] == [(level, "public/x.csv")], found
+
+
+def test_answers_in_the_log_of_a_receiver_are_found(subject_of: Callable[..., Subject]) -> None:
+    rng = np.random.default_rng(4)
+    minutes = rng.uniform(0, 60, (10, 50)).round(6)
+    table = pd.DataFrame(
+        [(f"drive{d}_{n}", round(37 + minutes[d, n] / 60, 10)) for d in range(10) for n in range(50)],
+        columns=["id", "digit"],
+    )
+    logs = {
+        f"test/drive{d}/log.nmea": b"".join(b"$GPGGA,0,37%09.6f,N,12158.3,W,1\r\n" % minute for minute in minutes[d])
+        for d in range(5, 10)
+    }
+    (found,) = findings(subject_of(table[:250], table[250:], logs), "answers")
+    assert (found.level, found.kind) == ("answer", "values")
+    assert "'latitude' holds 'digit'" in found.evidence
+
+
 FORMATS = {
     ".png": (_png, "its field 'text note'"),
+    ".jpeg": (_xmp, "its field 'XMP photoshop:Category'"),
     ".jpg": (_jpeg, "its field 'EXIF ImageDescription'"),
     ".wav": (_wav, "its field 'chunk ICMT'"),
     ".dcm": (_dicom, "its field 'DICOM Patient"),

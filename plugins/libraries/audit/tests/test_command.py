@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from click.testing import CliRunner
 from mlecore_audit import run
 from mlecore_audit.command import command
 from mlecore_audit.finding import Finding
+from mlecore_audit.run import findings
+from mlecore_audit.subject import Subject
 
 ANSWER = Finding(level="answer", kind="values", file="public/x<b>.csv", evidence="its column 'a' is 'digit'", score=1.0)
 CAUTION = Finding(level="caution", kind="range", file="grade", evidence="grade accepts 2")
@@ -54,3 +57,18 @@ def test_json_is_a_list_of_findings_and_the_page_escapes(
     page = (tmp_path / "a.html").read_text()
     assert "public/x&lt;b&gt;.csv" in page
     assert "a submission made from it alone scores 1" in page
+
+
+def test_a_library_that_is_not_installed_is_named(
+    planted: Callable[..., Subject], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(module: str) -> None:
+        raise ModuleNotFoundError(name="imagehash")
+
+    subject = planted()
+    with monkeypatch.context() as patch:
+        patch.setattr("mlecore_audit.run.importlib.import_module", missing)
+        assert list(findings(subject, "twins")) == []
+    assert subject.unexamined == {
+        "check twins": "imagehash is not installed; to install it: pip install 'mlecore[audit]'"
+    }

@@ -11,7 +11,7 @@ from mlecore_audit import grader
 from mlecore_audit.finding import Finding
 from mlecore_audit.subject import Subject
 
-from mlecore.errors import InvalidSubmission
+from mlecore.errors import InvalidSubmission, PluginError
 
 Planted = Callable[..., Subject]
 
@@ -45,6 +45,17 @@ def test_pairing_by_position_is_found(planted: Planted, monkeypatch: pytest.Monk
     found = _found(subject)
     assert "rows are reversed scores" in found["position pairing"].evidence
     assert {"repeats", "missing rows", "foreign keys", "missing values", "fractions", "foreign classes"} <= set(found)
+
+
+def test_a_check_that_crashes_is_named(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = planted()
+
+    def crash(*_: Any) -> None:
+        raise PluginError("no such column")
+
+    monkeypatch.setattr(subject.competition, "check", crash)
+    _found(subject)
+    assert "no such column" in subject.unexamined["check"]
 
 
 def test_a_check_that_rejects_more_than_grade_is_found(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:

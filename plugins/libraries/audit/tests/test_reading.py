@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import gzip
 import io
+import struct
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from mlecore_audit.fields import reader_of
 from mlecore_audit.files import contents
 from mlecore_audit.keys import Keys
 from mlecore_audit.matching import Matcher, part_of
 from mlecore_audit.nmea import positions
 from mlecore_audit.tables import tables
+from mlecore_audit.twins.pictures import picture_of
 
 
 def _nested(root: Path) -> None:
@@ -108,6 +112,58 @@ def test_tables_that_are_too_large_are_reported(
     failed: dict[str, str] = {}
     assert list(tables(tmp_path, failed.__setitem__)) == []
     assert "256 MiB" in failed[f"public/{name}"]
+
+
+HOSTILE = {
+    "nul.csv": b"id,digit\n\0\0\0,1\n",
+    "wide.csv": b",".join([b"x"] * 200_000) + b"\n1\n",
+    "long.csv": b"x" * 70_000 + b"\n1\n",
+    "damaged.tar.gz": gzip.compress(bytes(range(256)) * 4000)[:300],
+    "damaged.7z": b"7z\xbc\xaf\x27\x1c and no more",
+    "bomb.zip": None,
+    "link.csv": None,
+    "damaged.parquet": b"PAR1 and no more",
+    "packed.json.gz": gzip.compress(b"[0" + b",0" * 40_000 + b"]"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_are_named_and_the_rest_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr("mlecore_audit.tables.WHOLE", 60_000)
+    monkeypatch.setattr("mlecore_audit.tables._FIRST_LINE", 60_000)
+    monkeypatch.setattr("mlecore_audit.tables._WIDEST", 10_000)
+    path = tmp_path / "public" / name
+    path.parent.mkdir()
+    if name == "bomb.zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("x.csv", "id,y\n")
+        data = path.read_bytes()  # its directory says: 4 GB
+        path.write_bytes(data.replace((5).to_bytes(4, "little") * 2, (5).to_bytes(4, "little") + b"\xff\xff\xff\xfe"))
+    elif name == "link.csv":
+        path.symlink_to("/etc/passwd")
+    else:
+        path.write_bytes(HOSTILE[name] or b"")
+    (tmp_path / "public" / "z.csv").write_bytes(b"id,y\n3,4\n")
+    failed: dict[str, str] = {}
+    found = {where: [len(frame) for frame in batches] for where, batches in tables(tmp_path, failed.__setitem__)}
+    assert [file.partition("!")[0] for file in failed] == [f"public/{name}"]
+    assert found["public/z.csv"] == [1]
+
+
+def test_pictures_that_lie_about_their_dimensions_are_read() -> None:
+    """Their metadata: nobody decodes ten thousand million pixels."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = struct.pack(">IIBBBBB", 100_000, 100_000, 8, 0, 0, 0, 0)
+    data = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+    reader = reader_of(data)
+    assert reader is not None
+    assert reader(io.BytesIO(data), len(data))["#width"] == "100000"
+    assert picture_of(data, "image") is None
 
 
 def test_arrays_of_pictures_are_no_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ LEAKS = {  # what prepare does besides, x being the answers, and what the rule s
     ),
     "under a name that is no table's": ("x.to_csv(public / 'notes', index=False)", "public/notes: its column 'inside'"),
     "with semicolons": ("x.to_csv(public / 'x.csv', sep=';', index=False)", "public/x.csv: its column 'inside'"),
-    "compressed": ("x.to_csv(public / 'x.csv.gz', index=False)", "public/x.csv.gz: its column 'inside'"),
+    "compressed": ("x.to_csv(public / 'x.csv.gz', index=False)", "public/x.csv.gz!x.csv: its column 'inside'"),
     "in a zip": (
         "__import__('zipfile').ZipFile(public / 'x.zip', 'w').writestr('a.dat', x.to_csv(index=False))",
         "public/x.zip!a.dat: its column 'inside'",
@@ -87,7 +87,8 @@ def test_a_leak_is_found(judge_preparing: Judge, what: str) -> None:
 
 
 def test_answers_in_the_table_of_test_rows_are_found(judge: Judge) -> None:
-    assert "public/test.csv: its column 'z' is 'inside' of the answers" in judge("leaks", LEAKING)
+    found = judge("leaks", LEAKING)
+    assert any(place.startswith("public/test.csv: its column 'z' is 'inside' of the answers") for place in found), found
 
 
 def test_answers_with_other_names_than_a_submissions_are_found(judge: Judge) -> None:
@@ -97,7 +98,7 @@ def test_answers_with_other_names_than_a_submissions_are_found(judge: Judge) -> 
         "    write_csv(truth.assign(z=1), public / 'x.csv')"
     )
     found = judge("leaks", {"__init__.py": ('write_csv(test[["id", "inside"]], private / "test.csv")', renamed)})
-    assert "public/x.csv: its column 'truth' is 'truth' of the answers" in found
+    assert any("public/x.csv: its column 'truth' is 'truth' of the answers" in place for place in found), found
 
 
 def test_a_known_leak_counts_as_declared(judge: Judge) -> None:

@@ -1,4 +1,4 @@
-"""The kit's rule metadata: answers in the texts of test pictures are found, and other texts are not taken for them."""
+"""The kit's rule leaks: answers in the texts of test pictures are found, and other texts are not taken for them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SAVE = {  # the kind, how it is saved, and what the rule names
     "in a PNG's text": (
         "png",
         "info = PngInfo(); info.add_text('Label', str(y)); image.save(out, 'PNG', pnginfo=info)",
-        "Label",
+        "text Label",
     ),
     "as a word of a PNG's compressed text": (
         "png",
         "info = PngInfo(); info.add_text('Note', f'ring={y} {id}', zip=True); image.save(out, 'PNG', pnginfo=info)",
-        "Note, word 2",
+        "text Note, word 2",
     ),
     "in EXIF": (
         "jpg",
@@ -38,7 +38,7 @@ SAVE = {  # the kind, how it is saved, and what the rule names
         "    image.save(out, 'JPEG', exif=exif)",
         "EXIF UserComment",
     ),
-    "in the comment of a JPEG": ("jpg", "image.save(out, 'JPEG', comment=str(y))", "comment"),
+    "in the comment of a JPEG": ("jpg", "image.save(out, 'JPEG', comment=str(y))", "text comment"),
     "in a tag of a TIFF": ("tif", "image.save(out, 'TIFF', description=f'{y}')", "EXIF ImageDescription"),
 }
 
@@ -50,15 +50,15 @@ def _pictures(kind: str, save: str) -> str:
 @pytest.mark.parametrize("what", SAVE)
 def test_answers_in_texts_of_pictures_are_found(judge_preparing: Judge, what: str) -> None:
     kind, save, expected = SAVE[what]
-    found = judge_preparing("metadata", _pictures(kind, save))
-    assert f"public/images: {expected} of its test pictures is 'inside' of the answers" in found
+    found = judge_preparing("leaks", _pictures(kind, save))
+    assert any(f"its field {expected!r} is 'inside' of the answers" in place for place in found), found
 
 
 def test_answers_in_texts_of_packed_pictures_are_found(judge_preparing: Judge) -> None:
     kind, save, expected = SAVE["in a PNG's text"]
     pack = "\n__import__('shutil').make_archive(str(public / 'images'), 'zip', public / 'images')"
-    found = judge_preparing("metadata", _pictures(kind, save) + pack)
-    assert f"public/images.zip: {expected} of its test pictures is 'inside' of the answers" in found
+    found = judge_preparing("leaks", _pictures(kind, save) + pack)
+    assert any(place.startswith("public/images.zip!") and repr(expected) in place for place in found), found
 
 
 def test_other_texts_and_broken_pictures_are_no_leak(judge_preparing: Judge) -> None:
@@ -66,4 +66,4 @@ def test_other_texts_and_broken_pictures_are_no_leak(judge_preparing: Judge) -> 
         "info = PngInfo(); info.add_text('Label', str(id % 2)); image.save(out, 'PNG', pnginfo=info)\n"
         "    out = out if id % 3 else io.BytesIO(b'no picture')"
     )
-    assert judge_preparing("metadata", _pictures("png", save)) == []
+    assert judge_preparing("leaks", _pictures("png", save)) == []

@@ -54,18 +54,15 @@ def groupings(subject: Subject) -> Iterator[Grouping]:
 
 
 def _of_tables(subject: Subject, test: TableRows, train: TableRows) -> Iterator[Grouping]:
-    heads = [next(iter(table.batches()), None) for table in (test, train)]
-    if heads[0] is None or heads[1] is None:
-        return
     subject.progress(0, 0, f"looking for groups in {train.where}")
     columns = [
         column
-        for column in common_columns(heads[0], test, heads[1], train)
-        if not is_text(heads[0][column]) and not _is_fraction(heads[0][column])
+        for column in common_columns(test, train)
+        if not is_text(test.head[column]) and not _is_fraction(test.head[column])
     ]
     for first in range(0, len(columns), _AT_ONCE):
         some = columns[first : first + _AT_ONCE]
-        numeric = {column: _is_number(heads[0][column]) and _is_number(heads[1][column]) for column in some}
+        numeric = {column: _is_number(test.head[column]) and _is_number(train.head[column]) for column in some}
         values = [_values(table, numeric) for table in (test, train)]
         looked = f" (in the first {_ROWS:,} rows of a table)" if max(map(len, values)) >= _ROWS else ""
         for column in some:

@@ -35,14 +35,12 @@ class TableTwins:
 def twins_in_tables(subject: Subject) -> Iterator[TableTwins]:
     """Of each test table with the training table that has most of its columns."""
     for test in subject.tables("test"):
-        head = next(iter(test.batches()), None)
+        head = test.head
         best: tuple[list[str], TableRows] | None = None
         for train in subject.tables("train"):
-            first = next(iter(train.batches()), None)
-            if head is not None and first is not None and test.key and train.key:
-                columns = common_columns(head, test, first, train)
-                best = max(best or ([], train), (columns, train), key=lambda pair: len(pair[0]))
-        if head is None or best is None:
+            if test.key and train.key:
+                best = max(best or ([], train), (common_columns(test, train), train), key=lambda pair: len(pair[0]))
+        if best is None:
             continue
         texts = [column for column in best[0] if is_text(head[column])]
         features = [column for column in best[0] if column not in texts and not _is_id(head[column])]
@@ -52,10 +50,10 @@ def twins_in_tables(subject: Subject) -> Iterator[TableTwins]:
             yield from _texts(subject, test, best[1], column)
 
 
-def common_columns(head: DataFrame, test: TableRows, first: DataFrame, train: TableRows) -> list[str]:
+def common_columns(test: TableRows, train: TableRows) -> list[str]:
     """Columns of both tables but keys and labels."""
     own = {*test.key, *train.key, *test.labels, *train.labels}
-    return [column for column in head.columns if column in first.columns and column not in own]
+    return [column for column in test.head.columns if column in train.head.columns and column not in own]
 
 
 def is_text(column: Series[str]) -> bool:

@@ -14,11 +14,9 @@ from mlecore_testing.competitions.facts import facts
 from mlecore_testing.competitions.groups import groups
 from mlecore_testing.competitions.harness import Harness
 from mlecore_testing.competitions.layout import layout
-from mlecore_testing.competitions.leaks import leaks
+from mlecore_testing.competitions.leaks import leaks, order
 from mlecore_testing.competitions.learning import learnable
-from mlecore_testing.competitions.metadata import metadata
 from mlecore_testing.competitions.obfuscated import obfuscated
-from mlecore_testing.competitions.order import order
 from mlecore_testing.competitions.submissions import best, number, perfect, sample
 from mlecore_testing.competitions.validate import validate
 from mlecore_testing.light import light
@@ -82,8 +80,7 @@ RULES: tuple[Rule[Harness], ...] = (
     Rule(name="complete", says="check refuses all that grade refuses", test=verdicts.complete, needs=("perfect",)),
     Rule(name="reasons", says="a refusal says why, in a sentence", test=verdicts.reasons, needs=("perfect",)),
     Rule(name="validate", says="the sandbox's validate contradicts neither", test=validate, needs=("perfect",)),
-    Rule(name="leaks", says="public files do not hold the answers", test=leaks, needs=("layout",)),
-    Rule(name="metadata", says="texts in test pictures do not hold the answers", test=metadata, needs=("layout",)),
+    Rule(name="leaks", says="public files and their metadata do not hold the answers", test=leaks, needs=("layout",)),
     Rule(name="groups", says="no declared group is in both parts of the split", test=groups, needs=("layout",)),
     Rule(
         name="order", says="the order of test rows and files does not tell their labels", test=order, needs=("layout",)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mlecore_audit.tables import tables
+
 from mlecore_testing.competitions.harness import Harness
-from mlecore_testing.competitions.tables import tables
 from mlecore_testing.rules import Broken
 
 _SHOWN = 3  # groups named
@@ -26,19 +27,19 @@ def groups(harness: Harness) -> Iterator[Broken]:
 
 def _parts(harness: Harness, column: str) -> tuple[set[str], set[str]]:
     """The groups of training rows, which public tables hold, and of test rows, which any table may hold."""
-    import pandas as pd
-
-    key = str(harness.truth.index.name)
-    ids = pd.read_csv(harness.prepared / harness.facts.answers, dtype=str, keep_default_na=False)[key]
+    key = harness.subject.keys[0]
+    ids = harness.subject.perfect[key]
     train: set[str] = set()
     test: set[str] = set()
-    for where, frame in tables(harness.prepared, harness.prepared):
-        if not {key, column} <= set(frame.columns):
-            continue
-        known = frame[key].isin(ids)
-        if key == column and not known.all():  # training rows of a test group have its id, too
-            known[:] = False
-        test |= set(frame[column][known])
-        if where.startswith("public/"):
-            train |= set(frame[column][~known])
+    for folder in ("public", "private"):
+        for _, batches in tables(harness.prepared, folder=folder):
+            for frame in batches:
+                if not {key, column} <= set(frame.columns):
+                    break
+                known = frame[key].isin(ids)
+                if key == column and not known.all():  # training rows of a test group have its id, too
+                    known[:] = False
+                test |= set(frame[column][known])
+                if folder == "public":
+                    train |= set(frame[column][~known])
     return train, test

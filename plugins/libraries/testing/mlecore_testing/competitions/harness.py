@@ -8,21 +8,17 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from attrs import frozen
 from mlecore_audit.mutants import Grid, Mutant, mutants
+from mlecore_audit.subject import Subject
 
 from mlecore import Competition
+from mlecore.data.prepared import Prepared
 from mlecore.data.sample import open_sample
 from mlecore.errors import InvalidSubmission, MlecoreError
 from mlecore.submissions.format import Format
 from mlecore_testing.shared_data import SharedData
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-    from mlecore_testing.competitions.rows import Listing
 
 FEWEST = 150  # mutants that are always tried
 MOST = 500
@@ -103,23 +99,15 @@ class Harness:
     @cached_property
     def names(self) -> list[str]:
         """Path of every public file and of members of archives: ``public/x.zip!train/1.jpg``."""
-        from mlecore_testing.competitions.tables import names
-
-        return list(names(self.prepared, self.public))
+        return [item.name for item in self.subject.names]
 
     @cached_property
-    def truth(self) -> DataFrame:
-        """The answers, see ``leaks.truth``; not to be changed. Raises Undecided."""
-        from mlecore_testing.competitions.leaks import truth
-
-        return truth(self)
-
-    @cached_property
-    def listings(self) -> list[Listing]:
-        """The public tables of test rows. Raises Undecided where the answers do not tell the ids."""
-        from mlecore_testing.competitions.rows import listings
-
-        return list(listings(self))
+    def subject(self) -> Subject:
+        """The prepared data as the audit's checks need them."""
+        facts, edition = self.facts, self.competition.edition
+        return Subject(
+            self.competition, Prepared(competition=facts.id, edition=edition, synthetic=True, root=self.prepared)
+        )
 
     @property
     def format(self) -> Format:
