@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     LabOn = Callable[[Engine, Path], Lab]
 
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
+pytestmark = pytest.mark.docker
 
 
 @pytest.fixture

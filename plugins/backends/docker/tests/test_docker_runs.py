@@ -18,7 +18,7 @@ from mle_backend_docker.engine import Engine
 if TYPE_CHECKING:
     from conftest import OwnEngine
 
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
+pytestmark = pytest.mark.docker
 
 WORK = """
 until [ -e logs/go ]; do sleep 0.1; done
