@@ -306,6 +306,7 @@ class TestInBrowser:
         for dark in (False, True):
             browser.open(path, dark=dark)
             browser.ask("document.querySelectorAll('details').forEach(e => { e.open = true; })")
+            browser.ask("document.querySelectorAll('tbody > tr:nth-child(n+13)').forEach(e => e.remove())")  # all alike
             browser.ask(axe)
             run = "axe.run().then(found => JSON.stringify(found.violations.map(each => each.id)))"
             answer = browser.call("Runtime.evaluate", expression=run, awaitPromise=True, returnByValue=True)
