@@ -216,7 +216,7 @@ def test_the_keys_of_a_model_stay_with_its_gateway(backend: str, tmp_path: Path)
         HOME=str(at_home),
         MLECORE_DISABLE_PLUGINS="detector:dolos",  # it would install itself
     )
-    plan = ["run", "--competition", "optical-digits", "--backend", backend, "--time-limit", "5m", "--transcripts"]
+    plan = ["run", "--competition", "optical-digits", "--backend", backend, "--time-limit", "15m", "--transcripts"]
     plan += ["--key", "MODEL_KEY", "--price", "scripted=1,1", "--group", "hunted", "--runs", "runs", "--data", "data"]
     plan += ["-D", "rules.model=scripted", "-D", "rules.key=JUDGE_KEY"]
     agent = ["--agent", "command", "-A", "argv=python3 agent.py", "--model", "scripted"]

@@ -85,7 +85,7 @@ def test_killed_controller_restarted_engine_and_all_runs_come_home(
     (tmp_path / "agent.sh").write_text(WORK)
     control.call("prepare", "optical-digits")
     plan = ["run", "--agent", "command", "-A", "argv=sh agent.sh", "--competition", "optical-digits", "--seeds", "2"]
-    process = control.begin(*plan, "--backend", "docker", "--group", "g", "--time-limit", "5m", "--max-parallel", "2")
+    process = control.begin(*plan, "--backend", "docker", "--group", "g", "--time-limit", "15m", "--max-parallel", "2")
     deadline = time.monotonic() + 120
     while [each["state"] for each in control.records()] != ["running", "running"]:
         assert time.monotonic() < deadline and process.poll() is None, process.communicate()[0].decode()
@@ -118,7 +118,17 @@ def test_dummy_finds_nothing_that_it_should_not(engine: Engine, tmp_path: Path) 
     before = labelled(engine)
     control = Control(tmp_path, engine.host)
     control.call("prepare", "optical-digits")
-    common = ["run", "--agent", "dummy", "--competition", "optical-digits", "--backend", "docker", "--time-limit", "5m"]
+    common = [
+        "run",
+        "--agent",
+        "dummy",
+        "--competition",
+        "optical-digits",
+        "--backend",
+        "docker",
+        "--time-limit",
+        "15m",
+    ]
     control.call(*common, "--group", "g")
     model = ["--model", "m", "--endpoint", "https://example.com", "--no-model-check", "-A", "network=llm"]
     control.call(*common, *model, "--group", "llm")

@@ -50,7 +50,7 @@ def start(host: Host, folder: Path, *argv: str, **resources: Any) -> Handle:
 
 
 def wait(host: Host, handle: Handle) -> JobStatus:
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 60
     status: JobStatus
     while (status := host.call("status", (handle,))[handle]).phase not in ("exited", "gone"):
         assert time.monotonic() < limit

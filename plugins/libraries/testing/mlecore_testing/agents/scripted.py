@@ -37,7 +37,7 @@ def scripted_run(
     backend: str = "vm",
     options: Mapping[str, str] | None = None,
     competition: str = "optical-digits",
-    time_limit: str = "5m",
+    time_limit: str = "15m",
     **arguments: Any,
 ) -> ScriptedRun:
     """Let an installed agent work on a competition with a scripted model. It reaches the model ``scripted`` as it would
