@@ -18,7 +18,7 @@ SMALLEST = {
     "grading.py": ["1000"],
     "hostile_submissions.py": ["--mb", "1", "spaceship-titanic"],
     "leaderboard.py": ["--entries", "3", "--split", "high"],
-    "listing.py": [],
+    "listing.py": ["--rounds", "1"],
     "many_runs.py": ["--runs", "4", "--planned", "10"],
     "prepare.py": ["spaceship-titanic", "--size", "0.1", "--rounds", "1"],
     "probes.py": ["--backend", "vm", "--only", "processes"],
