@@ -5,8 +5,8 @@
 
 The plugins are 80 competitions, 15 agents and 5 detectors in a folder on PYTHONPATH: distributions with metadata, a
 README, entry points, a module as long as real ones, a competition.toml; those that are installed here come on top.
-Each module raises when it is imported. Prints seconds, best of all rounds, and the modules that must not be imported but
-are.
+Each module raises when it is imported. Prints seconds, best of all rounds, and the modules that must not be imported
+but are.
 """
 
 from __future__ import annotations
