@@ -221,7 +221,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.skip("npm is not installed")
     folder = tmp_path_factory.mktemp("axe")
     words = ["npm", "pack", "--silent", "axe-core@4.11.0"]
-    packed = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
+    packed = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300)
     if packed.returncode:
         pytest.skip(f"the npm registry cannot be reached: {packed.stderr[-200:]}")
     with tarfile.open(folder / packed.stdout.split()[-1]) as archive:

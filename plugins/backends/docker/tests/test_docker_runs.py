@@ -40,7 +40,7 @@ class Control:
 
     def call(self, *words: str) -> str:
         process = self.begin(*words)
-        out, _ = process.communicate(timeout=300)
+        out, _ = process.communicate(timeout=600)
         assert process.returncode == 0, out.decode()
         return out.decode()
 
@@ -86,7 +86,7 @@ def test_killed_controller_restarted_engine_and_all_runs_come_home(
     control.call("prepare", "optical-digits")
     plan = ["run", "--agent", "command", "-A", "argv=sh agent.sh", "--competition", "optical-digits", "--seeds", "2"]
     process = control.begin(*plan, "--backend", "docker", "--group", "g", "--time-limit", "15m", "--max-parallel", "2")
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while [each["state"] for each in control.records()] != ["running", "running"]:
         assert time.monotonic() < deadline and process.poll() is None, process.communicate()[0].decode()
         time.sleep(0.1)
@@ -94,7 +94,7 @@ def test_killed_controller_restarted_engine_and_all_runs_come_home(
     process.communicate()
     own.end()
     own.start()
-    process, deadline = control.begin("runs", "resume", "g"), time.monotonic() + 240
+    process, deadline = control.begin("runs", "resume", "g"), time.monotonic() + 600
     while process.poll() is None:
         assert time.monotonic() < deadline, control.records()
         let_go(Engine(own.host))
