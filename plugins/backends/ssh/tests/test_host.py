@@ -42,7 +42,7 @@ def dataset(tmp_path: Path) -> Dataset:
 def start(host: Host, dataset: Dataset, tmp_path: Path) -> Callable[..., Handle]:
     def run(*argv: str, **words: object) -> Handle:
         given = {
-            "resources": Resources(time_limit=60.0, grace=1.0),
+            "resources": Resources(time_limit=300.0, grace=1.0),
             "name": "mle-test-1",
             "files": {},
             "stdin": b"",

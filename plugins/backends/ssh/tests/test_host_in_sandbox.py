@@ -44,7 +44,7 @@ def start(host: Host, folder: Path, *argv: str, **resources: Any) -> Handle:
             data=host.send(dataset, lambda *_: None),
             argv=argv,
             tools={"init": INIT},
-            resources=Resources(**{"time_limit": 60.0, "grace": 1.0, **resources}),
+            resources=Resources(**{"time_limit": 300.0, "grace": 1.0, **resources}),
         )
     )
 

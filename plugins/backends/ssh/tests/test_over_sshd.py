@@ -84,7 +84,7 @@ def job(backend: Backend, folder: Path, *argv: str, size: int = 10) -> Job:
         data=backend.stage_data(dataset, lambda *_: None),
         argv=argv,
         tools={"init": INIT},
-        resources=Resources(time_limit=60.0, grace=1.0),
+        resources=Resources(time_limit=300.0, grace=1.0),
     )
 
 

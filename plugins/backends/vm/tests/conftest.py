@@ -43,7 +43,7 @@ class Lab:
     def job(self, *argv: str, name: str = "mle-test-1", **words: Any) -> Job:
         """``words`` are fields of Job or of Resources."""
         dataset = Dataset(competition="c", edition="v1", public=self.public, digest="d")
-        words = {"time_limit": 60.0, "grace": 1.0, "group": "g", **words}
+        words = {"time_limit": 300.0, "grace": 1.0, "group": "g", **words}
         return Job(
             name=name,
             image=self.vm.build(words.pop("recipe", Recipe()), self.folder / "build.log"),
