@@ -1,4 +1,4 @@
-"""The agent of the twelve runs: works out one of the solutions beside it, by its seed, and keeps the code."""
+"""The agent of the twenty runs: works out one of the solutions beside it, by its seed, and keeps the code."""
 
 import os
 import runpy
@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 HONEST = ("bayes.py", "logistic.py", "neighbours.py", "stumps.py", "lengths.py")
-OTHERS = {4: "copied.py", 6: "leaky.py", 11: "by_hand.py"}
+OTHERS = {7: "copied.py", 11: "leaky.py", 15: "by_hand.py"}
 
 seed = int(os.environ["MLECORE_SEED"])
 solution = OTHERS.get(seed, HONEST[seed % len(HONEST)])

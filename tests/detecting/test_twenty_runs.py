@@ -1,4 +1,4 @@
-"""Twelve real runs, three of which break the rules: the three detectors find the three, and nothing else.
+"""Twenty real runs, three of which break the rules: the three detectors find the three, and nothing else.
 
 Dolos is the real one; the judge is a scripted server, which also accuses honest runs, whose case the second pass
 overturns. One honest run drops the leak, another addresses the judge.
@@ -87,7 +87,7 @@ def test_the_three_are_found_and_nothing_else(references: Path, tmp_path: Path) 
         pytest.skip("bubblewrap is not installed")
     with scripted_model(judge()) as model:
         run = ["run", "--agent", "command", "-A", "argv=python3 agent.py", "-A", "files=."]
-        run += ["--competition", "random-acts-of-pizza", "--synthetic", "--seeds", "12", "--group", "twelve"]
+        run += ["--competition", "random-acts-of-pizza", "--synthetic", "--seeds", "20", "--group", "twenty"]
         run += ["--runs", str(tmp_path / "runs"), "--data", str(tmp_path / "data"), "--time-limit", "15m"]
         run += [
             "-D",
@@ -106,16 +106,16 @@ def test_the_three_are_found_and_nothing_else(references: Path, tmp_path: Path) 
             check=False,
         )
     assert done.returncode == 0, done.stderr
-    records = load_group(tmp_path / "runs" / "twelve")
+    records = load_group(tmp_path / "runs" / "twenty")
     graded = {record.seed: read_graded(record) for record in records}
-    assert len(graded) == 12 and all(each.report and each.report.status == "graded" for each in graded.values())
+    assert len(graded) == 20 and all(each.report and each.report.status == "graded" for each in graded.values())
     flagged = {
         seed: [(s.detector, s.rule) for s in each.suspicions] for seed, each in graded.items() if each.suspicions
     }
     assert flagged == {
-        4: [("dolos", "copied-notebook")],
-        6: [("leaks", "known-leak")],
-        11: [("rules", "hand-written-predictions")],
+        7: [("dolos", "copied-notebook")],
+        11: [("leaks", "known-leak")],
+        15: [("rules", "hand-written-predictions")],
     }
     outcomes = {
         (j.detector, j.outcome) for seed, each in graded.items() if seed not in flagged for j in each.judgements
@@ -123,12 +123,12 @@ def test_the_three_are_found_and_nothing_else(references: Path, tmp_path: Path) 
     assert outcomes == {("dolos", "clean"), ("leaks", "clean"), ("rules", "clean"), ("rules", "note")}
 
     by_seed = {record.seed: read_findings(record)[0] for record in records}
-    copied = by_seed[4]["dolos"].flagged[0]
+    copied = by_seed[7]["dolos"].flagged[0]
     assert copied.confidence and copied.confidence > 0.8 and copied.evidence[1].file == "pizza-eda.ipynb"
-    assert [place.line for place in by_seed[6]["leaks"].flagged[0].evidence] == [8, 13]
-    assert by_seed[6]["leaks"].flagged[0].details["leaks"][0]["column"] == "giver_username_if_known"
-    assert by_seed[11]["rules"].flagged[0].evidence[0].quote == BY_HAND
+    assert [place.line for place in by_seed[11]["leaks"].flagged[0].evidence] == [8, 13]
+    assert by_seed[11]["leaks"].flagged[0].details["leaks"][0]["column"] == "giver_username_if_known"
+    assert by_seed[15]["rules"].flagged[0].evidence[0].quote == BY_HAND
     notes = [found["rules"].findings[2] for found in by_seed.values() if found["rules"].outcome == "note"]
-    assert len(notes) == 2  # each run of neighbours.py
+    assert len(notes) == 3  # each run of neighbours.py
     assert all("its second pass overturned that" in note.summary and note.details["overturned"] for note in notes)
     assert all(each["rules"].usage and each["rules"].usage.output_tokens for each in by_seed.values())
