@@ -28,8 +28,8 @@ test-short: env
 
 test-all: test test-rest test-kubernetes  ## everything; SEEDS=3 tries each oracle on synthetic data of three seeds
 
-test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, the full kits (KITS=2/4: part 2 of 4), slow tests
-	$(PYTEST) -n 3 --kits $(KITS) -m "($(LONG) or conformance) and not kubernetes"
+test-rest: env  ## what `make test` leaves out, except for Kubernetes: engines, the full kits (KITS=2/12: part 2 of 12), slow tests
+	$(PYTEST) -n 4 --kits $(KITS) -m "($(LONG) or conformance) and not kubernetes"  # most wait for engines
 
 test-kubernetes: env  ## those that need a cluster; skipped where there is none
 	$(PYTEST) -n 2 -o cache_dir=.pytest_cache/kubernetes -m kubernetes plugins/backends/kubernetes

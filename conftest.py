@@ -19,21 +19,34 @@ LARGE = {"AI4Code", "alaska2-image-steganalysis", "tabular-playground-series-may
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seeds", type=int, default=1, help="seeds of synthetic data on which oracles are tried")
-    parser.addoption("--kits", default="1/1", metavar="N/M", help="only part N of M of the competitions' kits")
+    parser.addoption(
+        "--kits",
+        default="1/1",
+        metavar="N/M",
+        help="only part N of M of the competitions in kits and in tests of each competition",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Start the conformance kits first, as they take longest: the other tests then fill the gaps between workers."""
     part, parts = map(int, config.getoption("--kits").split("/"))
-    kits = [item for item in items if item.get_closest_marker("conformance")]
-    for item in kits:
-        if item.competition in LARGE:  # type: ignore[attr-defined]
+    for item in items:
+        if item.get_closest_marker("conformance") and item.competition in LARGE:  # type: ignore[attr-defined]
             item.add_marker("slow")
-    left_out = {item for item in kits if zlib.crc32(item.path.parent.name.encode()) % parts != part % parts}
+    left_out = {
+        item for item in items if (id := _competition(item)) and zlib.crc32(id.encode()) % parts != part % parts
+    }
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: item.get_closest_marker("conformance") is None)
+
+
+def _competition(item: pytest.Item) -> str | None:
+    """The competition of a kit, or of a test of each competition."""
+    if item.get_closest_marker("conformance"):
+        return item.path.parent.parent.name
+    return item.callspec.params["id"] if item.get_closest_marker("each_competition") else None  # type: ignore[attr-defined]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -77,15 +77,13 @@ class Watch:
         self.seen: dict[str, set[tuple[int, str]]] = {}  # a canary -> the processes that had it, as number and command
         self.looked = 0
         self.controllers: set[int] = set()
-        self._before = set(_pids())
+        self._before = _pids()
         self._over = threading.Event()
 
     def run(self) -> None:
         doubtful: dict[tuple[int, str], float] = {}
         while not self._over.wait(0.01):
-            for pid in _pids():
-                if pid in self._before or pid in self.controllers:
-                    continue
+            for pid in _pids() - self._before - self.controllers:
                 words = _read(pid, "cmdline").replace("\0", " ")
                 environment = _read(pid, "environ") if words else ""
                 self.looked += 1
@@ -106,8 +104,8 @@ class Watch:
         self._over.set()
 
 
-def _pids() -> list[int]:
-    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+def _pids() -> set[int]:
+    return {int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()}
 
 
 def _read(pid: int, what: str) -> str:
@@ -218,7 +216,7 @@ def test_the_keys_of_a_model_stay_with_its_gateway(backend: str, tmp_path: Path)
         HOME=str(at_home),
         MLECORE_DISABLE_PLUGINS="detector:dolos",  # it would install itself
     )
-    plan = ["run", "--competition", "optical-digits", "--backend", backend, "--time-limit", "5m", "--transcripts"]
+    plan = ["run", "--competition", "optical-digits", "--backend", backend, "--time-limit", "15m", "--transcripts"]
     plan += ["--key", "MODEL_KEY", "--price", "scripted=1,1", "--group", "hunted", "--runs", "runs", "--data", "data"]
     plan += ["-D", "rules.model=scripted", "-D", "rules.key=JUDGE_KEY"]
     agent = ["--agent", "command", "-A", "argv=python3 agent.py", "--model", "scripted"]

@@ -148,6 +148,7 @@ def call(*words: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("pages")  # so that what a reader has is created once
 @pytest.mark.parametrize(
     "page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES if running(page)]
 )

@@ -41,7 +41,7 @@ class Shell:
             start_new_session=True,
         )
 
-    def call(self, *arguments: str, timeout: float = 120) -> tuple[int, str]:
+    def call(self, *arguments: str, timeout: float = 300) -> tuple[int, str]:
         process = self.begin(*arguments)
         output, _ = process.communicate(timeout=timeout)
         return process.returncode, output
@@ -78,7 +78,7 @@ class Shell:
             if process.stdout:
                 process.stdout.close()
 
-    def wait_for(self, path: Path, seconds: float = 30) -> None:
+    def wait_for(self, path: Path, seconds: float = 60) -> None:
         deadline = time.monotonic() + seconds
         while not path.exists():
             if time.monotonic() > deadline:

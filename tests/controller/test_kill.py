@@ -80,7 +80,7 @@ def test_every_event_of_a_hundred_runs_with_two_kills(shell):
 
 
 def test_two_controllers(shell):
-    first = shell.begin(*shell.run_arguments("g", 2, seconds="12"))  # what follows must be done by then
+    first = shell.begin(*shell.run_arguments("g", 2, seconds="25"))  # what follows must be done by then
     shell.wait_for(shell.runs / "g" / "worker--coins--0" / "run.json")
     assert holder(shell.runs / "g")["pid"] == first.pid
     code, output = shell.call("runs", "resume", "g")
@@ -89,7 +89,7 @@ def test_two_controllers(shell):
     assert code == 0 and f"process {first.pid}" in output
     code, output = shell.call("runs", "cancel", "g/worker--coins--1")
     assert code == 0 and "asked its controller" in output
-    output, _ = first.communicate(timeout=60)
+    output, _ = first.communicate(timeout=120)
     assert first.returncode == 0, output
     states = {record.seed: record.state for record in load_group(shell.runs / "g")}
     assert states == {0: "graded", 1: "cancelled"}
@@ -100,7 +100,7 @@ def test_ctrl_c_stops_the_controller_and_not_its_runs(shell):
     process = shell.begin(*shell.run_arguments("g", 1, seconds="2"))
     shell.wait_for(shell.backend_root / "starts.log")
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=120)
     assert process.returncode == 3 and "mlecore runs resume g" in output and "Traceback" not in output
     code, output = shell.call("runs", "resume", "g")
     assert code == 0, output

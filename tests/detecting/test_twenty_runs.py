@@ -88,7 +88,7 @@ def test_the_three_are_found_and_nothing_else(references: Path, tmp_path: Path) 
     with scripted_model(judge()) as model:
         run = ["run", "--agent", "command", "-A", "argv=python3 agent.py", "-A", "files=."]
         run += ["--competition", "random-acts-of-pizza", "--synthetic", "--seeds", "20", "--group", "twenty"]
-        run += ["--runs", str(tmp_path / "runs"), "--data", str(tmp_path / "data"), "--time-limit", "10m"]
+        run += ["--runs", str(tmp_path / "runs"), "--data", str(tmp_path / "data"), "--time-limit", "15m"]
         run += [
             "-D",
             f"dolos.references={references}",

@@ -21,7 +21,7 @@ headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-T
 request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body, headers)
 while True:
     try:
-        urllib.request.urlopen(request, timeout=20).read()
+        urllib.request.urlopen(request, timeout=120).read()
     except urllib.error.HTTPError as error:
         if error.code != 429:
             break
@@ -46,7 +46,7 @@ def test_budget_ends_the_spending_and_the_submission_is_graded(tmp_path, monkeyp
             budget="0.05usd",
             price={"scripted": {"input": 10, "output": 50, "cached": 1}},
             transcripts=True,
-            time_limit="2m",
+            time_limit="10m",
             runs=tmp_path / "runs",
             data=[tmp_path / "data"],
         )

@@ -26,7 +26,7 @@ def test_every_command_of_the_page(environment: dict[str, str], tmp_path: Path, 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stdout

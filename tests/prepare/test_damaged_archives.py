@@ -1,6 +1,6 @@
 """Whatever is wrong with an archive within a download, preparing ends in a DataError that names it.
 
-A few competitions always, all of them as a slow test.
+A few competitions always, each other one where its kit is run (``--kits``).
 """
 
 from __future__ import annotations
@@ -386,16 +386,16 @@ def _7z_of(content: Content) -> bytes:
     return out.getvalue()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "id",
-    [
-        "denoising-dirty-documents",
-        "dogs-vs-cats-redux-kernels-edition",
-        "mlsp-2013-birds",
-        "statoil-iceberg-classifier-challenge",
-    ],
+ALWAYS = (
+    "denoising-dirty-documents",
+    "dogs-vs-cats-redux-kernels-edition",
+    "mlsp-2013-birds",
+    "statoil-iceberg-classifier-challenge",
 )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("id", ALWAYS)
 def test_preparing_names_the_archive(id: str, tmp_path: Path) -> None:
     trial = Trial(id, tmp_path, size=0.02)
     used = [path for path in archives(trial.raw) if opened(trial, path)]
@@ -404,7 +404,8 @@ def test_preparing_names_the_archive(id: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id", [each.id for each in installed()])
+@pytest.mark.each_competition
+@pytest.mark.parametrize("id", [each.id for each in installed() if each.id not in ALWAYS])
 def test_preparing_any_competition_names_the_archive(id: str, tmp_path: Path) -> None:
     trial = Trial(id, tmp_path, size=0.02)
     used = [path for path in archives(trial.raw) if opened(trial, path)]

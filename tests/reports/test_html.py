@@ -221,7 +221,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.skip("npm is not installed")
     folder = tmp_path_factory.mktemp("axe")
     words = ["npm", "pack", "--silent", "axe-core@4.11.0"]
-    packed = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
+    packed = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300)
     if packed.returncode:
         pytest.skip(f"the npm registry cannot be reached: {packed.stderr[-200:]}")
     with tarfile.open(folder / packed.stdout.split()[-1]) as archive:
@@ -306,6 +306,7 @@ class TestInBrowser:
         for dark in (False, True):
             browser.open(path, dark=dark)
             browser.ask("document.querySelectorAll('details').forEach(e => { e.open = true; })")
+            browser.ask("document.querySelectorAll('tbody > tr:nth-child(n+13)').forEach(e => e.remove())")  # all alike
             browser.ask(axe)
             run = "axe.run().then(found => JSON.stringify(found.violations.map(each => each.id)))"
             answer = browser.call("Runtime.evaluate", expression=run, awaitPromise=True, returnByValue=True)

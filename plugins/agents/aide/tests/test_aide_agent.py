@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import mle_agent_aide as plugin
@@ -92,7 +93,8 @@ def test_a_graded_run_hands_in_the_best_of_all_steps(folder: Path) -> None:
     assert any((record.folder / "logs" / "aide").rglob("tree_plot.html"))
     assert {"/v1/chat/completions", "/v1/responses"} <= set(done.served.paths)
     first = json.dumps(done.served.requests[0]["body"])
-    assert "attempt 1 of at most 4" in first and "Time left: 4 minutes" in first and "YOUR MEANS" in first
+    assert "attempt 1 of at most 4" in first and re.search(r"Time left: 1?\d minutes", first)
+    assert "YOUR MEANS" in first
     assert done.leaks == ()
     assert record.usage.input_tokens == record.reported_usage.input_tokens == done.served.input
 

@@ -17,6 +17,12 @@ def bash(command: str) -> Answer:
     return Answer(tools=(Tool(name="exec_command", arguments={"cmd": command}),))
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all runs, so that Codex is installed once."""
+    return tmp_path_factory.mktemp("codex")
+
+
 def test_conformance() -> None:
     check_agent("codex")
 
@@ -38,18 +44,20 @@ def test_usage_is_that_of_the_last_turn_of_each_session(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.sandbox
-def test_a_graded_run_in_two_sessions(tmp_path: Path) -> None:
-    done = run_in_two_sessions("codex", bash, tmp_path)
+@pytest.mark.xdist_group("codex")
+def test_a_graded_run_in_two_sessions(folder: Path) -> None:
+    done = run_in_two_sessions("codex", bash, folder)
     assert any((done.record.folder / "logs" / "codex" / "sessions").rglob("*.jsonl"))
 
 
 @pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.sandbox
-def test_a_rejected_web_search_is_shown(tmp_path: Path) -> None:
+@pytest.mark.xdist_group("codex")
+def test_a_rejected_web_search_is_shown(folder: Path) -> None:
     """The provider's search is the open web: without --server-tools the gateway rejects it, and Codex says why."""
     options = {"pip": "", "rounds": "1", "web_search": "live"}
-    done = scripted_run("codex", (Answer(text="done", times=0),), tmp_path, options=options)
+    done = scripted_run("codex", (Answer(text="done", times=0),), folder, options=options)
     assert done.record.calls and (done.record.calls.calls, done.served.calls) == (0, 0)
     assert "no access to tools and storage of the model's provider: web_search" in (
         done.record.folder / "logs" / "codex.jsonl"

@@ -46,7 +46,7 @@ def test_nothing_inside_tells_which_competition_it_is(
         synthetic=True,
         obfuscate=obfuscate,
         backend=backend,
-        time_limit="5m",
+        time_limit="15m",
         detect=False,
         data=tmp_path / "data",
         runs=tmp_path / "runs",

@@ -123,9 +123,17 @@ class Lab:
         assert self.left() == {}
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """One worker has all tests of the engine, which they share; without a word, xdist 3.8 cannot with pytest 9.2."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """One worker has all tests of the engine that is here, which they share, and one those of an engine of their own.
+
+    Without a word, xdist 3.8 cannot with pytest 9.2.
+    """
+    for item in items:
+        if item.get_closest_marker("docker") and not item.get_closest_marker("xdist_group"):
+            own = "own" in getattr(item, "fixturenames", ())
+            item.add_marker(pytest.mark.xdist_group("docker-own" if own else "docker"))
+    yield
     if hasattr(config, "workerinput") and config.getoption("loadgroup", False):
         loose = [item.nodeid for item in items if item.get_closest_marker("xdist_group") and "@" not in item.nodeid]
         if loose:

@@ -12,7 +12,7 @@ from mlecore.errors import BackendError
 if TYPE_CHECKING:
     from conftest import Lab
 
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
+pytestmark = pytest.mark.docker
 
 MAKE = """
 echo 1 >submission/submission.csv

@@ -83,7 +83,7 @@ def test_a_gateway_that_dies_is_started_again_and_remembers(lab: Any, model: Mod
     api = lab.engine.api
     gateway = names.gateway(handle.name)
     os.kill(api.inspect_container(gateway)["State"]["Pid"], signal.SIGKILL)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not (state := api.inspect_container(gateway))["RestartCount"] or not state["State"]["Running"]:
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -39,7 +39,7 @@ from mlecore.mirrors import PIP
 if TYPE_CHECKING:
     from conftest import Lab
 
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
+pytestmark = pytest.mark.docker
 
 
 @pytest.fixture

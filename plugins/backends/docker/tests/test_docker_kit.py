@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.docker
-@pytest.mark.xdist_group("docker")
 def test_the_kit_passes(engine: Engine) -> None:
     """Only what the engine's storage cannot do is left out."""
     skipped = [skip.rule for skip in check_backend("docker")]

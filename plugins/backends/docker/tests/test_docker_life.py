@@ -22,7 +22,7 @@ from mlecore.errors import BackendError
 if TYPE_CHECKING:
     from conftest import Lab
 
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
+pytestmark = pytest.mark.docker
 
 
 def test_starting_again_gives_the_same_handle_and_runs_nothing_twice(lab: Lab) -> None:

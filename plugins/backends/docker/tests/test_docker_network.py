@@ -15,7 +15,7 @@ import pytest
 if TYPE_CHECKING:
     from conftest import Lab
 
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
+pytestmark = pytest.mark.docker
 
 PROBE = """
 import json, os, socket, struct

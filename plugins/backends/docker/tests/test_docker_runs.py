@@ -18,7 +18,7 @@ from mle_backend_docker.engine import Engine
 if TYPE_CHECKING:
     from conftest import OwnEngine
 
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
+pytestmark = pytest.mark.docker
 
 WORK = """
 until [ -e logs/go ]; do sleep 0.1; done
@@ -40,7 +40,7 @@ class Control:
 
     def call(self, *words: str) -> str:
         process = self.begin(*words)
-        out, _ = process.communicate(timeout=300)
+        out, _ = process.communicate(timeout=600)
         assert process.returncode == 0, out.decode()
         return out.decode()
 
@@ -85,8 +85,8 @@ def test_killed_controller_restarted_engine_and_all_runs_come_home(
     (tmp_path / "agent.sh").write_text(WORK)
     control.call("prepare", "optical-digits")
     plan = ["run", "--agent", "command", "-A", "argv=sh agent.sh", "--competition", "optical-digits", "--seeds", "2"]
-    process = control.begin(*plan, "--backend", "docker", "--group", "g", "--time-limit", "5m", "--max-parallel", "2")
-    deadline = time.monotonic() + 120
+    process = control.begin(*plan, "--backend", "docker", "--group", "g", "--time-limit", "15m", "--max-parallel", "2")
+    deadline = time.monotonic() + 300
     while [each["state"] for each in control.records()] != ["running", "running"]:
         assert time.monotonic() < deadline and process.poll() is None, process.communicate()[0].decode()
         time.sleep(0.1)
@@ -94,7 +94,7 @@ def test_killed_controller_restarted_engine_and_all_runs_come_home(
     process.communicate()
     own.end()
     own.start()
-    process, deadline = control.begin("runs", "resume", "g"), time.monotonic() + 240
+    process, deadline = control.begin("runs", "resume", "g"), time.monotonic() + 600
     while process.poll() is None:
         assert time.monotonic() < deadline, control.records()
         let_go(Engine(own.host))
@@ -118,7 +118,17 @@ def test_dummy_finds_nothing_that_it_should_not(engine: Engine, tmp_path: Path) 
     before = labelled(engine)
     control = Control(tmp_path, engine.host)
     control.call("prepare", "optical-digits")
-    common = ["run", "--agent", "dummy", "--competition", "optical-digits", "--backend", "docker", "--time-limit", "5m"]
+    common = [
+        "run",
+        "--agent",
+        "dummy",
+        "--competition",
+        "optical-digits",
+        "--backend",
+        "docker",
+        "--time-limit",
+        "15m",
+    ]
     control.call(*common, "--group", "g")
     model = ["--model", "m", "--endpoint", "https://example.com", "--no-model-check", "-A", "network=llm"]
     control.call(*common, *model, "--group", "llm")

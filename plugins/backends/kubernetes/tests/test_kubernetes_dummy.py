@@ -25,7 +25,7 @@ def test_dummy_finds_nothing(lab: Lab, probe: Probe, command: Callable[..., str]
     command("prepare", "optical-digits")
 
     def findings(group: str, *words: str) -> list[dict[str, Any]]:
-        dummy = ["--agent", "dummy", *words, "--competition", "optical-digits", "--time-limit", "5m", "--group", group]
+        dummy = ["--agent", "dummy", *words, "--competition", "optical-digits", "--time-limit", "15m", "--group", group]
         command("run", *dummy)
         (run,) = (tmp_path / "runs" / group).glob("*/run.json")
         record = json.loads(run.read_bytes())

@@ -107,6 +107,32 @@ class Lab:
         return [str(path) for kind in kinds for path in (state / kind).glob("*")]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker of pytest-xdist has the cluster, since some tests take nodes away from all."""
+    for item in items:
+        if item.get_closest_marker("slurm") and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group("slurm"))
+
+
+@pytest.fixture
+def kept() -> str:
+    """The node that no test takes away."""
+    if (why := why_not()) is not None:
+        pytest.skip(why)
+    return max(_nodes())
+
+
+@pytest.fixture
+def not_kept(kept: str) -> dict[str, str]:
+    """Options of a lab on the other nodes, where there are any."""
+    return {"exclude": kept} if len(_nodes()) > 1 else {}
+
+
+def _nodes() -> set[str]:
+    return set(slurm("sinfo", "--noheader", "--Node", "--format=%N").split())
+
+
 @pytest.fixture
 def make_lab(tmp_path: Path) -> Iterator[Callable[..., Lab]]:
     if (why := why_not()) is not None:

@@ -18,12 +18,7 @@ from mlecore.backends import Handle
 if TYPE_CHECKING:
     from conftest import Lab
 
-pytestmark = [
-    pytest.mark.slurm,
-    pytest.mark.slow,
-    pytest.mark.sandbox,
-    pytest.mark.xdist_group("slurm"),  # some take nodes away from all
-]
+pytestmark = [pytest.mark.slurm, pytest.mark.slow, pytest.mark.sandbox]
 
 LONG = "echo ready; sleep 600"
 
@@ -41,8 +36,8 @@ def test_a_job_that_somebody_cancels_is_retried(lab: Lab) -> None:
     assert status.infra_failure and not status.preempted and "cancelled, not by mlecore" in status.reason, status
 
 
-def test_a_job_that_is_preempted_counts_for_nobody(make_lab: Callable[..., Lab]) -> None:
-    lab = make_lab(partition="low")
+def test_a_job_that_is_preempted_counts_for_nobody(make_lab: Callable[..., Lab], not_kept: dict[str, str]) -> None:
+    lab = make_lab(partition="low", **not_kept)
     handle, task = _running(lab)
     node = lab.slurm("squeue", "--noheader", "--job", task, "--format=%N").strip()
     lab.slurm("sbatch", "--partition=main", f"--nodelist={node}", "--exclusive", "--time=1", "--output=/dev/null",
@@ -71,7 +66,9 @@ def test_a_job_requeued_in_the_queue_runs(lab: Lab) -> None:
     assert lab.wait(handle).exit_code == 0
 
 
-def test_slurms_own_time_limit_is_no_fault_of_the_agents(lab: Lab) -> None:
+@pytest.mark.xdist_group("slurm-2")  # waits for more than a minute
+def test_slurms_own_time_limit_is_no_fault_of_the_agents(make_lab: Callable[..., Lab], kept: str) -> None:
+    lab = make_lab(nodelist=kept)
     handle, task = _running(lab)
     lab.slurm("scontrol", "update", f"jobid={task}", "timelimit=1")
     status = lab.wait(handle)
@@ -87,7 +84,8 @@ def test_a_supervisor_that_is_killed_is_noticed(lab: Lab) -> None:
     assert status.infra_failure and "FAILED" in status.reason, status
 
 
-def test_a_drained_node_lets_its_runs_end(lab: Lab) -> None:
+def test_a_drained_node_lets_its_runs_end(make_lab: Callable[..., Lab], not_kept: dict[str, str]) -> None:
+    lab = make_lab(**not_kept)
     handle = lab.start("echo ready; sleep 3; echo done")
     lab.said(handle, "ready")
     node = lab.slurm("squeue", "--noheader", "--job", lab.task(handle), "--format=%N").strip()
@@ -100,7 +98,8 @@ def test_a_drained_node_lets_its_runs_end(lab: Lab) -> None:
             lab.slurm("scontrol", "update", f"nodename={node}", "state=resume")
 
 
-def test_a_node_that_fails_is_no_fault_of_the_agents(lab: Lab) -> None:
+def test_a_node_that_fails_is_no_fault_of_the_agents(make_lab: Callable[..., Lab], not_kept: dict[str, str]) -> None:
+    lab = make_lab(**not_kept)
     handle, task = _running(lab)
     node = lab.slurm("squeue", "--noheader", "--job", task, "--format=%N").strip()
     try:

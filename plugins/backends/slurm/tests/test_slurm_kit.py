@@ -18,12 +18,7 @@ from mlecore_testing.backends import check_backend
 if TYPE_CHECKING:
     from conftest import Lab
 
-pytestmark = [
-    pytest.mark.slurm,
-    pytest.mark.slow,
-    pytest.mark.sandbox,
-    pytest.mark.xdist_group("slurm"),  # some take nodes away from all
-]
+pytestmark = [pytest.mark.slurm, pytest.mark.slow, pytest.mark.sandbox]
 
 
 def test_the_kit_passes(make_lab: Callable[..., Lab]) -> None:

@@ -76,8 +76,8 @@ class SshHost:
         """Remove it, and end whatever still runs in it."""
         if self._sshd is not None:
             self._sshd.terminate()
-            self._sshd.wait(10)
-        limit = time.monotonic() + 10
+            self._sshd.wait(60)
+        limit = time.monotonic() + 60
         while (left := self.processes()) and time.monotonic() < limit:  # sshd's sessions outlive it, and start others
             for pid in left:
                 with contextlib.suppress(ProcessLookupError):

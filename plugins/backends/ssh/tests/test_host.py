@@ -42,7 +42,7 @@ def dataset(tmp_path: Path) -> Dataset:
 def start(host: Host, dataset: Dataset, tmp_path: Path) -> Callable[..., Handle]:
     def run(*argv: str, **words: object) -> Handle:
         given = {
-            "resources": Resources(time_limit=60.0, grace=1.0),
+            "resources": Resources(time_limit=300.0, grace=1.0),
             "name": "mle-test-1",
             "files": {},
             "stdin": b"",
@@ -64,7 +64,7 @@ def start(host: Host, dataset: Dataset, tmp_path: Path) -> Callable[..., Handle]
 
 
 def wait(host: Host, handle: Handle) -> JobStatus:
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     status: JobStatus
     while (status := host.call("status", (handle,))[handle]).phase not in ("exited", "gone"):
         assert time.monotonic() < limit

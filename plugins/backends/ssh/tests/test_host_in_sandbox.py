@@ -44,13 +44,13 @@ def start(host: Host, folder: Path, *argv: str, **resources: Any) -> Handle:
             data=host.send(dataset, lambda *_: None),
             argv=argv,
             tools={"init": INIT},
-            resources=Resources(**{"time_limit": 60.0, "grace": 1.0, **resources}),
+            resources=Resources(**{"time_limit": 300.0, "grace": 1.0, **resources}),
         )
     )
 
 
 def wait(host: Host, handle: Handle) -> JobStatus:
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 60
     status: JobStatus
     while (status := host.call("status", (handle,))[handle]).phase not in ("exited", "gone"):
         assert time.monotonic() < limit

@@ -53,7 +53,7 @@ class Lab:
         self.image = self.backend.build(Recipe(), self.folder / "build.log")
         self.data = self.backend.stage_data(self.dataset, lambda *_: None)
         for host in self.backend._hosts.values():
-            self.backend._data.send(host, self.dataset).exception(20)
+            self.backend._data.send(host, self.dataset).exception(90)
 
     def start(self, name: str, *argv: str, **resources: Any) -> Handle:
         handle = self.backend.start(
@@ -63,9 +63,9 @@ class Lab:
                 image=self.image,
                 dataset=self.dataset,
                 data=self.data,
-                argv=argv or ("sleep", "60"),
+                argv=argv or ("sleep", "600"),
                 tools={"init": INIT},
-                resources=Resources(**{"time_limit": 60.0, "grace": 0.2, **resources}),
+                resources=Resources(**{"time_limit": 600.0, "grace": 0.2, **resources}),
             )
         )
         self.handles.append(handle)
@@ -105,7 +105,7 @@ def host_of(handle: Handle) -> str:
 
 
 def until(true: Callable[[], bool]) -> None:
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while not true():
         assert time.monotonic() < limit, "it does not happen"
         time.sleep(0.02)

@@ -43,7 +43,7 @@ class Lab:
     def job(self, *argv: str, name: str = "mle-test-1", **words: Any) -> Job:
         """``words`` are fields of Job or of Resources."""
         dataset = Dataset(competition="c", edition="v1", public=self.public, digest="d")
-        words = {"time_limit": 60.0, "grace": 1.0, "group": "g", **words}
+        words = {"time_limit": 300.0, "grace": 1.0, "group": "g", **words}
         return Job(
             name=name,
             image=self.vm.build(words.pop("recipe", Recipe()), self.folder / "build.log"),
@@ -63,7 +63,7 @@ class Lab:
     def status(self, handle: Handle) -> JobStatus:
         return self.vm.status([handle])[handle]
 
-    def wait(self, handle: Handle, seconds: float = 20.0) -> JobStatus:
+    def wait(self, handle: Handle, seconds: float = 60.0) -> JobStatus:
         until(lambda: self.status(handle).phase in ("exited", "gone"), seconds)
         return self.status(handle)
 
@@ -81,7 +81,7 @@ class Lab:
         return self.vm.fetch(handle, globs, into, limit, 1000), into
 
 
-def until(true: Callable[[], bool], seconds: float = 20.0) -> None:
+def until(true: Callable[[], bool], seconds: float = 60.0) -> None:
     limit = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < limit, "it does not happen"

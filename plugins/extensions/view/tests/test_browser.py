@@ -63,7 +63,7 @@ class Browser(browsers.Browser):  # type: ignore[name-defined, misc]
 
         self.open(Page(), **how)
 
-    def until(self, expression: str, seconds: float = 30.0) -> None:
+    def until(self, expression: str, seconds: float = 60.0) -> None:
         ends = time.monotonic() + seconds
         while not self.ask(expression):
             assert time.monotonic() < ends, expression
@@ -84,7 +84,7 @@ def address(runs: Path) -> Iterator[str]:
     assert process.stdout is not None
     yield process.stdout.readline().split(" at ")[1].strip()
     process.terminate()
-    assert process.wait(20) is not None
+    assert process.wait(60) is not None
 
 
 def test_every_page_is_quiet(browser: Browser, address: str) -> None:

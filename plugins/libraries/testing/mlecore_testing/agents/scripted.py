@@ -37,7 +37,7 @@ def scripted_run(
     backend: str = "vm",
     options: Mapping[str, str] | None = None,
     competition: str = "optical-digits",
-    time_limit: str = "5m",
+    time_limit: str = "15m",
     **arguments: Any,
 ) -> ScriptedRun:
     """Let an installed agent work on a competition with a scripted model. It reaches the model ``scripted`` as it would
@@ -89,15 +89,16 @@ def _variables(values: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _watched_processes(key: str) -> Iterator[set[str]]:
-    """The command lines with the key in them, of all processes that are there while the block runs."""
+    """The command lines with the key in them, of all processes that begin while the block runs."""
     seen: set[str] = set()
     over = threading.Event()
+    before = _processes()
 
     def watch() -> None:
         while not over.wait(0.1):
-            for path in Path("/proc").glob("[0-9]*/cmdline"):
+            for pid in _processes() - before:
                 try:
-                    line = path.read_bytes()
+                    line = Path("/proc", pid, "cmdline").read_bytes()
                 except OSError:
                     continue
                 if key.encode() in line:
@@ -111,6 +112,10 @@ def _watched_processes(key: str) -> Iterator[set[str]]:
     finally:
         over.set()
         thread.join()
+
+
+def _processes() -> set[str]:
+    return {entry.name for entry in os.scandir("/proc") if entry.name.isdigit()}
 
 
 def _files_with(key: bytes, folder: Path) -> Iterator[str]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 from mlecore.errors import BackendError
-from mlecore_testing.backends.harness import BackendBench, files
+from mlecore_testing.backends.harness import PATIENCE, BackendBench, files
 from mlecore_testing.rules import Broken
 
 _STUBBORN = """
@@ -20,15 +20,12 @@ while :; do sleep 0.1; done
 
 
 def time_limit(bench: BackendBench) -> Iterator[Broken]:
-    start = time.monotonic()
     handle, status = bench.run(bench.job("echo begun; sleep 1000", time_limit=1.0))
     if status.exit_code != 124:
         yield Broken(f"a job whose time was up has the exit code {status.exit_code}, expected init's 124", "status()")
     if status.infra_failure:
         yield Broken("a job whose time was up counts as an infrastructure failure", "status()")
-    if (took := time.monotonic() - start) > 30:
-        yield Broken(f"a job with a limit of 1 s took {took:.0f} s", "start()")
-    if status.seconds is not None and not 0.5 < status.seconds < 30:
+    if status.seconds is not None and not 0.5 < status.seconds < PATIENCE:
         yield Broken(f"a job with a limit of 1 s ran for {status.seconds} s, it says", "status()")
     left = files(bench.fetch(handle, ".mlecore")[0])
     try:
@@ -69,8 +66,8 @@ def stop(bench: BackendBench) -> Iterator[Broken]:
         yield Broken("files of a running job are not fetched", "fetch()")
     start = time.monotonic()
     bench.backend.stop(handle, 1.0)
-    status = bench.wait(handle, "exited", 30)
-    if (took := time.monotonic() - start) > 25:
+    status = bench.wait(handle, "exited")
+    if (took := time.monotonic() - start) > PATIENCE / 2:
         yield Broken(f"with a grace of 1 s it took {took:.0f} s", "stop()")
     if status.exit_code == 0:
         yield Broken("a job that was killed has the exit code 0", "status()")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
 import uuid
 from collections.abc import Mapping
@@ -21,20 +22,20 @@ from mlecore.registry.loading import Loaded
 from mlecore.registry.opening import open_backend
 from mlecore_testing.rules import Stop, Undecided
 
-PATIENCE = 60.0  # seconds that a short job may take to end, and a long one to be seen running
+PATIENCE = 120.0  # seconds that a short job may take to end, and a long one to be seen running
 INIT = Path(mlecore.sandbox.__file__).with_name("init")
 _RESOURCES = frozenset(attribute.name for attribute in fields(Resources))
 
 
 class BackendBench:
-    """One backend. Its jobs have unique names."""
+    """One backend. Its jobs have unique names. Threads may share it."""
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str], folder: Path) -> None:
         self.loaded = loaded
         self.given = options
         self.folder = folder
         self.group = uuid.uuid4().hex[:12]
-        self._started: list[Handle] = []
+        self._own = threading.local()  # .started: jobs of this thread
 
     @property
     def name(self) -> str:
@@ -91,7 +92,7 @@ class BackendBench:
 
     def start(self, job: Job) -> Handle:
         handle = self.backend.start(job)
-        self._started.append(handle)
+        self._own.__dict__.setdefault("started", []).append(handle)
         return handle
 
     def run(self, job: Job) -> tuple[Handle, JobStatus]:
@@ -137,10 +138,10 @@ class BackendBench:
         return into, fetched
 
     def clean_up(self) -> None:
-        """Remove every job, whatever its state."""
-        while self._started:
+        """Remove every job that this thread started, whatever its state."""
+        for handle in self._own.__dict__.pop("started", ()):
             with contextlib.suppress(MlecoreError):
-                self.backend.remove(self._started.pop())
+                self.backend.remove(handle)
 
 
 def shell_job(script: str, **words: Any) -> Job:
