@@ -28,9 +28,16 @@ def group(groups: ModuleType, tmp_path: Path) -> Path:
     ids = ["leaf-classification", "spaceship-titanic"]
     folder: Path = groups.write_group(tmp_path / "runs", "g", competitions=ids, seeds=2)
     for run in folder.glob("*--*"):
-        for name in ("submission/submission.csv", "logs/agent.log", "code/main.py", "private/answers.csv", "notes.txt"):
+        for name in (
+            "submission/submission.csv",
+            "logs/agent.log",
+            "code/main.py",
+            "code_snapshots/60/main.py",
+            "private/answers.csv",
+            "notes.txt",
+        ):
             path = run / name
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(exist_ok=True, parents=True)
             path.write_text(f"{name} of {run.name}\n")
         write_record(evolve(read_record(run), digests=None))
         (run / "logs" / "link").symlink_to("/etc/passwd")

@@ -50,7 +50,11 @@ def test_what_goes_in(bundle: Path, group: Path, tmp_path: Path) -> None:
     }
     export_group(group, tmp_path / "with-logs", logs=True)
     more = {name.split("/", 1)[1] for name in names(tmp_path / "with-logs") if "/" in name} - inside
-    assert more == {"logs/agent.log", "code/main.py"}  # no link, no answers, nothing of unknown names
+    assert more == {
+        "logs/agent.log",
+        "code/main.py",
+        "code_snapshots/60/main.py",
+    }  # no link, no answers, nothing of unknown names
 
 
 def test_a_whole_bundle(bundle: Path) -> None:
