@@ -1,21 +1,25 @@
-"""Two runs side by side: what differs, scores over time, code."""
+"""Two runs side by side: what differs, scores over time, snapshots, what the models did, code."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from mlecore.reports.graded import read_graded
 from mlecore.runs.record import RunRecord
 
 from . import code
+from .conversation import Conversations, page_of
+from .history import snapshots_of
 from .places import Missing
 from .run_page import full_record, score_over_time
 from .site import Site
 
 _FILES = 40  # of two runs
+_STEPS = 200  # of each run
 
 
-def compare_page(site: Site, first: str, second: str) -> str:
+def compare_page(site: Site, conversations: Conversations, first: str, second: str) -> str:
     """Two runs, each as GROUP/RUN."""
     records = [full_record(site, *_names(name)) for name in (first, second)]
     graded = [read_graded(record) for record in records]
@@ -27,6 +31,9 @@ def compare_page(site: Site, first: str, second: str) -> str:
         runs=list(zip((first, second), records, graded, strict=True)),
         facts=[(name, facts[0][name], facts[1][name]) for name in facts[0]],
         history=score_over_time([(f"{each.run.label} {each.run.seed}", each) for each in graded]),
+        snapshots=list(zip_longest(*(snapshots_of(each, site.runs) for each in graded))),
+        steps=list(zip_longest(*(conversations.answers(record, site.logs_of(record), _STEPS) for record in records))),
+        page_of=page_of,
         files=list(_file_changes(site, *records)),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from markupsafe import Markup
 from mle_lib_pages.charts import Line, Point, line_chart, scatter_chart
 from mle_lib_pages.marks import Square
@@ -79,7 +79,7 @@ def _left(group: Runs) -> str:
 def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
     """One group. ``query``: agent, competition, state, text choose runs; sort and page say which are shown."""
     group = site.catalogue.group(name).look()
-    rows = group.with_reasons()
+    rows = [_with_calls(site, row) for row in group.with_reasons()]
     links = Links(2, site.static)
     chosen = _sorted(list(filter(_filter(query), rows)), query.get("sort", ""))
     page = _page(query, len(chosen))
@@ -110,6 +110,12 @@ def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
         },
         orders=list(_KEYS),
     )
+
+
+def _with_calls(site: Site, row: Row) -> Row:
+    """With what the models of a run at work have used so far."""
+    calls = site.live.known(row.record)
+    return evolve(row, usage=calls.usage) if calls else row
 
 
 def _page(query: Mapping[str, str], count: int) -> int:
