@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from mlecore_testing import drawn_groups
 
 from mlecore.child_environment import child_environment
 from mlecore.cli import main
@@ -262,12 +263,12 @@ def test_no_bundle(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_grades_are_made_again(groups, tmp_path: Path) -> None:
+def test_grades_are_made_again(tmp_path: Path) -> None:
     """A real submission on synthetic data: the same grade; with a grade that was improved: seen."""
     data = ["--data", str(tmp_path / "data")]
     made = CliRunner().invoke(main, ["prepare", "spaceship-titanic", "--synthetic", *data])
     assert made.exit_code == 0, made.output
-    folder = groups.write_group(tmp_path / "runs", "g", competitions=["spaceship-titanic"], seeds=2, medals=False)
+    folder = drawn_groups.write_group(tmp_path / "runs", "g", competitions=["spaceship-titanic"], seeds=2, medals=False)
     public = tmp_path / "data" / "spaceship-titanic" / "synthetic" / "prepared" / "public"
     for record in load_group(folder):
         submission = record.folder / "submission" / "submission.csv"

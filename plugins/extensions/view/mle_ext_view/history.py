@@ -12,6 +12,7 @@ from attrs import field, frozen
 from mlecore.controller.collect import MAX_CODE_FILES
 from mlecore.reports.graded import Graded, Moment
 from mlecore.runs.snapshots import code_snapshots, snapshots
+from mlecore.units import show_duration
 
 from . import code
 from .places import Missing
@@ -47,6 +48,10 @@ class Snapshot:
     changes: list[FileChange] = field(factory=list)
     has_code: bool = False  # a copy of the code was kept with it
     not_compared: bool = False  # time or room was used up
+
+    @property
+    def when(self) -> str:
+        return "At the end" if self.seconds is None else f"After {show_duration(self.seconds)}"
 
     @property
     def what(self) -> str:
