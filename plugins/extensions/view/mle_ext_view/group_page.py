@@ -71,9 +71,10 @@ def _left(group: Runs) -> str:
     if left is None or group.unread:
         return ""
     if not group.controlled:
-        return "no controller at work"
+        return "No controller is at work."
     expected, most = left
-    return (f"about {show_duration(expected)}, " if expected is not None else "") + f"at most {show_duration(most)}"
+    about = f"about {show_duration(expected)}, " if expected is not None else ""
+    return f"{about}at most {show_duration(most)} to the end."
 
 
 def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
@@ -211,7 +212,13 @@ def _ended_chart(rows: Sequence[Row], labels: Sequence[str]) -> Markup:
         lines += [Line(name=one_line(label[:12]), points=thinned, number=number, step=True)] if ends else []
     if not lines:
         return Markup("")
-    return line_chart(lines, Scale(label="hours since the first start", low=0.0), Scale(label="runs", low=0.0))
+    return line_chart(lines, Scale(label="hours since the first start", low=0.0), Scale(label="runs", low=0.0, ticks=_whole(lines)))
+
+
+def _whole(lines: Sequence[Line]) -> Sequence[float]:
+    """Ticks of a small number of runs, of which there are no fractions; none: the chart's own."""
+    most = max(round(line.points[-1][1]) for line in lines)
+    return range(most + 1) if most <= 10 else ()
 
 
 def _cost_chart(rows: Sequence[Row], labels: Sequence[str]) -> Markup:
