@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from mlecore.reports.graded import read_graded
 from mlecore.runs.record import RunRecord
+from mlecore.units import show_duration
 
 from . import code
 from .conversation import Conversations, page_of
@@ -54,15 +55,15 @@ def _facts(record: RunRecord) -> dict[str, str]:
         "competition": f"{record.competition} {record.edition}",
         "seed": str(record.seed),
         "state": record.state,
-        "ended": f"{record.ended or ''} {record.reason}".strip(),
+        "ended": f"{record.ended or ''} {record.reason}".strip().replace("_", " "),
         "score": (report.score_text or report.status) if report else "",
         "medal": (report.medal or "none") if report and report.gold_threshold is not None else "",
-        "seconds": "" if record.seconds is None else f"{record.seconds:.0f}",
+        "time": "" if record.seconds is None else show_duration(record.seconds),
         "attempts": str(len(record.attempts)),
         "model calls": str(record.calls.calls) if record.calls else "",
-        "input tokens": str(usage.input_tokens) if usage and usage.input_tokens is not None else "",
-        "output tokens": str(usage.output_tokens) if usage and usage.output_tokens is not None else "",
-        "US dollars": f"{usage.cost_usd:.4f}" if usage and usage.cost_usd is not None else "",
+        "input tokens": f"{usage.input_tokens:,}" if usage and usage.input_tokens is not None else "",
+        "output tokens": f"{usage.output_tokens:,}" if usage and usage.output_tokens is not None else "",
+        "US dollars": f"{usage.cost_usd:,.4f}" if usage and usage.cost_usd is not None else "",
         "CPUs": str(record.hardware.cpus or ""),
         "network": record.network,
         "backend": record.backend.name,

@@ -212,7 +212,9 @@ def _ended_chart(rows: Sequence[Row], labels: Sequence[str]) -> Markup:
         lines += [Line(name=one_line(label[:12]), points=thinned, number=number, step=True)] if ends else []
     if not lines:
         return Markup("")
-    return line_chart(lines, Scale(label="hours since the first start", low=0.0), Scale(label="runs", low=0.0, ticks=_whole(lines)))
+    return line_chart(
+        lines, Scale(label="hours since the first start", low=0.0), Scale(label="runs", low=0.0, ticks=_whole(lines))
+    )
 
 
 def _whole(lines: Sequence[Line]) -> Sequence[float]:
