@@ -50,11 +50,6 @@ class History:
     def last_valid(self) -> Point | None:
         return next((point for point in reversed(self.points) if point.status == "graded"), None)
 
-    @property
-    def final_is_invalid(self) -> bool:
-        """The last snapshot is not valid, but one before it was."""
-        return bool(self.points) and self.points[-1].status != "graded" and self.last_valid is not None
-
     def to_json(self) -> dict[str, Any]:
         last = self.last_valid
         return {**asdict(self), "last_valid": None if last is None else asdict(last)}
