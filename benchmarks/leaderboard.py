@@ -8,7 +8,6 @@ One drawn group is exported and signed; every entry has that export, and results
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import random
 import subprocess
@@ -21,13 +20,13 @@ from attrs import evolve
 from mle_ext_leaderboard.creating import create_board
 from mle_ext_leaderboard.opening import head_digest
 from mle_ext_leaderboard.results import results_of
+from mlecore_testing import drawn_groups
 
 from mlecore.child_environment import child_environment
 from mlecore.reports.benchmark import split_ids
 from mlecore.sharing.bundle import export_group
 from mlecore.sharing.signed import add_signature
 
-ROOT = Path(__file__).parents[1]
 FORM = {
     **dict.fromkeys(("hidden_scores", "human_help", "outside_data", "knowledge_base", "competition_prompts"), False),
     "web": "none",
@@ -56,8 +55,7 @@ def main() -> None:
 
 def fill(folder: Path, entries: int, seeds: int, split: str) -> None:
     """A leaderboard whose entries differ in their medals."""
-    groups = drawn_groups()
-    group = groups.write_group(folder / "runs", "g", seeds=seeds, competitions=split_ids(split))
+    group = drawn_groups.write_group(folder / "runs", "g", seeds=seeds, competitions=split_ids(split))
     key, export, board = folder / "key", folder / "g.zip", folder / "board"
     words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)]
     subprocess.run(words, check=True, env=child_environment())
@@ -80,15 +78,6 @@ def fill(folder: Path, entries: int, seeds: int, split: str) -> None:
         values |= {"export": {"file": "export.zip", "sha256": sha256}}
         values |= {"disclosures": {**FORM, "seeds": list(range(seeds))}}
         (place / "entry.toml").write_text(tomli_w.dumps(values))
-
-
-def drawn_groups():
-    """The tests' drawn groups."""
-    spec = importlib.util.spec_from_file_location("groups", ROOT / "tests" / "reports" / "groups.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 if __name__ == "__main__":

@@ -6,21 +6,12 @@ python benchmarks/view.py [--runs 10000] [--groups 4]
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-
-
-def drawn_groups():
-    """tests/reports/groups.py."""
-    spec = importlib.util.spec_from_file_location("groups", ROOT / "tests" / "reports" / "groups.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from mlecore_testing import drawn_groups
 
 
 def main() -> None:
@@ -30,10 +21,9 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         runs = Path(folder)
-        groups = drawn_groups()
         for number in range(options.groups):
             seeds = max(1, options.runs // options.groups // 75)
-            groups.write_group(runs, f"group-{number}", skill=number / options.groups, seeds=seeds)
+            drawn_groups.write_group(runs, f"group-{number}", skill=number / options.groups, seeds=seeds)
         measure(runs)
 
 

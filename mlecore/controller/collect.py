@@ -19,6 +19,7 @@ from mlecore.globs import Glob
 from mlecore.printable import printable
 from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.secrets import Search, TooManyPlaces, search
+from mlecore.runs.snapshots import code_snapshots
 
 OWN = ".mlecore"  # what init wrote, relative to the sandbox's home
 OUTPUT_LIMIT = 256 * 10**6  # bytes of the process's output that are kept
@@ -26,6 +27,7 @@ MOST_CHECKS = 1_000_000  # are counted
 REST_LIMIT = 4 * 10**9  # bytes of logs and code that are kept
 MAX_FILES = 50_000  # of candidates and snapshots, and as many again of logs and code
 MAX_SNAPSHOTS = 100  # that init keeps (copies_most)
+MAX_CODE_FILES, MAX_CODE_BYTES = 50, 1 << 20  # that init keeps of the code at a snapshot
 _EARLY = 5.0  # seconds by which init's clock may be ahead of the one outside
 _SNAPSHOT = re.compile(r"(\d{1,9})\.csv")
 _SMALL = 1 << 16
@@ -66,15 +68,16 @@ def fetch(
     partial = target.with_name(f"{target.name}.partial")
     files.remove(partial)
     files.make_folder(partial, below=record.folder)
-    room = 8 * submission_limit + _SMALL
+    room = 8 * submission_limit + MAX_SNAPSHOTS * MAX_CODE_BYTES + _SMALL
     result = backend.fetch(handle, [*record.candidates, OWN], partial / "result", room, MAX_FILES)
     rest = backend.fetch(handle, ["logs", "code"], partial / "rest", REST_LIMIT, MAX_FILES)
     cut = _save_output(backend, handle, partial / "output.log")
     odd = [*scrub(partial / "result"), *scrub(partial / "rest")]
-    odd += _only_folders(partial / "result", (OWN, f"{OWN}/snapshots"))
+    odd += _only_folders(partial / "result", (OWN, f"{OWN}/snapshots", f"{OWN}/code_snapshots"))
     odd += _only_folders(partial / "rest", ("logs", "code"))
     longest = record.limits.time + record.grace if seconds is None else seconds
     forged = _drop_forged(partial / "result" / OWN / "snapshots", longest)
+    forged += _drop_forged_code(partial / "result" / OWN)
     refused = [*forged, *result.refused, *rest.refused, *odd]
     look, unsearched = search(record.folder, record.secrets)
     secrets = list(_mask(partial, look, refused))
@@ -123,7 +126,7 @@ def scrub(folder: Path) -> list[str]:
 
 
 def _mask(partial: Path, look: Search, refused: list[str]) -> Iterator[str]:
-    """Mask secrets in everything but submissions; "path: names" of the files that hold some.
+    """Mask secrets in everything but submissions and their snapshots; "path: names" of the files that hold some.
 
     A file that cannot be searched, or whose name holds a secret, is removed.
     """
@@ -131,7 +134,7 @@ def _mask(partial: Path, look: Search, refused: list[str]) -> Iterator[str]:
         for name in names:
             path = Path(where, name)
             shown = path.relative_to(partial)
-            kept = shown.parts[0] == "result" and (shown.parts[1] != OWN or "snapshots" in shown.parts[:-1])
+            kept = shown.parts[0] == "result" and (shown.parts[1] != OWN or shown.parts[2:3] == ("snapshots",))
             shown = Path(*shown.parts[1:]) if len(shown.parts) > 1 else Path("logs", name)
             try:
                 if any(look.in_bytes(os.fsencode(shown))):
@@ -165,7 +168,8 @@ def lay_out(record: RunRecord) -> RunRecord:
         files.link_or_copy(result / candidate, record.folder / "submission" / "submission.csv")
     _move(rest / "logs", record.folder / "logs")
     _move(rest / "code", record.folder / "code")
-    _move(result / OWN / "snapshots", record.folder / "snapshots")
+    for name in ("snapshots", "code_snapshots"):
+        _move(result / OWN / name, record.folder / name)
     files.make_folder(record.folder / "logs", below=record.folder)
     own_log = record.folder / "logs" / "output.log"
     if (source / "output.log").exists():
@@ -183,6 +187,7 @@ def lay_out(record: RunRecord) -> RunRecord:
         unsearched=tuple(map(str, facts.get("unsearched", ()))),
         candidate=candidate,
         snapshots=len(list(snapshots.glob("*.csv"))) if snapshots.is_dir() else 0,
+        code_snapshots=len(code_snapshots(record)),
     )
     return evolve(record, collected=collected)
 
@@ -200,6 +205,21 @@ def _drop_forged(folder: Path, seconds: float) -> list[str]:
     for name in odd:
         files.remove(folder / name)
     return [f"{OWN}/snapshots: {len(odd)} files that init cannot have written"] if odd else []
+
+
+def _drop_forged_code(own: Path) -> list[str]:
+    """Remove copies of code that init cannot have taken: without a snapshot of that time, or larger than it takes."""
+    folder, dropped = own / "code_snapshots", 0
+    for path in list(folder.iterdir()) if folder.is_dir() else ():
+        found = [each for each in path.rglob("*") if each.is_file()]
+        if (
+            not (own / "snapshots" / f"{path.name}.csv").is_file()
+            or len(found) > MAX_CODE_FILES
+            or sum(each.stat().st_size for each in found) > MAX_CODE_BYTES
+        ):
+            files.remove(path)
+            dropped += path.name != "part"  # init was about to take one
+    return [f"{OWN}/code_snapshots: {dropped} copies that init cannot have taken"] if dropped else []
 
 
 def _move(source: Path, target: Path) -> None:

@@ -19,6 +19,7 @@ from mlecore.errors import PluginError, UsageError
 from mlecore.globs import Glob
 from mlecore.model_access import KEYS, ModelAccess, base_url, usual_key
 from mlecore.registry.provenance import file_digest
+from mlecore.runs.code import CODE
 from mlecore.sandbox.instructions import hardware_words, instructions_for
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def make_job(
             **launch.env,
             "MLECORE_CANDIDATES": "\n".join(launch.candidates),
             "MLECORE_SNAPSHOT_BYTES": str(4 * inputs.submission_limit),
+            "MLECORE_SNAPSHOT_CODE": "\n".join(f"*{suffix}" for suffix in CODE),
         },
         stdin=launch.stdin,
         resources=Resources(

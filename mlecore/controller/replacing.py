@@ -19,7 +19,17 @@ from mlecore.runs.snapshots import HISTORY
 from mlecore.runs.store import RECORD, grade_of
 from mlecore.schema import LIMIT
 
-_PARTS = ("submission", "logs", "code", "snapshots", FINDINGS, HISTORY, "grade.json", "grade_error.json")
+_PARTS = (
+    "submission",
+    "logs",
+    "code",
+    "code_snapshots",
+    "snapshots",
+    FINDINGS,
+    HISTORY,
+    "grade.json",
+    "grade_error.json",
+)
 
 
 def without_result(record: RunRecord) -> RunRecord:

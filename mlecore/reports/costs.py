@@ -24,24 +24,18 @@ class Cost:
 def costs(runs: Sequence[Graded]) -> tuple[Cost, ...]:
     """Each cost that at least one run knows."""
     medals = sum(item.outcome.any_medal for item in runs)
-    found = []
-    for unit, values in _values(runs).items():
-        known = [value for value in values if value is not None]
-        if known:
-            total = sum(known)
-            per_medal = total / medals if medals else None
-            measured = None if unit == "hours" else _measured(runs, values)
-            found.append(
-                Cost(
-                    unit=unit,
-                    total=total,
-                    known=len(known),
-                    runs=len(runs),
-                    measured=measured,
-                    per_medal=per_medal,
-                )
-            )
-    return tuple(found)
+    return tuple(
+        Cost(
+            unit=unit,
+            total=sum(known),
+            known=len(known),
+            runs=len(runs),
+            measured=None if unit == "hours" else _measured(runs, values),
+            per_medal=sum(known) / medals if medals else None,
+        )
+        for unit, values in _values(runs).items()
+        if (known := [value for value in values if value is not None])
+    )
 
 
 def _measured(runs: Sequence[Graded], values: Sequence[float | None]) -> int:

@@ -7,6 +7,11 @@ from mlecore.reports.document import RunLine
 from mlecore.reports.graded import Graded
 from mlecore.reports.position import on_axis, position
 
+_OF_REPORT = (
+    "score score_text sample_score beats_sample rank teams percentile best_human "
+    "gold_threshold silver_threshold bronze_threshold median_threshold"
+).split()
+
 
 def run_line(item: Graded, column: str) -> RunLine:
     """``column``: its seed among all of the setup's."""
@@ -22,12 +27,11 @@ def run_line(item: Graded, column: str) -> RunLine:
     else:
         submission = {"graded": "valid", "invalid": "invalid", "none": "none"}[report.status]
         why = report.reason if report.status == "invalid" else ""
-    marks = {}
-    if report and medals:
-        for name in ("silver", "bronze", "median"):
-            place = on_axis(report, getattr(report, f"{name}_threshold"))
-            if place is not None:
-                marks[name] = place
+    marks = {
+        name: place
+        for name in ("silver", "bronze", "median")
+        if report and medals and (place := on_axis(report, getattr(report, f"{name}_threshold"))) is not None
+    }
     return RunLine(
         run=run.name,
         group=run.group,
@@ -44,23 +48,11 @@ def run_line(item: Graded, column: str) -> RunLine:
         data_kind=run.data_kind,
         submission=submission,
         why=why,
-        score=report.score if report else None,
-        score_text=report.score_text if report else None,
         lower_is_better=report.is_lower_better if report else None,
         medal=(report.medal or "none") if report and medals else None,
         above_median=report.above_median if report and medals else None,
-        gold_threshold=report.gold_threshold if report else None,
-        silver_threshold=report.silver_threshold if report else None,
-        bronze_threshold=report.bronze_threshold if report else None,
-        median_threshold=report.median_threshold if report else None,
-        sample_score=report.sample_score if report else None,
-        beats_sample=report.beats_sample if report else None,
         position=position(report) if item.counts else None,
         marks=marks,
-        rank=report.rank if report else None,
-        teams=report.teams if report else None,
-        percentile=report.percentile if report else None,
-        best_human=report.best_human if report else None,
         hours=None if run.seconds is None else run.seconds / 3600,
         input_tokens=usage.input_tokens if usage else None,
         output_tokens=usage.output_tokens if usage else None,
@@ -68,4 +60,5 @@ def run_line(item: Graded, column: str) -> RunLine:
         suspicions=item.suspicions,
         remarks=item.remarks,
         judged={judgement.detector: judgement.outcome for judgement in item.judgements},
+        **{name: getattr(report, name, None) for name in _OF_REPORT},
     )

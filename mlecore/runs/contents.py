@@ -23,7 +23,7 @@ _OF_GROUP = {
 }
 _OF_RUN = {
     "files": ("run.json", ".run.json.previous", "grade.json", "grade_error.json", "snapshots.json", ".secrets.json"),
-    "folders": ("", "attempts", "code", "findings", "logs", "snapshots", "submission"),
+    "folders": ("", "attempts", "code", "code_snapshots", "findings", "logs", "snapshots", "submission"),
 }
 
 

@@ -21,7 +21,7 @@ from mlecore.errors import DataError
 from mlecore.runs.record import Digests, RunRecord, RunSummary
 from mlecore.schema import LIMIT
 
-OUTPUT = ("code", "logs", "snapshots")
+OUTPUT = ("code", "code_snapshots", "logs", "snapshots")
 """Folders of a run that hold what its agent left beside the submission."""
 
 _CHUNK = 1 << 18  # bytes

@@ -126,6 +126,7 @@ class Collected:
     complete: bool = True  # false: a limit cut it
     candidate: str | None = None  # which file was handed in, relative to the sandbox's home
     snapshots: int = 0  # copies of the submission over time
+    code_snapshots: int = 0  # of these, the ones with the code as it was then
     # "path: name": files with the value of a variable that the run or its gateway was given. It was masked, but in
     # submissions, which are never changed
     secrets: tuple[str, ...] = ()
@@ -140,7 +141,7 @@ class Digests:
     previous: str | None = None  # of the run.json before it
     submission: str | None = None  # of submission/submission.csv as it was collected
     grade: str | None = None  # of grade.json as it was published
-    output: Mapping[str, str] = field(factory=dict)  # of code/, logs/ and snapshots/ as they were collected, by folder
+    output: Mapping[str, str] = field(factory=dict)  # of code/, logs/ and snapshots as they were collected, by folder
 
 
 @frozen(kw_only=True)

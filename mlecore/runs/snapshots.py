@@ -50,11 +50,6 @@ class History:
     def last_valid(self) -> Point | None:
         return next((point for point in reversed(self.points) if point.status == "graded"), None)
 
-    @property
-    def final_is_invalid(self) -> bool:
-        """The last snapshot is not valid, but one before it was."""
-        return bool(self.points) and self.points[-1].status != "graded" and self.last_valid is not None
-
     def to_json(self) -> dict[str, Any]:
         last = self.last_valid
         return {**asdict(self), "last_valid": None if last is None else asdict(last)}
@@ -63,7 +58,8 @@ class History:
 HISTORY = "snapshots.json"
 MOST = 500  # snapshots of a run that are graded: one each three minutes of a day
 _MOST_NAMES = 50_000  # of a folder of snapshots; the collector takes no more
-_NAME = re.compile(r"(\d{1,9})\.csv")
+_SECONDS = re.compile(r"[0-9]{1,9}")
+_NAME = re.compile(rf"({_SECONDS.pattern})\.csv")
 
 
 def snapshots(record: RunRecord) -> list[tuple[int, Path]]:
@@ -83,6 +79,15 @@ def snapshots(record: RunRecord) -> list[tuple[int, Path]]:
     if len(found) <= MOST:
         return found
     return [found[at * (len(found) - 1) // (MOST - 1)] for at in range(MOST)]
+
+
+def code_snapshots(record: RunRecord) -> list[tuple[int, Path]]:
+    """(seconds since the start, folder) of a collected run, in order: the code files as they were at a snapshot."""
+    folder = record.folder / "code_snapshots"
+    if not folder.is_dir() or folder.is_symlink():
+        return []
+    named = (path for path in islice(folder.iterdir(), MOST) if path.is_dir() and not path.is_symlink())
+    return sorted((int(path.name), path) for path in named if _SECONDS.fullmatch(path.name))
 
 
 def grade_snapshots(group: Path, dirs: DataDirs) -> list[History]:

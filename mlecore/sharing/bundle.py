@@ -43,7 +43,7 @@ SIGNATURES = "signatures"
 
 FORMAT = 1
 _ALWAYS = (RECORD, "grade.json", "grade_error.json", HISTORY, "submission/submission.csv")
-_LOGS = ("logs", "code")
+_LOGS = ("logs", "code", "code_snapshots")
 _SIGNATURE = re.compile(rf"{SIGNATURES}/[\w-]+\.json(\.sig)?")
 _HEAD_LIMIT = 64 * 2**20  # bytes of a list of files
 _CHUNK = 1 << 20

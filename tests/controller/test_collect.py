@@ -195,7 +195,7 @@ def test_output_has_its_limit(sandbox, record, monkeypatch):
     assert not done.collected.complete and "output: more than 10 bytes" in done.collected.refused[-1]
 
 
-@pytest.mark.parametrize("name", ["logs", "code", ".mlecore", ".mlecore/snapshots"])
+@pytest.mark.parametrize("name", ["logs", "code", ".mlecore", ".mlecore/snapshots", ".mlecore/code_snapshots"])
 def test_a_file_in_the_place_of_a_folder(sandbox, record, name):
     sandbox.put("submission/submission.csv", "x")
     sandbox.put(name)
@@ -244,7 +244,27 @@ def test_what_init_says(sandbox, record):
 
 
 def test_init_keeps_no_more_snapshots_than_are_believed():
-    assert f"copies_most={collect.MAX_SNAPSHOTS}\n" in (SANDBOX / "init").read_text()
+    init = (SANDBOX / "init").read_text()
+    assert f"copies_most={collect.MAX_SNAPSHOTS}\n" in init
+    assert f"code_files_most={collect.MAX_CODE_FILES}\ncode_bytes_most={collect.MAX_CODE_BYTES}\n" in init
+
+
+def test_code_that_init_cannot_have_kept_is_dropped(sandbox, record):
+    for name in ("15", "30", "45"):
+        sandbox.put(f".mlecore/snapshots/{name}.csv")
+    sandbox.put(".mlecore/code_snapshots/15/deep/main.py", "1")
+    sandbox.put(".mlecore/code_snapshots/30/huge.py", "x" * (collect.MAX_CODE_BYTES + 1))
+    for number in range(collect.MAX_CODE_FILES + 1):
+        sandbox.put(f".mlecore/code_snapshots/45/{number}.py")
+    for name in ("16/main.py", "x.py", "part/main.py"):
+        sandbox.put(f".mlecore/code_snapshots/{name}")
+    done = collected(sandbox, record)
+    assert [path.relative_to(done.folder).as_posix() for path in (done.folder / "code_snapshots").rglob("*.py")] == [
+        "code_snapshots/15/deep/main.py"
+    ]
+    assert (done.collected.snapshots, done.collected.code_snapshots) == (3, 1)
+    assert ".mlecore/code_snapshots: 4 copies that init cannot have taken" in done.collected.refused
+    assert collect.lay_out(record).collected == done.collected
 
 
 def test_snapshots_that_init_cannot_have_taken_are_dropped(sandbox, record):
@@ -380,6 +400,7 @@ def test_secrets_are_masked_in_all_but_submissions(sandbox: Sandbox, with_key: R
     for name in ("logs/deep/agent.log", "code/main.py", "submission/submission.csv", ".mlecore/hardware.json"):
         sandbox.put(name, f"before {KEY} after hf_0123456789")
     sandbox.put(".mlecore/snapshots/0001.csv", KEY)
+    sandbox.put(".mlecore/code_snapshots/0001/snapshots/main.py", KEY)
     sandbox.put(f"logs/{KEY}.txt", "x")
     sandbox.output = [b"x" * 100, KEY[:10].encode(), KEY[10:].encode()]
     collect.fetch(sandbox, HANDLE, with_key, 1000)
@@ -391,9 +412,11 @@ def test_secrets_are_masked_in_all_but_submissions(sandbox: Sandbox, with_key: R
     assert (collect.attempt_folder(with_key) / "result/.mlecore/hardware.json").read_text() == masked
     assert KEY in (with_key.folder / "submission/submission.csv").read_text(), "what is graded is not changed"
     assert (with_key.folder / "snapshots/0001.csv").read_text() == KEY
+    assert (with_key.folder / "code_snapshots/0001/snapshots/main.py").read_text() == "*" * len(KEY)
     assert not (with_key.folder / "logs" / f"{KEY}.txt").exists()
     assert done.collected
     assert sorted(done.collected.secrets) == [
+        ".mlecore/code_snapshots/0001/snapshots/main.py: MY_LLM",
         ".mlecore/hardware.json: HF_TOKEN, MY_LLM",
         ".mlecore/snapshots/0001.csv: MY_LLM (not masked)",
         "code/main.py: HF_TOKEN, MY_LLM",

@@ -49,6 +49,7 @@ def test_a_task_tells_what_may_be_known_and_a_job_what_is_to_be_done(ready, tmp_
     assert job.files["instructions.txt"] == task.instructions.encode()
     assert job.files["validate_submission.sh"].is_file() and job.tools["validate"].is_file()
     assert job.env["MLECORE_CANDIDATES"] == "submission/submission.csv" and int(job.env["MLECORE_SNAPSHOT_BYTES"]) > 0
+    assert "*.py" in job.env["MLECORE_SNAPSHOT_CODE"].splitlines()
     assert "private" not in repr(job)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
-from attrs import evolve
+from mlecore_testing import drawn_groups, grades
 
 from mlecore.grading.report import Report
 from mlecore.registry.provenance import PluginUse
@@ -21,21 +19,11 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the package recomputed
 
 
 @pytest.fixture(scope="session")
-def groups() -> ModuleType:
-    """tests/reports/groups.py."""
-    spec = importlib.util.spec_from_file_location("mlecore_test_groups", Path(__file__).with_name("groups.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="session")
-def two_groups(groups: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def two_groups(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A runs folder with the groups "good" and "bad" of 225 runs each. Tests read it only."""
     runs = tmp_path_factory.mktemp("runs")
-    groups.write_group(runs, "good", agent="baseline", skill=0.7)
-    groups.write_group(runs, "bad", agent="dummy", skill=0.3)
+    drawn_groups.write_group(runs, "good", agent="baseline", skill=0.7)
+    drawn_groups.write_group(runs, "bad", agent="dummy", skill=0.3)
     return runs
 
 
@@ -64,32 +52,7 @@ def run() -> Callable[..., RunRecord]:
 
 @pytest.fixture
 def report() -> Callable[..., Report]:
-    def make(score: float = 0.8, medal: str | None = None, **changes: Any) -> Report:
-        made = Report(
-            competition_id="spaceship-titanic",
-            score=score,
-            score_text=repr(score),
-            gold_threshold=0.9,
-            silver_threshold=0.85,
-            bronze_threshold=0.8,
-            median_threshold=0.7,
-            any_medal=medal is not None,
-            gold_medal=medal == "gold",
-            silver_medal=medal == "silver",
-            bronze_medal=medal == "bronze",
-            above_median=score > 0.7,
-            submission_exists=True,
-            valid_submission=True,
-            is_lower_better=False,
-            created_at="2026-01-01T00:00:00+00:00",
-            submission_path="submission.csv",
-            status="graded",
-            sample_score=0.5,
-            beats_sample=score > 0.5,
-        )
-        return evolve(made, **changes)
-
-    return make
+    return grades.report
 
 
 @pytest.fixture

@@ -50,12 +50,28 @@ def test_with_several_pairs_p_is_corrected(graded) -> None:
 
 def test_setups_that_share_the_highest_rate(graded) -> None:
     said = result(summarise([*agent(graded, "a", 4), *agent(graded, "b", 4), *agent(graded, "c", 4)]))
-    assert said.startswith("A, B, C share the highest rate.") and "scores better" not in said
+    assert said == "A, B and C share the highest rate: each earns a medal on 50.0 % of 8 competitions."
+    said = result(summarise([*agent(graded, "a", 4), *agent(graded, "b", 4), *agent(graded, "c", 1)]))
+    assert said.startswith("Of 3 setups, baseline 1.0, a (A) and baseline 1.0, b (B) share the highest rate: each")
+
+
+def test_no_medal_at_all(graded) -> None:
+    said = result(summarise(agent(graded, "a", 0)))
+    assert said.startswith("baseline 1.0 earns a medal on none of 8 competitions (95 % interval 0.0 to ")
+
+
+def test_several_without_a_medal(graded) -> None:
+    said = result(summarise([*agent(graded, "a", 0), *agent(graded, "b", 0), *agent(graded, "c", 0)]))
+    assert said == "None of 3 setups earns a medal on any competition."
+
+
+def test_without_any_result(graded) -> None:
+    assert result(summarise([graded(state="failed", made=None)])) == "No run has a result."
 
 
 def test_two_that_do_not_differ(graded) -> None:
     said = result(summarise([*agent(graded, "a", 4), *agent(graded, "b", 4)]))
-    assert said.endswith("on 0 of 8 competitions and worse on 0; they do not differ in any medal.")
+    assert said.endswith("each earns a medal on 50.0 % of 8 competitions. Their scores are equal on 8 competitions.")
 
 
 def test_without_a_rate_pairs_are_still_compared(graded) -> None:
@@ -88,3 +104,14 @@ def test_long_options_stay_in_the_table(graded) -> None:
     options = {"argv": "python agent.py " * 20}
     items = [graded(), graded(agent=PluginUse(name="command", version="2.0", options=options), label="command")]
     assert title(summarise(items)) == "baseline 1.0 vs command 2.0 on 1 competition"
+
+
+def test_names_show_what_differs_only(graded) -> None:
+    from mlecore.registry.provenance import PluginUse
+
+    def setup(steps: str, model: str):
+        options = {"argv": "python agent.py --long --options", "steps": steps}
+        return graded(agent=PluginUse(name="aide", version="1.0", options=options), label="aide", model=model)
+
+    document = summarise([setup("10", "m"), setup("20", "m")])
+    assert title(document) == "aide 1.0, steps=10 vs aide 1.0, steps=20 on 1 competition"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import importlib.util
 import io
 import json
 import re
@@ -20,6 +19,7 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 from mle_lib_pages.report import page, write_page
+from mlecore_testing.browser import PROGRAM, Browser
 from PIL import Image
 
 from mlecore.cli import main
@@ -178,26 +178,17 @@ def test_a_file_that_cannot_be_written(document, tmp_path: Path) -> None:
         write_page(document, tmp_path / "nowhere" / "report.html")
 
 
-def _browser():
-    spec = importlib.util.spec_from_file_location("mlecore_test_browser", Path(__file__).with_name("browser.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-_module = _browser()
 in_browser = [
     pytest.mark.browser,
     pytest.mark.slow,
-    pytest.mark.skipif(_module.PROGRAM is None, reason="Chromium is not installed (apt-get install chromium)"),
+    pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed (apt-get install chromium)"),
     pytest.mark.xdist_group("browser"),
 ]
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator:
-    opened = _module.Browser()
+    opened = Browser()
     yield opened
     opened.close()
 

@@ -20,11 +20,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from mlecore_testing import drawn_groups
 from recomputed.intervals import difference_interval, mean_interval, share_interval
 from recomputed.tables import Table, tables
 
 import mlecore
 from mlecore.cli import main
+from mlecore.runs.planning import parse_plan
 from mlecore.runs.store import create_group, load_group
 
 # Per competition and agent, seeds 0 and 1: M a medal, + valid, x invalid, f failed, . never begun, c cancelled,
@@ -47,9 +49,9 @@ PLANNED = 18  # runs of each agent
 
 
 @pytest.fixture(scope="module")
-def runs(groups, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
-    plan = groups.parse_plan(
+    plan = parse_plan(
         f"competitions = {json.dumps(list(RESULTS))}\nseeds = 2\n"
         + "".join(f'[[agents]]\nname = "{agent}"\n' for agent in AGENTS)
     )
@@ -58,7 +60,7 @@ def runs(groups, tmp_path_factory: pytest.TempPathFactory) -> Path:
         fate = RESULTS[record.competition][AGENTS.index(record.agent.name)][record.seed]
         if fate == ".":
             continue
-        groups.write_result(record, fate)
+        drawn_groups.write_result(record, fate)
     return folder
 
 
@@ -317,9 +319,9 @@ def test_an_agent_without_any_run_is_not_forgotten(runs: Path, tmp_path: Path) -
     assert padded["comparisons"][0]["differences"][0]["a"] == pytest.approx(500 / 9)
 
 
-def test_one_planned_seed_is_missing(groups, tmp_path: Path) -> None:
+def test_one_planned_seed_is_missing(tmp_path: Path) -> None:
     """It has no runs at all, and counts as failures where missing runs do."""
-    folder = groups.write_group(tmp_path, "g", competitions=list(RESULTS)[:3], seeds=3)
+    folder = drawn_groups.write_group(tmp_path, "g", competitions=list(RESULTS)[:3], seeds=3)
     for run in folder.glob("*--2"):
         shutil.rmtree(run)
     (setup,) = json.loads(invoke(tmp_path, "--json"))["setups"]
@@ -329,18 +331,18 @@ def test_one_planned_seed_is_missing(groups, tmp_path: Path) -> None:
     assert all_valid == pytest.approx(valid * 2 / 3) and valid > 0
 
 
-def test_what_is_left_out_is_said_beside_the_published_entries(groups, tmp_path: Path) -> None:
-    folder = groups.write_group(tmp_path, "g", seeds=3)
+def test_what_is_left_out_is_said_beside_the_published_entries(tmp_path: Path) -> None:
+    folder = drawn_groups.write_group(tmp_path, "g", seeds=3)
     shutil.rmtree(next(folder.glob("*AI4Code--1")))
     assert "1 of 3 seeds are incomplete and left out" in " ".join(invoke(tmp_path, "--against", "published").split())
     padded = invoke(tmp_path, "--against", "published", "--pad-missing")
     assert "1 of 3 seeds are incomplete and padded with failures" in " ".join(padded.split())
 
 
-def test_two_groups_have_both_plans(groups, tmp_path: Path) -> None:
+def test_two_groups_have_both_plans(tmp_path: Path) -> None:
     ids = list(RESULTS)
-    groups.write_group(tmp_path, "g", competitions=ids[:3], seeds=1)
-    other = groups.write_group(tmp_path, "h", competitions=ids[3:6], seeds=1)
+    drawn_groups.write_group(tmp_path, "g", competitions=ids[:3], seeds=1)
+    other = drawn_groups.write_group(tmp_path, "h", competitions=ids[3:6], seeds=1)
     shutil.rmtree(next(other.glob(f"*{ids[4]}--0")))
     (setup,) = json.loads(invoke(tmp_path, "h", "--json"))["setups"]
     assert setup["coverage"]["planned_runs"] == 6

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from mle_lib_pages.report import page
+from mlecore_testing import drawn_groups
 from recomputed import differences, page_differences, read_group, report
 
 from mlecore.reports.sources import read_sources
@@ -34,11 +35,11 @@ def made(runs: Path, *names: str, against_published: bool = False) -> tuple[dict
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["medals", "no medals"])
-def some(request: pytest.FixtureRequest, groups, tmp_path_factory: pytest.TempPathFactory):
+def some(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     """Two groups of 12 runs, a few of them flagged."""
     runs = tmp_path_factory.mktemp("some")
     for name, agent, skill in (("one", "baseline", 0.7), ("two", "dummy", 0.2)):
-        folder = groups.write_group(
+        folder = drawn_groups.write_group(
             runs, name, agent=agent, skill=skill, competitions=SOME, seeds=2, medals=request.param
         )
         for number, path in enumerate(sorted(folder.glob("*/run.json"))[::2]):

@@ -187,11 +187,60 @@ def test_a_resting_submission_is_copied_once_for_each_change(shell: list[str], h
 @pytest.mark.slow
 def test_copies_are_bounded_and_spread_over_time(sh: list[str], home: Path) -> None:
     """Room for four copies: what is dropped is every second one, never all that is early."""
-    script = "for i in 1 2 3 4 5 6; do echo 12345678$i > submission/submission.csv; sleep 1.05; done"
-    run(sh, home, "sh", "-c", script, MLECORE_SNAPSHOT_BYTES="40", MLECORE_SNAPSHOT_EVERY="0.2")
+    script = "for i in 1 2 3 4 5 6; do echo 12345678$i > submission/submission.csv; sleep 1.1; done"
+    run(sh, home, "sh", "-c", script, **{**CODE, "MLECORE_SNAPSHOT_BYTES": "40"})
     copies = snapshots(home)
     assert sum(map(len, copies)) <= 40
     assert copies[0] == "123456781\n" and copies[-1] == "123456786\n"
+    assert len(code_snapshots(home)) == len(copies)
+
+
+CODE = {"MLECORE_SNAPSHOT_BYTES": "1000", "MLECORE_SNAPSHOT_EVERY": "0.2", "MLECORE_SNAPSHOT_CODE": "*.py\n*.r"}
+
+
+def copied(count: int) -> str:
+    """Waits until so many copies of the code are complete."""
+    found = "find .mlecore/code_snapshots -maxdepth 1 -name '[0-9]*'"
+    return f"until [ $({found} 2>/dev/null | wc -l) -ge {count} ]; do sleep 0.1; done"
+
+
+def code_snapshots(home: Path) -> list[dict[str, str]]:
+    """Path -> content of each copy of the code, in order of time."""
+    folders = sorted((home / ".mlecore/code_snapshots").iterdir(), key=lambda path: int(path.name))
+    return [
+        {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+        for folder in folders
+    ]
+
+
+def test_code_is_kept_with_each_copy(shell: list[str], home: Path) -> None:
+    script = f"""
+        mkdir -p code/a/.git 'code/b c'; echo 1 > code/main.py; echo 2 > 'code/b c/MODEL.R'
+        echo x > code/data.csv; echo x > code/a/.git/x.py; ln -s /etc/passwd code/link.py; ln -s / code/root
+        echo one > submission/submission.csv; {copied(1)}
+        sleep 1; echo 3 > code/main.py; rm -r 'code/b c'
+        echo two > submission/submission.csv; {copied(2)}
+    """
+    run(shell, home, "sh", "-c", script, **CODE)
+    assert code_snapshots(home) == [{"main.py": "1\n", "b c/MODEL.R": "2\n"}, {"main.py": "3\n"}]
+    times = {path.stem for path in (home / ".mlecore/snapshots").iterdir()}
+    assert {path.name for path in (home / ".mlecore/code_snapshots").iterdir()} == times
+
+
+@pytest.mark.parametrize(
+    ("script", "kept"),
+    [
+        ("i=0; while [ $i -lt 60 ]; do : > code/$i.py; i=$((i+1)); done", 50),
+        ("truncate -s 900K code/a.py; truncate -s 200K code/b.py; echo 1 > code/c.py; truncate -s 9G code/d.py", 2),
+        ("mkfifo code/a.py; echo 1 > code/b.py; touch 'code/new\nline.py'", 1),
+        ("rm -r code; ln -s /etc code", 0),
+        ("echo 1 > code/a.py; rm -rf .mlecore; mkdir .mlecore; ln -s /tmp .mlecore/code_snapshots", 1),
+    ],
+)
+def test_copies_of_code_are_bounded(sh: list[str], home: Path, script: str, kept: int) -> None:
+    script = f"{script}; echo 1 > submission/submission.csv; {copied(1)}; exit 4"
+    code, _ = run(sh, home, "sh", "-c", script, MLECORE_TIME_LIMIT="20", **CODE)
+    assert code == 4 and [len(files) for files in code_snapshots(home)] == [kept]
 
 
 def test_without_a_size_there_are_no_copies(sh: list[str], home: Path) -> None:

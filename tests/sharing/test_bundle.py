@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from mlecore_testing import drawn_groups
 
 from mlecore.child_environment import child_environment
 from mlecore.cli import main
@@ -50,7 +51,11 @@ def test_what_goes_in(bundle: Path, group: Path, tmp_path: Path) -> None:
     }
     export_group(group, tmp_path / "with-logs", logs=True)
     more = {name.split("/", 1)[1] for name in names(tmp_path / "with-logs") if "/" in name} - inside
-    assert more == {"logs/agent.log", "code/main.py"}  # no link, no answers, nothing of unknown names
+    assert more == {
+        "logs/agent.log",
+        "code/main.py",
+        "code_snapshots/60/main.py",
+    }  # no link, no answers, nothing of unknown names
 
 
 def test_a_whole_bundle(bundle: Path) -> None:
@@ -258,12 +263,12 @@ def test_no_bundle(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_grades_are_made_again(groups, tmp_path: Path) -> None:
+def test_grades_are_made_again(tmp_path: Path) -> None:
     """A real submission on synthetic data: the same grade; with a grade that was improved: seen."""
     data = ["--data", str(tmp_path / "data")]
     made = CliRunner().invoke(main, ["prepare", "spaceship-titanic", "--synthetic", *data])
     assert made.exit_code == 0, made.output
-    folder = groups.write_group(tmp_path / "runs", "g", competitions=["spaceship-titanic"], seeds=2, medals=False)
+    folder = drawn_groups.write_group(tmp_path / "runs", "g", competitions=["spaceship-titanic"], seeds=2, medals=False)
     public = tmp_path / "data" / "spaceship-titanic" / "synthetic" / "prepared" / "public"
     for record in load_group(folder):
         submission = record.folder / "submission" / "submission.csv"

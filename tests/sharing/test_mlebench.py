@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from mlecore_testing import drawn_groups
 
 from mlecore.cli import main
 from mlecore.errors import UsageError
@@ -18,7 +19,7 @@ PLAIN = "leaf-classification_1b2c3d4e-0001", "leaf-classification_1b2c3d4e-0002"
 
 
 @pytest.fixture
-def theirs(groups, tmp_path: Path) -> Path:
+def theirs(tmp_path: Path) -> Path:
     """A run group with two seeds of one competition and a grading report that lists them in another order."""
     import random
 
@@ -30,7 +31,7 @@ def theirs(groups, tmp_path: Path) -> Path:
             (run / part).parent.mkdir(parents=True, exist_ok=True)
             (run / part).write_text(f"{part} {number}\n")
         fate = "invalid" if number == 1 else "graded"
-        report = groups.drawn_report(name.rpartition("_")[0], random.Random(number), 0.5, fate).to_json()
+        report = drawn_groups.drawn_report(name.rpartition("_")[0], random.Random(number), 0.5, fate).to_json()
         ours = ("status", "reason", "edition", "data_kind", "score_text", "sample_score", "beats_sample", "plugin")
         ours += ("rank", "teams", "percentile", "best_human", "run")
         reports.append({key: value for key, value in report.items() if key not in ours})

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from click.testing import CliRunner, Result
+from mlecore_testing import drawn_groups
 
 from mlecore.child_environment import child_environment
 from mlecore.cli import main
@@ -246,14 +247,14 @@ def test_what_is_no_public_key(text: str, tmp_path: Path) -> None:
         pass
 
 
-def test_a_second_party_that_ran_it_again(
-    groups, folder: Path, group: Path, keys: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_second_party_that_ran_it_again(folder: Path, group: Path, keys: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the group of the bundle itself"):
         compare(folder, group)
     ids = ["leaf-classification", "spaceship-titanic"]
-    again = groups.write_group(tmp_path / "theirs", "h", competitions=ids, seeds=1)
-    other = groups.write_group(tmp_path / "theirs", "other", competitions=["aerial-cactus-identification"], seeds=1)
+    again = drawn_groups.write_group(tmp_path / "theirs", "h", competitions=ids, seeds=1)
+    other = drawn_groups.write_group(
+        tmp_path / "theirs", "other", competitions=["aerial-cactus-identification"], seeds=1
+    )
     with pytest.raises(UsageError, match="no graded run of the same"):
         compare(folder, other)
     words = ("verify", folder, "--countersign", keys["bob"], "--rerun", "h", "--runs", again.parent)

@@ -14,7 +14,7 @@ from mlecore.cli.runs._names import group_folder
 @click.command("export")
 @click.argument("name", type=GROUP, metavar="GROUP")
 @click.option("--to", type=click.Path(path_type=Path), required=True, help="New folder, or new .zip file, to write.")
-@click.option("--logs", is_flag=True, help="Include logs/ and code/ of each run.")
+@click.option("--logs", is_flag=True, help="Include logs/, code/ and code_snapshots/ of each run.")
 @click.option(
     "--sign",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),

@@ -15,7 +15,7 @@ from mlecore.reports.sections.results import by_competition, results
 from mlecore.reports.sections.section import Section
 from mlecore.reports.sections.setups import overview, ranked
 
-_SETUPS, _ROWS, _FEW = 20, 12, 6
+_SETUPS, _ROWS, _FEW = 20, 10, 4
 _COLUMNS = 5  # setups in the table of results
 
 
@@ -28,7 +28,7 @@ def brief(document: Document) -> Iterator[Section]:
         _cut(problems.failures(setups), _FEW),
         problems.flagged(setups),
         _cut(problems.findings(setups, flagging=True), _FEW),
-        _cut(pairs(document.comparisons, main=True), _FEW),
+        *([_cut(pairs(document.comparisons, main=True), _FEW)] if len(setups) > 2 else []),  # the headline has one pair
         published_entries(document),
         not_comparable(document),
         _cut(problems.notes(setups), _FEW),

@@ -134,6 +134,16 @@ def test_a_fork_bomb_that_leaves_init_no_process_ends_in_time(lab: Lab) -> None:
     assert (status.exit_code, status.reason) == (124, "its time was up")
 
 
+def test_code_is_kept_with_a_snapshot(lab: Lab) -> None:
+    env = {"MLECORE_SNAPSHOT_BYTES": "1000", "MLECORE_SNAPSHOT_EVERY": "0.3", "MLECORE_SNAPSHOT_CODE": "*.py"}
+    said = lab.run(
+        "mkdir code/deep; echo model >code/deep/main.py; echo one >submission/submission.csv;"
+        "until cat .mlecore/code_snapshots/[0-9]*/deep/main.py 2>/dev/null; do sleep 0.2; done",
+        env=env,
+    )
+    assert said == "model\n"
+
+
 def test_files_arrive_and_are_its_own(lab: Lab, tmp_path: Path) -> None:
     (tmp_path / "big.bin").write_bytes(b"x" * 100_000)
     said = lab.run(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from attrs import evolve
 from click.testing import CliRunner, Result
+from mlecore_testing import drawn_groups
 
 from mlecore.child_environment import child_environment
 from mlecore.cli import main
@@ -22,28 +21,9 @@ from mlecore.runs.store import read_record, write_record
 from mlecore.sharing.bundle import export_group
 from mlecore.sharing.signed import add_signature
 
-ROOT = Path(__file__).parents[4]
 COMPETITIONS = ("leaf-classification", "spaceship-titanic", "aerial-cactus-identification")
 
 Make = Callable[..., Path]
-
-
-def _load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"leaderboard_tests_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="session")
-def groups() -> ModuleType:
-    return _load(ROOT / "tests" / "reports" / "groups.py")
-
-
-@pytest.fixture(scope="session")
-def browser_module() -> ModuleType:
-    return _load(ROOT / "tests" / "reports" / "browser.py")
 
 
 @pytest.fixture(scope="session")
@@ -66,8 +46,8 @@ def board(tmp_path: Path, key: Path) -> Path:
 
 
 @pytest.fixture
-def make_export(groups: ModuleType, tmp_path: Path, key: Path) -> Make:
-    return partial(new_export, groups, tmp_path, key)
+def make_export(tmp_path: Path, key: Path) -> Make:
+    return partial(new_export, tmp_path, key)
 
 
 @pytest.fixture
@@ -76,11 +56,11 @@ def add(board: Path) -> Make:
 
 
 @pytest.fixture(scope="session")
-def full_board(groups: ModuleType, tmp_path_factory: pytest.TempPathFactory, key: Path) -> Path:
+def full_board(tmp_path_factory: pytest.TempPathFactory, key: Path) -> Path:
     """Entries alpha, beta, and gamma-2, which corrects gamma; one of other conditions; one retracted; one rejected."""
     folder = tmp_path_factory.mktemp("full")
     board = new_board(folder, key)
-    export, add = partial(new_export, groups, folder, key), partial(new_entry, board)
+    export, add = partial(new_export, folder, key), partial(new_entry, board)
     add("alpha", export("a", skill=0.1))
     add("beta", export("b", skill=0.9, agent="other"), links='{ source = "https://example.org/x" }')
     add("gamma", export("c", skill=0.6, agent="third", seeds=3))
@@ -113,7 +93,6 @@ def new_board(parent: Path, key: Path) -> Path:
 
 
 def new_export(
-    groups: ModuleType,
     parent: Path,
     key: Path,
     name: str,
@@ -125,7 +104,7 @@ def new_export(
 ) -> Path:
     """A signed export of drawn runs; ``change`` edits each record first."""
     more.setdefault("competitions", COMPETITIONS)
-    folder = groups.write_group(parent / "runs", name, seeds=seeds, **more)
+    folder = drawn_groups.write_group(parent / "runs", name, seeds=seeds, **more)
     for run in sorted(folder.glob("*--*")):
         record = read_record(run)
         record = evolve(record, data_kind="published" if more.get("medals", True) else "synthetic")

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
+from mlecore_testing.browser import PROGRAM, Browser
 
 from mlecore.cli import main
 
@@ -177,12 +178,12 @@ def test_a_page_links_only_to_what_is_there(full: Path) -> None:
 
 
 @pytest.mark.browser
-def test_browsers_show_it(full: Path, browser_module) -> None:
+def test_browsers_show_it(full: Path) -> None:
     """Light and dark, wide and narrow: no error, no request, nothing wider than the window; filters and keys work."""
-    if browser_module.PROGRAM is None:
+    if PROGRAM is None:
         pytest.skip("needs Chromium")
     site = build(full)
-    browser = browser_module.Browser()
+    browser = Browser()
     try:
         for page in (site / "index.html", site / "entries" / "alpha.html"):
             for dark in (False, True):

@@ -23,6 +23,7 @@ from .conversation import Conversations
 from .output import Outputs
 from .places import Missing, child
 from .rows import file_stamp, stamp
+from .run_page import full_record
 from .site import Site
 
 INTERVAL = 1.0  # seconds between two looks at what a page shows
@@ -73,7 +74,9 @@ def make_app(runs: Path, token: str) -> ASGIApp:
             site, conversations, *_run(r), part_pages.number(r.query_params, "page")
         ),
         "/g/{group}/{run}/record.html": lambda r: part_pages.record_page(site, *_run(r)),
-        "/compare.html": lambda r: compare.compare_page(site, r.query_params.get("a", ""), r.query_params.get("b", "")),
+        "/compare.html": lambda r: compare.compare_page(
+            site, conversations, r.query_params.get("a", ""), r.query_params.get("b", "")
+        ),
     }
     app = Starlette(
         routes=[
@@ -116,8 +119,10 @@ def _version(site: Site, group: str, run: str) -> object:
     """Another value when the page of all groups, of a group, or of a run would show something else."""
     if group and run:
         folder = site.catalogue.group(group).folder
-        return stamp(str(child(folder, run))), file_stamp(f"{folder}/{WAITING}")
+        calls = site.live.look(full_record(site, group, run))
+        return stamp(str(child(folder, run))), file_stamp(f"{folder}/{WAITING}"), calls
     if group:
         runs = site.catalogue.group(group).look()
-        return runs.version, runs.unread
+        at_work = [row.record.name for row in runs.rows.values() if row.record.state == "running"]
+        return runs.version, runs.unread, site.live.look_at(full_record(site, group, name) for name in at_work)
     return tuple((runs.name, runs.version, runs.unread) for runs in site.catalogue.look())

@@ -115,7 +115,7 @@ class Runs:
     def _plan(self) -> None:
         """Rows for runs that have no record, and all rows in the order of the plan."""
         group = self.group
-        if group is None or self.rows.keys() == self._planned.keys() - self._damaged.keys():
+        if group is None or list(self.rows) == [name for name in self._planned if name not in self._damaged]:
             return
         read = self.rows
         self.rows = {

@@ -1,21 +1,26 @@
-"""Two runs side by side: what differs, scores over time, code."""
+"""Two runs side by side: what differs, scores over time, snapshots, what the models did, code."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from mlecore.reports.graded import read_graded
 from mlecore.runs.record import RunRecord
+from mlecore.units import show_duration
 
 from . import code
+from .conversation import Conversations, page_of
+from .history import snapshots_of
 from .places import Missing
 from .run_page import full_record, score_over_time
 from .site import Site
 
 _FILES = 40  # of two runs
+_STEPS = 200  # of each run
 
 
-def compare_page(site: Site, first: str, second: str) -> str:
+def compare_page(site: Site, conversations: Conversations, first: str, second: str) -> str:
     """Two runs, each as GROUP/RUN."""
     records = [full_record(site, *_names(name)) for name in (first, second)]
     graded = [read_graded(record) for record in records]
@@ -27,6 +32,9 @@ def compare_page(site: Site, first: str, second: str) -> str:
         runs=list(zip((first, second), records, graded, strict=True)),
         facts=[(name, facts[0][name], facts[1][name]) for name in facts[0]],
         history=score_over_time([(f"{each.run.label} {each.run.seed}", each) for each in graded]),
+        snapshots=list(zip_longest(*(snapshots_of(each, site.runs) for each in graded))),
+        steps=list(zip_longest(*(conversations.answers(record, site.logs_of(record), _STEPS) for record in records))),
+        page_of=page_of,
         files=list(_file_changes(site, *records)),
     )
 
@@ -47,15 +55,15 @@ def _facts(record: RunRecord) -> dict[str, str]:
         "competition": f"{record.competition} {record.edition}",
         "seed": str(record.seed),
         "state": record.state,
-        "ended": f"{record.ended or ''} {record.reason}".strip(),
+        "ended": f"{record.ended or ''} {record.reason}".strip().replace("_", " "),
         "score": (report.score_text or report.status) if report else "",
         "medal": (report.medal or "none") if report and report.gold_threshold is not None else "",
-        "seconds": "" if record.seconds is None else f"{record.seconds:.0f}",
+        "time": "" if record.seconds is None else show_duration(record.seconds),
         "attempts": str(len(record.attempts)),
         "model calls": str(record.calls.calls) if record.calls else "",
-        "input tokens": str(usage.input_tokens) if usage and usage.input_tokens is not None else "",
-        "output tokens": str(usage.output_tokens) if usage and usage.output_tokens is not None else "",
-        "US dollars": f"{usage.cost_usd:.4f}" if usage and usage.cost_usd is not None else "",
+        "input tokens": f"{usage.input_tokens:,}" if usage and usage.input_tokens is not None else "",
+        "output tokens": f"{usage.output_tokens:,}" if usage and usage.output_tokens is not None else "",
+        "US dollars": f"{usage.cost_usd:,.4f}" if usage and usage.cost_usd is not None else "",
         "CPUs": str(record.hardware.cpus or ""),
         "network": record.network,
         "backend": record.backend.name,

@@ -76,6 +76,11 @@ class Part:
     notes: list[str]
 
 
+def page_of(step: Step) -> int:
+    """The page that it is on."""
+    return (step.number - 1) // PAGE + 1
+
+
 class Conversations:
     """Of all runs."""
 
@@ -83,9 +88,9 @@ class Conversations:
         self._known: OrderedDict[tuple[object, ...], _Conversation] = OrderedDict()
         self._lock = threading.Lock()
 
-    def part(self, record: RunRecord, page: int) -> Part:
-        """Raises Missing if there are no transcripts."""
-        conversation = self._open(record)
+    def part(self, record: RunRecord, folder: Path, page: int) -> Part:
+        """``folder``: the run's, or a copy of what a run at work has so far. Raises Missing without transcripts."""
+        conversation = self._open(record, folder)
         with conversation.lock:
             conversation.read(page * PAGE + 1)
             steps = conversation.steps[(page - 1) * PAGE : page * PAGE]
@@ -93,16 +98,26 @@ class Conversations:
                 steps=steps, page=page, last=len(conversation.steps) <= page * PAGE, notes=list(conversation.notes)
             )
 
-    def _open(self, record: RunRecord) -> _Conversation:
+    def answers(self, record: RunRecord, folder: Path, most: int) -> list[Step]:
+        """The first steps of the model itself; none without transcripts."""
+        try:
+            conversation = self._open(record, folder)
+        except Missing:
+            return []
+        with conversation.lock:
+            conversation.read(2 * most)
+            return [step for step in conversation.steps if step.source == "agent"][:most]
+
+    def _open(self, record: RunRecord, folder: Path) -> _Conversation:
         from mlecore_gateway.trace import read_steps
 
-        runs = record.folder.parent
-        path, log = record.folder / TRANSCRIPTS, record.folder / GATEWAY_LOG
-        if not has_conversation(record):
-            raise Missing(f"{record.name} has no transcripts: it needs a model and --transcripts, and must have ended")
+        runs = folder.parent
+        path, log = folder / TRANSCRIPTS, folder / GATEWAY_LOG
+        if not has_conversation(folder):
+            raise Missing(f"{record.name} has no transcripts: it needs a model and --transcripts")
         with open_file(path, runs) as probe:
             size = probe.seek(0, 2)
-        key = (record.uid, str(record.folder), size)
+        key = (record.uid, str(folder), size)
         with self._lock:
             if key not in self._known:
                 notes: list[str] = []
@@ -115,10 +130,10 @@ class Conversations:
             return self._known[key]
 
 
-def has_conversation(record: RunRecord) -> bool:
+def has_conversation(folder: Path) -> bool:
     try:
         for path in (TRANSCRIPTS, GATEWAY_LOG):
-            open_file(Path(record.folder / path), record.folder.parent).close()
+            open_file(folder / path, folder.parent).close()
     except Missing:
         return False
     return True

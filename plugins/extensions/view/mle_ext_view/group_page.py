@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from markupsafe import Markup
 from mle_lib_pages.charts import Line, Point, line_chart, scatter_chart
 from mle_lib_pages.marks import Square
@@ -71,15 +71,16 @@ def _left(group: Runs) -> str:
     if left is None or group.unread:
         return ""
     if not group.controlled:
-        return "no controller at work"
+        return "No controller is at work."
     expected, most = left
-    return (f"about {show_duration(expected)}, " if expected is not None else "") + f"at most {show_duration(most)}"
+    about = f"about {show_duration(expected)}, " if expected is not None else ""
+    return f"{about}at most {show_duration(most)} to the end."
 
 
 def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
     """One group. ``query``: agent, competition, state, text choose runs; sort and page say which are shown."""
     group = site.catalogue.group(name).look()
-    rows = group.with_reasons()
+    rows = [_with_calls(site, row) for row in group.with_reasons()]
     links = Links(2, site.static)
     chosen = _sorted(list(filter(_filter(query), rows)), query.get("sort", ""))
     page = _page(query, len(chosen))
@@ -110,6 +111,12 @@ def group_page(site: Site, name: str, query: Mapping[str, str]) -> str:
         },
         orders=list(_KEYS),
     )
+
+
+def _with_calls(site: Site, row: Row) -> Row:
+    """With what the models of a run at work have used so far."""
+    calls = site.live.known(row.record)
+    return evolve(row, usage=calls.usage) if calls else row
 
 
 def _page(query: Mapping[str, str], count: int) -> int:
@@ -205,7 +212,15 @@ def _ended_chart(rows: Sequence[Row], labels: Sequence[str]) -> Markup:
         lines += [Line(name=one_line(label[:12]), points=thinned, number=number, step=True)] if ends else []
     if not lines:
         return Markup("")
-    return line_chart(lines, Scale(label="hours since the first start", low=0.0), Scale(label="runs", low=0.0))
+    return line_chart(
+        lines, Scale(label="hours since the first start", low=0.0), Scale(label="runs", low=0.0, ticks=_whole(lines))
+    )
+
+
+def _whole(lines: Sequence[Line]) -> Sequence[float]:
+    """Ticks of a small number of runs, of which there are no fractions; none: the chart's own."""
+    most = max(round(line.points[-1][1]) for line in lines)
+    return range(most + 1) if most <= 10 else ()
 
 
 def _cost_chart(rows: Sequence[Row], labels: Sequence[str]) -> Markup:

@@ -99,7 +99,7 @@ def changes_page(site: Site, group: str, run: str, query: Mapping[str, str]) -> 
 
 def calls_page(site: Site, conversations: Conversations, group: str, run: str, page: int) -> str:
     record = full_record(site, group, run)
-    part = conversations.part(record, max(1, page))
+    part = conversations.part(record, site.logs_of(record), max(1, page))
     return site.render("calls.html", 3, title=f"Model calls of {run}", group=group, record=record, part=part)
 
 

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from mlecore import files
 from mlecore.errors import DataError
 
-OUTPUT = ("code", "logs", "submission", "snapshots", "attempts", "findings")
+OUTPUT = ("code", "logs", "submission", "snapshots", "code_snapshots", "attempts", "findings")
 """Folders of a run whose files are shown. Others, such as .secrets.json beside them, are not."""
 
 _NAME = re.compile(r"[^./\x00][^/\x00]*")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from markupsafe import Markup
 from mle_lib_pages.charts import Line, line_chart
 from mle_lib_pages.scale import Scale
@@ -22,12 +22,12 @@ from mlecore.reports.graded import Graded, read_graded
 from mlecore.runs.findings import place, read_findings
 from mlecore.runs.journal import Journal
 from mlecore.runs.record import RunRecord, RunSummary
-from mlecore.runs.snapshots import snapshots
 from mlecore.runs.store import RECORD, recover_record
 from mlecore.runs.waiting import read_reasons, with_reason
 
 from .code import IN_FOLDER, listed
 from .conversation import has_conversation
+from .history import snapshots_of
 from .places import Missing, child, read_start
 from .site import Links, Site
 
@@ -65,6 +65,8 @@ def full_record(site: Site, group: str, run: str) -> RunRecord:
 def run_page(site: Site, group: str, name: str) -> str:
     """Raises Missing."""
     record = full_record(site, group, name)
+    if record.state == "running" and not site.static:
+        record = evolve(record, calls=site.live.look(record))
     graded = read_graded(record)
     links = Links(3, site.static)
     linked = {file.path for file in listed(record.folder, most=IN_FOLDER)[0]} if site.static else None
@@ -89,8 +91,9 @@ def run_page(site: Site, group: str, name: str) -> str:
         damaged=damaged,
         evidence=lambda evidence: _evidence(links, group, name, evidence, linked),
         place=place,
-        snapshots=[(seconds, path.relative_to(record.folder).as_posix()) for seconds, path in snapshots(record)],
-        has_conversation=has_conversation(record),
+        snapshots=snapshots_of(graded, site.runs),
+        linked=linked,
+        has_conversation=has_conversation(site.logs_of(record)),
         others=_others(site, group, record),
     )
 

@@ -17,10 +17,12 @@ from mle_lib_pages import environment, inline, linked
 
 from mlecore.printable import printable
 from mlecore.reports.cells import one_line
+from mlecore.runs.record import RunRecord
 from mlecore.units import counted, show_duration, show_size
 
 from .catalogue import Catalogue
 from .code import colours
+from .live import LiveCalls
 from .places import Missing
 
 HERE = Path(__file__).parent
@@ -91,6 +93,7 @@ class Site:
         self.catalogue = Catalogue(runs)
         self.runs = runs
         self.static = static
+        self.live = LiveCalls()
         self._templates = environment(HERE / "templates")
         self._templates.filters |= {
             "plain": one_line,
@@ -102,6 +105,10 @@ class Site:
         }
         self.css = (HERE / "static" / "view.css").read_text(encoding="utf-8") + colours()
         self.js = (HERE / "static" / "view.js").read_text(encoding="utf-8")
+
+    def logs_of(self, record: RunRecord) -> Path:
+        """The folder with the run's gateway log and transcripts in logs/; of a run at work, a copy of both."""
+        return record.folder if self.static else self.live.folder(record)
 
     def or_missing(self, depth: int, make: Callable[[], str]) -> tuple[str, bool]:
         """A page, or one that says why there is none; and whether there is one."""

@@ -45,7 +45,7 @@ def _pages(site: Site) -> Iterator[tuple[str, Callable[[], str]]]:
                 yield f"g/{group.name}/{row.record.name}/{name}.html", make
         for pair in group.pairs():
             names = [f"{group.name}/{name}" for name in pair]
-            yield compare_name(*names), partial(compare.compare_page, site, *names)
+            yield compare_name(*names), partial(compare.compare_page, site, Conversations(), *names)
     yield "index.html", partial(group_page.groups_page, site)
 
 
@@ -67,6 +67,6 @@ def _run_pages(site: Site, group: str, run: str) -> Iterator[tuple[str, Callable
 
 def _has_more(conversations: Conversations, record: RunRecord, page: int) -> bool:
     try:
-        return not conversations.part(record, page).last
+        return not conversations.part(record, record.folder, page).last
     except Missing:
         return False

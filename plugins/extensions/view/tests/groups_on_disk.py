@@ -11,6 +11,7 @@ import msgspec
 from attrs import evolve
 from mlecore_gateway.calls import Call, Tokens
 from mlecore_gateway.transcripts import Transcripts
+from mlecore_testing.grades import report
 
 from mlecore.agents import Outcome, Usage
 from mlecore.detectors import Detection, Evidence, Finding
@@ -50,33 +51,9 @@ def attempt(record: RunRecord, **more: Any) -> Attempt:
     return Attempt(**{"number": 1, "job": f"mle-{record.uid}-1", **times, "seconds": 3600.0, **more})
 
 
-def report(score: float, **changes: Any) -> Report:
-    made = Report(
-        competition_id="spaceship-titanic",
-        score=score,
-        score_text=repr(score),
-        gold_threshold=0.9,
-        silver_threshold=0.85,
-        bronze_threshold=0.8,
-        median_threshold=0.7,
-        any_medal=score >= 0.8,
-        gold_medal=score >= 0.9,
-        silver_medal=0.85 <= score < 0.9,
-        bronze_medal=0.8 <= score < 0.85,
-        above_median=score > 0.7,
-        submission_exists=True,
-        valid_submission=True,
-        is_lower_better=False,
-        created_at="2026-05-01T11:00:00+00:00",
-        submission_path="submission/submission.csv",
-        status="graded",
-        sample_score=0.5,
-        beats_sample=score > 0.5,
-        rank=17,
-        teams=1000,
-        percentile=98.4,
-    )
-    return evolve(made, **changes)
+def graded(score: float, **changes: Any) -> Report:
+    medal = next((name for name, least in (("gold", 0.9), ("silver", 0.85), ("bronze", 0.8)) if score >= least), None)
+    return report(score, medal, rank=17, teams=1000, percentile=98.4, **changes)
 
 
 def finish(record: RunRecord, score: float = 0.87, log: bytes = b"", code: str = "", **changes: Any) -> RunRecord:
@@ -89,7 +66,9 @@ def finish(record: RunRecord, score: float = 0.87, log: bytes = b"", code: str =
     (folder / "submission" / "submission.csv").write_text("id,label\n1,0.5\n2,0.7\n")
     for at, label in ((60, "0.1"), (1800, "0.5")):
         (folder / "snapshots" / f"{at}.csv").write_text(f"id,label\n1,{label}\n2,0.7\n")
-    (folder / "grade.json").write_text(json.dumps(report(score).to_json()))
+        (folder / "code_snapshots" / str(at)).mkdir(parents=True, exist_ok=True)
+        (folder / "code_snapshots" / str(at) / "train.py").write_text(f"import pandas\n\nmodel = {label}\n")
+    (folder / "grade.json").write_text(json.dumps(graded(score).to_json()))
     points = [
         {"seconds": at, "file": f"snapshots/{at}.csv", "status": "graded", "score": share * score, "medal": None}
         for at, share in ((60, 0.7), (1800, 1.0))

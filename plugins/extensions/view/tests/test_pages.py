@@ -51,7 +51,14 @@ def test_a_run(client: TestClient) -> None:
         assert words in page, words
     assert "Score over time" in page and "score by hours" in page
     assert 'href="../../../g/finished/alpha--optical-digits--0/file.html?path=code%2Ftrain.py#L-3"' in page
-    assert "changes since" in page
+    assert "changes.html?a=snapshots%2F60.csv&amp;b=snapshots%2F1800.csv" in page
+
+
+def test_code_changes_between_snapshots(client: TestClient) -> None:
+    page = text(client, f"{RUN}/index.html")
+    assert "After 1m" in page and "train.py (new)" in page and "train.py +1 −1" in page
+    assert '<span class="removed">-model = 0.1</span><span class="added">+model = 0.5</span>' in page
+    assert "At the end" in page and '<span class="added">+model = 0</span>' in page
 
 
 def test_code_and_changes(client: TestClient) -> None:
@@ -87,5 +94,7 @@ def test_two_runs_side_by_side(client: TestClient) -> None:
     page = text(client, "compare.html?a=finished/alpha--optical-digits--0&b=finished/alpha--optical-digits--1")
     assert '<span class="removed">-model = 0</span><span class="added">+model = 1</span>' in page
     assert "differs" in page and "score by hours" in page
+    assert "Snapshots side by side" in page and "Steps side by side" in page
+    assert "I look at the data. 2" in page and "calls.html#step-3" in page and "result 1" in page
     assert client.get("compare.html?a=finished&b=finished/x").status_code == 404
     assert client.get("compare.html").status_code == 404

@@ -125,7 +125,7 @@ class DetectorBench:
 
     def _run(self, name: str, agent: str, seed: int, candidate: str | None = None) -> RunRecord:
         folder = self.runs_folder / "kit" / name
-        for part in ("submission", "logs", "code", "snapshots"):
+        for part in ("submission", "logs", "code", "code_snapshots", "snapshots"):
             (folder / part).mkdir(parents=True)
         record = RunRecord(
             uid=f"kit{len(name):02d}{name}",

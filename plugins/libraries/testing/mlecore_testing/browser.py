@@ -17,11 +17,15 @@ _SECONDS = 60
 
 
 class Browser:
-    """One page. ``problems`` are what its console and its log said at the level of a warning or above."""
+    """One page. ``problems`` are what its console and its log said at the level of a warning or above.
 
-    def __init__(self) -> None:
+    So are requests for addresses that begin with none of ``allowed``.
+    """
+
+    def __init__(self, allowed: tuple[str, ...] = ("file:", "data:")) -> None:
         assert PROGRAM is not None
         self.problems: list[str] = []
+        self._allowed = allowed
         self._profile = tempfile.mkdtemp(prefix="mlecore-browser-")
         read_in, self._out = os.pipe()
         self._in, write_out = os.pipe()
@@ -83,25 +87,35 @@ class Browser:
             self.problems.append(json.dumps(params["args"])[:500])
         elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
             self.problems.append(params["entry"]["text"])
-        elif method == "Network.requestWillBeSent" and params["request"]["url"].split(":")[0] not in ("file", "data"):
+        elif method == "Network.requestWillBeSent" and not params["request"]["url"].startswith(self._allowed):
             self.problems.append(f"it asked for {params['request']['url']}")
 
     def open(
-        self, page: Path, *, dark: bool = False, paper: bool = False, width: int = 1100, height: int = 900
+        self, page: Path | str, *, dark: bool = False, paper: bool = False, width: int = 1100, height: int = 900
     ) -> None:
-        """``paper``: with the styles for printing."""
+        """A file or an address. ``paper``: with the styles for printing."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.call("Emulation.setEmulatedMedia", media="print" if paper else "screen", features=[scheme])
+        self.prefer(dark=dark, paper=paper)
         self._events.clear()
-        self.call("Page.navigate", url=page.as_uri())
+        self.call("Page.navigate", url=page.as_uri() if isinstance(page, Path) else page)
         ends = time.monotonic() + _SECONDS
         while "Page.loadEventFired" not in self._events and time.monotonic() < ends:
             self._read()
 
+    def prefer(self, *, dark: bool = False, paper: bool = False) -> None:
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", media="print" if paper else "screen", features=[scheme])
+
     def ask(self, expression: str) -> Any:
         """The value of an expression in the page."""
         return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+
+    def until(self, expression: str, seconds: float = 30.0) -> None:
+        """Wait until it is true in the page."""
+        ends = time.monotonic() + seconds
+        while not self.ask(expression):
+            assert time.monotonic() < ends, expression
+            time.sleep(0.1)
 
     def press(self, key: str) -> None:
         code = {"Tab": 9, "Enter": 13}[key]

@@ -21,6 +21,8 @@ from mlecore.runs.planning import parse_plan
 from mlecore.runs.record import Collected, RunRecord
 from mlecore.runs.store import create_group, planned_records
 
+from .grades import report
+
 HARDWARE = Hardware(cpus=8, memory=64 * 2**30, gpus=("NVIDIA A10",))
 
 
@@ -49,7 +51,7 @@ def write_group(
 def write_run(record: RunRecord, draw: random.Random, skill: float, medals: bool) -> None:
     """One run's folder: record, grade, graded snapshots; some without a valid submission."""
     fate = draw.choices(("graded", "invalid", "none"), (20, 2, 1))[0]
-    report = drawn_report(record.competition, draw, skill, fate, medals)
+    graded = drawn_report(record.competition, draw, skill, fate, medals)
     used = draw.uniform(0.1, 1.0) * record.limits.time
     record = evolve(
         record,
@@ -68,9 +70,9 @@ def write_run(record: RunRecord, draw: random.Random, skill: float, medals: bool
     if fate != "none":
         (record.folder / "submission").mkdir()
         (record.folder / "submission" / "submission.csv").write_text("\n")
-    (record.folder / "grade.json").write_text(json.dumps(report.to_json()))
+    (record.folder / "grade.json").write_text(json.dumps(graded.to_json()))
     (record.folder / "run.json").write_bytes(with_digests(record).dumps())
-    write_history(record, report, used)
+    write_history(record, graded, used)
 
 
 def write_history(record: RunRecord, report: Report, used: float) -> None:
@@ -152,28 +154,10 @@ def write_result(record: RunRecord, fate: str) -> None:
 
 
 def _report_of(record: RunRecord, fate: str) -> Report:
-    medal, valid = fate == "M", fate in "M+"
     score = {"M": 0.9, "+": 0.6}.get(fate)
-    return Report(
+    return report(
+        score,
+        "gold" if fate == "M" else None,
         competition_id=record.competition,
-        score=score,
-        score_text=None if score is None else repr(score),
-        gold_threshold=0.9,
-        silver_threshold=0.85,
-        bronze_threshold=0.8,
-        median_threshold=0.7,
-        any_medal=medal,
-        gold_medal=medal,
-        silver_medal=False,
-        bronze_medal=False,
-        above_median=medal,
-        submission_exists=True,
-        valid_submission=valid,
-        is_lower_better=False,
-        created_at="2026-01-01T00:00:00+00:00",
-        submission_path="submission.csv",
-        status="graded" if valid else "invalid",
-        reason="" if valid else "too few rows",
-        sample_score=0.5,
-        beats_sample=True if valid else None,
+        reason="too few rows" if score is None else "",
     )
