@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mlecore import files
 from mlecore.backends import Dataset
 from mlecore.data.layout import DataDirs
 from mlecore.data.prepared import Prepared
+from mlecore.data.sample import open_sample
 from mlecore.errors import DataError
 from mlecore.facts import Facts
 from mlecore.obfuscation.names import Names
-from mlecore.obfuscation.tables import rename_tables, require_tables
+from mlecore.obfuscation.layout import require_tables
+from mlecore.obfuscation.tables import new_sample, rename_tables
 from mlecore.prepare.files import link_tree
 from mlecore.runs.record import Obfuscation
 from mlecore.submissions.format import Format
 
 _NAMES = "names.json"
+_SAMPLE = "sample.csv"
 _FOLDER = "obfuscated"  # of a data directory
 _TITLE = "A machine-learning task"
 
@@ -104,7 +108,7 @@ def renamed(facts: Facts, data: Prepared, dirs: DataDirs) -> Shown:
         dataset=Dataset(competition=root.name, edition=data.edition, public=root / "public", digest=digest),
         format=names.format(facts.submission),
         lay_out=lambda: None,
-        sample=root / "public" / names.files[Path(facts.sample).name],
+        sample=root / _SAMPLE,
     )
 
 
@@ -142,8 +146,9 @@ def _rename_public(facts: Facts, source: Path, root: Path) -> None:
     with _fresh(root) as fresh:
         names = rename_tables(facts, source, fresh / "public", seed)
         names.write(fresh / _NAMES)
-        sample = fresh / "public" / names.files[Path(facts.sample).name]
-        text = names.description(facts.obfuscated_description, sample)
+        with open_sample(evolve(facts, sample=new_sample(facts, names)), fresh / "public") as sample:
+            shutil.copyfile(sample, fresh / _SAMPLE)
+        text = names.description(facts.obfuscated_description, fresh / _SAMPLE)
         (fresh / "public" / "description.md").write_text(text, encoding="utf-8")
 
 
