@@ -22,11 +22,9 @@ _NOTE = """
 ## Names
 
 Files, columns, categories and ids have other names than when this task was first set, and rows are in random order.
-What is said above about the form of an id does not hold: ids tell nothing, but those that are composed of two still are.
+What is said above about the form of an id does not hold: ids tell nothing, but some are still composed of two.
 """
-_ELLIPSIS = re.compile(
-    r"(?:\w*\.\.\.)+\w*|(?<!\w)_\w+|\w+_(?!\w)"
-)  # stands for several names: margin..., _at_request, ..._id
+_ELLIPSIS = re.compile(r"(?:\w*\.\.\.)+\w*|(?<!\w)_\w+|\w+_(?!\w)")  # several: margin..., _at_request, ..._id
 _WIDE = 100  # characters of a line of the sample that a description shows
 _LIMIT = 1 << 31  # bytes of the file with the names
 

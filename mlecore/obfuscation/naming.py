@@ -105,7 +105,7 @@ def _categories(tables: Sequence[Table], name: str) -> list[str]:
 
 
 def _base(tables: Sequence[Table], ids: Sequence[str]) -> str | None:
-    """The column whose ids begin those of the sample, as in ``<id>_<position>``: of several the one with fewest others."""
+    """The column whose ids begin those of the sample, as in ``<id>_<position>``; of several that with fewest ids."""
     firsts = {id.rpartition(_JOINT)[0] for id in ids}
     if "" in firsts:
         return None

@@ -1,4 +1,4 @@
-"""JSON records: objects in a list, or one a line. They are edited as text, so that numbers and texts stay as written."""
+"""JSON records: objects in a list, or one a line. They are edited as text: numbers and texts stay as written."""
 
 from __future__ import annotations
 

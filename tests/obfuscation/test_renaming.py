@@ -144,8 +144,8 @@ def test_ids_that_are_texts_are_kept(public: Path, tmp_path: Path) -> None:
 def test_names_like_the_new_ones_are_not_confused_with_them(public: Path, tmp_path: Path) -> None:
     (public / "sample.csv").write_text("id,kind,c0,c1,c2\n" + "".join(f"r{n:02d},oak,1,1,1\n" for n in range(30)))
     names = rename_tables(FACTS, public, tmp_path / "out", 1)
-    for forth in (names.columns, names.ids, names.labels["kind"]):
-        assert not forth.keys() & set(forth.values()) and len(set(forth.values())) == len(forth)
+    for new in (names.columns, names.ids, names.labels["kind"]):
+        assert not new.keys() & set(new.values()) and len(set(new.values())) == len(new)
 
 
 @pytest.mark.parametrize(
