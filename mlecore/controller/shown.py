@@ -18,8 +18,9 @@ from mlecore.data.prepared import Prepared
 from mlecore.data.sample import open_sample
 from mlecore.errors import DataError
 from mlecore.facts import Facts
-from mlecore.obfuscation.names import Names
+from mlecore.obfuscation.claims import FOLDER, claim
 from mlecore.obfuscation.layout import require_tables
+from mlecore.obfuscation.names import Names
 from mlecore.obfuscation.tables import new_sample, rename_tables
 from mlecore.prepare.files import link_tree
 from mlecore.runs.record import Obfuscation
@@ -27,7 +28,6 @@ from mlecore.submissions.format import Format
 
 _NAMES = "names.json"
 _SAMPLE = "sample.csv"
-_FOLDER = "obfuscated"  # of a data directory
 _TITLE = "A machine-learning task"
 
 
@@ -42,6 +42,12 @@ class Shown:
     format: Format  # of a submission, in the names that they see
     lay_out: Callable[[], None]
     sample: Path | None = None  # if another than the competition's
+
+    def provide(self, facts: Facts, group: Path) -> None:
+        """Lay the data out, and note that the group uses them."""
+        self.lay_out()
+        if self.competition != facts.id:
+            claim(self.dataset.public.parent, facts.id, group)
 
     @property
     def description_digest(self) -> str:
@@ -80,7 +86,7 @@ def obfuscated(facts: Facts, data: Prepared, dirs: DataDirs) -> Shown:
     description = facts.obfuscated_description
     digest = hashlib.sha256(f"{data.digest}\0{description}".encode()).hexdigest()
     name = f"task-{digest[:12]}"
-    public = dirs.first / _FOLDER / name / "public"
+    public = dirs.first / FOLDER / name / "public"
 
     def lay_out() -> None:
         if not public.is_dir():
@@ -124,7 +130,7 @@ def _renamed(facts: Facts, data: Prepared, dirs: DataDirs) -> tuple[Path, Names]
     """
     require_tables(facts, data.public)
     digest = hashlib.sha256(f"full\0{data.digest}\0{facts.obfuscated_description}".encode()).hexdigest()
-    root = dirs.first / _FOLDER / f"task-{digest[:12]}"
+    root = dirs.first / FOLDER / f"task-{digest[:12]}"
     if not root.is_dir():
         _rename_public(facts, data.public, root)
     return root, Names.read(root / _NAMES)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mlecore import files
 from mlecore.data.lock import lock
 from mlecore.locks import LockHeld
+from mlecore.obfuscation.claims import FOLDER, Obfuscated, obfuscated
 
 
 @frozen(kw_only=True)
@@ -20,14 +21,24 @@ class Leftover:
     path: Path
     bytes: int
     remove: Callable[[], None]  # raises OSError, and LockHeld if somebody is at work there
+    why: str = "was left by a command that was killed"
 
 
 def leftovers(data: Path) -> list[Leftover]:
     """Temporary folders, and those of a data directory. What a running command uses is not a leftover."""
     found = [_leftover(path) for path in files.abandoned_scratch()]
     if data.is_dir():
-        found += [left for folder in sorted(data.iterdir()) if folder.is_dir() for left in _of_competition(folder)]
+        folders = [folder for folder in sorted(data.iterdir()) if folder.is_dir() and folder.name != FOLDER]
+        found += [left for folder in folders for left in _of_competition(folder)]
+        unneeded = [each for each in obfuscated(data) if not each.needed]
+        found += [evolve(_leftover(each.path), why=f"is needed by no group: {_used(each)}") for each in unneeded]
     return found
+
+
+def _used(data: Obfuscated) -> str:
+    groups = ", ".join(map(str, data.groups))
+    about = f"data of {data.competition}, obfuscated" if data.competition else "obfuscated data"
+    return f"{about}, of {groups}, which is complete" if groups else about
 
 
 def _leftover(path: Path, competition: Path | None = None) -> Leftover:

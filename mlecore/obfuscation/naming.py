@@ -109,7 +109,7 @@ def _base(tables: Sequence[Table], ids: Sequence[str]) -> str | None:
     firsts = {id.rpartition(_JOINT)[0] for id in ids}
     if "" in firsts:
         return None
-    fitting = {}
+    fitting: dict[str, int] = {}
     for name in dict.fromkeys(name for table in tables for name in table.names):
         for cells in _columns_of(tables, name):
             values = set(cells.unique().to_list())
